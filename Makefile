@@ -1,0 +1,71 @@
+# Dossier. Only Python 3.11 to 3.13, pip and make are needed; uv comes into .venv-tools by itself.
+PY ?= python3
+UV := .venv-tools/bin/uv
+BIN := .venv/bin
+# litellm would otherwise download a price list while it is imported, and read a .env of its own finding.
+export LITELLM_LOCAL_MODEL_COST_MAP = True
+export LITELLM_MODE = PRODUCTION
+
+.PHONY: help run setup setup-dev browser test check fmt lint types arch lock prompts bench clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+$(UV):
+	$(PY) -c 'import sys; sys.exit(not ((3, 11) <= sys.version_info < (3, 14)) and "Dossier needs Python 3.11, 3.12 or 3.13: make PY=python3.11 …")'
+	$(PY) -m venv .venv-tools
+	.venv-tools/bin/pip install --quiet --disable-pip-version-check 'uv>=0.9,<1'
+
+# The development environment holds everything that the running one needs: either satisfies `run`.
+.venv/.ok: requirements.lock $(UV)
+	$(UV) venv --quiet --allow-existing --python $(PY) .venv
+	if [ -f .venv/.dev ]; then $(UV) pip sync --quiet --require-hashes --python $(BIN)/python requirements-dev.lock; \
+	else $(UV) pip sync --quiet --require-hashes --python $(BIN)/python requirements.lock; fi
+	touch $@
+
+.venv/.dev: requirements-dev.lock $(UV)
+	$(UV) venv --quiet --allow-existing --python $(PY) .venv
+	$(UV) pip sync --quiet --require-hashes --python $(BIN)/python requirements-dev.lock
+	touch $@ .venv/.ok
+
+setup: .venv/.ok ## the environment in .venv, from the hashed lock
+
+setup-dev: .venv/.dev ## the same with test and lint tools
+
+run: setup ## start the chat at http://localhost:8000 (PORT, DOSSIER_HOST)
+	$(BIN)/python -m agents serve
+
+browser:
+	@sh .ci/browser
+
+test: setup-dev browser ## all tests, the browser's included
+	$(BIN)/python -m pytest
+
+fmt: setup-dev ## format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix-only --quiet .
+
+lint: setup-dev ## format and lint, checking only
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: setup-dev ## mypy, strict
+	$(BIN)/mypy
+
+arch: setup-dev ## who may import whom
+	$(BIN)/lint-imports
+
+check: lint types arch test ## everything that must hold before a commit
+
+prompts: setup-dev ## rewrite prompts/lock.toml after a prompt changed and its version went up
+	$(BIN)/python -m agents.prompts
+
+lock: $(UV) ## resolve the lock files anew
+	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --exclude-newer '7 days' --no-header --quiet pyproject.toml -o requirements.lock
+	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --exclude-newer '7 days' --no-header --quiet --group dev pyproject.toml -o requirements-dev.lock
+
+bench: setup-dev ## measure the figures of docs/benchmarks.md on this machine
+	$(BIN)/python tests/bench/offline.py
+
+clean:
+	rm -rf .venv .venv-tools .pytest_cache .mypy_cache .ruff_cache
