@@ -1,0 +1,1 @@
+"""Dossier: the research manager you talk to. This package holds everything but the chat's entry, `app.py`."""

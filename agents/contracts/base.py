@@ -1,0 +1,58 @@
+"""The base of every contract, and the closed sets that several contracts share."""
+
+import hashlib
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+MAX_EXECUTOR_DEPTH = 3
+"""Executors in a row, at most, in a feasible plan (specification, section 3). Settings may lower it, never raise it."""
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""Text with something in it; surrounding white space is dropped."""
+
+Confidence = Annotated[float, Field(ge=0.0, le=1.0)]
+"""0 to 1, both included."""
+
+QueryType = Literal[
+    "academic",
+    "news",
+    "comparison",
+    "technical",
+    "person_or_organisation",
+    "statistics",
+    "medical_legal_financial",
+    "other",
+]
+"""What kind of question it is; sets sources, recency and report form."""
+
+Tier = Literal["simple", "standard", "deep"]
+"""Bounds of one `/run` request; a mode uses those of the tier of its name."""
+
+Mode = Literal["standard", "deep"]
+"""Depth of a chat, command line or `/research/jobs` run: 3 or 7 rounds."""
+
+Role = Literal[
+    "manager",
+    "planner",
+    "executor",
+    "scout",
+    "extractor",
+    "synthesizer",
+    "reflector",
+    "challenger",
+    "judge",
+    "verifier",
+]
+"""The nine roles of the specification, and the verifier of citations."""
+
+
+class Frozen(BaseModel):
+    """A value that never changes once made, and holds no field that it does not declare."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+def digest(text: str, length: int = 16) -> str:
+    """Name a text by its content: the first `length` hex digits of its SHA-256."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]

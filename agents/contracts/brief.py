@@ -1,0 +1,95 @@
+"""The brief: what manager and user agree on, and the manager's scoping contracts."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from agents.contracts.base import Frozen, Mode, QueryType, Text, Tier
+from agents.contracts.source import CorpusSurvey
+
+
+class Query(Frozen):
+    """One research question with the verdict on it."""
+
+    text: Text
+    feasible: bool
+    reason: Text
+    """Why it is, or is not, feasible: in the user's words and language."""
+    depth_estimate: int = Field(ge=1, le=9)
+    """Executors in a row that its tree would need; more than 3 is never feasible."""
+    sub_topics: tuple[str, ...] = ()
+    scope_limits: tuple[str, ...] = ()
+    """What was agreed to leave out, or to stay within."""
+    suggested_split: tuple[str, ...] = ()
+    """Narrower questions to choose from when it is not feasible."""
+
+    @model_validator(mode="after")
+    def _deep_is_not_feasible(self) -> "Query":
+        if self.feasible and self.depth_estimate > 3:
+            raise ValueError("a query whose tree is deeper than 3 executors is not feasible")
+        return self
+
+
+class Turn(Frozen):
+    """One utterance of the scoping talk."""
+
+    speaker: Literal["user", "manager"]
+    text: Text
+
+
+class ScopingInput(Frozen):
+    """What the manager is given for one turn of scoping."""
+
+    message: Text
+    """What the user just wrote."""
+    turns: tuple[Turn, ...] = ()
+    """The talk so far, oldest first."""
+    agreed: tuple[Query, ...] = ()
+    """The queries as they stood before this message."""
+    survey: CorpusSurvey = CorpusSurvey()
+    today: str
+    """ISO date."""
+    language: str
+    """Language of the user's message, as a BCP 47 tag."""
+    max_depth: int = Field(default=3, ge=1, le=3)
+    max_leaves: int = Field(default=12, ge=1)
+    """Leaves that one query's tree may have; more means that the query is too broad."""
+
+
+class ScopingTurn(Frozen):
+    """The manager's answer: words for the user first, then what code acts on."""
+
+    reply: Text
+    """Streamed to the user as it is written; code's verdict stands below it and wins."""
+    queries: tuple[Query, ...]
+    open_questions: tuple[str, ...]
+    """One or two at a time."""
+    query_type: QueryType
+    tier: Tier
+    language: Text
+    ready: bool
+    """True when nothing is left to settle with the user."""
+
+
+class Brief(Frozen):
+    """What manager and user agreed."""
+
+    question: Text
+    """What the user asked, in the user's words."""
+    queries: tuple[Query, ...] = Field(min_length=1)
+    language: Text = "en"
+    query_type: QueryType = "other"
+    mode: Mode = "standard"
+    tier: Tier | None = None
+    """Given for `/run`; None means the bounds of the mode."""
+    minutes: float | None = Field(default=5.0, gt=0, le=1440)
+    """Time budget; None is unlimited."""
+    domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    date_from: str | None = None
+    date_to: str | None = None
+    seed_urls: tuple[str, ...] = ()
+    """Addresses the user named; read first."""
+    max_cost_usd: float | None = Field(default=None, gt=0)
+    today: str
+    """ISO date on which it was agreed: what 'latest' means."""

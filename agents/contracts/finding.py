@@ -1,0 +1,173 @@
+"""Findings: what synthesizers write, with citations that cannot point at nothing."""
+
+import re
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from agents.contracts.base import Frozen, QueryType, Text
+from agents.contracts.fact import Fact
+from agents.contracts.source import RejectedSource, SourceCard
+
+NodeStatus = Literal["done", "partial", "failed", "stopped", "empty"]
+"""`empty`: it searched and read, and found nothing to the point."""
+
+FACT_MARK = re.compile(r"\[#(f[0-9a-f]+)\]")
+"""How prose inside the program cites: the id of a fact. Readers only ever see source numbers."""
+
+
+def cited_facts(markdown: str) -> tuple[str, ...]:
+    """List the fact ids that `markdown` cites, in order of first use."""
+    return tuple(dict.fromkeys(FACT_MARK.findall(markdown)))
+
+
+class SearchRecord(Frozen):
+    """One search that was made, and what came of it."""
+
+    text: Text
+    provider: str
+    hits: int = Field(ge=0)
+    failed: str = ""
+    """Why it failed; empty when it answered."""
+
+
+class Problem(Frozen):
+    """A failure that was survived: it shows in the error log and in the status of its node."""
+
+    where: Text
+    """Path of the node and step, for example `job/0/1#search:q1`."""
+    type: Text
+    message: Text
+    retryable: bool = False
+
+
+class Finding(Frozen):
+    """A leaf's or node's answer. Every fact id that its prose cites is among its facts, or it cannot exist."""
+
+    path: Text
+    title: Text
+    role: Literal["leaf", "node", "query"]
+    status: NodeStatus
+    note: str = ""
+    """What is missing and why, for a status other than done."""
+    markdown: str = ""
+    """Own prose, citing facts by `[#id]`: a leaf's section, or a node's lead over its children."""
+    facts: tuple[Fact, ...] = ()
+    sources: tuple[SourceCard, ...] = ()
+    rejected: tuple[RejectedSource, ...] = ()
+    searches: tuple[SearchRecord, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    children: tuple["Finding", ...] = ()
+    seconds: float | None = None
+    tokens: int = 0
+    cost_usd: float | None = None
+
+    @model_validator(mode="after")
+    def _cites_only_what_it_holds(self) -> "Finding":
+        known = {fact.id for fact in self.all_facts()}
+        unknown = [mark for mark in cited_facts(self.markdown) if mark not in known]
+        if unknown:
+            raise ValueError(f"finding {self.path!r} cites facts that it does not hold: {unknown}")
+        sources = {card.id for card in self.all_sources()}
+        loose = sorted({fact.source_id for fact in self.facts} - sources)
+        if loose:
+            raise ValueError(f"finding {self.path!r} has facts of sources that it does not hold: {loose}")
+        return self
+
+    def walk(self) -> tuple["Finding", ...]:
+        """List this finding and all below it, parents first, in reading order."""
+        return (self, *(below for child in self.children for below in child.walk()))
+
+    def all_facts(self) -> tuple[Fact, ...]:
+        """List the facts held here and below, each once, in reading order."""
+        found = {fact.id: fact for finding in self.walk() for fact in finding.facts}
+        return tuple(found.values())
+
+    def all_sources(self) -> tuple[SourceCard, ...]:
+        """List the sources held here and below, each once, in reading order."""
+        found = {card.id: card for finding in self.walk() for card in finding.sources}
+        return tuple(found.values())
+
+
+# ---- what a synthesizer is asked
+
+
+class NumberedFact(Frozen):
+    """A fact as a writer sees it: under a number that it cites as `[f7]`."""
+
+    number: int = Field(ge=1)
+    statement: Text
+    quote: Text
+    source: Text
+    """Title of the source, with publisher and date where known."""
+    source_number: int = Field(ge=1)
+    """Which facts share a source."""
+    published: str | None = None
+    topic: str = ""
+
+
+class SectionInput(Frozen):
+    """What the writer of one section is given."""
+
+    query: Text
+    title: Text
+    objective: Text
+    questions: tuple[str, ...]
+    facts: tuple[NumberedFact, ...] = Field(min_length=1)
+    siblings: tuple[str, ...] = ()
+    """Titles of the other sections, which this one must not repeat."""
+    language: Text
+    query_type: QueryType = "other"
+    today: str = ""
+
+
+class Section(Frozen):
+    """One section's prose."""
+
+    markdown: Text
+    """Body without a heading, citing `[f1]`, `[f1][f2]` behind the sentences they carry."""
+
+
+class LeadInput(Frozen):
+    """What the synthesizer of an inner node with more than two results is given: its children's sections."""
+
+    query: Text
+    title: Text
+    objective: Text
+    sections: tuple[Text, ...]
+    """Children's prose, citing the numbers of `facts`."""
+    facts: tuple[NumberedFact, ...] = Field(min_length=1)
+    language: Text
+    today: str = ""
+
+
+class FrameInput(Frozen):
+    """What the last synthesizer is given: all sections, for the parts that stand around them."""
+
+    question: Text
+    queries: tuple[str, ...]
+    titles: tuple[str, ...]
+    sections: tuple[Text, ...]
+    """One per title, same order, citing the numbers of `facts`."""
+    facts: tuple[NumberedFact, ...] = Field(min_length=1)
+    missing: tuple[str, ...] = ()
+    """What failed or stayed open, in plain words."""
+    language: Text
+    query_type: QueryType = "other"
+    degraded: bool = False
+    today: str = ""
+
+
+class Frame(Frozen):
+    """What stands around the sections of a report."""
+
+    title: Text
+    """Title of the report; no citation, no full stop."""
+    summary: Text
+    """Opens the report: a short answer with citations, never a heading."""
+    insight: str
+    """Connections, contradictions, outliers across sections; empty when there is nothing to say."""
+    conclusion: str
+    """What follows, and how sure it is; empty when the summary says it all."""
+    open_questions: tuple[str, ...]

@@ -1,0 +1,33 @@
+"""What a job's research comes to, before it is made into a report document."""
+
+from agents.contracts.base import Frozen, Text
+from agents.contracts.brief import Brief
+from agents.contracts.contract import Contract
+from agents.contracts.finding import Finding, Frame, Problem
+
+
+class Commission(Frozen):
+    """What a job is given: the contract that the user authorized, or a brief whose planners run inside the job."""
+
+    contract: Contract | None = None
+    brief: Brief | None = None
+    """Of a caller whose request is the authorization (command line, HTTP)."""
+    challenge: bool = True
+
+
+class Outcome(Frozen):
+    """Findings of all queries and the frame around them. Prose cites facts by `[#id]`."""
+
+    contract: Contract
+    findings: tuple[Finding, ...]
+    """One per query, in the order of the contract."""
+    frame: Frame | None
+    """None when there was nothing to write about, or when it was written without a model."""
+    problems: tuple[Problem, ...] = ()
+    """Failures outside any node; each node holds its own."""
+    reasons: tuple[Text, ...] = ()
+    """Why the report is partial, in plain words in the language of the brief; empty when it is complete."""
+    tags: tuple[str, ...] = ()
+    """Response-awareness tags that apply, for example `#TIME_LIMIT`."""
+    seed_failures: tuple[str, ...] = ()
+    """Addresses the user named that could not be read."""

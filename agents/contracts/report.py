@@ -1,0 +1,199 @@
+"""The report document: what `--json` writes, what a job returns, what every export is made from."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from agents.contracts.base import Frozen, QueryType, Text
+from agents.contracts.claim import Claim
+from agents.contracts.contract import Forecast
+from agents.contracts.decision import LoopDecision
+from agents.contracts.finding import NodeStatus, Problem
+from agents.contracts.source import RejectedSource, SourceKind
+
+Grade = Literal["complete", "partial", "nothing_found"]
+SentenceVerdict = Literal["supported", "partly", "unsupported", "contradicted", "uncited", "unchecked", "no_fact"]
+
+
+class Quote(Frozen):
+    """The words in a source that carry a statement."""
+
+    text: Text
+    start: int = Field(ge=0)
+    end: int = Field(ge=1)
+    fact_id: Text
+
+
+class Reference(Frozen):
+    """One entry of the reference list."""
+
+    n: int = Field(ge=1)
+    source_id: Text
+    url: Text
+    title: Text
+    author: str | None = None
+    site: str | None = None
+    published: str | None = None
+    accessed: str | None = None
+    kind: SourceKind = "web"
+    quotes: tuple[Quote, ...]
+
+
+class ReportSentence(Frozen):
+    """One sentence of the body, with what carries it."""
+
+    text: Text
+    citations: tuple[int, ...] = ()
+    verdict: SentenceVerdict | None = None
+    facts: tuple[str, ...] = ()
+
+
+class Tag(Frozen):
+    """A response-awareness tag with one plain sentence."""
+
+    tag: Text
+    text: Text
+
+
+class Actual(Frozen):
+    """What the run took; None is unknown, not zero."""
+
+    seconds: float | None = None
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = None
+    model_calls: int = 0
+    searches: int = 0
+
+
+class SkippedTopic(Frozen):
+    """A topic that was not dispatched because another already covers it."""
+
+    topic: Text
+    similar_to: Text
+    explanation: str = ""
+
+
+class RetryEntry(Frozen):
+    """Failures of one sub-question or address."""
+
+    key: Text
+    attempts: int = Field(ge=0)
+    status: Literal["pending", "complete", "exhausted"]
+
+
+class Methodology(Frozen):
+    """How it was researched."""
+
+    tags: tuple[Tag, ...] = ()
+    engine: str = ""
+    """Which model wrote, or that none did."""
+    rounds: int = 0
+    searches: int = 0
+    sources_read: int = 0
+    sources_rejected: tuple[RejectedSource, ...] = ()
+    dispatched_topics: tuple[str, ...] = ()
+    skipped_topics: tuple[SkippedTopic, ...] = ()
+    retry_tracking: tuple[RetryEntry, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    forecast: Forecast | None = None
+    actual: Actual = Actual()
+
+
+class NodeRow(Frozen):
+    """One row of the executed tree."""
+
+    path: Text
+    parent: str
+    role: str
+    title: str
+    status: NodeStatus
+    seconds: float | None = None
+    sources: int = 0
+    claims: int = 0
+    tokens: int = 0
+    cost_usd: float | None = None
+    note: str = ""
+
+
+class RoundRow(Frozen):
+    """One round of one node: what changed."""
+
+    node: Text
+    round: int
+    delta: str
+    confidence: float | None = None
+    coverage: float | None = None
+    contradictions: int = 0
+
+
+class ResearchState(Frozen):
+    """State of the loop: the latest decision of the root, and all of them."""
+
+    currentIteration: int = 0  # noqa: N815 - stored keys, fixed by the specification
+    latest: LoopDecision | None = None
+    history: tuple[LoopDecision, ...] = ()
+
+
+class PhaseState(Frozen):
+    """The `phase_state` of a job."""
+
+    research: ResearchState = ResearchState()
+
+
+class BoundContract(Frozen):
+    """What was authorized, in short."""
+
+    hash: Text
+    question: Text
+    queries: tuple[str, ...]
+    minutes: float | None = None
+    mode: str = ""
+
+
+class ReportDocument(Frozen):
+    """The whole report. Every citation is in the reference list and the list holds only what is cited."""
+
+    schema_version: Literal[1] = 1
+    job_id: Text
+    grade: Grade
+    grade_reasons: tuple[str, ...] = ()
+    queries_tried: tuple[str, ...] = ()
+    title: Text
+    language: Text
+    question: Text
+    query_type: QueryType
+    markdown: Text
+    sentences: tuple[ReportSentence, ...] = ()
+    references: tuple[Reference, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    methodology: Methodology = Methodology()
+    verifiable_ratio: float | None = Field(default=None, ge=0, le=1)
+    confidence: float | None = Field(default=None, ge=0, le=100)
+    """0 to 100; None until evidence was weighed."""
+    limitations: tuple[str, ...] = ()
+    degraded_mode: bool = False
+    insufficient_termination: bool = False
+    error_log: tuple[Problem, ...] = ()
+    nodes: tuple[NodeRow, ...] = ()
+    rounds_log: tuple[RoundRow, ...] = ()
+    phase_state: PhaseState = PhaseState()
+    contract: BoundContract
+
+    @model_validator(mode="after")
+    def _citations_and_references_agree(self) -> "ReportDocument":
+        listed = [reference.n for reference in self.references]
+        if listed != list(range(1, len(listed) + 1)):
+            raise ValueError(f"references are not numbered 1 to {len(listed)} in order: {listed}")
+        cited = {n for sentence in self.sentences for n in sentence.citations}
+        if unknown := sorted(cited - set(listed)):
+            raise ValueError(f"sentences cite references that do not exist: {unknown}")
+        if unused := sorted(set(listed) - cited):
+            raise ValueError(f"the reference list holds entries that nothing cites: {unused}")
+        quoted = {quote.fact_id for reference in self.references for quote in reference.quotes}
+        loose = sorted({fact for sentence in self.sentences for fact in sentence.facts} - quoted)
+        if loose:
+            raise ValueError(f"sentences rest on facts that no reference quotes: {loose}")
+        if self.grade == "nothing_found" and listed:
+            raise ValueError("a report that found nothing cites nothing")
+        return self

@@ -1,0 +1,155 @@
+"""Sources: documents that were really retrieved, and the hits that point at them."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from agents.contracts.base import Frozen, Text, digest
+
+SourceKind = Literal["web", "library", "upload", "sample"]
+"""Where a document came from; `sample` marks the invented documents that ship with the program."""
+
+
+class Hit(Frozen):
+    """One search result: an address worth reading, not yet a source."""
+
+    url: Text
+    """Canonical address; `library:` addresses name a document by folder and path."""
+    title: str
+    snippet: str = ""
+    """The words that matched, as shown by the provider; never evidence."""
+    score: float = 0.0
+    """The provider's own ranking figure, higher is better; comparable within one result only."""
+    published: str | None = None
+    """ISO date, as precise as known."""
+    provider: str = ""
+
+
+class SearchQuery(Frozen):
+    """What one search asks for."""
+
+    text: Text
+    max_results: int = Field(default=8, ge=1, le=50)
+    include_domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    date_from: str | None = None
+    """ISO date, inclusive."""
+    date_to: str | None = None
+    """ISO date, inclusive."""
+
+
+class SearchResult(Frozen):
+    """The hits of one search, best first; empty when nothing matched, which is not a failure."""
+
+    query: Text
+    provider: str
+    hits: tuple[Hit, ...] = ()
+
+
+class SentenceSpan(Frozen):
+    """One sentence of a source: its number and where it stands in the text."""
+
+    number: int = Field(ge=1)
+    start: int = Field(ge=0)
+    """First character, counted from 0 in the source text."""
+    end: int
+    """One past the last character."""
+
+
+class Source(Frozen):
+    """A document that was really retrieved, with the text that quotes are held against."""
+
+    id: Text
+    """Stable in a job: a digest of the canonical address."""
+    url: Text
+    title: Text
+    kind: SourceKind
+    text: str
+    """The whole extracted text; spans and quotes refer to it, character by character."""
+    text_hash: Text
+    author: str | None = None
+    site: str | None = None
+    published: str | None = None
+    """ISO date, as precise as the document says."""
+    retrieved: str | None = None
+    """ISO date and time of reading, UTC."""
+    language: str | None = None
+    tags: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _hash_is_of_the_text(self) -> "Source":
+        if self.text_hash != digest(self.text):
+            raise ValueError("text_hash is not the digest of text")
+        return self
+
+    @staticmethod
+    def id_of(url: str) -> str:
+        """Name a source by its canonical address."""
+        return "s" + digest(url, 12)
+
+
+class SourceCard(Frozen):
+    """What is known of a source without its text: for lists, references and findings."""
+
+    id: Text
+    url: Text
+    title: Text
+    kind: SourceKind
+    author: str | None = None
+    site: str | None = None
+    published: str | None = None
+    retrieved: str | None = None
+    text_hash: Text
+    language: str | None = None
+
+    @classmethod
+    def of(cls, source: Source) -> "SourceCard":
+        """Describe `source` without its text."""
+        return cls(
+            id=source.id,
+            url=source.url,
+            title=source.title,
+            kind=source.kind,
+            author=source.author,
+            site=source.site,
+            published=source.published,
+            retrieved=source.retrieved,
+            text_hash=source.text_hash,
+            language=source.language,
+        )
+
+
+class RejectedSource(Frozen):
+    """A document that was found and not used, with the reason."""
+
+    url: Text
+    reason: Text
+
+
+class DocumentNote(Frozen):
+    """One line of a survey: what a document is about, without its text."""
+
+    url: Text
+    title: Text
+    themes: tuple[str, ...] = ()
+    """Its most telling words and phrases, most telling first."""
+    published: str | None = None
+    language: str | None = None
+
+
+class CorpusSurvey(Frozen):
+    """What the searchable documents talk about, for planning before anything is read."""
+
+    documents: tuple[DocumentNote, ...] = ()
+    """Documents that match the question, best first, when one was given; else all of them."""
+    total: int = Field(default=0, ge=0)
+    """Documents that can be searched in all."""
+    matching: int = Field(default=0, ge=0)
+    """Documents in which at least two telling words of the question (or its only one) occur."""
+    themes: tuple[str, ...] = ()
+    """Telling words and phrases of the corpus, most widespread first."""
+    date_from: str | None = None
+    date_to: str | None = None
+    languages: tuple[str, ...] = ()
+    web: bool = False
+    """True when the open web is searched, so that the documents listed are not all there is."""

@@ -1,0 +1,157 @@
+"""What happens in a job, as typed events. Chat, command line, logs and replay read this one stream."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from agents.budget import Usage
+from agents.contracts.base import Frozen, Text
+from agents.contracts.job import BlockedReason, JobStatus, Stage
+from agents.contracts.report import Grade
+from agents.contracts.source import SourceCard
+
+NodeState = Literal[
+    "queued",
+    "planning",
+    "searching",
+    "reading",
+    "writing",
+    "retrying",
+    "done",
+    "partial",
+    "empty",
+    "failed",
+    "stopped",
+]
+
+
+class JobChanged(Frozen):
+    """The job entered a status or a stage."""
+
+    kind: Literal["job"] = "job"
+    status: JobStatus
+    stage: Stage
+    blocked_reason: BlockedReason | None = None
+    note: str = ""
+
+
+class NodeChanged(Frozen):
+    """A node of the tree entered a state: what it does now, and why."""
+
+    kind: Literal["node"] = "node"
+    node: Text
+    """Path in the job, for example `job/0/1`."""
+    parent: str
+    role: Literal["job", "query", "node", "leaf"]
+    title: str
+    state: NodeState
+    doing: str = ""
+    """One line: what it does now and why, or what is missing."""
+
+
+class RoleAsked(Frozen):
+    """A role was asked and answered."""
+
+    kind: Literal["asked"] = "asked"
+    node: Text
+    role: Text
+    prompt: str
+    """Reference of the prompt: name, version, digest."""
+    model: str
+    usage: Usage
+    repaired: bool = False
+    cut: bool = False
+    """The answer stayed cut off at the output limit; what was complete was kept."""
+
+
+class SearchDone(Frozen):
+    """A search was made."""
+
+    kind: Literal["search"] = "search"
+    node: Text
+    text: Text
+    provider: str
+    hits: int
+    failed: str = ""
+
+
+class SourceRead(Frozen):
+    """A source was read."""
+
+    kind: Literal["source"] = "source"
+    node: Text
+    source: SourceCard
+    facts: int
+    dropped: int = 0
+    usage: Usage = Usage()
+
+
+class SourceRejected(Frozen):
+    """A document was found and not used."""
+
+    kind: Literal["rejected"] = "rejected"
+    node: Text
+    url: Text
+    reason: Text
+
+
+class SectionWritten(Frozen):
+    """A section of the report exists; provisional until the report is done."""
+
+    kind: Literal["section"] = "section"
+    node: Text
+    title: str
+    words: int
+
+
+class Noted(Frozen):
+    """Something worth saying that changes no state."""
+
+    kind: Literal["note"] = "note"
+    node: str = ""
+    text: Text
+    tag: str = ""
+
+
+class ReportWritten(Frozen):
+    """The report exists and is saved."""
+
+    kind: Literal["report"] = "report"
+    grade: Grade
+    title: str
+    references: int
+
+
+Event = Annotated[
+    JobChanged
+    | NodeChanged
+    | RoleAsked
+    | SearchDone
+    | SourceRead
+    | SourceRejected
+    | SectionWritten
+    | Noted
+    | ReportWritten,
+    Field(discriminator="kind"),
+]
+
+
+class Numbered(Frozen):
+    """An event in its place: numbered from 1 without gaps in each job."""
+
+    seq: int = Field(ge=1)
+    seconds: float = Field(ge=0)
+    """Seconds since the job started."""
+    key: Text
+    """Path and name; the same key is stored once, so that a replay adds nothing."""
+    event: Event
+
+
+class Charged(Frozen):
+    """A step's result that cost something: the port charges it and tells of it from the record."""
+
+    usage: Usage = Usage()
+
+    def as_event(self, node: str) -> Event | None:
+        """Say what happened, for `node`; None when the handler tells it itself."""
+        return None
