@@ -1,0 +1,1 @@
+"""Models: one protocol, and the adapters behind it."""

@@ -1,0 +1,63 @@
+"""The model protocol: a request goes in, a text comes out. Knows no provider."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from agents.budget import Usage
+from agents.contracts.base import Frozen
+
+FinishReason = Literal["stop", "length", "refused"]
+
+OnText = Callable[[str], Awaitable[None]]
+"""Called with each new piece of the text meant for the user, while it is written."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message to a model."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question to a model, for one role."""
+
+    role: str
+    messages: tuple[Message, ...]
+    given: Frozen
+    """What the messages were rendered from: engines without a language model work on this."""
+    gives: type[Frozen]
+    """The contract of the answer."""
+    deadline_s: float | None
+    """Seconds the whole call may take, retries included; None is unlimited."""
+    max_output_tokens: int
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a model answered, over all transport retries."""
+
+    text: str
+    usage: Usage
+    finish_reason: FinishReason
+    model: str
+
+
+class Model(Protocol):
+    """Anything that answers requests."""
+
+    name: str
+    """As the reader of a report should see it."""
+    reasons: bool
+    """False for an engine that only quotes: it is said so in the chat and in Methodology."""
+
+    async def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
+        """Answer `request`; stream the `reply` field of the answer to `on_text` where there is one.
+
+        Raises:
+            ModelError: the provider failed after every retry, or time ran out.
+        """
+        ...

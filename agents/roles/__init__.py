@@ -1,0 +1,1 @@
+"""The roles: one file each, a value with its checks. Roles never import one another."""

@@ -1,0 +1,62 @@
+"""The synthesizer writes: a section over a leaf's facts, a lead over a branch, the frame around a report."""
+
+import re
+
+from agents.contracts.finding import Frame, FrameInput, LeadInput, Section, SectionInput
+from agents.errors import Reject
+from agents.role import Role
+
+MARK = re.compile(r"\[[fF](\d+)\]")
+"""How a writer cites: the number of a fact."""
+
+
+def _cites_something(markdown: str, numbers: set[int]) -> None:
+    used = {int(number) for number in MARK.findall(markdown)}
+    if not used & numbers:
+        raise Reject("No sentence cites a fact that exists. Put `[f1]` (the number of the fact) behind each sentence.")
+
+
+def section_cites_its_facts(given: SectionInput, section: Section) -> None:
+    """Refuse prose that rests on none of the facts."""
+    _cites_something(section.markdown, {fact.number for fact in given.facts})
+
+
+def lead_cites_its_facts(given: LeadInput, section: Section) -> None:
+    """Refuse a lead that rests on none of the facts."""
+    _cites_something(section.markdown, {fact.number for fact in given.facts})
+
+
+def summary_cites_its_facts(given: FrameInput, frame: Frame) -> None:
+    """Refuse a summary that rests on none of the facts."""
+    _cites_something(frame.summary, {fact.number for fact in given.facts})
+
+
+SECTION_WRITER = Role(
+    name="synthesizer",
+    prompt="synthesizer_section",
+    takes=SectionInput,
+    gives=Section,
+    checks=(section_cites_its_facts,),
+    max_output_tokens=2500,
+)
+"""A leaf's facts in, its section of the report out."""
+
+LEAD_WRITER = Role(
+    name="synthesizer",
+    prompt="synthesizer_lead",
+    takes=LeadInput,
+    gives=Section,
+    checks=(lead_cites_its_facts,),
+    max_output_tokens=800,
+)
+"""More than two results of an inner executor in, the words that open their branch out."""
+
+FRAME_WRITER = Role(
+    name="synthesizer",
+    prompt="synthesizer_frame",
+    takes=FrameInput,
+    gives=Frame,
+    checks=(summary_cites_its_facts,),
+    max_output_tokens=2500,
+)
+"""All sections in; title, summary, insight across them and conclusion out."""

@@ -1,0 +1,1 @@
+"""Search: one protocol, and the providers behind it."""
