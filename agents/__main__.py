@@ -1,0 +1,5 @@
+"""`python -m agents …`."""
+
+from agents.cli import main
+
+main()

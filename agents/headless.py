@@ -1,0 +1,148 @@
+"""One research run without the chat: the request is the authorization, but an infeasible question is still refused."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+from agents.contracts.base import Mode, Tier
+from agents.contracts.report import ReportDocument
+from agents.errors import BadRequest, NotFeasible
+from agents.events import Event, JobChanged, NodeChanged, Noted, ReportWritten, SearchDone, SourceRead, SourceRejected
+from agents.jobs.service import Job
+from agents.research.scoping import Scope, checked
+from agents.settings import Settings
+
+GRADE_CODES = {"complete": 0, "partial": 3, "nothing_found": 4}
+
+
+async def research(
+    settings: Settings,
+    question: str,
+    *,
+    mode: Mode,
+    tier: Tier | None,
+    minutes: float | None,
+    challenge: bool,
+    json_file: Path | None,
+    out: Path | None,
+) -> int:
+    """Scope, plan, run and write; returns the exit code.
+
+    Raises:
+        BadRequest: the question is empty, too long or not feasible, or a file can't be written.
+        ConfigError: the settings can't be used.
+        DossierError: the run ended without a report.
+    """
+    from agents.team import open_team
+
+    for path in (json_file, out):
+        if path is not None:
+            _check_writable(path)
+    text = checked(question)
+    team = open_team(settings)
+    try:
+        _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
+        scope, turn = await team.scope(Scope(mode=mode, minutes=minutes), text)
+        if not scope.queries:
+            raise BadRequest(turn.reply)
+        if not scope.feasible:
+            raise _not_feasible(scope)
+        brief = scope.brief(team.today(), max_cost_usd=settings.max_cost_usd).model_copy(update={"tier": tier})
+        job = team.commission(brief)
+        await _watch(job)
+        await job.wait()
+        if job.report is None:
+            if job.error is not None:
+                raise job.error
+            return 1
+        _write(job.report, json_file, out)
+        _print(job.report)
+        return GRADE_CODES[job.report.grade]
+    finally:
+        await team.close()
+
+
+def _not_feasible(scope: Scope) -> NotFeasible:
+    broad = [query for query in scope.queries if not query.feasible]
+    splits = tuple(split for query in broad for split in query.suggested_split)
+    error = NotFeasible(tuple(query.reason for query in broad), splits)
+    if splits:
+        error.notice += "\nNarrower questions that would work:\n" + "\n".join(f"  - {split}" for split in splits)
+    return error
+
+
+async def _watch(job: Job) -> None:
+    """Show progress until the job is over; an interrupt stops the job and all it has running."""
+    try:
+        async for numbered in job.follow():
+            if numbered is not None and (line := _line(numbered.event)):
+                _say(f"{numbered.seconds:6.1f}s  {line}")
+    except asyncio.CancelledError:
+        if job.task:
+            job.task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await job.task
+        raise
+
+
+def _line(event: Event) -> str:
+    match event:
+        case JobChanged():
+            return f"{event.stage}: {event.status}" + (f" ({event.note})" if event.note else "")
+        case NodeChanged() if event.state != "queued":
+            return f"{event.node} {event.title}: {event.state}" + (f", {event.doing}" if event.doing else "")
+        case SearchDone():
+            return f"{event.node} searched “{event.text}”: " + (event.failed or f"{event.hits} hits")
+        case SourceRead():
+            return f"{event.node} read “{event.source.title}”: {event.facts} facts"
+        case SourceRejected():
+            return f"{event.node} not used: {event.url} ({event.reason})"
+        case Noted():
+            return event.text
+        case ReportWritten():
+            return f"report: {event.grade}, {event.references} references"
+        case _:
+            return ""
+
+
+def _check_writable(path: Path) -> None:
+    if path.is_dir():
+        raise BadRequest(f"{path} is a folder; give a file name.")
+    if not path.parent.exists():
+        raise BadRequest(f"The folder {path.parent} does not exist.")
+
+
+def _write(document: ReportDocument, json_file: Path | None, out: Path | None) -> None:
+    from agents.report.html import to_html
+
+    targets = [(json_file, ".json")] if json_file else []
+    targets += [(out, out.suffix.casefold())] if out else []
+    for path, kind in targets:
+        if path is None:
+            continue
+        if kind == ".json":
+            text = document.model_dump_json(indent=1)
+        elif kind == ".html":
+            text = to_html(document)
+        else:
+            text = document.markdown
+        path.write_text(text + "\n", encoding="utf-8")
+        _say(f"wrote {path}")
+
+
+def _print(document: ReportDocument) -> None:
+    """Print the report as UTF-8, whatever the terminal says of itself."""
+    data = (document.markdown + "\n").encode("utf-8", "replace")
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        # The reader closed the pipe; the report is written elsewhere or was not wanted any further.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()

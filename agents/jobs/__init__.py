@@ -1,0 +1,1 @@
+"""Jobs: the port that research code is written against, and what carries it."""

@@ -1,0 +1,214 @@
+"""Jobs of this process: started outside any chat session, watched and steered from anywhere, their reports kept."""
+
+import asyncio
+import contextvars
+import logging
+import uuid
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from agents.budget import Budget, Limits
+from agents.contracts.job import OVER, JobRecord, JobStatus, Stage
+from agents.contracts.outcome import Commission, Outcome
+from agents.contracts.report import Actual, ReportDocument
+from agents.errors import DossierError
+from agents.events import JobChanged, Numbered, ReportWritten
+from agents.jobs.limits import ProcessLimits
+from agents.jobs.memory import Clock, JobRun
+from agents.jobs.port import Handlers
+from agents.jobs.shelf import Shelf
+
+log = logging.getLogger(__name__)
+
+Builder = Callable[[str, Outcome, Actual], ReportDocument]
+"""Makes the report document of a job from its outcome and what it took."""
+
+
+@dataclass
+class Workbench:
+    """What one job runs with: its handlers, and what to do when it is over."""
+
+    handlers: Handlers
+    build: Builder
+    close: Callable[[], None] = lambda: None
+
+
+@dataclass
+class Job:
+    """One job, live: its record so far, its events, its task."""
+
+    id: str
+    owner: str
+    title: str
+    commission: Commission
+    run: JobRun
+    created: str
+    status: JobStatus = "queued"
+    stage: Stage = "planning"
+    error: DossierError | None = None
+    report: ReportDocument | None = None
+    task: asyncio.Task[None] | None = None
+    _moved: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def over(self) -> bool:
+        """True once nothing about it will change."""
+        return self.status in OVER and (self.task is None or self.task.done())
+
+    @property
+    def notice(self) -> str:
+        """One sentence for the user about what went wrong; empty when nothing did."""
+        return self.error.notice if self.error else ""
+
+    def moved(self) -> None:
+        """Wake everybody who follows the events."""
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+    async def follow(self, after: int = 0, *, heartbeat_s: float = 15.0) -> AsyncIterator[Numbered | None]:
+        """Give the events after number `after`, then new ones as they come, until the last; None as a heartbeat."""
+        seq = after
+        while True:
+            moved = self._moved
+            for numbered in self.run.events[seq:]:
+                seq = numbered.seq
+                yield numbered
+            if self.status in OVER and seq >= len(self.run.events):
+                return
+            try:
+                await asyncio.wait_for(moved.wait(), heartbeat_s)
+            except TimeoutError:
+                yield None
+
+    async def wait(self) -> None:
+        """Wait for the end, however it comes."""
+        if self.task is not None:
+            await asyncio.wait({self.task})
+
+    def record(self) -> JobRecord | None:
+        """Describe the job for stores and routes; None while its contract is still being planned."""
+        if self.commission.contract is None:
+            return None
+        return JobRecord(
+            id=self.id,
+            owner=self.owner,
+            contract=self.commission.contract,
+            status=self.status,
+            stage=self.stage,
+            created=self.created,
+            error=self.notice,
+            report=self.report,
+        )
+
+
+class Jobs:
+    """All jobs of this process."""
+
+    def __init__(self, shelf: Shelf, clock: Clock, *, per_job: int = 6, limits: ProcessLimits | None = None) -> None:
+        self.shelf, self.clock, self.per_job = shelf, clock, per_job
+        self.limits = limits or ProcessLimits()
+        self._jobs: dict[str, Job] = {}
+
+    def start(
+        self, commission: Commission, bench: Workbench, *, owner: str = "", title: str = "", budget: Limits = Limits()
+    ) -> Job:
+        """Start a job. It belongs to nobody's session: closing the page does not touch it."""
+        job_id = uuid.uuid4().hex
+        run = JobRun(
+            job_id=job_id,
+            handlers=bench.handlers,
+            budget=Budget(budget, name="job"),
+            clock=self.clock,
+            limits=self.limits,
+            per_job=self.per_job,
+        )
+        job = Job(
+            id=job_id,
+            owner=owner,
+            title=title,
+            commission=commission,
+            run=run,
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        run.listeners.append(lambda numbered: self._heard(job, numbered))
+        self._jobs[job_id] = job
+        # An empty context: a job must not inherit the chat session that started it, whose emitter dies with the page.
+        job.task = asyncio.get_running_loop().create_task(
+            self._work(job, bench), context=contextvars.Context(), name=f"job-{job_id}"
+        )
+        return job
+
+    def get(self, job_id: str, owner: str = "") -> Job | None:
+        """Find a job that `owner` may see."""
+        job = self._jobs.get(job_id)
+        return job if job and job.owner == owner else None
+
+    def of(self, owner: str = "") -> list[Job]:
+        """List the jobs that `owner` may see, newest first."""
+        return [job for job in reversed(self._jobs.values()) if job.owner == owner]
+
+    def stop(self, job: Job) -> None:
+        """Cancel a job and everything it has running, at once."""
+        if job.task and not job.task.done():
+            job.task.cancel()
+
+    def finish(self, job: Job) -> None:
+        """Ask a job to search no further and to write from what it has."""
+        job.run.finish_asked = True
+
+    async def close(self) -> None:
+        """Stop everything and wait until it has stopped."""
+        tasks = [job.task for job in self._jobs.values() if job.task and not job.task.done()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _heard(self, job: Job, numbered: Numbered) -> None:
+        if isinstance(numbered.event, JobChanged):
+            job.status, job.stage = numbered.event.status, numbered.event.stage
+        job.moved()
+
+    async def _work(self, job: Job, bench: Workbench) -> None:
+        run = job.run
+        try:
+            run.emit("job#started", JobChanged(status="running", stage="planning"))
+            outcome = await run.run("research", job.commission, Outcome)
+            job.commission = job.commission.model_copy(update={"contract": outcome.contract})
+            document = bench.build(job.id, outcome, self._actual(run))
+            # Saved before anything else is done with it: what was written can't be lost by what comes after.
+            await self.shelf.keep_report(document)
+            job.report = document
+            run.emit(
+                "job#report",
+                ReportWritten(grade=document.grade, title=document.title, references=len(document.references)),
+            )
+            run.emit("job#ended", JobChanged(status="done", stage="completed"))
+        except asyncio.CancelledError:
+            run.emit("job#ended", JobChanged(status="cancelled", stage=job.stage, note="Stopped."))
+        except DossierError as error:
+            self._failed(job, error)
+        except Exception:
+            log.exception("job %s failed", job.id)
+            self._failed(job, DossierError("unexpected error; see the log"))
+        finally:
+            bench.close()
+            job.moved()
+
+    def _failed(self, job: Job, error: DossierError) -> None:
+        log.warning("job %s failed: %s", job.id, error)
+        job.error = error
+        job.run.emit("job#ended", JobChanged(status="failed", stage=job.stage, note=error.notice))
+
+    @staticmethod
+    def _actual(run: JobRun) -> Actual:
+        spent = run.budget.spent
+        return Actual(
+            seconds=round(run.now(), 3),
+            tokens_in=spent.tokens_in,
+            tokens_out=spent.tokens_out,
+            cost_usd=spent.cost_usd,
+            model_calls=spent.calls,
+            searches=spent.searches,
+        )

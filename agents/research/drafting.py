@@ -1,0 +1,147 @@
+"""Drafting a plan: the planner is asked level by level, the levels of one depth side by side."""
+
+from agents.contracts.base import Frozen, Text
+from agents.contracts.plan import Branch, Leaf, LeafBudget, Node, Phase, Plan, PlanLevel, PlannedClaim, PlanningInput
+from agents.contracts.plan import SuccessCriteria as Criteria
+from agents.contracts.source import CorpusSurvey
+from agents.errors import NotFeasible, StepFailed
+from agents.jobs.port import Ctx, Handler
+from agents.research.desk import Desk
+from agents.role import Asked
+from agents.roles.planner import PLANNER
+
+
+class LevelGiven(Frozen):
+    """One executor that is to be planned."""
+
+    title: Text
+    planning: PlanningInput
+    sources_per_leaf: int = 6
+    max_iterations: int = 3
+
+
+class Drafted(Frozen):
+    """One planned executor with all below it, and what was noted on the way."""
+
+    node: Node
+    claims: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+
+class SurveyTaken(Frozen):
+    """A survey, as a step leaves it."""
+
+    survey: CorpusSurvey
+
+
+async def take_survey(desk: Desk, question: str) -> SurveyTaken:
+    """Survey the searchable documents: the body of a step."""
+    return SurveyTaken(survey=await desk.survey(question))
+
+
+def plan_level_handler(desk: Desk) -> Handler:
+    """Plan one executor and, side by side, those below it."""
+
+    async def run(ctx: Ctx, given: LevelGiven) -> Drafted:
+        planning = given.planning
+        taken = await ctx.call("survey", "0", take_survey, desk, planning.objective, gives=SurveyTaken, pool="local")
+        planning = planning.model_copy(update={"survey": taken.survey})
+        asked = await ctx.call("planner", "0", desk.ask, PLANNER, planning, ctx.deadline, gives=Asked[PlanLevel])
+        level = asked.output
+        nodes = [branch for branch in level.branches if branch.kind == "node"]
+        share = max(1, (planning.leaves_left - (len(level.branches) - len(nodes))) // max(1, len(nodes)))
+        titles = tuple(branch.title for branch in level.branches)
+        below = await ctx.children(
+            "plan",
+            [(str(number), _below(given, branch, titles, share)) for number, branch in enumerate(nodes)],
+            gives=Drafted,
+        )
+        drafted = dict(zip((branch.title for branch in nodes), below, strict=True))
+        children: list[Node | Leaf] = []
+        assumptions: list[str] = []
+        for branch in level.branches:
+            grown = drafted.get(branch.title)
+            if isinstance(grown, Drafted):
+                assumptions += grown.assumptions
+                # An executor with a single child adds a level and no work.
+                children.append(grown.node.children[0] if len(grown.node.children) == 1 else grown.node)
+            else:
+                if isinstance(grown, StepFailed):
+                    assumptions.append(
+                        f"The branch “{branch.title}” could not be planned further; it is read as one leaf."
+                    )
+                children.append(_leaf(branch, given))
+        node = Node(
+            title=given.title,
+            objective=planning.objective,
+            phases=(
+                Phase(
+                    title="Collect",
+                    criteria=Criteria(corroboration=level.min_sources, themes=level.themes),
+                    max_iterations=given.max_iterations,
+                ),
+            ),
+            children=tuple(children),
+        )
+        return Drafted(node=node, claims=level.claims, assumptions=tuple(assumptions))
+
+    return Handler(run=run, takes=LevelGiven, gives=Drafted)
+
+
+def _below(given: LevelGiven, branch: Branch, titles: tuple[str, ...], leaves: int) -> LevelGiven:
+    planning = given.planning
+    return given.model_copy(
+        update={
+            "title": branch.title,
+            "planning": planning.model_copy(
+                update={
+                    "objective": branch.objective,
+                    "trail": (*planning.trail, given.title),
+                    "siblings": tuple(title for title in titles if title != branch.title),
+                    "executors_left": planning.executors_left - 1,
+                    "leaves_left": leaves,
+                    "want_claims": False,
+                    "suggested": (),
+                    "survey": CorpusSurvey(),
+                }
+            ),
+        }
+    )
+
+
+def _leaf(branch: Branch, given: LevelGiven) -> Leaf:
+    questions = tuple(q for q in branch.questions if q.strip()) or (branch.objective,)
+    searches = tuple(dict.fromkeys(s.strip() for s in (*branch.searches, questions[0]) if s.strip()))
+    return Leaf(
+        title=branch.title,
+        objective=branch.objective,
+        questions=questions,
+        searches=searches[:5],
+        sources=given.planning.seed_urls,
+        discovery=branch.discovery,
+        budget=LeafBudget(sources=given.sources_per_leaf, searches=min(3, max(1, len(searches)))),
+    )
+
+
+def as_plan(query: str, drafted: Drafted, *, max_depth: int, max_leaves: int) -> Plan:
+    """Make the plan of a query, checking by code what makes it feasible.
+
+    Raises:
+        NotFeasible: deeper or wider than this run allows.
+    """
+    depth, leaves = drafted.node.depth(), len(drafted.node.leaves())
+    reasons = []
+    if depth > max_depth:
+        reasons.append(f"Its plan is {depth} executors deep; {max_depth} is the bound.")
+    if leaves > max_leaves:
+        reasons.append(f"Its plan has {leaves} leaves; {max_leaves} is the bound.")
+    if reasons:
+        raise NotFeasible(tuple(reasons), tuple(child.title for child in drafted.node.children))
+    titles = tuple(leaf.title for leaf in drafted.node.leaves())
+    claims = tuple(dict.fromkeys(claim.strip() for claim in drafted.claims if claim.strip()))[:10]
+    return Plan(
+        query=query,
+        root=drafted.node,
+        claims=tuple(PlannedClaim(text=claim, leaves=titles) for claim in claims),
+        assumptions=drafted.assumptions,
+    )

@@ -1,0 +1,238 @@
+"""The root of a job: plan if need be, run every query side by side, frame what came of it."""
+
+from agents.contracts.base import Frozen, Text
+from agents.contracts.brief import Brief, Query
+from agents.contracts.contract import Contract
+from agents.contracts.finding import Finding, Frame, FrameInput, Problem
+from agents.contracts.outcome import Commission, Outcome
+from agents.contracts.plan import Plan, PlanningInput
+from agents.errors import BadRequest, NotFeasible, StepFailed
+from agents.events import JobChanged, NodeChanged
+from agents.jobs.port import Ctx, Handler
+from agents.research.contracting import Limits, bounds_of, make_contract
+from agents.research.desk import Desk
+from agents.research.drafting import Drafted, LevelGiven, as_plan
+from agents.research.leaf import Setting
+from agents.research.node import NodeGiven
+from agents.research.writing import Numbering, facts_behind, prose_of, sources_behind
+from agents.role import Asked
+from agents.roles.synthesizer import FRAME_WRITER
+
+
+class Means(Frozen):
+    """What the composition root tells the root handler of the run's surroundings."""
+
+    limits: Limits = Limits()
+    reasons: bool = True
+    """False when only the offline engine is bound."""
+    models: tuple[str, ...] = ()
+    retrievers: tuple[str, ...] = ()
+
+
+class QueryDrafted(Frozen):
+    """One query's plan."""
+
+    plan: Plan
+
+
+class DraftGiven(Frozen):
+    """One query whose plan is wanted."""
+
+    query: Query
+    brief: Brief
+    suggested: tuple[str, ...] = ()
+    title: Text = "Plan"
+
+
+def draft_handler(desk: Desk, means: Means) -> Handler:
+    """Draft the plan of one query and check by code that it is feasible."""
+
+    async def run(ctx: Ctx, given: DraftGiven) -> QueryDrafted:
+        query, brief = given.query, given.brief
+        planning = PlanningInput(
+            query=query.text,
+            objective=query.text,
+            executors_left=means.limits.depth,
+            leaves_left=means.limits.leaves,
+            scope_limits=query.scope_limits,
+            sub_topics=query.sub_topics,
+            suggested=given.suggested,
+            language=brief.language,
+            today=brief.today,
+            seed_urls=brief.seed_urls,
+            want_claims=True,
+        )
+        bounds = bounds_of(brief)
+        level = LevelGiven(
+            title=query.text[:120],
+            planning=planning,
+            sources_per_leaf=min(6, bounds.sources),
+            max_iterations=bounds.rounds,
+        )
+        drafted = await ctx.child("plan", "plan", level, gives=Drafted)
+        return QueryDrafted(
+            plan=as_plan(query.text, drafted, max_depth=means.limits.depth, max_leaves=means.limits.leaves)
+        )
+
+    return Handler(run=run, takes=DraftGiven, gives=QueryDrafted)
+
+
+async def draft_contract(ctx: Ctx, brief: Brief, means: Means) -> Contract:
+    """Draft every query's plan side by side and freeze the contract.
+
+    Raises:
+        NotFeasible: a query's plan is deeper or wider than allowed.
+        StepFailed: a planner gave nothing usable.
+    """
+    items = [(f"draft-{number}", DraftGiven(query=query, brief=brief)) for number, query in enumerate(brief.queries)]
+    drafted = await ctx.children("draft", items, gives=QueryDrafted)
+    plans: list[Plan] = []
+    for one in drafted:
+        if isinstance(one, StepFailed):
+            if one.type == "NotFeasible":
+                raise NotFeasible((one.notice.removeprefix("This can't be researched as one question yet. "),)) from one
+            raise one
+        plans.append(one.plan)
+    return make_contract(
+        brief, tuple(plans), means.limits, reasons=means.reasons, models=means.models, retrievers=means.retrievers
+    )
+
+
+def research_handler(desk: Desk, means: Means) -> Handler:
+    """Run a commission from plan to outcome."""
+
+    async def run(ctx: Ctx, given: Commission) -> Outcome:
+        contract = given.contract
+        if contract is None:
+            if given.brief is None:
+                raise BadRequest("There is nothing to research: neither a contract nor a question was given.")
+            ctx.emit("stage:planning", JobChanged(status="running", stage="planning"))
+            contract = await draft_contract(ctx, given.brief, means)
+        brief = contract.brief
+        ctx.emit("stage:collecting", JobChanged(status="running", stage="collecting"))
+        several = len(contract.plans) > 1
+        items = [(str(number), _root(plan, brief, several)) for number, plan in enumerate(contract.plans)]
+        for key, root in items:
+            ctx.emit(
+                f"queued:{key}",
+                NodeChanged(
+                    node=f"{ctx.path}/{key}", parent=ctx.path, role="query", title=root.title, state="queued", doing=""
+                ),
+            )
+        results = await ctx.children("node", items, gives=Finding)
+        findings = tuple(
+            _failed(f"{ctx.path}/{key}", root.title, result) if isinstance(result, StepFailed) else result
+            for (key, root), result in zip(items, results, strict=True)
+        )
+        ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
+        frame, problems = await _frame(ctx, desk, contract, findings)
+        return Outcome(
+            contract=contract,
+            findings=findings,
+            frame=frame,
+            problems=problems,
+            reasons=_reasons(findings, problems),
+            tags=_tags(ctx, findings, contract),
+            seed_failures=tuple(
+                f"{rejected.url}: {rejected.reason}"
+                for rejected in {
+                    rejected.url: rejected
+                    for finding in findings
+                    for part in finding.walk()
+                    for rejected in part.rejected
+                    if rejected.url in brief.seed_urls
+                }.values()
+            ),
+        )
+
+    return Handler(run=run, takes=Commission, gives=Outcome)
+
+
+def _root(plan: Plan, brief: Brief, several: bool) -> NodeGiven:
+    return NodeGiven(
+        node=plan.root,
+        setting=Setting(
+            query=plan.query,
+            language=brief.language,
+            query_type=brief.query_type,
+            today=brief.today,
+            domains=brief.domains,
+            exclude_domains=brief.exclude_domains,
+            date_from=brief.date_from,
+            date_to=brief.date_to,
+        ),
+        parent="job",
+        role="query",
+        # With one query the frame is written over these very sections: a lead would say the same twice.
+        lead=several,
+        title=plan.query,
+    )
+
+
+def _failed(path: str, title: str, failure: StepFailed) -> Finding:
+    problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
+    return Finding(path=path, title=title, role="query", status="failed", note=failure.notice, problems=(problem,))
+
+
+async def _frame(
+    ctx: Ctx, desk: Desk, contract: Contract, findings: tuple[Finding, ...]
+) -> tuple[Frame | None, tuple[Problem, ...]]:
+    """Have the last synthesizer write around the sections; a report is made without it when it fails."""
+    parts = _parts(findings)
+    facts = facts_behind(tuple(parts))
+    if not facts:
+        return None, ()
+    numbering = Numbering(facts, sources_behind(tuple(parts)))
+    brief = contract.brief
+    given = FrameInput(
+        question=brief.question,
+        queries=tuple(query.text for query in brief.queries),
+        titles=tuple(part.title for part in parts),
+        sections=tuple(numbering.to_numbers(prose_of(part)) for part in parts),
+        facts=numbering.numbered,
+        missing=tuple(f"{part.title}: {part.note}" for part in _leaves(findings) if part.status != "done"),
+        language=brief.language,
+        query_type=brief.query_type,
+        today=brief.today,
+    )  # fmt: skip
+    try:
+        asked = await ctx.call("frame", "0", desk.ask, FRAME_WRITER, given, ctx.last_deadline, gives=Asked[Frame])
+    except StepFailed as failure:
+        problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
+        return None, (problem,)
+    frame = asked.output
+    return Frame(
+        title=frame.title,
+        summary=numbering.to_ids(frame.summary),
+        insight=numbering.to_ids(frame.insight),
+        conclusion=numbering.to_ids(frame.conclusion),
+        open_questions=frame.open_questions,
+    ), ()
+
+
+def _parts(findings: tuple[Finding, ...]) -> list[Finding]:
+    """The main branches that have something to say: a query's branches, or the queries when there are several."""
+    branches = findings if len(findings) > 1 else tuple(child for finding in findings for child in finding.children)
+    return [branch for branch in branches if prose_of(branch)]
+
+
+def _leaves(findings: tuple[Finding, ...]) -> list[Finding]:
+    return [part for finding in findings for part in finding.walk() if not part.children]
+
+
+def _reasons(findings: tuple[Finding, ...], problems: tuple[Problem, ...]) -> tuple[str, ...]:
+    """Say why the report is only partial, branch by branch."""
+    weak = [f"{part.title}: {part.note or part.status}" for part in _leaves(findings) if part.status != "done"]
+    return (*weak, *(f"Summary and conclusion: {problem.message}" for problem in problems))
+
+
+def _tags(ctx: Ctx, findings: tuple[Finding, ...], contract: Contract) -> tuple[str, ...]:
+    parts = [part for finding in findings for part in finding.walk()]
+    tags = []
+    if any(part.status == "stopped" for part in parts):
+        tags.append("#EARLY_STOP" if ctx.finishing else "#TIME_LIMIT")
+    if not any(part.facts for part in parts):
+        tags.append("#LOW_EVIDENCE")
+    if any(plan.assumptions for plan in contract.plans):
+        tags.append("#COMPLETION_DRIVE")
+    return tuple(tags)

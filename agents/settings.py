@@ -1,0 +1,167 @@
+"""What an operator can set: environment over `.env` over defaults, read once, printed by `doctor` without secrets.
+
+Provider keys (`OPENAI_API_KEY` and kin) are not listed here: the model library looks them up by their usual names.
+"""
+
+import os
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Literal
+
+from dotenv import dotenv_values
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from agents.contracts.base import Role
+from agents.errors import ConfigError
+
+ROOT = Path(__file__).resolve().parent.parent
+"""The checkout: this is an application that is run from where it lies."""
+
+CHECKED_PREFIXES = ("DOSSIER_", "RESEARCH_", "JUDGE_RESEARCH_")
+"""A variable that begins so and is not a setting is reported at start, not ignored."""
+
+READ_ELSEWHERE = {"DOSSIER_SHARED"}
+"""Names of ours that the tests read."""
+
+KEY_NAMES = (
+    ("OPENAI_API_KEY", "openai/gpt-5.2"),
+    ("ANTHROPIC_API_KEY", "anthropic/claude-sonnet-4-5"),
+    ("GEMINI_API_KEY", "gemini/gemini-2.5-pro"),
+    ("MISTRAL_API_KEY", "mistral/mistral-large-latest"),
+    ("DEEPSEEK_API_KEY", "deepseek/deepseek-chat"),
+    ("OPENROUTER_API_KEY", "openrouter/auto"),
+)
+"""Key variables in the order of preference, and the model that each stands for when none is named."""
+
+OFFLINE = "offline"
+"""The embedded engine: no language model, no network."""
+
+
+class Settings(BaseSettings):
+    """All settings, each under the name of its variable."""
+
+    model_config = SettingsConfigDict(
+        frozen=True,
+        extra="ignore",
+        use_attribute_docstrings=True,
+        hide_input_in_errors=True,
+        env_ignore_empty=True,
+        populate_by_name=True,
+    )
+
+    model: str = Field(default="", validation_alias="DOSSIER_MODEL")
+    """Model for roles that DOSSIER_MODELS does not name: `provider/model` or `offline`. Default: by the keys set."""
+    models: dict[Role, str] = Field(default_factory=dict, validation_alias="DOSSIER_MODELS")
+    """Models per role, as JSON: {"judge": "anthropic/…"}."""
+    api_base: str = Field(default="", validation_alias="OPENAI_API_BASE")
+    """Address of an OpenAI-compatible server, for `openai/…` models."""
+    retriever: Annotated[tuple[str, ...], NoDecode] = Field(default=(), validation_alias="RETRIEVER")
+    """Where to search, as a comma list. Default: `library`."""
+    library: Annotated[tuple[Path, ...], NoDecode] = Field(default=(), validation_alias="DOSSIER_LIBRARY")
+    """Folders with your own documents, separated by the system's path separator. Default: the sample library."""
+    tavily_api_key: SecretStr = Field(default=SecretStr(""), validation_alias="TAVILY_API_KEY")
+    """Key for web search."""
+    data_dir: Path = Field(default=ROOT / ".data", validation_alias="DOSSIER_DATA_DIR")
+    """Folder for indexes, texts, reports, history and the session secret."""
+    host: str = Field(default="127.0.0.1", validation_alias="DOSSIER_HOST")
+    """Address to listen on. Other than loopback needs DOSSIER_API_KEY."""
+    port: int = Field(default=8000, ge=1, le=65535, validation_alias="PORT")
+    """Port to listen on."""
+    api_key: SecretStr = Field(default=SecretStr(""), validation_alias="DOSSIER_API_KEY")
+    """Key that off-host access needs."""
+    max_cost_usd: float | None = Field(default=None, gt=0, validation_alias="DOSSIER_MAX_COST_USD")
+    """Dollars that one run may cost; unset is no cap."""
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        default="WARNING", validation_alias="DOSSIER_LOG_LEVEL"
+    )
+    """How much is logged to standard error."""
+
+    max_depth: int = Field(default=3, ge=1, le=3, validation_alias="RESEARCH_MAX_DEPTH")
+    """Executors in a row, at most; may lower 3, never raise it."""
+    max_leaves: int = Field(default=12, ge=1, le=40, validation_alias="RESEARCH_MAX_LEAVES")
+    """Leaves of one query's tree, at most; a query that needs more is too broad."""
+    max_iters: int | None = Field(default=None, ge=1, le=20, validation_alias="RESEARCH_MAX_ITERS")
+    """Rounds per node; default by mode or tier."""
+    max_queries: int | None = Field(default=None, ge=1, validation_alias="RESEARCH_MAX_QUERIES")
+    """Searches per run; default by mode or tier."""
+    max_sources: int | None = Field(default=None, ge=1, validation_alias="RESEARCH_MAX_SOURCES")
+    """Sources per run; default by mode or tier."""
+    max_execution_time_s: float | None = Field(default=None, gt=0, validation_alias="RESEARCH_MAX_EXECUTION_TIME_S")
+    """Seconds per run; default by mode or tier."""
+    token_budget: int = Field(default=400_000, ge=1000, validation_alias="RESEARCH_TOKEN_BUDGET")
+    """Tokens per run."""
+    max_concurrency: int = Field(default=6, ge=1, le=64, validation_alias="RESEARCH_MAX_CONCURRENCY")
+    """Calls at once per job."""
+
+    @field_validator("retriever", mode="before")
+    @classmethod
+    def _comma_list(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("library", mode="before")
+    @classmethod
+    def _path_list(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(Path(part).expanduser() for part in value.split(os.pathsep) if part.strip())
+        return value
+
+    def model_for(self, role: str) -> str:
+        """Name the model that a role is bound to."""
+        named = {str(name): model for name, model in self.models.items()}
+        return named.get(role) or self.model or self.default_model()
+
+    @staticmethod
+    def default_model() -> str:
+        """Choose a model by the keys present; the offline engine when there is none."""
+        for variable, model in KEY_NAMES:
+            if usable_key(os.environ.get(variable, "")):
+                return model
+        return OFFLINE
+
+
+PLACEHOLDERS = ("your", "xxx", "changeme", "replace", "todo", "<", "...")
+
+
+def usable_key(value: str) -> bool:
+    """Tell a key from an empty value or a placeholder that was never filled in."""
+    value = value.strip().strip("\"'")
+    return len(value) >= 8 and not any(mark in value.casefold() for mark in PLACEHOLDERS)
+
+
+def variables() -> dict[str, str]:
+    """Map the name of each variable to its field."""
+    return {str(field.validation_alias): name for name, field in Settings.model_fields.items()}
+
+
+def misspelt(names: list[str]) -> list[str]:
+    """Find names that look like settings of ours and are none; each with the nearest real name where there is one."""
+    known = set(variables()) | READ_ELSEWHERE
+    wrong = sorted(name for name in names if name.startswith(CHECKED_PREFIXES) and name not in known)
+    said = []
+    for name in wrong:
+        near = get_close_matches(name, known, n=1)
+        said.append(f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else "."))
+    return said
+
+
+def load(dotenv: Path | None = None) -> Settings:
+    """Read `.env` into the environment (never over what is set there), and the settings from it.
+
+    Raises:
+        ConfigError: a value is wrong or a name is misspelt; the message names the variable, never the value.
+    """
+    path = dotenv or ROOT / ".env"
+    if path.is_file():
+        for name, value in dotenv_values(path).items():
+            if value is not None:
+                os.environ.setdefault(name, value)
+    if wrong := misspelt(list(os.environ)):
+        raise ConfigError(" ".join(wrong))
+    try:
+        return Settings()
+    except ValidationError as error:
+        faults = [f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()]
+        raise ConfigError("Settings can't be used: " + "; ".join(faults)) from error

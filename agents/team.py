@@ -1,0 +1,266 @@
+"""The composition root: settings in, a wired team out. The only importer of adapters.
+
+What the faces (chat, routes, command line) may use of this module: `Team`, `open_team`.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from agents.budget import Budget
+from agents.budget import Limits as Spending
+from agents.contracts.base import Frozen
+from agents.contracts.brief import Brief, ScopingTurn
+from agents.contracts.contract import Contract
+from agents.contracts.outcome import Commission, Outcome
+from agents.contracts.report import Actual, ReportDocument
+from agents.errors import ConfigError
+from agents.jobs.memory import Clock, JobRun, MemoryCtx
+from agents.jobs.port import Handlers
+from agents.jobs.service import Job, Jobs, Workbench
+from agents.jobs.shelf import Shelf
+from agents.llm.base import Model, OnText
+from agents.llm.litellm_model import LiteLLMModel
+from agents.llm.offline import OfflineModel
+from agents.prompts import PromptBook
+from agents.prompts import load as load_prompts
+from agents.report.document import build
+from agents.research.contracting import Limits
+from agents.research.desk import Desk
+from agents.research.drafting import plan_level_handler
+from agents.research.job import Means, draft_contract, draft_handler, research_handler
+from agents.research.leaf import leaf_handler
+from agents.research.node import node_handler
+from agents.research.reading import source_handler
+from agents.research.scoping import Scope, take_turn
+from agents.role import Role
+from agents.roles.extractor import EXTRACTOR
+from agents.roles.manager import MANAGER
+from agents.roles.planner import PLANNER
+from agents.roles.synthesizer import FRAME_WRITER, LEAD_WRITER, SECTION_WRITER
+from agents.search.base import Searcher
+from agents.search.library import Library
+from agents.settings import OFFLINE, ROOT, Settings
+
+SAMPLE_LIBRARY = ROOT / "examples" / "library"
+"""Invented documents that ship with the program, searched when no folder of one's own is set."""
+
+ROLES: tuple[Role[Frozen, Frozen], ...] = (  # type: ignore[assignment]  # a role's contracts are its own affair
+    MANAGER,
+    PLANNER,
+    EXTRACTOR,
+    SECTION_WRITER,
+    LEAD_WRITER,
+    FRAME_WRITER,
+)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Who answers, for banner, contract and Methodology."""
+
+    names: tuple[str, ...]
+    reasons: bool
+    """False when only the offline engine is bound: it quotes and does not reason."""
+
+    @property
+    def name(self) -> str:
+        """All of them in one line."""
+        return ", ".join(self.names)
+
+
+class _SchemaNote(Frozen):
+    text: str
+
+
+class Team:
+    """Everything a face needs: scoping, drafting, jobs, kept sources and reports."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        models: Mapping[str, Model],
+        searcher: Searcher,
+        prompts: PromptBook,
+        shelf: Shelf,
+        sample: bool,
+        clock: Clock = time.monotonic,
+        today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(),
+    ) -> None:
+        self.settings, self.models, self.searcher = settings, models, searcher
+        self.prompts, self.shelf, self.sample = prompts, shelf, sample
+        self.clock, self.today = clock, today
+        self.jobs = Jobs(shelf, clock, per_job=settings.max_concurrency)
+        distinct = tuple(dict.fromkeys(model.name for model in models.values()))
+        self.engine = Engine(names=distinct, reasons=any(model.reasons for model in models.values()))
+        self.retrievers = (searcher.name,)
+        self.means = Means(
+            limits=Limits(
+                rounds=settings.max_iters,
+                searches=settings.max_queries,
+                sources=settings.max_sources,
+                tokens=settings.token_budget,
+                cost_usd=settings.max_cost_usd,
+                depth=settings.max_depth,
+                leaves=settings.max_leaves,
+            ),
+            reasons=self.engine.reasons,
+            models=self.engine.names,
+            retrievers=self.retrievers,
+        )
+
+    def desk(self) -> Desk:
+        """Set up one run's means; each run has its own caches."""
+        return Desk(
+            models=self.models, prompts=self.prompts, searcher=self.searcher, texts=self.shelf, today=self.today()
+        )
+
+    def _handlers(self, desk: Desk) -> Handlers:
+        return {
+            "research": research_handler(desk, self.means),
+            "draft": draft_handler(desk, self.means),
+            "plan": plan_level_handler(desk),
+            "node": node_handler(desk),
+            "leaf": leaf_handler(desk),
+            "source": source_handler(desk),
+        }
+
+    async def scope(self, scope: Scope, message: str, on_text: OnText | None = None) -> tuple[Scope, ScopingTurn]:
+        """Have the manager answer one message of the scoping talk.
+
+        Raises:
+            DossierError: with a notice for the user; the talk stands as it was before.
+        """
+        after, asked = await take_turn(
+            self.desk(),
+            scope,
+            message,
+            max_depth=self.settings.max_depth,
+            max_leaves=self.settings.max_leaves,
+            on_text=on_text,
+        )
+        return after, asked.output
+
+    async def draft(self, scope: Scope) -> Contract:
+        """Draft the contract of a talk that is ready: one plan per query, each checked by code.
+
+        Raises:
+            NotFeasible: a plan came out too deep or too wide.
+            DossierError: a planner gave nothing usable.
+        """
+        return await self.draft_brief(scope.brief(self.today(), max_cost_usd=self.settings.max_cost_usd))
+
+    async def draft_brief(self, brief: Brief) -> Contract:
+        """Draft the contract of a brief (see `draft`)."""
+        desk = self.desk()
+        run = JobRun(
+            job_id="draft",
+            handlers=self._handlers(desk),
+            budget=Budget(Spending(), name="draft"),
+            clock=self.clock,
+            limits=self.jobs.limits,
+            per_job=self.settings.max_concurrency,
+        )
+        try:
+            ctx = MemoryCtx(run, "draft", run.budget, elapsed=0.0, depth=0)
+            return await draft_contract(ctx, brief, self.means)
+        finally:
+            desk.close()
+
+    def start(self, contract: Contract, *, owner: str = "") -> Job:
+        """Start the job of an authorized contract."""
+        caps = contract.caps
+        return self._start(
+            Commission(contract=contract), contract.brief, owner, caps.minutes, caps.tokens, caps.cost_usd
+        )
+
+    def commission(self, brief: Brief, *, owner: str = "") -> Job:
+        """Start a job for a caller whose request is the authorization; its planners run inside the job."""
+        limits = self.means.limits
+        cost = brief.max_cost_usd or limits.cost_usd
+        return self._start(Commission(brief=brief), brief, owner, brief.minutes, limits.tokens, cost)
+
+    def _start(
+        self,
+        commission: Commission,
+        brief: Brief,
+        owner: str,
+        minutes: float | None,
+        tokens: int | None,
+        cost: float | None,
+    ) -> Job:
+        desk = self.desk()
+        return self.jobs.start(
+            commission,
+            Workbench(handlers=self._handlers(desk), build=self._build, close=desk.close),
+            owner=owner,
+            title=brief.question[:120],
+            budget=Spending(seconds=None if minutes is None else minutes * 60, tokens=tokens, cost_usd=cost),
+        )
+
+    def _build(self, job_id: str, outcome: Outcome, actual: Actual) -> ReportDocument:
+        return build(job_id, outcome, actual, engine=self.engine.name, reasons=self.engine.reasons)
+
+    async def close(self) -> None:
+        """Stop all jobs and wait for them."""
+        await self.jobs.close()
+
+
+def open_team(settings: Settings) -> Team:
+    """Wire a team from settings.
+
+    Raises:
+        ConfigError: a setting can't be used; the message says which and why.
+    """
+    prompts = load_prompts()
+    for role in ROLES:
+        if missing := prompts[role.prompt_name].inputs - set(role.takes.model_fields):
+            raise ConfigError(f"prompt {role.prompt_name!r} wants {sorted(missing)}, which its contract does not hold")
+    searcher, sample = _searcher(settings)
+    return Team(
+        settings,
+        models=_models(settings, prompts),
+        searcher=searcher,
+        prompts=prompts,
+        shelf=Shelf(settings.data_dir),
+        sample=sample,
+    )
+
+
+def _models(settings: Settings, prompts: PromptBook) -> dict[str, Model]:
+    made: dict[str, Model] = {}
+    bound: dict[str, Model] = {}
+    for role in ROLES:
+        name = settings.model_for(role.name)
+        if name not in made:
+            made[name] = _model(name, settings, prompts)
+        bound[role.name] = made[name]
+    return bound
+
+
+def _model(name: str, settings: Settings, prompts: PromptBook) -> Model:
+    if name == OFFLINE:
+        return OfflineModel()
+    form = prompts["answer_format"]
+
+    def schema_note(schema: str) -> str:
+        return f"{form.system}\n{form.render(_SchemaNote(text=schema))}"
+
+    base = settings.api_base if name.startswith("openai/") and settings.api_base else None
+    return LiteLLMModel(name, api_base=base, api_key=None, schema_note=schema_note)
+
+
+def _searcher(settings: Settings) -> tuple[Searcher, bool]:
+    if unknown := [name for name in settings.retriever if name != "library"]:
+        raise ConfigError(f"RETRIEVER names {', '.join(unknown)}, which this version does not have. It has: library.")
+    folders = settings.library
+    sample = not folders
+    library = Library(
+        folders or (SAMPLE_LIBRARY,),
+        settings.data_dir / "library.db",
+        kind="sample" if sample else "library",
+        name="sample library" if sample else "library",
+    )
+    return library, sample
