@@ -1,0 +1,61 @@
+"""What every test stands on: no network beyond loopback, no keys, a data folder of its own, and where shared lies."""
+
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# Before anything imports the application or a library it uses.
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+HOME = Path(tempfile.mkdtemp(prefix="dossier-tests-"))
+for _name in list(os.environ):
+    if _name.endswith("_API_KEY") or _name.startswith(("RESEARCH_", "JUDGE_RESEARCH_")):
+        del os.environ[_name]
+os.environ |= {
+    "DOSSIER_MODEL": "offline",
+    "RETRIEVER": "library",
+    "DOSSIER_DATA_DIR": str(HOME / "data"),
+    "CHAINLIT_APP_ROOT": str(HOME / "chat"),
+}
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "tests" / "data"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--live", action="store_true", help="ask real providers (needs keys, costs money)")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--live"):
+        return
+    for item in items:
+        if item.get_closest_marker("live"):
+            item.add_marker(pytest.mark.skip(reason="asks real providers: --live"))
+
+
+@pytest.fixture(autouse=True)
+def only_loopback(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fail any connection that leaves this machine."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> None:
+        if isinstance(address, tuple) and str(address[0]) not in {"127.0.0.1", "::1", "localhost"}:
+            raise AssertionError(f"a test tried to reach {address}")
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+    yield
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with labelled data and mock servers; tests that use it skip loudly where it is absent."""
+    folder = Path(os.environ.get("DOSSIER_SHARED") or ROOT.parent / "shared")
+    if not (folder / "cases").is_dir():
+        pytest.skip(f"SHARED DATA ABSENT: {folder} (set DOSSIER_SHARED)")
+    return folder
