@@ -165,3 +165,12 @@ def load(dotenv: Path | None = None) -> Settings:
     except ValidationError as error:
         faults = [f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()]
         raise ConfigError("Settings can't be used: " + "; ".join(faults)) from error
+
+
+def example() -> str:
+    """Write `.env.example`: every setting with its meaning, commented out."""
+    lines = ["# Copy to .env and uncomment what you need. The environment wins over this file.", ""]
+    lines += [f"# {variable}=" for variable, _ in KEY_NAMES]
+    for field in Settings.model_fields.values():
+        lines += ["", f"# {field.description}", f"# {field.validation_alias}="]
+    return "\n".join(lines) + "\n"

@@ -14,7 +14,7 @@ class ForecastLine(Frozen):
     low: float | None
     high: float | None
     """Both None when it cannot be known, which is not zero."""
-    unit: Text
+    unit: str = ""
     basis: Text
 
 

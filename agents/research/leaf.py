@@ -18,6 +18,8 @@ from agents.roles.synthesizer import SECTION_WRITER
 
 HITS_PER_SEARCH = 8
 
+READ_FOR_NOTHING = "read; says nothing to the point"
+
 
 class Setting(Frozen):
     """What every branch of one query shares."""
@@ -96,7 +98,7 @@ def leaf_handler(desk: Desk) -> Handler:
             if record.failed
         ]
         if not facts:
-            note = _nothing(records, len(sources), len(rejected))
+            note = _nothing(records, rejected)
             failed = bool(records) and all(record.failed for record in records)
             nothing: NodeStatus = "failed" if failed else "empty"
             tell(nothing, note)
@@ -257,7 +259,7 @@ def _gathered(
             rejected.append(RejectedSource(url=url, reason=f"the same text as {twin}"))
         elif not one.reading.facts:
             texts[one.card.text_hash] = url
-            rejected.append(RejectedSource(url=url, reason="read; says nothing to the point"))
+            rejected.append(RejectedSource(url=url, reason=READ_FOR_NOTHING))
         else:
             texts[one.card.text_hash] = url
             sources[one.card.id] = one.card
@@ -265,12 +267,16 @@ def _gathered(
     return tuple(facts.values()), tuple(sources.values()), tuple(rejected), problems
 
 
-def _nothing(records: tuple[SearchRecord, ...], read: int, rejected: int) -> str:
+def _nothing(records: tuple[SearchRecord, ...], rejected: tuple[RejectedSource, ...]) -> str:
     if records and all(record.failed for record in records):
         return "every search failed"
-    if not any(record.hits for record in records) and records:
+    if not rejected:
         return "no document matches"
-    return f"{read + rejected} documents found, none says anything to the point"
+    read = sum(1 for one in rejected if one.reason == READ_FOR_NOTHING)
+    unread = len(rejected) - read
+    parts = [f"{read} read, none says anything to the point"] if read else []
+    parts += [f"{unread} could not be used"] if unread else []
+    return f"{len(rejected)} found: " + "; ".join(parts)
 
 
 class Spent(TypedDict):

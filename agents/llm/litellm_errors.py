@@ -1,0 +1,326 @@
+"""What litellm and the providers behind it raise, as `ModelError`: sorted by what is worth trying, and without keys.
+
+Also what to leave out of a request after a provider refused it.
+
+Works on names, statuses and texts, so that reading an error needs no import of litellm.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Literal
+
+from agents.errors import ModelError, ModelFault
+
+FAULTS: dict[str, ModelFault] = {
+    "APIConnectionError": "connection",
+    "APIError": "server",
+    "APIResponseValidationError": "server",
+    "APITimeoutError": "timeout",
+    "AuthenticationError": "key",
+    "BadGatewayError": "server",
+    "BadRequestError": "request",
+    "BlockedPiiEntityError": "refused",
+    "BudgetExceededError": "quota",
+    "CallerCredentialAuthenticationError": "key",
+    "CallerCredentialRateLimitError": "rate",
+    "ContentPolicyViolationError": "refused",
+    "ContextWindowExceededError": "overflow",
+    "EndpointNotSupportedByModelError": "request",
+    "GuardrailRaisedException": "refused",
+    "ImageFetchError": "request",
+    "InternalServerError": "server",
+    "InvalidRequestError": "request",
+    "JSONSchemaValidationError": "server",
+    "LiteLLMUnknownProvider": "unknown_model",
+    "MalformedRequestFieldError": "request",
+    "MidStreamFallbackError": "connection",
+    "MockException": "server",
+    "ModelNotMappedError": "unknown_model",
+    "ModifyResponseException": "refused",
+    "NotFoundError": "unknown_model",
+    "OpenAIError": "server",
+    "PaymentRequiredError": "quota",
+    "PermissionDeniedError": "key",
+    "RateLimitError": "rate",
+    "RejectedRequestError": "refused",
+    "SensitiveDataRouteException": "refused",
+    "ServiceUnavailableError": "server",
+    "Timeout": "timeout",
+    "UnprocessableEntityError": "request",
+    "UnsupportedEndpointError": "request",
+    "UnsupportedParamsError": "request",
+    "VectorStoreSearchError": "request",
+    # below litellm, where it lets something through
+    "ClientError": "connection",
+    "HTTPError": "connection",
+}
+"""Every exception class of litellm, and the bases of what may escape it. A test compares this with the library."""
+
+_STATUS: dict[int, ModelFault] = {
+    401: "key",
+    402: "quota",
+    403: "key",
+    404: "unknown_model",
+    408: "timeout",
+    413: "overflow",
+    429: "rate",
+    504: "timeout",
+}
+
+_OVERFLOW = re.compile(
+    r"context[ _](?:length|size|window)\b|maximum context|context overflow|exceeds?.{0,40}\bcontext\b"
+    r"|(?:prompt|input|conversation|request|(?:length of )?all messages|content)[^.]{0,40} too (?:long|large)"
+    r"|(?:string|messages?) (?:is )?too long, expected|request too large|too many (?:input )?tokens"
+    r"|tokens? exceeds? the|token count.{0,40}(?:above|exceeds)"
+    r"|exceeds? the (?:maximum|max|model)[^.]{0,40}(?:token|length|input)"
+    r"|reduce the length",
+    re.IGNORECASE,
+)
+_QUOTA = re.compile(
+    r"insufficient_quota|current quota|credit balance|(?:insufficient|not enough|out of) (?:credit|balance|fund)"
+    r"|payment required|billing (?:hard )?limit|more credits",
+    re.IGNORECASE,
+)
+_NO_KEY = re.compile(
+    r"missing (?:credentials|[\w ]*api[ _-]?key)|api[ _-]?key (?:is )?(?:missing|required)", re.IGNORECASE
+)
+_BAD_KEY = re.compile(
+    r"(?:invalid|incorrect|wrong|expired|unknown) [\w ]{0,20}api[ _-]?key"
+    r"|api[ _-]?key[\w ]{0,20} (?:not valid|invalid|expired)",
+    re.IGNORECASE,
+)
+_REFUSED = re.compile(
+    r"content[ _-](?:filter|policy|management)|prompt was (?:filtered|blocked)|flagged|safety (?:system|filter)"
+    r"|moderation",
+    re.IGNORECASE,
+)
+_UNKNOWN_MODEL = re.compile(
+    r"provider not provided|model[^.]{0,80}(?:does not exist|not found|not exist)|(?:unknown|invalid|no such) model",
+    re.IGNORECASE,
+)
+_NO_CONNECTION = re.compile(r"connection error|cannot connect|connect call failed|connection refused", re.IGNORECASE)
+
+RETRY_AFTER_CAP_S = 120.0
+"""The longest wait that a provider may ask for: more is taken for absurd and cut down to this."""
+
+_WAIT_WORDS = re.compile(
+    r"(?:try again|retry)(?: in| after)?:? *(?:(?P<m>\d+) ?m(?!s)(?:in(?:utes?)?)? ?)?"
+    r"(?:(?P<s>\d+(?:\.\d+)?) ?(?P<unit>ms|s\b|sec))?",
+    re.IGNORECASE,
+)
+
+ResponseForm = Literal["schema", "object", "prompt"]
+"""How JSON is asked for: by a schema, as any object, or in words; the last two with the schema in the messages."""
+
+
+@dataclass(frozen=True)
+class Ways:
+    """What a model accepts, as far as it is known."""
+
+    structured: ResponseForm = "schema"
+    room: Literal["max_tokens", "max_completion_tokens", ""] = "max_tokens"
+    """Name of the output limit; empty when none is taken."""
+    temperature: bool = False
+    stream: bool = True
+    usage_in_stream: bool = True
+
+
+_SPEAKS_OF_FORM = re.compile(
+    r"response_?format|json_schema|json_object|structured output|text\.format|\bschema\b|json mode", re.IGNORECASE
+)
+_SPEAKS_OF_ROOM = re.compile(r"max_?(?:completion_?|output_?)?tokens", re.IGNORECASE)
+_REFUSED_STATUS = (400, 404, 422)  # 404: routers that find no provider which takes the parameter
+
+
+MIN_SECRET = 4
+"""Shorter configured values are no secrets: hiding them would blank half of a text."""
+HIDDEN = "***"
+
+_KEY_VARIABLES = {
+    "bedrock": "AWS_ACCESS_KEY_ID",
+    "huggingface": "HF_TOKEN",
+    "together_ai": "TOGETHERAI_API_KEY",
+    "vertex_ai": "GOOGLE_APPLICATION_CREDENTIALS",
+}
+"""Where the name is not the provider's with `_API_KEY` behind it."""
+
+_SECRETS = (
+    re.compile(r"(?P<keep>://)[^/\s:@]*:[^/\s@]+(?=@)"),
+    re.compile(r"(?P<keep>\b(?:bearer|basic)\s+)[\w.~+/=*-]{6,}", re.IGNORECASE),
+    re.compile(
+        r"(?P<keep>\b[\w-]*(?:key|token|secret|password|authorization|signature)[\"']?\s*(?:=|:(?!\s*[\"']?[a-z_]+\b))"
+        r"\s*[\"']?)(?!(?:bearer|basic)\b)[\w.~+/*-]{6,}",
+        re.IGNORECASE,
+    ),
+    re.compile(r"(?P<keep>)\b(?:sk|pk|rk|gsk|xai|tvly|fc|hf|r8|pplx|nvapi|ghp|glpat|csk|jina)[-_][\w*-]{6,}"),
+    re.compile(r"(?P<keep>)\bAIza[\w-]{10,}"),
+)
+
+
+@dataclass(eq=False)
+class Failed(Exception):
+    """One request failed: what to raise in the end, and what the retries need to know."""
+
+    error: ModelError
+    status: int | None
+    said: str
+    """The provider's words, unredacted: only for deciding, never to be shown."""
+    wait_s: float | None
+    """Seconds that the provider asks for; None when it says nothing usable."""
+
+
+def exceptions_of(litellm: Any) -> tuple[type[Exception], ...]:
+    """List what a call through litellm raises: its own classes share no base, and a few clients' get through."""
+    import aiohttp
+    import httpx
+    import openai
+
+    own = [cls for cls in vars(litellm.exceptions).values() if isinstance(cls, type) and issubclass(cls, Exception)]
+    return (*own, openai.OpenAIError, httpx.HTTPError, aiohttp.ClientError)
+
+
+def failed(error: BaseException, *, model: str, key_variable: str, secrets: Iterable[str] = ()) -> Failed:
+    """Sort an exception of litellm."""
+    status = getattr(error, "status_code", None)
+    status = status if isinstance(status, int) else None
+    said = f"{error} {getattr(error, 'code', '') or ''} {getattr(error, 'param', '') or ''}".strip()
+    headers = _headers(error)
+    wait = wait_asked(headers, said)
+    fault = classify([cls.__name__ for cls in type(error).__mro__], status, said, asks_to_wait=wait is not None)
+    words = redact(str(error), secrets)[:600]
+    message = f"{model}: {type(error).__name__} {status or ''}: {words}"
+    notice = notice_for(fault, model=model, key_variable=key_variable, no_key=bool(_NO_KEY.search(said)))
+    return Failed(ModelError(message, fault=fault, notice=notice, model=model), status, said, wait)
+
+
+def classify(names: Iterable[str], status: int | None, said: str, *, asks_to_wait: bool = False) -> ModelFault:
+    """Sort by class names (most special first), status and words; words go first, providers disagree on the rest."""
+    known: ModelFault = next((FAULTS[name] for name in names if name in FAULTS), "server")
+    by_status: ModelFault | None = _STATUS.get(status or 0)
+    if known in ("overflow", "refused") or (known == "quota" and not asks_to_wait):
+        return known
+    if (status != 429 and _OVERFLOW.search(said)) or "request too large" in said.lower():
+        return "overflow"
+    if "insufficient_quota" in said or (_QUOTA.search(said) and not asks_to_wait):
+        return "quota"  # with a wait asked for, the same words mean a rate limit
+    if _NO_KEY.search(said) or _BAD_KEY.search(said):
+        return "key"
+    if _REFUSED.search(said) and status in (400, 403, 422):
+        return "refused"
+    if _UNKNOWN_MODEL.search(said) and status in (400, 403, 404, 422):
+        return "unknown_model"
+    if known == "server" and _NO_CONNECTION.search(said):
+        return "connection"
+    if by_status:
+        return by_status
+    if known == "server" and status and 400 <= status < 500:
+        return "request"
+    return known
+
+
+def without_refused(ways: Ways, failure: Failed) -> Ways | None:
+    """Leave out what the provider refused; None when the failure is about something else."""
+    if failure.error.fault not in ("request", "unknown_model") or failure.status not in _REFUSED_STATUS:
+        return None
+    said = failure.said
+    if ways.temperature and re.search("temperature", said, re.IGNORECASE):
+        return replace(ways, temperature=False)
+    if ways.room and _SPEAKS_OF_ROOM.search(said):
+        return replace(ways, room="max_completion_tokens" if ways.room == "max_tokens" else "")
+    if ways.structured != "prompt" and _SPEAKS_OF_FORM.search(said):
+        return replace(ways, structured="object" if ways.structured == "schema" else "prompt")
+    if ways.usage_in_stream and re.search("stream_options|include_usage", said, re.IGNORECASE):
+        return replace(ways, usage_in_stream=False)
+    if ways.stream and re.search(r"\bstream(?:ing)?\b", said, re.IGNORECASE):
+        return replace(ways, stream=False)
+    return None
+
+
+def notice_for(fault: ModelFault, *, model: str, key_variable: str, no_key: bool = False) -> str:
+    """Say in one sentence for the user what happened and what can be done."""
+    if fault == "key" and no_key:
+        return f"There is no key for the model provider. Put one into {key_variable} in `.env`."
+    return {
+        "key": f"The model provider refused the key. Check {key_variable} in `.env`.",
+        "quota": f"The quota or credit of the key in {key_variable} is used up.",
+        "rate": "The model provider is limiting the rate of requests; please try again in a moment.",
+        "timeout": "The model did not answer in time.",
+        "overflow": f"The text was too long for the model {model}.",
+        "refused": "The model provider declined to answer this request.",
+        "unknown_model": f"The provider does not know the model {model}; check its name and the server's address.",
+        "connection": "The model provider could not be reached.",
+        "server": "The model provider had an error on its side; please try again in a moment.",
+        "request": f"The model provider did not accept the request for {model}.",
+    }[fault]
+
+
+def key_variable(model: str) -> str:
+    """Name the environment variable that holds the key for `provider/model`."""
+    provider = model.partition("/")[0] if "/" in model else "openai"
+    return _KEY_VARIABLES.get(provider, f"{provider.upper()}_API_KEY")
+
+
+def wait_asked(headers: Mapping[str, str], said: str) -> float | None:
+    """Read how many seconds a provider asks to wait, capped; None when it says nothing usable."""
+    seconds = _number(headers.get("retry-after-ms"), 0.001)
+    if seconds is None:
+        seconds = _retry_after(headers)
+    if seconds is None:
+        seconds = _in_words(said)
+    return min(seconds, RETRY_AFTER_CAP_S) if seconds is not None and seconds >= 0 else None
+
+
+def redact(text: str, secrets: Iterable[str] = ()) -> str:
+    """Hide configured values, and whatever looks like a key."""
+    for secret in sorted((secret for secret in secrets if len(secret) >= MIN_SECRET), key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    for pattern in _SECRETS:
+        text = pattern.sub(rf"\g<keep>{HIDDEN}", text)
+    return text
+
+
+def _headers(error: BaseException) -> dict[str, str]:
+    for source in (
+        getattr(error, "litellm_response_headers", None),
+        getattr(getattr(error, "response", None), "headers", None),
+    ):
+        if source:
+            return {str(name).lower(): str(value) for name, value in source.items()}
+    return {}
+
+
+def _number(text: str | None, factor: float = 1.0) -> float | None:
+    try:
+        seconds = float(text) * factor if text else None
+    except ValueError:
+        return None
+    return seconds if seconds is not None and 0 <= seconds < float("inf") else None
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    value = headers.get("retry-after")
+    if not value or (seconds := _number(value)) is not None:
+        return seconds if value else None
+    if (then := _date(value)) is None:
+        return None
+    now = _date(headers.get("date", "")) or datetime.now(UTC)  # by the provider's own clock, where it tells
+    return max(0.0, (then - now).total_seconds())
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+def _in_words(said: str) -> float | None:
+    for match in _WAIT_WORDS.finditer(said):
+        if match["m"] or match["s"]:
+            seconds = float(match["s"] or 0) * (0.001 if match["unit"] and match["unit"].lower() == "ms" else 1.0)
+            return 60.0 * float(match["m"] or 0) + seconds
+    return None

@@ -1,0 +1,393 @@
+"""Every model provider through litellm: the only place that imports it, and only when it is first needed (3 s, 200 MB).
+
+Retries of the transport are here and nowhere else; litellm's own and the provider client's are switched off. What a
+model turns out not to accept (a schema, a temperature, the name of the output limit) is left out from then on.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import re
+import warnings
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import SecretStr
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
+
+from agents.budget import Usage
+from agents.contracts.base import Frozen
+from agents.errors import ModelError, ModelFault
+from agents.llm.base import FinishReason, OnText, Reply, Request
+from agents.llm.litellm_errors import (
+    Failed,
+    ResponseForm,
+    Ways,
+    exceptions_of,
+    failed,
+    key_variable,
+    notice_for,
+    without_refused,
+)
+from agents.llm.streaming import FIELD, ReplyStream
+
+ATTEMPTS = 3
+"""Requests for one reply, at most, when the provider fails (specification, section 11)."""
+CALL_CAP_S = 300.0
+"""Seconds one request may stay without an answer where more time is left, or all of it."""
+BATCH_S = 0.03
+"""Pieces of a streamed text are passed on no more often than this: each costs the interface more than the model."""
+MAX_ADAPTIONS = 8
+"""More kinds of refusal than there are things to leave out."""
+
+_ENVIRONMENT = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else a price list is downloaded during the import
+    "LITELLM_MODE": "PRODUCTION",  # else a `.env` of litellm's own finding is loaded
+}
+_BOUNDS = frozenset(
+    {"minLength", "maxLength", "minItems", "maxItems"} | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+)
+"""What a model can keep to when the schema is only text to it; the contract checks it in any case."""
+_REFUSED_WORDS = _BOUNDS | {
+    "title",
+    "default",
+    "examples",
+    "format",
+    "pattern",
+    "uniqueItems",
+    "multipleOf",
+    "discriminator",
+}
+"""Words of a schema that strict modes refuse."""
+
+_backoff = wait_exponential_jitter(initial=2, exp_base=2, jitter=1, max=10)
+"""min(2^attempt + U(0, 1), 10) seconds (specification, section 11)."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars for a million tokens; both 0 for a model that is free."""
+
+    tokens_in: float
+    tokens_out: float
+
+
+@dataclass
+class _Course:
+    """What happened so far on the way to one reply."""
+
+    ends_at: float | None
+    requests: int = 0
+    shown: bool = False
+    """Words went to the user: a further attempt may not send them again."""
+
+    def seconds_left(self) -> float | None:
+        return None if self.ends_at is None else max(0.0, self.ends_at - asyncio.get_running_loop().time())
+
+
+@dataclass
+class _Answer:
+    text: str = ""
+    finish: str = ""
+    refusal: str = ""
+    usage: Any = None
+    cost: float | None = None
+
+
+def warm_up() -> Any:
+    """Import litellm, quietly; safe to run in a thread, so that nothing waits for it."""
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # it logs provider texts, keys in them included
+    # Its answers are built on first use, with warnings about its own types; better here than in the middle of a call.
+    warnings.filterwarnings("ignore", message="Items? .* on TypedDict class", category=UserWarning)
+    for kind in ("Message", "Delta", "Choices", "StreamingChoices", "ModelResponse", "ModelResponseStream", "Usage"):
+        getattr(litellm.types.utils, kind).model_rebuild()
+    return litellm
+
+
+async def close() -> None:
+    """Close the connections that litellm keeps open in this event loop."""
+    await warm_up().close_litellm_async_clients()
+
+
+class LiteLLMModel:
+    """A model of any provider that litellm knows.
+
+    Args:
+        name: `provider/model`.
+        schema_note: from a JSON schema to the text that asks for it, for models that take no schema.
+        api_base: address of the server, where it is not the provider's own.
+        api_key: the key; else litellm looks for the provider's environment variable.
+        structured: the way of asking for JSON to begin with; found out when None.
+        retries: requests for one reply, at most.
+        temperature: left to the provider when None.
+        price: for models that litellm has no price for.
+        sleep: how to wait between requests.
+    """
+
+    reasons = True
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        schema_note: Callable[[str], str],
+        api_base: str | None = None,
+        api_key: SecretStr | None = None,
+        structured: ResponseForm | None = None,
+        retries: int = ATTEMPTS,
+        temperature: float | None = None,
+        price: Price | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.name = name
+        self.key_variable = key_variable(name)
+        self._schema_note, self._api_base, self._api_key = schema_note, api_base, api_key
+        self._retries, self._temperature, self._price, self._sleep = retries, temperature, price, sleep
+        self._ways = Ways(structured=structured or "schema", temperature=temperature is not None)
+        self._litellm: Any = None
+        self._raised: tuple[type[Exception], ...] = ()
+
+    async def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
+        """Answer `request`; stream the `reply` field of the answer to `on_text` where there is one.
+
+        Raises:
+            ModelError: the provider failed after every retry, declined, or time ran out.
+        """
+        if FIELD not in request.gives.model_fields:
+            on_text = None
+        loop = asyncio.get_running_loop()
+        course = _Course(None if request.deadline_s is None else loop.time() + request.deadline_s)
+        try:
+            async with asyncio.timeout(request.deadline_s) as limit:
+                await asyncio.sleep(0)  # with no time left, nothing is sent
+                if self._litellm is None:
+                    self._litellm = await asyncio.to_thread(warm_up)
+                    self._raised = exceptions_of(self._litellm)
+                return await self._with_retries(request, on_text, course)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+        raise self._error("timeout", f"no answer within {request.deadline_s:.1f} s, {course.requests} request(s)")
+
+    async def _with_retries(self, request: Request, on_text: OnText | None, course: _Course) -> Reply:
+        def is_over(state: RetryCallState) -> bool:
+            left = course.seconds_left()
+            return state.attempt_number >= self._retries or (left is not None and state.upcoming_sleep >= left)
+
+        retrying = AsyncRetrying(
+            sleep=self._sleep,
+            wait=_pause,
+            stop=is_over,
+            retry=retry_if_exception(lambda error: isinstance(error, Failed) and error.error.retryable),
+            reraise=True,
+        )
+        try:
+            return await retrying(self._attempt, request, on_text, course)
+        except Failed as failure:
+            error = failure.error
+        raise error  # out here, so that no traceback leads to the provider's own text with a key in it
+
+    async def _attempt(self, request: Request, on_text: OnText | None, course: _Course) -> Reply:
+        """Ask once, and again where the provider refuses a way of asking."""
+        ways = self._ways
+        for _ in range(MAX_ADAPTIONS):
+            try:
+                answer = await self._send(request, ways, None if course.shown else on_text, course)
+                return self._reply_from(request, answer, course)
+            except Failed as failure:
+                adapted = without_refused(ways, failure)
+                if adapted is None:
+                    raise
+                # another call may have found out meanwhile: what it knows is kept
+                self._ways = adapted if self._ways == ways else self._ways
+                ways = adapted
+        raise AssertionError("a model refuses more than there is to leave out")
+
+    async def _send(self, request: Request, ways: Ways, on_text: OnText | None, course: _Course) -> _Answer:
+        left = course.seconds_left()
+        arguments: dict[str, Any] = {
+            "model": self.name,
+            "messages": messages_for(request, ways, self._schema_note),
+            "timeout": CALL_CAP_S if left is None else min(left, CALL_CAP_S),
+            "max_retries": 0,
+            "num_retries": 0,
+        }
+        if self._api_base:
+            arguments["api_base"] = self._api_base
+        if key := self._key():
+            arguments["api_key"] = key
+        if form := response_format(request.gives, ways):
+            arguments["response_format"] = form
+        if ways.room:
+            arguments[ways.room] = request.max_output_tokens
+        if ways.temperature:
+            arguments["temperature"] = self._temperature
+        course.requests += 1
+        try:
+            if on_text is None or not ways.stream:
+                return _whole(await self._litellm.acompletion(**arguments))
+            arguments["stream"] = True
+            if ways.usage_in_stream:
+                arguments["stream_options"] = {"include_usage": True}
+            return await self._streamed(arguments, on_text, course)
+        except self._raised as error:
+            secrets = [os.environ.get(self.key_variable, "")]
+            secrets += [self._api_key.get_secret_value()] if self._api_key else []
+            raise failed(error, model=self.name, key_variable=self.key_variable, secrets=secrets) from None
+
+    async def _streamed(self, arguments: dict[str, Any], on_text: OnText, course: _Course) -> _Answer:
+        answer, reader = _Answer(), ReplyStream()
+        loop = asyncio.get_running_loop()
+        waiting, sent_at = "", 0.0
+        stream = await self._litellm.acompletion(**arguments)
+        try:
+            async for chunk in stream:
+                answer.usage = getattr(chunk, "usage", None) or answer.usage
+                if not chunk.choices:
+                    continue
+                choice = chunk.choices[0]
+                answer.finish = choice.finish_reason or answer.finish
+                answer.refusal += getattr(choice.delta, "refusal", None) or ""
+                piece = choice.delta.content or ""
+                answer.text += piece
+                waiting += reader.feed(piece)
+                if waiting and loop.time() - sent_at >= BATCH_S:
+                    course.shown = True
+                    await on_text(waiting)
+                    waiting, sent_at = "", loop.time()
+        finally:
+            await stream.aclose()
+        if waiting := waiting + reader.finish():
+            course.shown = True
+            await on_text(waiting)
+        answer.cost = self._listed_cost(answer.usage)
+        return answer
+
+    def _reply_from(self, request: Request, answer: _Answer, course: _Course) -> Reply:
+        if answer.refusal or answer.finish == "content_filter":
+            raise Failed(self._error("refused", f"declined: {answer.finish}"), None, "", None)
+        finish: FinishReason = "length" if answer.finish == "length" else "stop"
+        usage = self._usage(request, answer, course)
+        return Reply(text=answer.text, usage=usage, finish_reason=finish, model=self.name)
+
+    def _usage(self, request: Request, answer: _Answer, course: _Course) -> Usage:
+        tokens_in = int(getattr(answer.usage, "prompt_tokens", 0) or 0)
+        tokens_out = int(getattr(answer.usage, "completion_tokens", 0) or 0)
+        cost = answer.cost
+        if not tokens_in + tokens_out:  # no figures given: estimates let the budget bind, their price is not known
+            tokens_in = sum(estimated_tokens(message.content) for message in request.messages)
+            tokens_out, cost = estimated_tokens(answer.text), None
+        if self._price:
+            cost = (tokens_in * self._price.tokens_in + tokens_out * self._price.tokens_out) / 1e6
+        return Usage(calls=course.requests, tokens_in=tokens_in, tokens_out=tokens_out, cost_usd=cost)
+
+    def _listed_cost(self, usage: Any) -> float | None:
+        if usage is None or self._price:
+            return None
+        try:
+            parts = self._litellm.cost_per_token(model=self.name, usage_object=usage)
+        except self._raised:
+            return None
+        return float(sum(parts))
+
+    def _key(self) -> str:
+        """Give the configured key; for a server of the user's own that needs none, a word in its place."""
+        if self._api_key:
+            return self._api_key.get_secret_value()
+        return "none" if self._api_base and not os.environ.get(self.key_variable) else ""
+
+    def _error(self, fault: ModelFault, what: str) -> ModelError:
+        notice = notice_for(fault, model=self.name, key_variable=self.key_variable)
+        return ModelError(f"{self.name}: {what}", fault=fault, notice=notice, model=self.name)
+
+
+def estimated_tokens(text: str) -> int:
+    """Estimate the tokens of a text in any script: four bytes each."""
+    return len(text.encode("utf-8", "surrogatepass")) // 4 + 1
+
+
+def _whole(response: Any) -> _Answer:
+    cost = response._hidden_params.get("response_cost")
+    answer = _Answer(usage=getattr(response, "usage", None), cost=None if cost is None else float(cost))
+    if response.choices:
+        choice = response.choices[0]
+        answer.finish = choice.finish_reason or ""
+        answer.text = choice.message.content or ""
+        answer.refusal = getattr(choice.message, "refusal", None) or ""
+    return answer
+
+
+def _pause(state: RetryCallState) -> float:
+    error = state.outcome.exception() if state.outcome else None
+    if isinstance(error, Failed) and error.wait_s is not None:
+        return error.wait_s
+    return _backoff(state)
+
+
+# ---- how a request is put
+
+
+def response_format(gives: type[Frozen], ways: Ways) -> dict[str, Any] | None:
+    """Give the `response_format` for a contract; None where it is asked for in words."""
+    if ways.structured == "prompt":
+        return None
+    if ways.structured == "object":
+        return {"type": "json_object"}
+    name = re.sub(r"[^\w-]", "_", gives.__name__)[:64]
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": wire_schema(gives)}}
+
+
+def messages_for(request: Request, ways: Ways, schema_note: Callable[[str], str]) -> list[dict[str, str]]:
+    """Give the messages as providers take them, with the schema in words where no other way is open."""
+    messages = [{"role": message.role, "content": message.content} for message in request.messages]
+    if ways.structured != "schema":
+        schema = wire_schema(request.gives, bounds=True)
+        note = schema_note(json.dumps(schema, ensure_ascii=False, separators=(",", ":")))
+        if not messages or messages[0]["role"] != "system":
+            messages.insert(0, {"role": "system", "content": ""})
+        messages[0]["content"] = f"{messages[0]['content']}\n\n{note}".strip()
+    return messages
+
+
+def wire_schema(gives: type[Frozen], *, bounds: bool = False) -> dict[str, Any]:
+    """Give the JSON schema of a contract as strict modes take it; with its bounds for a model that reads it as text."""
+    dropped = _REFUSED_WORDS - _BOUNDS if bounds else _REFUSED_WORDS
+    plain = _plain(gives.model_json_schema(), dropped)
+    assert isinstance(plain, dict)
+    return plain
+
+
+def _plain(node: Any, dropped: frozenset[str]) -> Any:
+    if isinstance(node, list):
+        return [_plain(item, dropped) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:  # strict modes take no word beside a reference
+        return {"$ref": node["$ref"]}
+    kept = {"anyOf" if key == "oneOf" else key: value for key, value in node.items() if key not in dropped}
+    if "const" in kept:
+        kept["enum"] = [kept.pop("const")]
+    names = ("properties", "$defs")  # whose keys are names, not words of the schema
+    plain = {
+        key: {name: _plain(item, dropped) for name, item in value.items()} if key in names else _plain(value, dropped)
+        for key, value in kept.items()
+    }
+    if "properties" in plain:
+        free = {name for name, item in plain["properties"].items() if _is_free(item)}
+        for name in free - set(node.get("required", ())):  # a map of any keys has no place in strict modes
+            del plain["properties"][name]
+        plain["required"] = list(plain["properties"])
+        plain["additionalProperties"] = False
+    return plain
+
+
+def _is_free(schema: Any) -> bool:
+    return isinstance(schema, dict) and schema.get("type") == "object" and "properties" not in schema

@@ -1,0 +1,73 @@
+"""Whole runs on scripts: no network, no model, no clock that moves by itself."""
+
+import pytest
+
+from agents.budget import Budget, Limits
+from agents.contracts.outcome import Commission, Outcome
+from agents.jobs.limits import ProcessLimits
+from agents.jobs.memory import JobRun
+from agents.prompts import load
+from agents.research.desk import Desk
+from agents.research.drafting import plan_level_handler
+from agents.research.job import Means, draft_handler, research_handler
+from agents.research.leaf import leaf_handler
+from agents.research.node import node_handler
+from agents.research.reading import source_handler
+from tests.scripts import BRIEF, ROLES, working_model, world
+
+
+class MemoryTexts:
+    """Texts by digest, in memory."""
+
+    def __init__(self):
+        self.texts = {}
+
+    async def put(self, text):
+        from agents.contracts.base import digest
+
+        self.texts[digest(text)] = text
+        return digest(text)
+
+    async def get(self, text_hash):
+        return self.texts[text_hash]
+
+
+class Bench:
+    """One job, ready to run and to run again from its record."""
+
+    def __init__(self, model=None, searcher=None, means=None, seconds=300.0, clock=None, per_job=6, **limits):
+        self.model, self.searcher = model or working_model(), searcher or world()
+        self.means = means or Means()
+        self.texts = MemoryTexts()
+        self.limits = Limits(seconds=seconds, **limits)
+        self.clock = clock or (lambda: 0.0)
+        self.per_job = per_job
+
+    def handlers(self):
+        self.desk = desk = Desk(
+            models=dict.fromkeys(ROLES, self.model), prompts=load(), searcher=self.searcher, texts=self.texts,
+            today="2026-11-27",
+        )  # fmt: skip
+        return {
+            "research": research_handler(desk, self.means),
+            "draft": draft_handler(desk, self.means),
+            "plan": plan_level_handler(desk),
+            "node": node_handler(desk),
+            "leaf": leaf_handler(desk),
+            "source": source_handler(desk),
+        }
+
+    def job(self, record=None):
+        return JobRun(
+            job_id="test", handlers=self.handlers(), budget=Budget(self.limits, name="job"), clock=self.clock,
+            limits=ProcessLimits(), per_job=self.per_job, record=dict(record or {}),
+        )  # fmt: skip
+
+    async def run(self, brief=BRIEF, record=None):
+        self.last = self.job(record)
+        return await self.last.run("research", Commission(brief=brief), Outcome)
+
+
+@pytest.fixture
+def bench():
+    return Bench

@@ -1,0 +1,304 @@
+"""Whole runs: planner, executors, leaves, readers and writers, on scripts."""
+
+import asyncio
+
+import pytest
+
+from agents.contracts.brief import Brief, Query
+from agents.contracts.fact import ExtractionInput
+from agents.contracts.finding import FrameInput, LeadInput, SectionInput, cited_facts
+from agents.contracts.plan import TaskSpec
+from agents.errors import NotFeasible
+from agents.events import NodeChanged, SearchDone, SourceRead
+from agents.research.job import Means
+from agents.research.contracting import Limits
+from tests.scripts import BRIEF, FLAT, QUERY, WORLD, Worker, leaf, level, node, working_model, world
+
+DEEP = {
+    QUERY.text: level(node("North"), node("South"), leaf("Costs", "What did the Orvane winter service cost?")),
+    "Settle North": level(node("Winters"), leaf("Passengers", "How many passengers did the Orvane ferry carry?")),
+    "Settle South": level(
+        leaf("S1", "What did the ferry cost?"), leaf("S2", "When was the line closed?"), leaf("S3", "Who was carried?")
+    ),
+    "Settle Winters": level(leaf("W1", "On how many days was the line closed?"), leaf("W2", "How thick was the ice?")),
+}
+
+
+def built(outcome):
+    from agents.contracts.report import Actual
+    from agents.report.document import build
+
+    return build("a" * 32, outcome, Actual(), engine="scripted", reasons=True)
+
+
+async def test_a_question_becomes_sections_whose_facts_stand_in_their_sources(bench):
+    work = bench()
+
+    outcome = await work.run()
+
+    (finding,) = outcome.findings
+    assert [part.title for part in finding.children] == ["Closures", "Costs", "Passengers"]
+    assert finding.status == "done"
+    for fact in finding.all_facts():
+        card = next(card for card in finding.all_sources() if card.id == fact.source_id)
+        assert WORLD[card.url][1][fact.start : fact.end] == fact.quote
+    assert set(cited_facts(outcome.frame.summary)) <= {fact.id for fact in finding.all_facts()}
+
+
+async def test_a_run_from_its_record_gives_the_same_result_and_makes_no_call(bench):
+    work = bench(working_model(DEEP))
+    first = await work.run()
+    record, asked, events = work.last.record, len(work.model.asked), [e.key for e in work.last.events]
+
+    again = await work.run(record=record)
+
+    assert again == first
+    assert len(work.model.asked) == asked
+    assert work.last.calls_made == 0
+    assert sorted(e.key for e in work.last.events) == sorted(events)
+    assert work.last.budget.spent == (await _spent(work, record))
+
+
+async def _spent(work, record):
+    await work.run(record=record)
+    return work.last.budget.spent
+
+
+async def test_a_half_finished_run_pays_only_for_what_is_missing(bench):
+    work = bench()
+    first = await work.run()
+    kept = {key: step for number, (key, step) in enumerate(work.last.record.items()) if number % 2 == 0}
+    whole = len(work.last.record)
+
+    again = await work.run(record=kept)
+
+    assert again == first
+    assert work.last.calls_made == whole - len(kept)
+
+
+async def test_the_tree_recurses_to_three_executors_and_no_further(bench):
+    work = bench(working_model(DEEP))
+
+    outcome = await work.run()
+
+    plan = outcome.contract.plans[0]
+    assert plan.root.depth() == 3
+    paths = {part.path: part.role for part in outcome.findings[0].walk()}
+    assert paths["job/0/0/0/1"] == "leaf"
+    assert paths["job/0/0/0"] == "node"
+
+
+async def test_a_planner_that_wants_a_fourth_executor_is_told_and_mends_its_plan(bench):
+    stubborn = level(node("Deeper"), leaf("L", "Why?"))
+    plans = {**DEEP, "Settle Winters": stubborn}
+    model = working_model(plans)
+    good = Worker({**DEEP})
+    tries = []
+
+    def planner(request):
+        if request.given.objective == "Settle Winters":
+            tries.append(request)
+            return stubborn if len(tries) == 1 else good(request)
+        return Worker(plans)(request)
+
+    model = working_model(planner=planner)
+    outcome = await bench(model).run()
+
+    assert "No further executor may stand here" in tries[1].messages[-1].content
+    assert outcome.contract.plans[0].root.depth() == 3
+
+
+async def test_a_branch_that_cannot_be_planned_further_is_read_as_one_leaf_and_said_so(bench):
+    plans = {**DEEP, "Settle Winters": level(node("Deeper"), leaf("L", "Why?"))}
+
+    outcome = await bench(working_model(plans)).run()
+
+    assert outcome.contract.plans[0].root.depth() <= 3
+    assert any("Winters" in assumption for assumption in outcome.contract.plans[0].assumptions)
+    assert "#COMPLETION_DRIVE" in outcome.tags
+
+
+async def test_a_plan_that_is_too_wide_is_no_feasible_query(bench):
+    wide = level(*(leaf(f"L{n}", f"Question {n}?") for n in range(6)))
+    work = bench(working_model({QUERY.text: wide}), means=Means(limits=Limits(leaves=4)))
+
+    with pytest.raises(Exception, match="gave no usable output|leaves"):
+        await work.run()
+
+
+async def test_siblings_run_side_by_side_under_the_jobs_limit(bench):
+    running, peak = 0, 0
+    worker = Worker()
+
+    class Slow:
+        name, reasons = "slow", True
+
+        async def reply(self, request, on_text=None):
+            nonlocal running, peak
+            running += 1
+            peak = max(peak, running)
+            await asyncio.sleep(0.005)
+            running -= 1
+            return await working_model().reply(request)
+
+    assert worker
+    work = bench(Slow(), per_job=3)
+    await work.run()
+    assert peak == 3
+
+
+async def test_no_page_and_no_search_is_paid_for_twice_in_one_run(bench):
+    same = level(leaf("A", "What did the Orvane winter service cost?"), leaf("B", "What did the Orvane winter service cost?"))
+    searcher = world()
+    await bench(working_model({QUERY.text: same}), searcher=searcher).run()
+
+    assert len(searcher.read_urls) == len(set(searcher.read_urls))
+    assert len({query.text for query in searcher.asked}) == len(searcher.asked)
+
+
+async def test_task_specs_reach_the_extractor_word_for_word(bench):
+    work = bench()
+    await work.run()
+    contract = (await work.run()).contract
+    spec = TaskSpec(
+        questions=("Exactly   this?",), expected_format="a table", acceptance_criteria=("named year",), discovery_intense=True
+    )
+    root = contract.plans[0].root
+    specced = root.model_copy(update={"children": tuple(child.model_copy(update={"spec": spec}) for child in root.children)})
+    contract = contract.model_copy(update={"plans": (contract.plans[0].model_copy(update={"root": specced}),)})
+    work.model.asked.clear()
+
+    from agents.contracts.outcome import Commission, Outcome
+
+    await work.job().run("research", Commission(contract=contract), Outcome)
+
+    given = [request.given for request in work.model.asked if isinstance(request.given, ExtractionInput)]
+    assert given
+    assert all(
+        (g.questions, g.expected_format, g.acceptance_criteria, g.discovery_intense)
+        == (spec.questions, spec.expected_format, spec.acceptance_criteria, True)
+        for g in given
+    )
+
+
+async def test_two_results_pass_up_unmerged_and_three_get_a_lead(bench):
+    work = bench(working_model(DEEP))
+    outcome = await work.run()
+
+    nodes = {part.title: part for part in outcome.findings[0].walk() if part.role == "node"}
+    assert nodes["Winters"].markdown == ""
+    assert nodes["South"].markdown != ""
+    leads = [request.given.title for request in work.model.asked if isinstance(request.given, LeadInput)]
+    assert leads == ["South"]
+
+
+async def test_two_queries_run_side_by_side_and_get_one_synthesizer_over_all(bench):
+    queries = (QUERY, Query(text="How many passengers were carried?", feasible=True, reason="small", depth_estimate=1))
+    brief = Brief(question="Both", queries=queries, today="2026-11-27")
+    work = bench()
+
+    outcome = await work.run(brief)
+
+    assert [finding.path for finding in outcome.findings] == ["job/0", "job/1"]
+    frames = [request.given for request in work.model.asked if isinstance(request.given, FrameInput)]
+    assert [frame.titles for frame in frames] == [tuple(query.text for query in queries)]
+
+
+async def test_a_failed_search_leaves_its_mark_and_takes_nobody_with_it(bench):
+    searcher = world(fail=["What did the Orvane winter service cost?"])
+    outcome = await bench(searcher=searcher).run()
+
+    costs = outcome.findings[0].children[1]
+    assert costs.status == "failed"
+    assert outcome.findings[0].status == "partial"
+    assert any("Costs" in reason for reason in outcome.reasons)
+
+
+async def test_a_page_that_cannot_be_read_is_named_with_its_reason(bench):
+    searcher = world(fail=["https://b.example/costs"])
+    outcome = await bench(searcher=searcher).run()
+
+    rejected = {r.url: r.reason for part in outcome.findings[0].walk() for r in part.rejected}
+    assert "https://b.example/costs" in rejected
+
+
+async def test_a_writer_that_gives_nothing_usable_loses_no_quote(bench):
+    model = working_model(synthesizer=lambda request: "I would rather not.")
+    outcome = await bench(model).run()
+
+    assert outcome.frame is None
+    assert all(part.status == "partial" and cited_facts(part.markdown) for part in outcome.findings[0].children)
+    document = built(outcome)
+    assert document.grade == "partial"
+    assert document.references
+
+
+async def test_an_extractor_that_points_nowhere_gives_no_facts(bench):
+    def nowhere(request):
+        answer = Worker()(request)
+        return answer.model_copy(
+            update={"facts": tuple(f.model_copy(update={"sentence_numbers": (99,)}) for f in answer.facts)}
+        )
+
+    outcome = await bench(working_model(extractor=nowhere)).run()
+    assert not outcome.findings[0].all_facts()
+    assert "#LOW_EVIDENCE" in outcome.tags
+
+
+async def test_nothing_found_is_an_honest_report_and_never_the_models_memory(bench):
+    prior = "The Orvane ferry moved 41,000 passengers in 2023 [1]. https://www.orvane-yearbook.example/2023"
+    model = working_model(synthesizer=lambda request: prior)
+    outcome = await bench(model, searcher=type(world())({})).run()
+    document = built(outcome)
+
+    assert document.grade == "nothing_found"
+    assert "41,000" not in document.model_dump_json()
+    assert "orvane-yearbook" not in document.model_dump_json()
+    assert document.queries_tried
+    assert not [request for request in model.asked if isinstance(request.given, SectionInput | FrameInput)]
+
+
+async def test_everything_blocked_is_said_with_what_was_tried(bench):
+    searcher = world(fail=list(WORLD))
+    outcome = await bench(searcher=searcher).run()
+    document = built(outcome)
+
+    assert document.grade == "nothing_found"
+    assert document.methodology.sources_rejected
+    assert document.references == ()
+
+
+async def test_when_time_is_up_before_the_first_search_it_says_so(bench):
+    times = iter([0.0] + [1000.0] * 10_000)
+    outcome = await bench(seconds=10.0, clock=lambda: next(times)).run()
+
+    assert all(part.status == "stopped" for part in outcome.findings[0].children)
+    assert "#TIME_LIMIT" in outcome.tags
+
+
+async def test_events_tell_the_whole_story_in_order_without_gaps(bench):
+    work = bench()
+    await work.run()
+
+    events = work.last.events
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    states = [e.event.state for e in events if isinstance(e.event, NodeChanged) and e.event.node == "job/0/0"]
+    assert states == ["queued", "searching", "reading", "writing", "done"]
+    assert any(isinstance(e.event, SearchDone) for e in events)
+    assert any(isinstance(e.event, SourceRead) for e in events)
+
+
+async def test_a_query_without_branches_to_speak_of_still_has_one_leaf(bench):
+    outcome = await bench(working_model({QUERY.text: level(FLAT.branches[0])})).run()
+    assert [part.title for part in outcome.findings[0].children] == ["Closures"]
+
+
+async def test_named_addresses_are_read_first_and_listed_when_unreadable(bench):
+    brief = BRIEF.model_copy(update={"seed_urls": ("https://nowhere.example/x",)})
+    outcome = await bench().run(brief)
+    assert any("https://nowhere.example/x" in failure for failure in outcome.seed_failures)
+
+
+def test_not_feasible_carries_reasons_and_splits():
+    error = NotFeasible(("It is broad.",), ("Narrower?",))
+    assert (error.reasons, error.splits) == (("It is broad.",), ("Narrower?",))

@@ -1,0 +1,105 @@
+"""The engine that asks every role."""
+
+import pytest
+
+from agents.budget import Usage
+from agents.contracts.plan import PlanLevel, PlanningInput
+from agents.errors import BadOutput, ModelError
+from agents.llm.base import Reply
+from agents.llm.scripted import ScriptedModel
+from agents.prompts import load
+from agents.role import Run, ask
+from agents.roles.planner import PLANNER
+from tests.scripts import FLAT, leaf, level, node
+
+GIVEN = PlanningInput(query="Why?", objective="Why?", executors_left=1, leaves_left=5)
+TWICE = level(leaf("Same", "a?"), leaf("same", "b?"))
+
+
+def run_with(*lines):
+    model = ScriptedModel(*lines)
+    return model, Run(models={"planner": model}, prompts=load())
+
+
+async def test_an_answer_that_holds_is_returned_with_what_it_cost():
+    model, run = run_with(FLAT)
+
+    asked = await ask(PLANNER, GIVEN, run)
+
+    assert asked.output == FLAT
+    assert asked.usage.calls == 1
+    assert asked.prompt.startswith("planner@")
+    assert not asked.repaired
+
+
+async def test_a_rejected_answer_is_repaired_once_and_told_why():
+    model, run = run_with(TWICE, FLAT)
+
+    asked = await ask(PLANNER, GIVEN, run)
+
+    assert asked.output == FLAT
+    assert asked.repaired
+    assert asked.usage.calls == 2
+    assert "Merge the branches that share a title" in model.asked[1].messages[-1].content
+    model.assert_spent()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("I am not sure what you mean.", id="prose"),
+        pytest.param("", id="empty"),
+        pytest.param('{"branches": []}', id="too few"),
+        pytest.param("<think>let me see", id="thoughts without end"),
+        pytest.param(TWICE, id="rejected by a check"),
+    ],
+)
+async def test_an_answer_that_stays_bad_ends_in_a_typed_error_after_one_repair(line):
+    model, run = run_with(line, line)
+
+    with pytest.raises(BadOutput, match="no usable output in 2 attempts"):
+        await ask(PLANNER, GIVEN, run)
+
+    model.assert_spent()
+
+
+async def test_the_reason_quotes_the_validation_problem():
+    model, run = run_with('{"branches": [], "claims": [], "themes": [], "min_sources": 1}', FLAT)
+    await ask(PLANNER, GIVEN, run)
+    assert "branches" in model.asked[1].messages[-1].content
+
+
+async def test_a_fourth_executor_in_a_row_is_refused_by_code():
+    model, run = run_with(level(node("Deeper")), FLAT)
+    await ask(PLANNER, GIVEN, run)
+    assert "No further executor" in model.asked[1].messages[-1].content
+
+
+async def test_a_cut_answer_gets_more_room_even_when_it_parses():
+    cut = Reply(text=FLAT.model_dump_json(), usage=Usage(calls=1), finish_reason="length", model="m")
+    model, run = run_with(cut, FLAT)
+
+    asked = await ask(PLANNER, GIVEN, run)
+
+    assert asked.output == FLAT
+    assert model.asked[1].max_output_tokens == 2 * model.asked[0].max_output_tokens
+    assert not asked.cut
+
+
+async def test_an_answer_that_stays_cut_keeps_what_was_complete_and_says_so():
+    whole = level(leaf("One", "a?"), leaf("Two", "b?")).model_dump_json()
+    head = Reply(text=whole, usage=Usage(calls=1), finish_reason="length", model="m")
+    _, run = run_with(head, head)
+
+    asked = await ask(PLANNER, GIVEN, run)
+
+    assert asked.cut
+    assert isinstance(asked.output, PlanLevel)
+
+
+async def test_a_providers_failure_is_not_repaired():
+    error = ModelError("down", fault="server", notice="The provider is down.")
+    model, run = run_with(error, FLAT)
+    with pytest.raises(ModelError):
+        await ask(PLANNER, GIVEN, run)
+    assert len(model.asked) == 1

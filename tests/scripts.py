@@ -1,0 +1,98 @@
+"""A scripted model that does every role's work sensibly, and a small scripted world, for whole runs in milliseconds."""
+
+from agents.contracts.brief import Brief, Query, ScopingInput, ScopingTurn
+from agents.contracts.fact import Extraction, ExtractionInput, PointedFact
+from agents.contracts.finding import Frame, FrameInput, LeadInput, Section, SectionInput
+from agents.contracts.plan import Branch, PlanLevel, PlanningInput
+from agents.llm.base import Request
+from agents.llm.scripted import ScriptedModel
+from agents.search.scripted import ScriptedSearcher
+
+WORLD = {
+    "https://a.example/closures": (
+        "Closures by winter",
+        "The Orvane ferry line was closed on 12 days in the winter of 2022/23. In 2020/21 it was closed on 41 days. "
+        "The board closes the line when the ice is thicker than 18 centimetres.",
+    ),
+    "https://b.example/costs": (
+        "Costs of the winter service",
+        "The winter service of the Orvane ferry cost 3.1 million crowns in 2023. Most of it was fuel for the ice breaker.",
+    ),
+    "https://c.example/passengers": (
+        "Passengers",
+        "The Orvane ferry carried 212,000 passengers in 2023. That was a third more than in 2021.",
+    ),
+}
+
+QUERY = Query(text="How often was the Orvane ferry closed, and what did it cost?", feasible=True, reason="small", depth_estimate=1)
+BRIEF = Brief(question=QUERY.text, queries=(QUERY,), today="2026-11-27")
+
+
+def leaf(title, *questions):
+    return Branch(
+        kind="leaf", title=title, objective=questions[0], questions=questions, searches=questions, discovery=False
+    )
+
+
+def node(title):
+    return Branch(kind="node", title=title, objective=f"Settle {title}", questions=(), searches=(), discovery=False)
+
+
+def level(*branches, claims=(), min_sources=1):
+    return PlanLevel(branches=branches, claims=claims, themes=(), min_sources=min_sources)
+
+
+FLAT = level(
+    leaf("Closures", "On how many days was the Orvane ferry line closed in winter?"),
+    leaf("Costs", "What did the Orvane winter service cost?"),
+    leaf("Passengers", "How many passengers did the Orvane ferry carry?"),
+    claims=("The Orvane line was closed on fewer than 20 days in 2022/23.",),
+)
+
+
+class Worker:
+    """Answers each role from what it is given: extracts every sentence, writes every fact."""
+
+    def __init__(self, plans=None):
+        self.plans = plans or {}
+
+    def __call__(self, request: Request):
+        given = request.given
+        match given:
+            case ScopingInput():
+                query = QUERY.model_copy(update={"text": given.message})
+                return ScopingTurn(
+                    reply="That is small enough as it is.", queries=(query,), open_questions=(), query_type="statistics",
+                    tier="standard", language="en", ready=True,
+                )  # fmt: skip
+            case PlanningInput():
+                return self.plans.get(given.objective, self.plans.get(given.query, FLAT))
+            case ExtractionInput():
+                facts = tuple(
+                    PointedFact(sentence_numbers=(s.number,), quote="", statement=s.text, question_number=1, confidence=0.9)
+                    for s in given.sentences
+                )
+                return Extraction(
+                    facts=facts, limitations=(), contradictions=(), follow_up_questions=(), linked_urls=()
+                )
+            case SectionInput() | LeadInput():
+                return Section(markdown=" ".join(f"{f.statement}[f{f.number}]" for f in given.facts[:6]))
+            case FrameInput():
+                first = given.facts[0]
+                return Frame(
+                    title="Ferry winters", summary=f"{first.statement}[f{first.number}]", insight="", conclusion="",
+                    open_questions=(),
+                )  # fmt: skip
+        raise AssertionError(f"unexpected input {type(given).__name__}")
+
+
+ROLES = ("manager", "planner", "extractor", "synthesizer")
+
+
+def working_model(plans=None, **by_role):
+    worker = Worker(plans)
+    return ScriptedModel(by_role={**dict.fromkeys(ROLES, worker), **by_role})
+
+
+def world(**kwargs):
+    return ScriptedSearcher(WORLD, **kwargs)

@@ -1,0 +1,63 @@
+"""From what an extractor pointed at to words that stand in the source."""
+
+import pytest
+
+from agents.contracts.base import digest
+from agents.contracts.fact import PointedFact
+from agents.contracts.source import Source
+from agents.research.quotes import fact_of
+from agents.text.sentences import spans
+
+TEXT = (
+    "The line closed on 12 days in 2023. It had closed on 41 days before. The board’s limit — 18 cm — is old. "
+    "Nobody expected that. The rule will change in 2025."
+)
+SOURCE = Source(id="s1", url="https://a.example/", title="A", kind="web", text=TEXT, text_hash=digest(TEXT))
+
+
+def fact(numbers=(), quote="", statement="said"):
+    pointed = PointedFact(sentence_numbers=numbers, quote=quote, statement=statement, question_number=1, confidence=0.9)
+    return fact_of(pointed, SOURCE, spans(TEXT), "topic")
+
+
+def test_a_number_points_at_the_very_words():
+    assert fact((1,)).quote == "The line closed on 12 days in 2023."
+
+
+def test_neighbouring_sentences_make_one_quote():
+    assert fact((1, 2)).quote == "The line closed on 12 days in 2023. It had closed on 41 days before."
+
+
+def test_far_apart_sentences_do_not_drag_in_what_stands_between():
+    assert fact((1, 5)).quote == "The line closed on 12 days in 2023."
+
+
+@pytest.mark.parametrize("numbers", [(), (0,), (99,), (-1,)])
+def test_a_number_that_does_not_exist_is_no_fact(numbers):
+    assert fact(numbers) is None
+
+
+def test_words_are_found_whatever_the_quotation_marks_and_dashes():
+    assert fact(quote="The board's limit - 18 cm - is old.").quote == "The board’s limit — 18 cm — is old."
+
+
+def test_words_that_are_almost_there_are_replaced_by_the_sources_own():
+    assert fact(quote="The rule will be changed in 2025.") is None or fact(
+        quote="The rule wil change in 2025."
+    ).quote == "The rule will change in 2025."
+
+
+def test_a_figure_is_never_a_slip_of_copying():
+    assert fact(quote="The line closed on 13 days in 2023.") is None
+
+
+def test_words_that_are_not_there_are_dropped():
+    assert fact(quote="The ferry moved 41,000 passengers in the year 2023.") is None
+
+
+def test_the_same_words_are_the_same_fact():
+    assert fact((1,)).id == fact(quote="The line closed on 12 days in 2023.").id
+
+
+def test_without_a_statement_the_quote_speaks():
+    assert fact((4,), statement=" ").statement == "Nobody expected that."

@@ -1,0 +1,63 @@
+"""Settings: precedence, refusals, and the example file that is made from them."""
+
+import pytest
+
+from agents.errors import ConfigError
+from agents.settings import ROOT, Settings, example, load, misspelt, usable_key
+
+
+def test_the_environment_wins_over_dotenv(tmp_path, monkeypatch):
+    (tmp_path / ".env").write_text("PORT=9001\nDOSSIER_HOST=::1\n")
+    monkeypatch.setenv("PORT", "9002")
+    monkeypatch.delenv("DOSSIER_HOST", raising=False)
+    settings = load(tmp_path / ".env")
+    assert (settings.port, settings.host) == (9002, "::1")
+    monkeypatch.delenv("DOSSIER_HOST", raising=False)
+
+
+def test_a_misspelt_name_is_refused_with_the_nearest_real_one(monkeypatch):
+    monkeypatch.setenv("DOSSIER_MODLE", "x")
+    with pytest.raises(ConfigError, match="did you mean DOSSIER_MODEL"):
+        load()
+
+
+def test_names_of_others_are_none_of_ours():
+    assert misspelt(["PATH", "OPENAI_API_KEY", "DOSSIER_SHARED"]) == []
+
+
+def test_a_wrong_value_names_the_variable_and_never_the_value(monkeypatch):
+    monkeypatch.setenv("RESEARCH_MAX_DEPTH", "4sk-secret")
+    with pytest.raises(ConfigError, match="RESEARCH_MAX_DEPTH|max_depth") as caught:
+        load()
+    assert "sk-secret" not in caught.value.notice
+
+
+def test_the_depth_may_be_lowered_and_never_raised(monkeypatch):
+    monkeypatch.setenv("RESEARCH_MAX_DEPTH", "4")
+    with pytest.raises(ConfigError, match="RESEARCH_MAX_DEPTH|max_depth"):
+        load()
+    monkeypatch.setenv("RESEARCH_MAX_DEPTH", "2")
+    assert load().max_depth == 2
+
+
+@pytest.mark.parametrize("value", ["", "  ", "your-key-here", "sk-xxx", "<key>", "changeme", "short"])
+def test_a_placeholder_is_no_key(value):
+    assert not usable_key(value)
+
+
+def test_the_model_is_chosen_by_the_keys_present(monkeypatch):
+    monkeypatch.delenv("DOSSIER_MODEL", raising=False)
+    assert Settings().model_for("manager") == "offline"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k" * 30)
+    assert Settings().model_for("manager").startswith("anthropic/")
+
+
+def test_a_role_may_have_a_model_of_its_own(monkeypatch):
+    monkeypatch.setenv("DOSSIER_MODELS", '{"judge": "openai/small"}')
+    settings = Settings()
+    assert settings.model_for("judge") == "openai/small"
+    assert settings.model_for("planner") == "offline"
+
+
+def test_the_example_file_names_every_setting():
+    assert (ROOT / ".env.example").read_text("utf-8") == example()

@@ -1,0 +1,97 @@
+"""The words for the user, out of a JSON text that is still being written."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.llm.streaming import ReplyStream
+
+
+def streamed(text: str, sizes: list[int] | None = None) -> str:
+    """Feed `text` in pieces of the given sizes, over and over."""
+    stream, out, at, turn = ReplyStream(), [], 0, 0
+    while at < len(text):
+        size = (sizes or [len(text)])[turn % len(sizes or [1])]
+        out.append(stream.feed(text[at : at + size]))
+        at, turn = at + size, turn + 1
+    return "".join([*out, stream.finish()])
+
+
+SPLITS = st.lists(st.integers(min_value=1, max_value=7), min_size=1, max_size=12)
+BEFORE = st.sampled_from(
+    [
+        "",
+        "\n  ",
+        "```json\n",
+        "```\n",
+        '<think>\n{"reply": "WRONG"}\n</think>\n\n',
+        "<THINKING>a `</think>` b</THINKING>```json\n",
+        "<think></think>",
+        '[THINK]x{"reply": "WRONG"}[/THINK]',
+        'no opening tag, {"reply": "WRONG"}</think>',
+        "Of course! {braces, in, prose} ",
+        "Sure.\n```json\n",
+    ]
+)
+
+
+@given(st.text(), BEFORE, st.booleans(), SPLITS)
+def test_any_split_of_any_reply_gives_the_text_and_nothing_else(words, before, ascii_only, sizes):
+    answer = {"ready": [{"reply": "WRONG"}, 'a \\"reply": "WRONG"'], "reply": words, "after": {"reply": "WRONG"}}
+    text = before + json.dumps(answer, ensure_ascii=ascii_only) + "\n```"
+
+    assert streamed(text, sizes) == words
+
+
+@given(st.text(alphabet='{}[]":,\\ud83e0n reply<think/>`\n'), SPLITS)
+def test_even_broken_text_gives_the_same_for_every_split(text, sizes):
+    assert streamed(text, sizes) == streamed(text)
+
+
+def test_pieces_come_as_they_are_written():
+    stream = ReplyStream()
+
+    pieces = [stream.feed(chunk) for chunk in ('{"re', 'ply": "The li', "ne clo", "sed\\", 'n"', ', "x": 1}')]
+
+    assert pieces == ["", "The li", "ne clo", "sed", "\n", ""]
+
+
+def test_half_an_escape_is_never_shown():
+    stream = ReplyStream()
+
+    pieces = [stream.feed(chunk) for chunk in ('{"reply": "', "\\ud8", "3e", "\\", "udd", '89"}')]
+
+    assert pieces == ["", "", "", "", "", "\U0001f989"]
+
+
+@pytest.mark.parametrize("text", [r"\ud83e", r"\ud83e!", r"\ude00", r"\ud83e\n", r"\uzzzz"])
+def test_half_a_character_is_shown_as_unknown(text):
+    shown = streamed('{"reply": "' + text + '"}')
+
+    assert "\N{REPLACEMENT CHARACTER}" in shown
+    assert shown.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<think>\n{"reply": "WRONG"}',
+        "Hello.",
+        "",
+        '["reply", "WRONG"]',
+        '{"reply": 7, "x": "WRONG"}',
+        '{"x": {"reply": "WRONG"}}',
+        '{"x": "reply", "y": "WRONG"}',
+    ],
+)
+def test_nothing_is_shown_where_there_is_no_reply(text):
+    assert streamed(text) == ""
+
+
+def test_a_reply_after_prose_waits_for_the_end():
+    stream = ReplyStream()
+
+    assert stream.feed('I would say {"reply": "perhaps"}') == ""
+    assert stream.finish() == "perhaps"
