@@ -1,0 +1,335 @@
+"""A full-text index of documents in one SQLite file. Knows texts and words; knows no folders and reads no files.
+
+The file is a cache: it can be deleted at any time, and is built anew when its layout is not the present one.
+"""
+
+import json
+import sqlite3
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.contracts.base import digest
+from agents.errors import ConfigError
+from agents.search.telling import Phrase, phrases
+from agents.text.sentences import spans
+from agents.text.shingles import copies, fingerprint, is_about_the_same, shingles
+from agents.text.words import content_words, segmented
+
+APPLICATION = 0x446F7369
+"""Written into the file, so that a database of something else is never taken for an index."""
+
+LAYOUT = 1
+"""Raised when the tables, or what is written into them, change."""
+
+PASSAGE = 5
+"""Sentences of a passage; the last one is the first of the next."""
+
+_TITLE_WEIGHT = 3.0  # a word of the title against one of the passage
+_PASSAGES_SEEN = 60  # passages looked at for each document asked for
+_MAX_TERMS = 64
+_MAX_SNIPPET = 700
+_FULL_LENGTH = 0.7  # the copy that stands for the others has at least this share of the longest one's runs
+
+_TABLES = """
+create table document(
+    id integer primary key, url text unique not null, folder text not null, stamp text not null, title text not null,
+    author text, site text, published text, language text, text text not null, words_hash text not null,
+    phrases text not null, runs blob not null,
+    main integer, is_mirror integer not null default 0);
+create index document_main on document(main);
+create table skipped(url text primary key, stamp text not null, reason text not null);
+create table passage(id integer primary key, document integer not null, start integer not null, stop integer not null);
+create index passage_document on passage(document);
+create virtual table passage_words using fts5(title, body, tokenize='unicode61 remove_diacritics 2');
+"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A document to be indexed."""
+
+    url: str
+    folder: str
+    stamp: str
+    """Changes when the file does."""
+    title: str
+    text: str
+    author: str | None = None
+    site: str | None = None
+    published: str | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """A document that a search found, with its best passage."""
+
+    url: str
+    title: str
+    published: str | None
+    snippet: str
+    score: float
+    """Higher is better."""
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A document without its text."""
+
+    url: str
+    title: str
+    published: str | None
+    language: str | None
+    phrases: tuple[Phrase, ...]
+
+
+class Index:
+    """The documents and passages of one index file. Not safe for use by several threads at once.
+
+    Raises:
+        ConfigError: the file is a database of something else.
+        sqlite3.Error: from every method, when the file cannot be read or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._db = _opened(path)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def stamps(self) -> dict[str, str]:
+        """Give the address of every document and every skipped file, and the stamp it was read with."""
+        rows = self._db.execute("select url, stamp from document union all select url, stamp from skipped")
+        return {str(url): str(stamp) for url, stamp in rows}
+
+    def skipped(self) -> list[tuple[str, str]]:
+        """Give address and reason of every file that was not used, by address."""
+        return [
+            (str(url), str(reason)) for url, reason in self._db.execute("select url, reason from skipped order by url")
+        ]
+
+    def change(self, removed: Iterable[str], added: Iterable[Entry | tuple[str, str, str]]) -> None:
+        """Bring the index up to date in one transaction.
+
+        Args:
+            removed: addresses that are gone, or that will be added anew.
+            added: documents; or address, stamp and reason of a file that is not used.
+        """
+        with self._db:
+            for url in removed:
+                self._remove(url)
+            for one in added:
+                if isinstance(one, Entry):
+                    self._add(one)
+                else:
+                    self._db.execute("insert or replace into skipped values (?, ?, ?)", one)
+            self._find_copies()
+
+    def search(self, text: str, limit: int, date_from: str | None = None, date_to: str | None = None) -> list[Found]:
+        """Find the documents whose passages hold words of `text`, best first; one of each set of copies.
+
+        Args:
+            text: what the user or a model asks for; nothing in it is an operator.
+            limit: documents, at most.
+            date_from: ISO date, inclusive; documents without a date pass.
+            date_to: the same for the last day.
+        """
+        terms = _terms(text)
+        if not terms:
+            return []
+        rows = self._db.execute(
+            "select passage.document, passage.start, passage.stop, bm25(passage_words, ?, 1.0) as badness"
+            " from passage_words join passage on passage.id = passage_words.rowid"
+            " join document on document.id = passage.document"
+            " where passage_words match ? and document.main is null"
+            " and (?3 is null or document.published is null or substr(document.published, 1, length(?3))"
+            "      >= substr(?3, 1, length(document.published)))"
+            " and (?4 is null or document.published is null or substr(document.published, 1, length(?4))"
+            "      <= substr(?4, 1, length(document.published)))"
+            " order by badness, document.url limit ?5",
+            (_TITLE_WEIGHT, " OR ".join(terms), date_from, date_to, limit * _PASSAGES_SEEN),
+        )
+        # A document is as good as its best passage: adding the next best ones favoured long documents and found less.
+        best: dict[int, tuple[int, int, float]] = {}
+        for number, start, stop, badness in rows:
+            best.setdefault(number, (start, stop, -float(badness)))
+        return [self._found(number, *passage) for number, passage in list(best.items())[:limit]]
+
+    def document(self, url: str) -> Entry | None:
+        """Give the document at an address; for a mirror, the one that it is a mirror of. None when there is none."""
+        row = self._db.execute(
+            "select coalesce(twin.url, document.url) from document left join document as twin"
+            " on document.is_mirror and twin.id = document.main where document.url = ?",
+            (url,),
+        ).fetchone()
+        if row is None:
+            return None
+        row = self._db.execute(
+            "select url, folder, stamp, title, text, author, site, published, language from document where url = ?", row
+        ).fetchone()
+        return Entry(*row)
+
+    def aliases(self, url: str) -> tuple[str, ...]:
+        """Give the addresses of the copies that a document stands for."""
+        rows = self._db.execute(
+            "select url from document where main = (select id from document where url = ?) order by url", (url,)
+        )
+        return tuple(str(row[0]) for row in rows)
+
+    def matching(self, text: str) -> tuple[str, ...]:
+        """Give the addresses of the documents that hold two content words of `text`, or its only one."""
+        terms = _terms(text)
+        held: Counter[str] = Counter()
+        for term in terms:
+            held.update(
+                str(row[0])
+                for row in self._db.execute(
+                    "select distinct document.url from passage_words join passage on passage.id = passage_words.rowid"
+                    " join document on document.id = passage.document"
+                    " where passage_words match ? and document.main is null",
+                    (term,),
+                )
+            )
+        return tuple(sorted(url for url, count in held.items() if count >= min(2, len(terms))))
+
+    def notes(self) -> list[Noted]:
+        """Describe every document that is not a copy, by address."""
+        rows = self._db.execute(
+            "select url, title, published, language, phrases from document where main is null order by url"
+        )
+        return [
+            Noted(url, title, published, language, tuple(Phrase(*phrase) for phrase in json.loads(found)))
+            for url, title, published, language, found in rows
+        ]
+
+    def _found(self, number: int, start: int, stop: int, score: float) -> Found:
+        url, title, published, snippet = self._db.execute(
+            "select url, title, published, substr(text, ?, ?) from document where id = ?",
+            (start + 1, stop - start, number),
+        ).fetchone()
+        return Found(url, title, published, _shortened(snippet), round(score, 4))
+
+    def _remove(self, url: str) -> None:
+        self._db.execute("delete from skipped where url = ?", (url,))
+        row = self._db.execute("select id from document where url = ?", (url,)).fetchone()
+        if row:
+            self._db.execute(
+                "delete from passage_words where rowid in (select id from passage where document = ?)", row
+            )
+            self._db.execute("delete from passage where document = ?", row)
+            self._db.execute("delete from document where id = ?", row)
+
+    def _add(self, entry: Entry) -> None:
+        self._remove(entry.url)
+        found = phrases(entry.text, entry.title, entry.language)
+        number = self._db.execute(
+            "insert into document(url, folder, stamp, title, author, site, published, language, text, words_hash,"
+            " phrases, runs) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                entry.url, entry.folder, entry.stamp, entry.title, entry.author, entry.site, entry.published,
+                entry.language, entry.text, digest(fingerprint(entry.text), 32),
+                json.dumps([(phrase.key, phrase.shown, phrase.count) for phrase in found], ensure_ascii=False),
+                array("I", sorted(shingles(entry.text))).tobytes(),
+            ),
+        ).lastrowid  # fmt: skip
+        title = segmented(entry.title)
+        for start, stop in _passages(entry.text):
+            added = self._db.execute(
+                "insert into passage(document, start, stop) values (?, ?, ?)", (number, start, stop)
+            ).lastrowid
+            self._db.execute(
+                "insert into passage_words(rowid, title, body) values (?, ?, ?)",
+                (added, title, segmented(entry.text[start:stop])),
+            )
+
+    def _find_copies(self) -> None:
+        """Put copies of one text together, and let the one that says most of itself stand for them."""
+        rows = self._db.execute("select id, words_hash, author, published, runs from document order by url").fetchall()
+        runs = {number: frozenset(array("I", blob)) for number, _, _, _, blob in rows}
+        told = {number: (author is not None) + (published is not None) for number, _, author, published, _ in rows}
+        hashes = {number: words_hash for number, words_hash, *_ in rows}
+        first: dict[str, int] = {}
+        group = {number: first.setdefault(words_hash, number) for number, words_hash, *_ in rows}
+        found = copies({number: runs[number] for number in first.values()}, self._are_about_the_same)
+        members: defaultdict[int, list[int]] = defaultdict(list)
+        for number, one in group.items():
+            members[found.get(one, one)].append(number)
+        self._db.execute("update document set main = null, is_mirror = 0 where main is not null")
+        for together in members.values():
+            if len(together) > 1:
+                full = _FULL_LENGTH * max(len(runs[number]) for number in together)
+                main = max(together, key=lambda number: (len(runs[number]) >= full, told[number], len(runs[number])))
+                self._db.executemany(
+                    "update document set main = ?, is_mirror = ? where id = ?",
+                    [(main, hashes[number] == hashes[main], number) for number in together if number != main],
+                )
+
+    def _are_about_the_same(self, copy: int, original: int) -> bool:
+        (title, text), (other_title, other) = (
+            self._db.execute("select title, text from document where id = ?", (number,)).fetchone()
+            for number in (copy, original)
+        )
+        # What an excerpt leaves out may be named in the title of the whole.
+        is_whole = len(text) >= _FULL_LENGTH * len(other)
+        return is_about_the_same(title, text, other) and (not is_whole or is_about_the_same(other_title, other, text))
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """Open the index, or begin a new one when the file is of another layout or damaged."""
+    try:
+        db = _connected(path)
+        (application,), (layout,) = (
+            db.execute(f"pragma {name}").fetchone() for name in ("application_id", "user_version")
+        )
+        if (application, layout) == (APPLICATION, LAYOUT):
+            return db
+        is_other = application != APPLICATION and db.execute("select count(*) from sqlite_master").fetchone()[0]
+        db.close()
+        if is_other:
+            raise ConfigError(f"{path} is a database of something else; give the index a file of its own.")
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):
+            raise
+    for leftover in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+        leftover.unlink(missing_ok=True)
+    db = _connected(path)
+    db.executescript(f"{_TABLES} pragma application_id = {APPLICATION}; pragma user_version = {LAYOUT};")
+    return db
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    # Calls come one at a time, but from whichever thread is free.
+    db = sqlite3.connect(path, timeout=10, check_same_thread=False)
+    try:
+        db.execute("pragma journal_mode = wal")
+        db.execute("pragma synchronous = normal")
+    except sqlite3.DatabaseError:
+        db.close()
+        raise
+    return db
+
+
+def _terms(text: str) -> list[str]:
+    """Give the content words of a question as FTS5 strings: quoted, so that nothing a user writes is an operator."""
+    words = dict.fromkeys(content_words(text))
+    return [f'"{segmented(word)}"' for word in words][:_MAX_TERMS]
+
+
+def _passages(text: str) -> Iterator[tuple[int, int]]:
+    found: Sequence[tuple[int, int]] = [(span.start, span.end) for span in spans(text)]
+    for at in range(0, max(1, len(found) - 1), PASSAGE - 1):
+        part = found[at : at + PASSAGE]
+        if part:
+            yield part[0][0], part[-1][1]
+
+
+def _shortened(snippet: str) -> str:
+    if len(snippet) <= _MAX_SNIPPET:
+        return snippet
+    cut = snippet.rfind(" ", 0, _MAX_SNIPPET)
+    return snippet[: cut if cut > 0 else _MAX_SNIPPET].rstrip() + " …"

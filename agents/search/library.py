@@ -1,0 +1,347 @@
+"""Folders of documents as a search provider: Markdown, plain text and HTML, indexed on disk and kept up to date."""
+
+import asyncio
+import os
+import sqlite3
+import stat
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
+
+from agents.contracts.base import digest
+from agents.contracts.source import (
+    CorpusSurvey,
+    DocumentNote,
+    Hit,
+    RejectedSource,
+    SearchQuery,
+    SearchResult,
+    Source,
+    SourceKind,
+)
+from agents.errors import ConfigError, SearchError, SourceError
+from agents.search.index import Entry, Index, Noted
+from agents.search.telling import telling, widespread
+from agents.text.visible import one_line, seen, unruffled
+from agents.text.words import language_of
+from agents.web.decoding import decode
+from agents.web.html import MAX_NAME, Page, read_html
+from agents.web.markdown import read_markdown
+
+MAX_BYTES = 10_000_000
+"""Larger files are skipped and named."""
+
+RESCAN_S = 5.0
+"""Seconds for which the folders are taken to be unchanged."""
+
+SCHEME = "library:/"
+
+NOT_READ_YET = "PDF and Word files are not read yet"
+OTHER_KIND = "files of this kind are not read"
+TOO_LARGE = "it is larger than 10 MB"
+NOT_TEXT = "it is not a text file"
+UNREADABLE = "it cannot be opened"
+NO_TEXT = "it holds no text"
+A_LINK = "it is a link, and links out of the folder are not followed"
+UNKNOWN = "there is no such document in the library"
+
+_MARKDOWN, _PLAIN, _HTML = {".md", ".markdown"}, {".txt", ".text"}, {".html", ".htm"}
+_OFFICE = {".pdf", ".doc", ".docx", ".docm", ".dot", ".dotx", ".odt", ".rtf", ".pages"}
+_BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"\x7fELF")
+_DOCUMENT_THEMES = 6
+_CORPUS_THEMES = 20
+
+_T = TypeVar("_T")
+
+
+def now() -> str:
+    """Give the present moment as an ISO date and time, UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class Library:
+    """Documents in folders, searched by words. Files are read again when they change; the index is a cache.
+
+    Addresses are `library:/<folder name>/<path>`, percent-encoded; only addresses in the index can be read. Documents
+    with the same words are one source, and of near copies only one is found (`aliases` gives the others).
+
+    Args:
+        folders: where the documents are, with all their subfolders.
+        index_path: the index file; no other library may use it.
+        kind: what the sources are called.
+        name: as shown to the user.
+        clock: gives the time of reading as ISO date and time.
+        rescan_s: seconds after which the folders are looked at again.
+
+    Raises:
+        ConfigError: a folder is missing.
+    """
+
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        index_path: Path,
+        *,
+        kind: SourceKind = "library",
+        name: str = "library",
+        clock: Callable[[], str] = now,
+        rescan_s: float = RESCAN_S,
+    ) -> None:
+        self.name, self.kind = name, kind
+        self.skipped: tuple[RejectedSource, ...] = ()
+        """Files that are not used, each with the reason, as of the last look at the folders."""
+        self._roots = _named(folders)
+        self._index_path, self._clock, self._rescan_s = index_path, clock, rescan_s
+        self._lock = threading.Lock()  # of threads: the work is done in whichever is free
+        self._index: Index | None = None
+        self._seen_at: float | None = None
+
+    async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
+        """Find documents by the words of the query. Its domains do not apply; dates do, where a document has one.
+
+        Raises:
+            SearchError: the index or a folder cannot be read, or the time is up.
+        """
+        found = await self._work(
+            lambda index: index.search(query.text, query.max_results, query.date_from, query.date_to), deadline_s
+        )
+        hits = tuple(
+            Hit(
+                url=one.url,
+                title=one.title,
+                snippet=one.snippet,
+                score=one.score,
+                published=one.published,
+                provider=self.name,
+            )
+            for one in found
+        )
+        return SearchResult(query=query.text, provider=self.name, hits=hits)
+
+    async def read(self, url: str, deadline_s: float | None = None) -> Source:
+        """Give the document at an address of the library; for a mirror, the document that it mirrors.
+
+        Raises:
+            SourceError: the address is not one of the library's, or the index or a folder cannot be read in time.
+        """
+        try:
+            entry = await self._work(lambda index: index.document(url), deadline_s)
+        except SearchError as error:
+            raise SourceError(url, "the library could not be read") from error
+        if entry is None:
+            raise SourceError(url, UNKNOWN)
+        return Source(
+            id=Source.id_of(entry.url),
+            url=entry.url,
+            title=entry.title,
+            kind=self.kind,
+            text=entry.text,
+            text_hash=digest(entry.text),
+            author=entry.author,
+            site=entry.site or entry.folder,
+            published=entry.published,
+            retrieved=self._clock(),
+            language=entry.language,
+        )
+
+    async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
+        """Tell what the documents that match `question`, or all of them, talk about.
+
+        Raises:
+            SearchError: the index or a folder cannot be read, or the time is up.
+        """
+        return await self._work(lambda index: _survey(index, question.strip(), limit), None)
+
+    async def aliases(self, url: str) -> tuple[str, ...]:
+        """Give the addresses of the copies that the document at `url` stands for."""
+        return await self._work(lambda index: index.aliases(url), None)
+
+    async def refresh(self) -> None:
+        """Look at the folders now."""
+        self._seen_at = None
+        await self._work(lambda index: None, None)
+
+    def close(self) -> None:
+        """Let go of the index file."""
+        with self._lock:
+            if self._index is not None:
+                self._index.close()
+            self._index = None
+
+    async def _work(self, ask: Callable[[Index], _T], deadline_s: float | None) -> _T:
+        """Ask the up-to-date index, in a thread."""
+        try:
+            async with asyncio.timeout(deadline_s):
+                return await asyncio.to_thread(self._ask, ask)
+        except TimeoutError as error:
+            raise SearchError(f"{self.name}: no answer within {deadline_s:g} s", provider=self.name) from error
+        except (sqlite3.Error, OSError) as error:
+            raise SearchError(f"{self.name}: {error}", provider=self.name) from error
+
+    def _ask(self, ask: Callable[[Index], _T]) -> _T:
+        with self._lock:
+            if self._index is None:
+                self._index = Index(self._index_path)
+            if self._seen_at is None or time.monotonic() - self._seen_at >= self._rescan_s:
+                self._update(self._index)
+                self._seen_at = time.monotonic()
+            return ask(self._index)
+
+    def _update(self, index: Index) -> None:
+        known = index.stamps()
+        present = {one.url: one for name, root in self._roots for one in _files(name, root)}
+        gone = [url for url in known if url not in present]
+        fresh = [one for url, one in present.items() if known.get(url) != one.stamp]
+        if gone or fresh:
+            index.change([*gone, *(one.url for one in fresh)], (one.entry() for one in fresh))
+        self.skipped = tuple(RejectedSource(url=url, reason=reason) for url, reason in index.skipped())
+
+
+class _File:
+    """One file of a folder as it was found."""
+
+    def __init__(self, folder: str, path: Path, url: str, facts: os.stat_result) -> None:
+        self.folder, self.path, self.url, self.facts = folder, path, url, facts
+        self.stamp = f"{facts.st_mtime_ns}:{facts.st_size}"
+
+    def entry(self) -> Entry | tuple[str, str, str]:
+        """Read the file: a document, or address, stamp and the reason why it is none."""
+        reason = self._reason()
+        if reason:
+            return self.url, self.stamp, reason
+        try:
+            raw = _bytes(self.path)
+        except OSError:
+            return self.url, self.stamp, UNREADABLE
+        if len(raw) > MAX_BYTES:
+            return self.url, self.stamp, TOO_LARGE
+        text = "" if raw.startswith(_BINARY) else decode(raw)
+        if raw.startswith(_BINARY) or "\x00" in text:
+            return self.url, self.stamp, NOT_TEXT
+        page = _page(text, self.path, self.url)
+        if not any(letter.isalnum() for letter in page.text):
+            return self.url, self.stamp, NO_TEXT
+        return Entry(
+            url=self.url,
+            folder=self.folder,
+            stamp=self.stamp,
+            title=page.title or _title_of(self.path),
+            text=page.text,
+            author=page.author,
+            site=page.site,
+            published=page.published,
+            language=page.language,
+        )
+
+    def _reason(self) -> str:
+        suffix = self.path.suffix.lower()
+        if stat.S_ISLNK(self.facts.st_mode):
+            return A_LINK
+        if suffix in _OFFICE:
+            return NOT_READ_YET
+        if not stat.S_ISREG(self.facts.st_mode) or suffix not in _MARKDOWN | _PLAIN | _HTML:
+            return OTHER_KIND
+        return TOO_LARGE if self.facts.st_size > MAX_BYTES else ""
+
+
+def _named(folders: Sequence[Path]) -> tuple[tuple[str, Path], ...]:
+    """Give each folder a name of its own, and make sure that it is there."""
+    named: dict[str, Path] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise ConfigError(f"The document folder {folder} does not exist, or is not a folder.")
+        root = folder.resolve()
+        if root in named.values():
+            continue
+        name, number = root.name or "files", 1
+        while name in named:
+            number += 1
+            name = f"{root.name}-{number}"
+        named[name] = root
+    return tuple(named.items())
+
+
+def _files(folder: str, root: Path) -> Iterator[_File]:
+    """Walk a folder in the order of names; hidden files and folders are left out, links are not followed."""
+    for parent, folders, files in os.walk(root, onerror=_raise_for_root(root)):
+        inner = sorted(one for one in folders if not one.startswith("."))
+        links = [one for one in inner if (Path(parent) / one).is_symlink()]
+        folders[:] = [one for one in inner if one not in links]
+        for one in (*links, *sorted(files)):
+            path = Path(parent) / one
+            if one.startswith("."):
+                continue
+            try:
+                facts = path.lstat()
+            except OSError:  # gone since the folder was listed
+                continue
+            # By bytes: a name need not be valid UTF-8.
+            address = quote(os.fsencode(folder)) + "/" + quote(os.fsencode(path.relative_to(root).as_posix()))
+            yield _File(folder, path, SCHEME + address, facts)
+
+
+def _raise_for_root(root: Path) -> Callable[[OSError], None]:
+    """Pass over subfolders that cannot be opened, but not over the folder itself: its documents would all vanish."""
+
+    def on_error(error: OSError) -> None:
+        if error.filename is None or Path(error.filename) == root:
+            raise error
+
+    return on_error
+
+
+def _bytes(path: Path) -> bytes:
+    """Read a file, unless it has become a link or a pipe since it was listed."""
+    descriptor = os.open(
+        path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    )
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(MAX_BYTES + 1)
+
+
+def _page(text: str, path: Path, url: str) -> Page:
+    suffix = path.suffix.lower()
+    if suffix in _HTML:
+        return read_html(text, url)
+    if suffix in _MARKDOWN:
+        return read_markdown(text, _title_of(path))
+    plain = unruffled(seen(text))
+    first = one_line(plain.lstrip().split("\n", 1)[0])
+    return Page(title=first if 0 < len(first) <= MAX_NAME else _title_of(path), text=plain, language=language_of(plain))
+
+
+def _title_of(path: Path) -> str:
+    """Make a title of a file name."""
+    name = os.fsencode(path.stem).decode("utf-8", "replace")
+    return " ".join(name.replace("_", " ").replace("-", " ").split()) or "Untitled"
+
+
+def _survey(index: Index, question: str, limit: int) -> CorpusSurvey:
+    notes = {note.url: note for note in index.notes()}
+    spread = Counter(phrase.key for note in notes.values() for phrase in note.phrases)
+    matching = index.matching(question) if question else tuple(notes)
+    found = [notes[one.url] for one in index.search(question, limit)] if question else list(notes.values())[:limit]
+    about = [notes[url] for url in matching] or list(notes.values())
+    dates = sorted(note.published for note in about if note.published)
+    languages = Counter(note.language for note in about if note.language)
+
+    def described(note: Noted) -> DocumentNote:
+        themes = telling(note.phrases, spread, len(notes), _DOCUMENT_THEMES)
+        return DocumentNote(
+            url=note.url, title=note.title, themes=themes, published=note.published, language=note.language
+        )
+
+    return CorpusSurvey(
+        documents=tuple(described(note) for note in found),
+        total=len(notes),
+        matching=len(matching),
+        themes=widespread([note.phrases for note in about], _CORPUS_THEMES),
+        date_from=dates[0] if dates else None,
+        date_to=dates[-1] if dates else None,
+        languages=tuple(language for language, _ in languages.most_common()),
+    )

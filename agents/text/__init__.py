@@ -1,0 +1,1 @@
+"""Words and sentences, in any script; standard library and nupunkt only."""

@@ -1,0 +1,162 @@
+"""Bytes to characters: what the bytes prove first, then what the sender says, then a guess."""
+
+import codecs
+import re
+
+from charset_normalizer import from_bytes
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_META = re.compile(
+    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)|<\?xml[^>]{0,80}?encoding=[\"']([\w.:-]+)", re.I
+)
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.I)
+_TAGS = re.compile(rb"<(?:script|style)\b.*?</(?:script|style)>|<[^>]{0,2000}>", re.I | re.S)
+_HEAD = 4_096  # bytes in which a page declares its encoding
+_MUCH = 0.4  # share of non-ASCII bytes from which a text is in no Latin script
+_SAMPLE = 60_000  # bytes shown to the detector
+
+# Czech or Polish read as windows-1252: signs within words, or ø beside è and ù.
+_EASTERN = re.compile(
+    "[a-z][\u00b3\u00b9\u00bf\u00bc\u00be\u0178][a-z]?|\u00f8.*[\u00ec\u00e8\u00f9]|[\u00ec\u00e8\u00f9].*\u00f8", re.S
+)
+
+# What browsers take these names for (WHATWG): the declared sets are subsets of those that pages really use.
+_MEANT = {
+    "iso8859-1": "cp1252",
+    "ascii": "cp1252",
+    "iso8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "johab": "cp949",
+    "iso8859-11": "cp874",
+    "tis-620": "cp874",
+}
+_WITH_ESCAPES = {"iso2022_jp", "iso2022_jp_2", "iso2022_kr", "hz"}
+# The detector is kept from exotic sets that it likes for short texts.
+_LIKELY = [
+    "cp1251", "cp1252", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp874", "koi8_r", "iso8859_2",
+    "gb18030", "big5", "cp932", "euc_jp", "cp949",
+]  # fmt: skip
+
+
+def decode(raw: bytes, declared: str | None = None) -> str:
+    """Turn the bytes of a text file or page into characters. Never fails, and adds no replacement characters.
+
+    Order: byte order mark; UTF-8 if the bytes are valid UTF-8, which does not happen by accident; the declared set; the
+    one that the page names; a guess. A few stray bytes in a UTF-8 page are read as windows-1252.
+
+    Args:
+        raw: the whole file, or the body of a response.
+        declared: a charset, or a whole `Content-Type` value.
+    """
+    for bom, name in _BOMS:
+        if raw.startswith(bom):
+            return raw[len(bom) :].decode(name, "ignore")
+    names = [name for name in (_codec(_named(declared)), _codec(_in_page(raw))) if name]
+    if len(raw) >= 4 and 0 in raw[:200] and (wide := _utf16_without_bom(raw)):
+        return raw.decode(wide, "ignore")
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    else:
+        escaped = next((name for name in names if name in _WITH_ESCAPES), None)
+        return raw.decode(escaped, "ignore") if escaped else text
+    for name in names:
+        if name == "utf-8":
+            continue
+        try:
+            return raw.decode(name, "c1" if name in {"cp1252", "cp1254"} else "strict")
+        except UnicodeDecodeError:
+            continue
+    return _guessed(raw, says_utf8="utf-8" in names)
+
+
+def _guessed(raw: bytes, *, says_utf8: bool) -> str:
+    shown = b"".join(_TAGS.sub(b" ", raw[:_SAMPLE]).split())
+    high = sum(byte > 0x7F for byte in shown)
+    is_latin = high < _MUCH * len(shown)  # accents are few; elsewhere nearly every byte lies beyond ASCII
+    proper = sum(len(char.encode()) for char in shown.decode("utf-8", "ignore") if char > "\x7f")
+    if (says_utf8 and is_latin) or proper >= 0.9 * high:
+        return raw.decode("utf-8", "cp1252-bytes")
+    best = from_bytes(_TAGS.sub(b" ", raw[:_SAMPLE]), cp_isolation=_LIKELY, threshold=0.4).best()
+    name = best.encoding if best is not None else "cp1252"
+    if is_latin:
+        eastern = name in {"cp1250", "iso8859_2"} and _EASTERN.search(raw[:_SAMPLE].decode("cp1252", "c1"))
+        name = name if eastern or name == "cp1254" else "cp1252"
+    try:
+        return raw.decode(name, "c1" if name == "cp1252" else "strict")
+    except UnicodeDecodeError:
+        return raw.decode("cp1252", "c1")
+
+
+def _named(declared: str | None) -> str:
+    if not declared:
+        return ""
+    match = _CHARSET.search(declared)
+    if match:
+        return match[1]
+    return "" if "/" in declared else declared.strip()
+
+
+def _in_page(raw: bytes) -> str:
+    match = _META.search(raw[:_HEAD])
+    return (match[1] or match[2]).decode("ascii", "ignore") if match else ""
+
+
+def _codec(name: str) -> str | None:
+    """Give Python's name of a charset as browsers understand it; None when there is no such text encoding."""
+    if not name:
+        return None
+    name = {
+        "x-sjis": "shift_jis",
+        "x-gbk": "gbk",
+        "windows-874": "cp874",
+        "ks_c_5601-1987": "euc_kr",
+        "utf8": "utf-8",
+    }.get(name.lower(), name)
+    try:
+        found = codecs.lookup(name)
+        b"a".decode(found.name)  # refuses codecs that are not for text, such as rot13
+    except (LookupError, UnicodeDecodeError):
+        return None
+    if found.name.startswith(("utf-16", "utf-32")):
+        return "utf-8"  # a page that was readable enough to be declared so is not UTF-16
+    return _MEANT.get(found.name, found.name)
+
+
+def _utf16_without_bom(raw: bytes) -> str | None:
+    head = raw[:2_000]
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    half = len(head) / 2
+    if odd > 0.3 * half and even < 0.05 * half:
+        return "utf-16-le"
+    if even > 0.3 * half and odd < 0.05 * half:
+        return "utf-16-be"
+    return None
+
+
+def _stray_bytes(error: UnicodeError) -> tuple[str, int]:
+    """Error handler: read bytes that are no UTF-8 as windows-1252."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return error.object[error.start : error.end].decode("cp1252", "c1"), error.end
+
+
+def _undefined_bytes(error: UnicodeError) -> tuple[str, int]:
+    """Error handler: the five bytes that windows-1252 leaves undefined become the control characters of Latin-1."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return error.object[error.start : error.end].decode("latin-1"), error.end
+
+
+codecs.register_error("cp1252-bytes", _stray_bytes)
+codecs.register_error("c1", _undefined_bytes)
