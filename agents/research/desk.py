@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from agents.budget import Deadline, Usage
+from agents.budget import NOTHING, Deadline, Usage
 from agents.contracts.base import Frozen
 from agents.contracts.source import CorpusSurvey, SearchQuery, SearchResult, Source, SourceCard
 from agents.errors import SourceError
@@ -73,12 +73,25 @@ class Desk:
     """ISO date."""
     pages: Once[Fetched] = field(default_factory=Once)
     searches: Once[Searched] = field(default_factory=Once)
+    answers: Once[Charged] = field(default_factory=Once)
 
     async def ask(
         self, role: Role[In, Out], given: In, deadline: Deadline, on_text: OnText | None = None
     ) -> Asked[Out]:
-        """Ask a role: the body of a step of kind `ask`."""
-        return await ask(role, given, Run(self.models, self.prompts, deadline), on_text)
+        """Ask a role: the body of a step. The same question is asked, and paid for, once in a run."""
+        run = Run(self.models, self.prompts, deadline)
+        if on_text is not None:
+            return await ask(role, given, run, on_text)
+        first = False
+
+        async def make() -> Charged:
+            nonlocal first
+            first = True
+            return await ask(role, given, run)
+
+        asked = await self.answers.get(f"{role.prompt_name}:{given.model_dump_json()}", make)
+        answer: Asked[Out] = Asked[role.gives].model_validate(asked)  # type: ignore[name-defined]
+        return answer if first else answer.model_copy(update={"usage": NOTHING})
 
     async def search(self, query: SearchQuery, deadline: Deadline) -> Searched:
         """Search; the same query is made once in a run."""
@@ -114,3 +127,4 @@ class Desk:
         """End what still runs."""
         self.pages.stop()
         self.searches.stop()
+        self.answers.stop()

@@ -10,6 +10,8 @@ from agents.contracts.source import SentenceSpan, Source
 
 MAX_RUN = 4
 """Sentences that one quote may run over; a longer pointer is cut to its first sentences."""
+LIST_MARKER = re.compile(r"\s*(?:[-*+\u2022\u2013\u25aa]|\d{1,3}[.)])\s+")
+"""What stands before a list item is not among its words."""
 ALMOST = 0.92
 """Likeness from which differing words count as a slip of copying and are replaced by the source's own."""
 
@@ -26,6 +28,8 @@ def fact_of(pointed: PointedFact, source: Source, spans: tuple[SentenceSpan, ...
     if found is None:
         return None
     start, end = found
+    if marker := LIST_MARKER.match(source.text, start, end):
+        start = marker.end()
     quote = source.text[start:end]
     if not quote.strip():
         return None

@@ -17,6 +17,8 @@ MAX_MESSAGE = 20_000
 """Characters of one message; longer ones are documents and belong into the library."""
 MAX_TURNS = 24
 """Utterances of the talk that the manager is shown, newest kept."""
+LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+"""A BCP 47 tag in its usual form; a model that writes anything else is not asked again for it."""
 URL = re.compile(r"https?://[^\s<>\"'`\u201c\u201d\u2018\u2019]+[^\s<>\"'`\u201c\u201d\u2018\u2019.,;:!?)\]}]")
 
 
@@ -135,7 +137,7 @@ async def take_turn(
             "open_questions": turn.open_questions,
             "query_type": turn.query_type,
             "tier": turn.tier,
-            "language": turn.language,
+            "language": turn.language if LANGUAGE_TAG.fullmatch(turn.language) else given.language,
             "ready": turn.ready and feasible,
             "seed_urls": seeds,
         }

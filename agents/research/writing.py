@@ -3,6 +3,7 @@
 from agents.contracts.fact import Fact
 from agents.contracts.finding import FACT_MARK, Finding, NumberedFact, cited_facts
 from agents.contracts.source import SourceCard
+from agents.report.attaching import attach
 from agents.report.mending import to_fact_marks
 
 MAX_FACTS = 40
@@ -32,7 +33,8 @@ class Numbering:
 
     def to_ids(self, markdown: str) -> str:
         """Turn the writer's `[f3]` into `[#id]`; numbers that do not exist go."""
-        text, _unknown = to_fact_marks(markdown, {number: fact.id for number, fact in enumerate(self.facts, start=1)})
+        complete = attach(markdown, [(fact.number, fact.statement, fact.quote) for fact in self.numbered])
+        text, _unknown = to_fact_marks(complete, {number: fact.id for number, fact in enumerate(self.facts, start=1)})
         return text
 
     def to_numbers(self, markdown: str) -> str:

@@ -2,33 +2,35 @@
 
 import re
 
-from agents.contracts.finding import Frame, FrameInput, LeadInput, Section, SectionInput
+from agents.contracts.finding import Frame, FrameInput, LeadInput, NumberedFact, Section, SectionInput
 from agents.errors import Reject
+from agents.report.attaching import attach
 from agents.role import Role
 
 MARK = re.compile(r"\[[fF](\d+)\]")
 """How a writer cites: the number of a fact."""
 
 
-def _cites_something(markdown: str, numbers: set[int]) -> None:
-    used = {int(number) for number in MARK.findall(markdown)}
-    if not used & numbers:
+def _cites_something(markdown: str, facts: tuple[NumberedFact, ...]) -> None:
+    """Refuse prose without a single usable citation, counting those that code can put in by itself."""
+    marked = attach(markdown, [(fact.number, fact.statement, fact.quote) for fact in facts])
+    if not {int(number) for number in MARK.findall(marked)} & {fact.number for fact in facts}:
         raise Reject("No sentence cites a fact that exists. Put `[f1]` (the number of the fact) behind each sentence.")
 
 
 def section_cites_its_facts(given: SectionInput, section: Section) -> None:
     """Refuse prose that rests on none of the facts."""
-    _cites_something(section.markdown, {fact.number for fact in given.facts})
+    _cites_something(section.markdown, given.facts)
 
 
 def lead_cites_its_facts(given: LeadInput, section: Section) -> None:
     """Refuse a lead that rests on none of the facts."""
-    _cites_something(section.markdown, {fact.number for fact in given.facts})
+    _cites_something(section.markdown, given.facts)
 
 
 def summary_cites_its_facts(given: FrameInput, frame: Frame) -> None:
     """Refuse a summary that rests on none of the facts."""
-    _cites_something(frame.summary, {fact.number for fact in given.facts})
+    _cites_something(frame.summary, given.facts)
 
 
 SECTION_WRITER = Role(

@@ -9,6 +9,8 @@ import urllib.request
 
 import pytest
 
+from agents.headless import research
+from agents.settings import load
 from tests.conftest import ROOT
 
 
@@ -41,77 +43,85 @@ def stats(sim):
         return json.load(answer)
 
 
-def run_dossier(sim, tmp_path, question, *options):
-    library = tmp_path / "library"
-    if not library.exists():
-        library.mkdir()
-        for number in range(6):
-            (library / f"doc{number}.md").write_text(
-                f"# Report {number}\n\nIn 20{10 + number} the ferry line over the lake was closed on {12 + number} days. "
-                f"The winter service cost {3 + number} million crowns in 20{10 + number}. "
-                "The board closes the line when the ice is thicker than 18 centimetres.\n"
-            )
+def library(tmp_path):
+    folder = tmp_path / "library"
+    folder.mkdir()
+    for number in range(6):
+        (folder / f"doc{number}.md").write_text(
+            f"# Report {number}\n\nIn 20{10 + number} the ferry line over the lake was closed on {12 + number} days. "
+            f"The winter service cost {3 + number} million crowns in 20{10 + number}. "
+            "The board closes the line when the ice is thicker than 18 centimetres.\n"
+        )
+    return folder
+
+
+async def run_dossier(sim, tmp_path, monkeypatch):
+    """One run in this process: the model library is slow to load, once is enough."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_API_BASE", sim["llm_url"])
+    monkeypatch.setenv("DOSSIER_MODEL", "openai/sim")
+    monkeypatch.setenv("DOSSIER_DATA_DIR", str(tmp_path / "data"))
     out = tmp_path / "out.json"
-    environment = {
-        **os.environ,
-        "DOSSIER_MODEL": "openai/sim",
-        "OPENAI_API_BASE": sim["llm_url"],
-        "OPENAI_API_KEY": "sk-mock-0123456789abcdef",
-        "DOSSIER_DATA_DIR": str(tmp_path / "data"),
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "agents", "run", question, "--library", str(library), "--json", str(out), *options],
-        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=110,
-    )  # fmt: skip
-    return done, json.loads(out.read_text("utf-8")) if out.exists() else None
+    settings = load().model_copy(update={"library": (library(tmp_path),)})
+    code = await research(
+        settings, QUESTION, mode="standard", tier=None, minutes=5.0, challenge=True, json_file=out, out=None
+    )
+    return code, json.loads(out.read_text("utf-8"))
 
 
+KEY = "sk-mock-0123456789abcdef"
 QUESTION = "On how many days was the ferry line closed between 2010 and 2015, and what did the winter service cost?"
 
 
-def test_a_whole_job_over_real_http_gives_a_report_whose_quotes_stand_in_its_sources(sim, tmp_path):
-    done, report = run_dossier(sim, tmp_path, QUESTION)
+async def test_a_whole_job_over_real_http_gives_a_report_whose_quotes_stand_in_its_sources(
+    sim, tmp_path, monkeypatch, capfd
+):
+    code, report = await run_dossier(sim, tmp_path, monkeypatch)
 
-    assert done.returncode in (0, 3), done.stderr
+    assert code == 0, report["grade_reasons"]
     assert report["references"]
     for reference in report["references"]:
         text = re.sub(r"\s+", " ", (tmp_path / "library" / reference["url"].rsplit("/", 1)[1]).read_text("utf-8"))
         for quote in reference["quotes"]:
             assert re.sub(r"\s+", " ", quote["text"]) in text
-    assert "sk-mock" not in done.stdout + done.stderr + json.dumps(report)
+    shown = capfd.readouterr()
+    assert KEY not in shown.out + shown.err + json.dumps(report)
     assert report["methodology"]["actual"]["model_calls"] > 0
-
-
-def test_no_prompt_is_sent_twice(sim, tmp_path):
-    run_dossier(sim, tmp_path, QUESTION)
     seen = stats(sim)
-    assert seen["distinct_prompts"] == seen["llm_calls"]
+    assert seen["distinct_prompts"] == seen["llm_calls"], "a prompt was sent twice"
 
 
-def test_rate_limits_and_broken_answers_lose_no_branch_silently(sim, tmp_path):
+async def test_rate_limits_and_broken_answers_lose_no_branch_silently(sim, tmp_path, monkeypatch):
     configure(
         sim,
         faults=[
             {"on": "chat", "kind": "status", "status": 429, "retry_after": 0, "prob": 0.1},
-            {"on": "chat", "kind": "malformed", "prob": 0.1},
+            {"on": "chat", "kind": "malformed", "every": 5, "contains": "numbered sentence"},
         ],
     )
-    done, report = run_dossier(sim, tmp_path, QUESTION)
+    code, report = await run_dossier(sim, tmp_path, monkeypatch)
 
-    if report is None:
-        assert done.returncode == 1
-        assert done.stderr.strip()
-        return
     for node in report["nodes"]:
         assert node["status"] == "done" or node["note"], node
     if any(node["status"] != "done" for node in report["nodes"]):
-        assert report["grade"] != "complete"
+        assert code == 3
+        assert report["grade"] == "partial"
 
 
 def test_a_wrong_key_is_one_clear_sentence_and_the_key_is_nowhere(sim, tmp_path):
     configure(sim, faults=[{"on": "chat", "kind": "status", "status": 401}])
-    done, _ = run_dossier(sim, tmp_path, QUESTION)
+    environment = {
+        **os.environ,
+        "DOSSIER_MODEL": "openai/sim",
+        "OPENAI_API_BASE": sim["llm_url"],
+        "OPENAI_API_KEY": KEY,
+        "DOSSIER_DATA_DIR": str(tmp_path / "data"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "agents", "run", QUESTION, "--library", str(library(tmp_path))],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=110,
+    )  # fmt: skip
     assert done.returncode == 1
     assert "OPENAI_API_KEY" in done.stderr
-    assert "sk-mock" not in done.stdout + done.stderr
+    assert KEY not in done.stdout + done.stderr
     assert "Traceback" not in done.stderr

@@ -61,3 +61,12 @@ def test_the_same_words_are_the_same_fact():
 
 def test_without_a_statement_the_quote_speaks():
     assert fact((4,), statement=" ").statement == "Nobody expected that."
+
+
+@pytest.mark.parametrize("marker", ["- ", "* ", "\u2022 ", "1. ", "12) "])
+def test_the_marker_of_a_list_item_is_not_among_its_words(marker):
+    text = f"Results\n\n{marker}The line closed on 12 days in 2023.\n{marker}It had closed on 41 days before."
+    source = Source(id="s1", url="https://a.example/", title="A", kind="web", text=text, text_hash=digest(text))
+    numbers = [n for n, span in enumerate(spans(text), 1) if "12 days" in text[span.start : span.end]]
+    pointed = PointedFact(sentence_numbers=tuple(numbers), quote="", statement="s", question_number=1, confidence=0.9)
+    assert fact_of(pointed, source, spans(text), "t").quote == "The line closed on 12 days in 2023."

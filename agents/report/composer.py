@@ -1,0 +1,114 @@
+"""The body of a report while it is put together: blocks with numbers, and every sentence with what carries it."""
+
+import re
+
+from agents.contracts.report import ReportSentence, SentenceVerdict
+from agents.report.blocks import Block, Heading, Listing, Paragraph, Quotation, Table, Verbatim, parse, render
+from agents.report.inline import mended_line
+from agents.report.mending import mend
+from agents.report.names import states_no_fact
+from agents.report.numbering import Numbering
+from agents.report.sentences import Placed, placed
+
+MAX_LEVEL = 5
+_FACT = re.compile(r"\s*\[#f[0-9a-f]+\]")
+
+
+class Composer:
+    """Takes mended prose in reading order; numbers are given as they are met."""
+
+    def __init__(self, numbering: Numbering, language: str, addresses: tuple[str, ...] = ()) -> None:
+        self.numbering = numbering
+        self.sentences: list[ReportSentence] = []
+        self._blocks: list[Block] = []
+        self._language = language
+        self._addresses = addresses
+        self._mended: dict[tuple[str, int | None], str] = {}  # each part is looked at before it is written
+
+    @property
+    def markdown(self) -> str:
+        """Give the text so far."""
+        return render(self._blocks)
+
+    def heading(self, level: int, title: str) -> None:
+        """Put a heading; it is no sentence and cites nothing."""
+        if text := heading_text(title):
+            self._blocks.append(Heading(min(level, MAX_LEVEL), text))
+
+    def mended(self, markdown: str, level: int | None) -> str:
+        """Mend prose against the facts and addresses of this report."""
+        key = (markdown, level)
+        if key not in self._mended:
+            of = self.numbering.source_of
+            self._mended[key] = mend(markdown, level=level, addresses=self._addresses, source_of=of)
+        return self._mended[key]
+
+    def prose(self, markdown: str, *, level: int | None = None) -> None:
+        """Put prose that cites facts; headings inside begin at `level`, None drops them."""
+        for block in parse(self.mended(markdown, level)):
+            self._blocks.append(self._numbered(block))
+
+    def own(self, *blocks: Block) -> None:
+        """Put what code says about the research itself: exempt from citing, its Markdown taken as it is."""
+        for block in blocks:
+            self._blocks.append(block)
+            texts = block.lines if isinstance(block, Paragraph) else block.items if isinstance(block, Listing) else ()
+            self.sentences.extend(ReportSentence(text=part.text) for text in texts for part in placed(text))
+
+    def _numbered(self, block: Block) -> Block:
+        match block:
+            case Paragraph(lines):
+                return Paragraph(tuple(self._line(line) for line in lines))
+            case Listing(items, ordered, start):
+                return Listing(tuple(self._line(item) for item in items), ordered, start)
+            case Quotation(paragraphs):
+                return Quotation(tuple(self._line(text, whole=True) for text in paragraphs))
+            case Table(header, align, rows):
+                return Table(header, align, tuple(self._row(row) for row in rows))
+            case Heading() | Verbatim():
+                return block
+
+    def _line(self, line: str, *, whole: bool = False) -> str:
+        return "".join(self._sentence(part) + part.gap for part in placed(line, whole=whole)).strip()
+
+    def _sentence(self, part: Placed, *, label: bool = False) -> str:
+        if not part.text:
+            return ""
+        numbers, facts = self.numbering.cite(part.facts)
+        if numbers or any(letter.isalnum() for letter in part.text):
+            exempt = label or states_no_fact(part.text, self._language)
+            verdict: SentenceVerdict | None = "unchecked" if numbers else None if exempt else "uncited"
+            self.sentences.append(ReportSentence(text=part.text, citations=numbers, facts=facts, verdict=verdict))
+        return part.text + "".join(f"[{number}]" for number in numbers)
+
+    def _row(self, row: tuple[str, ...]) -> tuple[str, ...]:
+        """Number a table row: one sentence where one citation stands at its end, or none at all; else one a cell.
+
+        A citation behind the last words, or alone in a cell behind them, carries the row, as one behind a sentence
+        carries the sentence. Where cells cite for themselves, the first is the label of the row if it cites nothing.
+        """
+        parts = [(placed(cell, whole=True) or (Placed("", (), ""),))[0] for cell in row]
+        filled = [number for number, part in enumerate(parts) if part.text]
+        if not filled:
+            return ("",) * len(row)
+        last = filled[-1]
+        citing = [number for number, part in enumerate(parts) if part.facts]
+        texts = [part.text for part in parts]
+        if not citing or (len(citing) == 1 and citing[0] >= last):
+            at = citing[0] if citing else last
+            # Empty cells stand between bars as well, so the text is what the Markdown says from the first word on.
+            whole = Placed(" | ".join(texts[filled[0] : last + 1]), parts[at].facts, "")
+            texts[at] += self._sentence(whole).removeprefix(whole.text)
+            return tuple(texts)
+        for number in (number for number in citing if not texts[number]):
+            # A cell that holds nothing but citations carries the words before it.
+            left = max((other for other in filled if other < number), default=filled[0])
+            parts[left] = Placed(texts[left], parts[left].facts + parts[number].facts, "")
+        return tuple(self._sentence(part, label=number == filled[0]) for number, part in enumerate(parts))
+
+
+def heading_text(title: str) -> str:
+    """Mend a title for a heading: one line, no citation, no link, no closing full stop."""
+    text = mended_line(_FACT.sub("", " ".join(title.split())), ())
+    text = text.lstrip("# ").rstrip("# ")
+    return text.rstrip("\\").removesuffix(".") if not text.endswith("..") else text

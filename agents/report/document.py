@@ -1,0 +1,297 @@
+"""The report document, put together from an outcome: pure, and every citation tied to its quote by construction."""
+
+from collections.abc import Iterable, Iterator
+
+from agents.contracts.fact import Fact
+from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, cited_facts
+from agents.contracts.outcome import Outcome
+from agents.contracts.report import Actual, BoundContract, Grade, NodeRow, ReportDocument
+from agents.contracts.source import RejectedSource, SourceCard
+from agents.report.blocks import Block, Heading, Listing, Paragraph, parse, render
+from agents.report.composer import Composer, heading_text
+from agents.report.escaping import escape_text, plain_text
+from agents.report.markdown import references_markdown
+from agents.report.methodology import (
+    LIMITS,
+    all_searches,
+    introduced,
+    methodology,
+    rejected_lines,
+    search_lines,
+    source_lines,
+)
+from agents.report.numbering import Numbering
+from agents.report.sentences import placed
+from agents.report.wording import Wording, wording
+
+MAX_SUMMARY = 5
+"""Sentences of a summary that code puts together, at most."""
+
+MAX_LISTED = 8
+"""Facts that stand for a section which has no prose, at most; the others stay in the findings of the job."""
+
+
+def build(
+    job_id: str,
+    outcome: Outcome,
+    actual: Actual,
+    *,
+    engine: str,
+    reasons: bool,
+    rejected: tuple[RejectedSource, ...] = (),
+) -> ReportDocument:
+    """Put the report together.
+
+    Args:
+        job_id: names the job in the document.
+        outcome: findings and frame; marks of facts that no finding holds are dropped.
+        actual: what the run took; an unknown cost is said to be unknown.
+        engine: what wrote the prose, for Methodology.
+        reasons: False when no language model was used; Methodology then says so.
+        rejected: documents that were not used and that no finding names.
+    """
+    brief = outcome.contract.brief
+    words = wording(brief.language)
+    findings = outcome.findings
+    numbering = Numbering(findings)
+    cards = _unique(card for top in findings for card in top.all_sources())
+    refused = _rejected(findings, rejected)
+    has_facts = any(numbering.source_of(fact) for fact in numbering.facts)
+    composer = Composer(numbering, brief.language, tuple(card.url for card in cards))
+    frame = outcome.frame if has_facts else None
+    if has_facts:
+        frame = _usable(frame, composer) or _frame_by_code(outcome, composer)
+        _compose(composer, findings, frame, words)
+    else:
+        _nothing_found(composer, findings, cards, refused, words)
+    references = numbering.references()
+    grade_reasons = _reasons(outcome, words) if has_facts else outcome.reasons
+    grade: Grade = "nothing_found" if not has_facts else "partial" if grade_reasons else "complete"
+    tags = _tags(outcome, len(references), written_by_code=has_facts and reasons and frame is not outcome.frame)
+    data, making = methodology(
+        outcome, actual, engine=engine, reasons=reasons, rejected=refused, cards=cards, tags=tags, words=words
+    )  # fmt: skip
+    limitations = _limitations(outcome, frame, grade_reasons, bool(references), words)
+    tail: list[Block] = [Heading(2, words.methodology), *making]
+    if limitations:
+        tail += [Heading(2, words.limitations), *introduced("", (escape_text(text) for text in limitations))]
+    parts = [composer.markdown]
+    if references:
+        parts += [render([Heading(2, words.references)]), references_markdown(references, words)]
+    title = frame.title if frame else brief.question
+    return ReportDocument(
+        job_id=job_id,
+        grade=grade,
+        grade_reasons=grade_reasons,
+        queries_tried=data.dispatched_topics,
+        title=plain_text(heading_text(title)) or brief.question,
+        language=brief.language,
+        question=brief.question,
+        query_type=brief.query_type,
+        markdown="\n\n".join([*parts, render(tail)]),
+        sentences=tuple(composer.sentences),
+        references=references,
+        methodology=data,
+        limitations=limitations,
+        degraded_mode="#DEGRADED_SEARCH" in tags,
+        insufficient_termination=grade != "complete" and not LIMITS.isdisjoint(tags),
+        error_log=_problems(outcome),
+        nodes=tuple(row for top in findings for row in _rows(top, "")),
+        contract=BoundContract(
+            hash=outcome.contract.hash,
+            question=brief.question,
+            queries=tuple(query.text for query in brief.queries),
+            minutes=brief.minutes,
+            mode=brief.tier or brief.mode,
+        ),
+    )
+
+
+# ---- the body
+
+
+def _usable(frame: Frame | None, composer: Composer) -> Frame | None:
+    """Take the writer's frame if a summary is left of it once it is mended."""
+    return frame if frame and composer.mended(frame.summary, None) else None
+
+
+def _frame_by_code(outcome: Outcome, composer: Composer) -> Frame:
+    """Open the report with the first cited sentence of each branch, where no writer gave a summary."""
+    brief = outcome.contract.brief
+    branches = [branch for top in outcome.findings for branch in (top.children or (top,))]
+    found: dict[str, None] = {}
+    for branch in branches:
+        sentence = next((text for node in branch.walk() if (text := _first_cited(node, composer))), None)
+        if sentence:
+            found[sentence] = None
+    question = brief.queries[0].text if len(brief.queries) == 1 else brief.question
+    return Frame(
+        title=question.rstrip(" ?？"),
+        summary=" ".join(list(found)[:MAX_SUMMARY]),
+        insight="",
+        conclusion="",
+        open_questions=(),
+    )
+
+
+def _first_cited(node: Finding, composer: Composer) -> str:
+    for block in parse(composer.mended(_prose(node, composer), None)):
+        match block:
+            case Paragraph(lines) | Listing(lines, _, _):
+                texts = lines
+            case _:
+                texts = ()  # a table row or a quotation does not open a report
+        for part in (part for text in texts for part in placed(text)):
+            if part.facts:
+                return part.text + "".join(f"[#{fact}]" for fact in part.facts)
+    # All that is cited stands in tables or quotations.
+    return next((_stated(fact) for fact in node.facts), "")
+
+
+def _stated(fact: Fact) -> str:
+    return f"{escape_text(fact.statement)}[#{fact.id}]"
+
+
+def _compose(composer: Composer, findings: tuple[Finding, ...], frame: Frame, words: Wording) -> None:
+    composer.prose(frame.summary)
+    if len(findings) == 1 and findings[0].children:
+        # The lead over everything belongs to the summary: it has no section of its own.
+        composer.prose(findings[0].markdown)
+        for branch in findings[0].children:
+            _section(composer, branch, 2, words)
+    else:
+        for top in findings:
+            _section(composer, top, 2, words)
+    for title, text in ((words.insight, frame.insight), (words.conclusion, frame.conclusion)):
+        if composer.mended(text, 3):
+            composer.heading(2, title)
+            composer.prose(text, level=3)
+
+
+def _section(composer: Composer, node: Finding, level: int, words: Wording) -> None:
+    """Write a node's prose below its heading, then its children one level deeper; a gap stays in its place."""
+    composer.heading(level, node.title)
+    text = _prose(node, composer)
+    if text:
+        composer.prose(text, level=level + 1)
+    elif not node.children:
+        note = node.note or words.statuses.get(node.status, "")
+        missing = node.status in ("failed", "stopped", "partial") and note
+        said = words.section_missing.format(note=escape_text(_sentence(note))) if missing else words.section_empty
+        composer.own(Paragraph((said,)))
+    for child in node.children:
+        _section(composer, child, level + 1, words)
+
+
+def _prose(node: Finding, composer: Composer) -> str:
+    """Give a node's prose; its facts as a list where the writer cited none of them, nothing where there are none."""
+    if cited_facts(composer.mended(node.markdown, None)) or (node.children and not node.facts):
+        return node.markdown
+    facts = [fact for fact in node.facts if composer.numbering.source_of(fact.id)][:MAX_LISTED]
+    return "\n".join(f"- {_stated(fact)}" for fact in facts)
+
+
+def _nothing_found(
+    composer: Composer,
+    findings: tuple[Finding, ...],
+    cards: tuple[SourceCard, ...],
+    refused: tuple[RejectedSource, ...],
+    words: Wording,
+) -> None:
+    composer.own(Paragraph((words.nothing,)))
+    tried = introduced(words.nothing_tried, search_lines(all_searches(findings), words))
+    composer.own(*(tried or (Paragraph((words.nothing_searched,)),)))
+    composer.own(*introduced(words.nothing_read, source_lines(cards, words)))
+    composer.own(*introduced(words.rejected, rejected_lines(refused)))
+    composer.own(Paragraph((words.nothing_next,)))
+
+
+# ---- grade, limits, tags
+
+
+def _reasons(outcome: Outcome, words: Wording) -> tuple[str, ...]:
+    """Say why a report is partial: what the run said, then each branch that fell short, addresses, other failures."""
+    reasons = list(outcome.reasons)
+    for top in outcome.findings:
+        for node in _short(top):
+            if not any(node.title in reason for reason in outcome.reasons):
+                note = _sentence(node.note or words.statuses.get(node.status, node.status))
+                reasons.append(words.part.format(title=node.title.rstrip("."), note=note))
+    reasons += [words.seed.format(url=url) for url in outcome.seed_failures]
+    if not reasons:
+        reasons += [words.step.format(message=problem.message) for problem in outcome.problems]
+    return tuple(dict.fromkeys(reasons))
+
+
+def _short(node: Finding) -> Iterator[Finding]:
+    """Find the nodes that are not done, the deepest of each branch: a parent is only short because they are."""
+    below = [short for child in node.children for short in _short(child)]
+    yield from below
+    if node.status != "done" and (not below or node.note):
+        yield node
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?", "。", "…")) else f"{text}."
+
+
+def _tags(outcome: Outcome, cited: int, *, written_by_code: bool) -> tuple[str, ...]:
+    tags = dict.fromkeys(outcome.tags)
+    if cited <= 1:
+        tags["#LOW_EVIDENCE"] = None
+    if written_by_code:
+        tags["#PATH_DECISION"] = None  # the summary is made of the sections' first sentences
+    if any(plan.assumptions for plan in outcome.contract.plans):
+        tags["#COMPLETION_DRIVE"] = None
+    return tuple(tags)
+
+
+def _limitations(
+    outcome: Outcome, frame: Frame | None, grade_reasons: tuple[str, ...], cites: bool, words: Wording
+) -> tuple[str, ...]:
+    asked = [*(frame.open_questions if frame else ())]
+    asked += [question for top in outcome.findings for node in top.walk() for question in node.open_questions]
+    questions = [plain_text(heading_text(question)) for question in asked]
+    lines = [*grade_reasons, *([words.unchecked] if cites else ()), *questions]
+    return tuple(dict.fromkeys(line for line in lines if line))
+
+
+# ---- tables of the document
+
+
+def _rejected(findings: tuple[Finding, ...], rejected: tuple[RejectedSource, ...]) -> tuple[RejectedSource, ...]:
+    named = (source for top in findings for node in top.walk() for source in node.rejected)
+    return tuple({source.url: source for source in (*rejected, *named)}.values())
+
+
+def _unique(cards: Iterable[SourceCard]) -> tuple[SourceCard, ...]:
+    return tuple({card.id: card for card in cards}.values())
+
+
+def _problems(outcome: Outcome) -> tuple[Problem, ...]:
+    of_nodes = (problem for top in outcome.findings for node in top.walk() for problem in node.problems)
+    return tuple(dict.fromkeys((*outcome.problems, *of_nodes)))
+
+
+def _rows(node: Finding, parent: str) -> Iterator[NodeRow]:
+    yield NodeRow(
+        path=node.path,
+        parent=parent,
+        role=node.role,
+        title=node.title,
+        status=_status(node),
+        seconds=node.seconds,
+        sources=len(node.all_sources()),
+        tokens=node.tokens,
+        cost_usd=node.cost_usd,
+        note=node.note,
+    )
+    for child in node.children:
+        yield from _rows(child, node.path)
+
+
+def _status(node: Finding) -> NodeStatus:
+    """Give a node's status; one that calls itself done above a failed or stopped child never passes as finished."""
+    short = any(_status(child) in ("failed", "stopped", "partial") for child in node.children)
+    return "partial" if short and node.status == "done" else node.status
