@@ -113,8 +113,10 @@ def _entry(reference: Reference, words: Wording, link_to: Linker) -> str:
     head = _linked(title, address)
     if reference.kind == "sample":
         head += f" {words.sample}"
-    known = [reference.author, reference.site, reference.published]
-    about = [escape_text(part) for part in dict.fromkeys(known) if part]
+    author, site = reference.author or "", reference.site or ""
+    # A publisher that is named as part of the author is not named twice.
+    known = (author, site if site not in author else "", reference.published)
+    about = [escape_text(part) for part in known if part]
     if reference.accessed:
         about.append(words.read.format(date=reference.accessed[:10]))
     opening, closing = words.quotes

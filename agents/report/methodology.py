@@ -144,7 +144,9 @@ def _figures(data: Methodology, nodes: int, words: Wording) -> Table:
         for key, value in values.items()
     ]
     for line in others:
-        is_tree = any(sign in line.name.casefold() for sign in ("node", "knoten", "nœud", "nodo"))
+        is_tree = any(
+            sign in line.name.casefold() for sign in ("node", "branch", "knoten", "zweig", "nœud", "nodo", "rama")
+        )
         rows.append((escape_text(line.name), _range(line, words), str(nodes) if is_tree else "–"))
     return Table((words.figure, words.forecast, words.actual), ("", "right", "right"), tuple(rows))
 

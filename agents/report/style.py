@@ -44,8 +44,9 @@ background:var(--bad-soft);color:var(--bad)}}
 .mk.partly{{background:var(--warn-soft);color:var(--warn)}}
 .wide{{overflow-x:auto;margin:0 0 14px}}
 table{{border-collapse:collapse;width:100%;font:14px/20px var(--ui);font-variant-numeric:tabular-nums}}
-th{{font-weight:600;text-align:start;font-size:13px;border-bottom:1px solid var(--line2);padding:6px 12px 6px 0}}
-td{{border-bottom:1px solid var(--line);padding:7px 12px 7px 0;vertical-align:baseline}}
+th{{font-weight:600;text-align:start;font-size:13px;border-bottom:1px solid var(--line2);
+padding-block:6px;padding-inline:0 12px}}
+td{{border-bottom:1px solid var(--line);padding-block:7px;padding-inline:0 12px;vertical-align:baseline}}
 blockquote{{margin:0 0 14px;padding-inline-start:14px;border-inline-start:2px solid var(--line2);color:var(--ink2)}}
 blockquote p{{margin:0 0 6px;white-space:pre-line}}
 code{{font:14px/20px var(--mono);background:var(--sunken);border-radius:4px;padding:1px 4px}}
@@ -58,8 +59,8 @@ math{{font-size:1.05em}}
 .quotes footer{{font:12px/18px var(--ui);display:flex;gap:12px}}
 blockquote:target{{background:var(--mark);color:var(--ink);border-color:var(--warn)}}
 mark{{background:var(--mark);color:var(--ink);padding:1px 0;border-radius:2px}}
-mark.focus{{box-shadow:0 0 0 2px var(--warn)}}
-mark{{scroll-margin-top:30vh}}
+mark:not(.focus){{background:none;color:inherit;border-bottom:3px solid var(--mark)}}
+mark.focus{{outline:none;scroll-margin-top:30vh}}
 @media (max-width:640px){{article{{padding:16px 16px 40px}}.cit{{min-width:24px;padding:5px 6px}}}}
 @media print{{:root{{{_LIGHT};--bg:#fff}}body{{font-size:11pt;line-height:16pt}}article{{max-width:none;padding:0}}
 h2,h3,h4{{break-after:avoid}}blockquote,tr,li{{break-inside:avoid}}.quotes footer{{display:none}}a{{color:inherit}}}}

@@ -1,0 +1,333 @@
+"""The chat as Chainlit draws it: real sessions, real emitter, real history; only the socket is fake."""
+
+import asyncio
+import logging
+
+import chainlit as cl
+import pytest
+
+from agents.chat.conversation import Talk
+from agents.chat.stage import uid
+from agents.chat.views import PHRASE_LINE, STARTED_LINE
+from agents.errors import DossierError
+from agents.llm.scripted import ScriptedModel
+from tests.chat.conftest import Page, make_team
+from tests.scripts import Worker
+
+QUESTION = "How often was the Orvane ferry closed, and what did it cost?"
+PHRASE = "Authorized to execute"
+
+
+async def until(what, seconds=5.0):
+    for _ in range(int(seconds / 0.02)):
+        if found := what():
+            return found
+        await asyncio.sleep(0.02)
+    raise AssertionError("it did not come about in time")
+
+
+async def test_a_question_becomes_a_contract_and_no_button(chat):
+    page = Page()
+
+    await page.say(QUESTION)
+
+    assert page.texts()[0] == "That is small enough as it is."
+    assert PHRASE_LINE in page.texts()[1]
+    (card,) = page.elements("ContractCard")
+    assert card["props"]["phrase"] == PHRASE
+    assert card["props"]["state"] == "draft"
+    assert [item["name"] for item in card["props"]["forecast"]][:3]
+    assert not [event for event, _ in page.sent if event == "action"]
+
+
+async def test_without_the_cards_files_the_markdown_says_it_all(chat, monkeypatch, tmp_path):
+    monkeypatch.setattr("agents.chat.stage.drawn", lambda name: False)
+    page = Page()
+
+    await page.say(QUESTION)
+
+    shown = page.texts()[1]
+    assert not page.elements("ContractCard")
+    for part in ("**Draft 1**", "Closures", "| Forecast |", "At most: 5 minutes", PHRASE_LINE):
+        assert part in shown
+
+
+async def test_the_phrase_starts_a_run_and_its_report_comes_to_the_chat(chat):
+    page = Page()
+    await page.say(QUESTION)
+
+    await page.say(PHRASE)
+
+    (job,) = chat.team.jobs.of("local")
+    assert page.elements("ResearchRun")[0]["props"]["job_id"] == job.id
+    assert STARTED_LINE in page.texts()
+    report = await until(lambda: next((text for text in page.texts() if "## References" in text), ""))
+    assert f"/research/jobs/{job.id}/quote/" in report
+    assert page.elements("ContractCard")[-1]["props"]["state"] == "bound"
+
+
+async def test_the_report_is_kept_once_and_in_its_place(chat):
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+    (job,) = chat.team.jobs.of("local")
+    await until(lambda: any("## References" in text for text in page.texts()))
+    await chat.outcomes.close()
+
+    thread = await chat.history.get_thread(page.session.thread_id)
+
+    reports = [step for step in thread["steps"] if step["id"] == uid(job.id, "report")]
+    assert len(reports) == 1
+    assert reports[0]["parentId"] == uid(job.id, "run")
+    assert thread["name"] == QUESTION
+    assert thread["userIdentifier"] == "local"
+
+
+async def test_a_second_tab_sees_the_same_and_cannot_start_it_twice(held_chat):
+    first = Page()
+    await first.say(QUESTION)
+    second = Page(thread_id=first.session.thread_id)
+    second.session.has_first_interaction = True
+    await first.say(PHRASE)
+
+    await second.say(PHRASE)
+
+    (job,) = held_chat.team.jobs.of("local")
+    assert second.elements("ResearchRun")[0]["props"]["job_id"] == job.id
+    assert any(text.startswith("Already running since ") for text in second.texts())
+    held_chat.model.go.set()
+    for page in (first, second):
+        await until(lambda page=page: any("## References" in text for text in page.texts()))
+
+
+async def test_the_phrase_sent_in_two_tabs_at_once_starts_one_run(held_chat):
+    first = Page()
+    await first.say(QUESTION)
+    second = Page(thread_id=first.session.thread_id)
+    second.session.has_first_interaction = True
+
+    await asyncio.gather(first.say(PHRASE), second.say(PHRASE))
+
+    assert len(held_chat.team.jobs.of("local")) == 1
+
+
+async def test_a_chat_opened_anew_goes_on_where_it_stood(held_chat):
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+    thread_id = page.session.thread_id
+    await asyncio.sleep(0.1)
+
+    from chainlit.config import config
+    from chainlit.context import init_ws_context
+
+    later = Page(thread_id=thread_id)
+    later.session.has_first_interaction = True
+    init_ws_context(later.session)
+    thread = await held_chat.history.get_thread(thread_id)
+    await config.code.on_chat_resume(thread)
+    await later.say("how is it going")
+
+    assert any("branches have delivered" in text for text in later.texts())
+    events = [event for event, _ in later.sent]
+    assert "set_commands" in events
+    assert "set_modes" in events
+
+
+async def test_an_outcome_that_was_missed_is_added_when_the_chat_is_opened(chat):
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+    (job,) = chat.team.jobs.of("local")
+    await until(lambda: any("## References" in text for text in page.texts()))
+    await chat.outcomes.close()
+    await chat.history.execute_sql("DELETE FROM steps WHERE id = :id", {"id": uid(job.id, "report")})
+
+    from chainlit.context import init_ws_context
+
+    later = Page(thread_id=page.session.thread_id)
+    init_ws_context(later.session)
+    thread = await chat.history.get_thread(page.session.thread_id)
+    await chat.resume(thread)
+
+    assert any("## References" in step["output"] for step in thread["steps"])
+
+
+async def test_a_run_that_a_restart_cut_off_is_said_to_be_so(serve, held):
+    chat = serve(held.team)
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+    await asyncio.sleep(0.1)
+    (entry,) = await chat.ledger.of("local")
+    assert entry.status == "running"
+
+    # A new process: a new team over the same folder.
+    fresh = serve(make_team(held.team.settings.data_dir))
+    await fresh.open()
+    from chainlit.context import init_ws_context
+
+    later = Page(thread_id=page.session.thread_id)
+    init_ws_context(later.session)
+    thread = await fresh.history.get_thread(page.session.thread_id)
+    await fresh.resume(thread)
+
+    assert "The server was restarted while this ran" in thread["steps"][-1]["output"]
+    await chat.history.engine.dispose()
+    await fresh.history.engine.dispose()
+
+
+async def test_stopping_says_what_is_kept(held_chat):
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+
+    await page.say("stop")
+
+    text = await until(lambda: next((text for text in page.texts() if text.startswith("Stopped at 0:0")), ""))
+    assert "no report was written" in text
+
+
+async def test_a_picked_question_is_taken_as_if_it_had_been_typed(chat):
+    page = Page()
+    page.session.has_first_interaction = True
+
+    await page.act("pick_split", texts=["How many passengers were carried?", "  ", 7])
+
+    assert page.texts("user_message") == ["How many passengers were carried?"]
+    assert page.elements("ContractCard")
+
+
+async def test_a_phrase_picked_on_a_card_starts_nothing_without_a_contract(chat):
+    page = Page()
+    page.session.has_first_interaction = True
+
+    await page.act("pick_split", texts=[PHRASE])
+
+    assert not chat.team.jobs.of("local")
+
+
+async def test_a_card_of_somebody_elses_run_steers_nothing(held_chat):
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+    (job,) = held_chat.team.jobs.of("local")
+
+    await Page("mallory").act("stop_run", job_id=job.id)
+    await Page("mallory").act("finish_run", job_id=job.id)
+
+    assert not job.over
+    assert not job.run.finish_asked
+
+
+async def test_an_unexpected_error_is_shown_without_its_inner_text(serve, tmp_path, caplog):
+    def broken(request):
+        raise RuntimeError("secret inner text")
+
+    team = make_team(tmp_path, ScriptedModel(by_role={"manager": broken}))
+    chat = serve(team)
+    page = Page()
+
+    with caplog.at_level(logging.ERROR):
+        await page.say(QUESTION)
+
+    assert page.texts() == [DossierError.notice]
+    assert "secret inner text" not in "".join(page.texts())
+    assert "a message could not be answered" in caplog.text
+    await chat.history.engine.dispose()
+
+
+async def test_an_old_draft_is_put_out_of_use(chat):
+    page = Page()
+    await page.say(QUESTION)
+
+    await page.say("10 minutes")
+
+    first, retired, second = page.elements("ContractCard")
+    assert retired["id"] == first["id"]
+    assert retired["props"]["state"] == "replaced"
+    assert second["props"]["draft"] == 2
+    thread = await chat.history.get_thread(page.session.thread_id)
+    kept = {element["id"]: element["props"]["state"] for element in thread["elements"]}
+    assert kept[first["id"]] == "replaced"
+
+
+async def test_a_report_element_takes_the_place_of_the_text_when_it_is_turned_on(chat, monkeypatch):
+    monkeypatch.setattr("agents.chat.views.REPORT_ELEMENT", True)
+    monkeypatch.setattr("agents.chat.views.drawn", lambda name: True)
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+
+    (element,) = await until(lambda: page.elements("ReportView"))
+
+    assert element["props"]["grade"] == "complete"
+    await chat.outcomes.close()
+    thread = await chat.history.get_thread(page.session.thread_id)
+    (message,) = [step for step in thread["steps"] if step["id"] == element["forId"]]
+    assert "## References" in message["metadata"]["markdown"]
+    assert "## References" not in message["output"]
+
+
+async def test_a_talk_that_cannot_be_read_begins_anew(chat):
+    page = Page()
+    await chat.history.keep_talk(page.session.thread_id, '{"nonsense": 1}')
+
+    await page.say(QUESTION)
+
+    assert page.elements("ContractCard")
+    assert Talk.model_validate_json(await chat.history.talk(page.session.thread_id)).contract is not None
+
+
+async def test_starters_are_offered_for_the_sample_library_only(serve, tmp_path):
+    with_sample = serve(make_team(tmp_path / "a", sample=True))
+    own = serve(make_team(tmp_path / "b"))
+    assert len(with_sample.starters()) == 3
+    assert own.starters() == []
+    for chat in (with_sample, own):
+        await chat.history.engine.dispose()
+
+
+async def test_streamed_words_are_not_doubled_by_the_whole_reply(serve, tmp_path):
+    class Speaking(ScriptedModel):
+        async def reply(self, request, on_text=None):
+            if on_text is not None:
+                for piece in ("That is ", "small enough ", "as it is."):
+                    await on_text(piece)
+            return await super().reply(request)
+
+    worker = Worker()
+    model = Speaking(by_role=dict.fromkeys(("manager", "planner", "extractor", "synthesizer"), worker))
+    chat = serve(make_team(tmp_path, model))
+    page = Page()
+
+    await page.say(QUESTION)
+
+    streamed = [data for event, data in page.sent if event == "stream_start"]
+    assert len(streamed) == 1
+    assert page.texts().count("That is small enough as it is.") == 1
+    await chat.history.engine.dispose()
+
+
+async def test_the_stop_button_breaks_off_an_answer(serve, held):
+    held.model.held = ("manager",)
+    chat = serve(held.team)
+    page = Page()
+    from chainlit.server import sio
+
+    page.session.current_task = asyncio.create_task(page.say(QUESTION))
+    await asyncio.sleep(0.1)
+    await sio.handlers["/"]["stop"](page.session.socket_id)
+    await asyncio.sleep(0.1)
+
+    assert any(text.startswith("Stopped answering.") for text in page.texts())
+    assert not any("manually" in text for text in page.texts())
+    await chat.history.engine.dispose()
+
+
+@pytest.mark.parametrize(("name", "key", "in_"), [("user", "k" * 20, True), ("user", "wrong", False), ("root", "k" * 20, False)])
+async def test_off_loopback_the_key_logs_in(serve, tmp_path, name, key, in_):
+    chat = serve(make_team(tmp_path, host="0.0.0.0", api_key="k" * 20))
+    user = chat.known_user(name, key)
+    assert (user == cl.User(identifier="user")) if in_ else user is None
+    await chat.history.engine.dispose()

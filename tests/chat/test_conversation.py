@@ -1,0 +1,464 @@
+"""The talk as a state machine, without Chainlit."""
+
+import asyncio
+
+import pytest
+
+from agents.chat.acts import Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
+from agents.chat.conversation import COMMAND_HELP, NEAR_MISS, Talk
+from agents.contracts.brief import Query, ScopingTurn
+from agents.errors import BadOutput, ModelError, NotFeasible
+from agents.llm.scripted import ScriptedModel
+from agents.research.scoping import Scope
+from agents.team import Team
+from tests.chat.conftest import Talker, make_team
+from tests.scripts import QUERY, Worker
+
+QUESTION = "How often was the Orvane ferry closed, and what did it cost?"
+PHRASE = "Authorized to execute"
+
+
+def kinds(acts):
+    return [type(act).__name__ for act in acts]
+
+
+def turn(*queries, ready, reply="I see.", questions=(), language="en"):
+    return ScopingTurn(
+        reply=reply, queries=queries, open_questions=questions, query_type="comparison", tier="standard",
+        language=language, ready=ready,
+    )  # fmt: skip
+
+
+def broad(text="Everything about ferries", splits=("Ferries: how many?", "Ferries: what do they cost?")):
+    return Query(text=text, feasible=False, reason="No period is named.", depth_estimate=5, suggested_split=splits)
+
+
+def scripted(tmp_path, *turns, **roles):
+    worker = Worker()
+    by_role = dict.fromkeys(("planner", "extractor", "synthesizer"), worker)
+    return Talker(make_team(tmp_path, ScriptedModel(by_role={**by_role, "manager": list(turns), **roles})))
+
+
+# ---- scoping
+
+
+async def test_a_feasible_question_gets_a_contract_and_nothing_starts(talker):
+    acts = await talker(QUESTION)
+
+    assert kinds(acts) == ["Reply", "ShowContract"]
+    assert talker.talk.contract is not None
+    assert not talker.team.jobs.of()
+    assert talker.pieces == ["That is small enough as it is."]
+
+
+async def test_a_broad_question_is_refused_with_narrower_ones(tmp_path):
+    talker = scripted(tmp_path, turn(broad(), ready=False))
+
+    reply, shown = await talker("Tell me everything about ferries")
+
+    assert isinstance(reply, Reply)
+    assert isinstance(shown, ShowScope)
+    assert shown.scope.queries[0].suggested_split == ("Ferries: how many?", "Ferries: what do they cost?")
+    assert talker.talk.contract is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "heard"),
+    [
+        ("2", "Ferries: what do they cost?"),
+        ("#2.", "Ferries: what do they cost?"),
+        ("1 and 2", "1. Ferries: how many?\n2. Ferries: what do they cost?"),
+        ("2, 1", "1. Ferries: what do they cost?\n2. Ferries: how many?"),
+        ("3", "3"),
+        ("2 ferries", "2 ferries"),
+    ],
+)
+async def test_a_number_stands_for_the_narrower_question_of_that_number(tmp_path, typed, heard):
+    manager = [turn(broad(), ready=False), turn(QUERY, ready=True)]
+    talker = scripted(tmp_path, *manager)
+    await talker("Tell me everything about ferries")
+
+    await talker(typed)
+
+    assert talker.talk.scope.turns[-2].text == heard
+
+
+async def test_a_plan_that_comes_out_too_wide_takes_the_feasibility_back(tmp_path):
+    class Refusing(Team):
+        async def draft(self, scope):
+            raise NotFeasible(("Its plan has 30 leaves; 12 is the bound.",))
+
+    query = QUERY.model_copy(update={"sub_topics": ("closures", "costs")})
+    model = ScriptedModel(by_role={"manager": [turn(query, ready=True)]})
+    talker = Talker(make_team(tmp_path, model, kind=Refusing))
+
+    acts = await talker(QUESTION)
+
+    assert kinds(acts) == ["Reply", "ShowScope"]
+    assert "30 leaves; 12 is the bound" in acts[1].scope.queries[0].reason
+    assert len(acts[1].scope.queries[0].suggested_split) >= 2
+    assert kinds(await talker(PHRASE)) == ["Refuse"]
+
+
+async def test_a_manager_that_fails_is_said_and_the_talk_stands_as_before(tmp_path):
+    failure = BadOutput("manager", reason="no", attempts=2)
+    talker = scripted(tmp_path, turn(QUERY, ready=True), failure)
+    await talker(QUESTION)
+    before = talker.talk
+
+    acts = await talker("and only the last three winters please, nothing else")
+
+    assert [act.text for act in acts] == [BadOutput.notice]
+    assert talker.talk == before
+
+
+async def test_a_provider_error_is_said_in_its_own_words(tmp_path):
+    error = ModelError("401", fault="key", notice="The provider refused the key (401).")
+    talker = scripted(tmp_path, error)
+
+    assert [act.text for act in await talker(QUESTION)] == ["The provider refused the key (401)."]
+
+
+async def test_an_empty_message_is_answered(talker):
+    (act,) = await talker("  \n ")
+    assert isinstance(act, Refuse)
+    assert "nothing in that message" in act.text
+
+
+async def test_a_message_as_long_as_a_book_is_answered(talker):
+    (act,) = await talker("word " * 20_000)
+    assert isinstance(act, Refuse)
+    assert "99,999 characters" in act.text
+
+
+@pytest.mark.parametrize("text", ["كم مرة أُغلقت العبّارة في الشتاء؟", "フェリーは冬に何日欠航しましたか。", "שלום, כמה?"])
+async def test_a_message_in_any_script_is_answered(talker, text):
+    assert kinds(await talker(text)) == ["Reply", "ShowContract"]
+    assert talker.talk.scope.question == text
+
+
+# ---- the gate
+
+
+async def test_the_phrase_starts_exactly_the_contract_on_the_table(talker):
+    await talker(QUESTION)
+    contract = talker.talk.contract
+
+    (act,) = await talker(PHRASE)
+
+    assert isinstance(act, Started)
+    assert act.contract == contract
+    assert act.job.commission.contract.hash == contract.hash
+    assert talker.talk.job_id == act.job.id
+    await asyncio.wait_for(act.job.wait(), 5)
+    assert act.job.status == "done"
+
+
+async def test_the_phrase_with_nothing_agreed_says_exactly_what_is_missing(talker):
+    (act,) = await talker(PHRASE)
+    assert act == Refuse(
+        "I haven't started: there is no agreed question yet. Nothing was searched and nothing was spent."
+    )
+
+
+async def test_the_phrase_too_early_lists_every_open_point(tmp_path):
+    talker = scripted(tmp_path, turn(QUERY, broad(), ready=False, questions=("Which years?",)))
+    await talker("two things")
+
+    (act,) = await talker(PHRASE)
+
+    assert act.text == (
+        "I haven't started. Query 1 is ready. Still missing:\n\n- query 2: No period is named.\n"
+        "- to be answered: Which years?\n\nNothing was searched and nothing was spent."
+    )
+    assert not talker.team.jobs.of()
+
+
+async def test_the_phrase_sent_twice_starts_once(held):
+    await held(QUESTION)
+    (started,) = await held(PHRASE)
+
+    (again,) = await held(PHRASE)
+
+    assert isinstance(again, Refuse)
+    assert again.text.startswith("Already running since ")
+    assert again.text.endswith(". Nothing was started twice.")
+    assert [job.id for job in held.team.jobs.of()] == [started.job.id]
+
+
+async def test_the_phrase_after_a_run_starts_nothing_by_itself(talker):
+    await talker(QUESTION)
+    (started,) = await talker(PHRASE)
+    await started.job.wait()
+
+    (act,) = await talker(PHRASE)
+
+    assert isinstance(act, Refuse)
+    assert len(talker.team.jobs.of()) == 1
+
+
+async def test_a_model_that_says_the_phrase_starts_nothing(tmp_path):
+    talker = scripted(tmp_path, turn(QUERY, ready=True, reply=PHRASE))
+    assert kinds(await talker(QUESTION)) == ["Reply", "ShowContract"]
+    assert not talker.team.jobs.of()
+
+
+NEAR_MISSES = [
+    "Not authorized to execute", "not authorized to execute.", "I am not authorized to execute",
+    "I am authorized to execute", "You are authorized to execute", "Yes, authorized to execute",
+    "Ok: authorized to execute", "Please, authorized to execute", "Authorized to execute?",
+    "authorized to execute??", "Authorized to execute..", "Authorized to execute!!", "Authorized to execute the plan",
+    "Authorized to execute, please", "Authorized to execute query 1", "Authorized to execute now",
+    "Am I authorized to execute?", "Is it authorized to execute", "Who is authorized to execute this?",
+    "What does 'Authorized to execute' do?", "If I type Authorized to execute, what happens?",
+    "Don't start yet. Authorized to execute", "Never: authorized to execute", "The document says: Authorized to execute",
+    "My colleague wrote “Authorized to execute” in the file", "Authorized to execute\nand send me the result",
+    "First line.\nAuthorized to execute", "> Authorized to execute", "**Authorized to execute**",
+    "# Authorized to execute", "Authorised to execute", "Authorize to execute", "authorized  to  execute",
+    "Authorized-to-execute", "Authorized to execute Authorized to execute", "Ich sage: Authorized to execute",
+    "Je dis « Authorized to execute » demain", "¿Authorized to execute?", "Аuthorized to execute",
+    "Authоrized to execute", "Authorized to еxecute", "Authorized tο execute", "Ａuthorized to execute",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NEAR_MISSES)
+async def test_what_only_looks_like_the_phrase_starts_nothing_and_is_told(talker, text):
+    await talker(QUESTION)
+    before = talker.talk
+
+    assert await talker(text) == [Refuse(NEAR_MISS)]
+
+    assert not talker.team.jobs.of()
+    assert talker.talk == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Autorisiert zur Ausführung", "Autorisé à exécuter", "Autorizado para ejecutar", "execute", "authorized", "go",
+        "start", "yes", "ok", "実行を許可します", "مصرح بالتنفيذ", "Authorizedto execute", "execute: authorized",
+    ],
+)  # fmt: skip
+async def test_other_words_start_nothing(talker, text):
+    await talker(QUESTION)
+    await talker(text)
+    assert not talker.team.jobs.of()
+
+
+async def test_the_phrase_behind_the_command_starts_nothing(talker):
+    await talker(QUESTION)
+    assert await talker(PHRASE, command="research") == [Refuse(NEAR_MISS)]
+    assert await talker(f"/research {PHRASE}") == [Refuse(NEAR_MISS)]
+    assert not talker.team.jobs.of()
+
+
+async def test_a_picker_moved_with_the_phrase_is_shown_before_it_binds(talker):
+    await talker(QUESTION, modes={"depth": "standard"})
+
+    acts = await talker(PHRASE, modes={"depth": "deep"})
+
+    assert kinds(acts) == ["ShowContract", "Refuse"]
+    assert talker.talk.contract.brief.mode == "deep"
+    assert not talker.team.jobs.of()
+    assert kinds(await talker(PHRASE, modes={"depth": "deep"})) == ["Started"]
+
+
+# ---- the command and the picker
+
+
+@pytest.mark.parametrize("given", [{"text": "/research --deep --time 10 " + QUESTION}, {"text": "--deep --time 10 " + QUESTION, "command": "research"}])  # fmt: skip
+async def test_the_command_sets_mode_and_time_however_it_was_given(talker, given):
+    acts = await talker(**given)
+
+    assert kinds(acts) == ["Reply", "ShowContract"]
+    brief = talker.talk.contract.brief
+    assert (brief.mode, brief.minutes, brief.question) == ("deep", 10.0, QUESTION)
+
+
+async def test_the_command_alone_explains_itself(talker):
+    assert await talker("/research") == [Say(COMMAND_HELP)]
+    assert await talker("", command="research") == [Say(COMMAND_HELP)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("/research --quick why?", "There is no --quick"),
+        ("/research --time 0 why?", "--time takes minutes"),
+        ("/research --time 2000 why?", "at most 1440"),
+        ("/research --fast why?", "I can't read that command"),
+    ],
+)
+async def test_a_command_that_cannot_be_read_is_said(talker, text, said):
+    (act,) = await talker(text)
+    assert isinstance(act, Refuse)
+    assert said in act.text
+
+
+async def test_the_command_without_a_question_edits_the_draft(talker):
+    await talker(QUESTION)
+    (act,) = await talker("/research --time 12")
+    assert act.changed == ("12 minutes instead of 5 minutes",)
+
+
+async def test_an_option_that_was_typed_stands_until_the_picker_is_moved(talker):
+    await talker("/research --deep " + QUESTION, modes={"depth": "standard"})
+    assert talker.talk.scope.mode == "deep"
+
+    await talker("and only the winters of the last five years, counted per line", modes={"depth": "standard"})
+
+    assert talker.talk.scope.mode == "deep"
+
+
+async def test_a_command_whose_manager_fails_leaves_the_draft_on_the_table(tmp_path):
+    talker = scripted(tmp_path, turn(QUERY, ready=True), BadOutput("manager", reason="no", attempts=2))
+    await talker(QUESTION)
+    before = talker.talk
+
+    await talker("/research something quite different")
+
+    assert talker.talk == before
+
+
+# ---- edits
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("deep", ("deep instead of standard, up to 7 rounds",)),
+        ("10 minutes", ("10 minutes instead of 5 minutes",)),
+        ("time 2.5", ("2.5 minutes instead of 5 minutes",)),
+        ("unlimited time", ("no time limit instead of 5 minutes",)),
+        ("in German", ("report language de instead of en",)),
+        ("only domains a.example, b.example", ("only a.example, b.example",)),
+        ("exclude domain bad.example", ("without bad.example",)),
+        ("since 2020", ("dates since 2020-01-01",)),
+        ("deep, 10 minutes", ("deep instead of standard, up to 7 rounds", "10 minutes instead of 5 minutes")),
+    ],
+)
+async def test_an_edit_shows_the_draft_anew_with_what_changed(talker, text, changed):
+    await talker(QUESTION)
+    first = talker.talk.contract
+
+    (act,) = await talker(text)
+
+    assert isinstance(act, ShowContract)
+    assert act.changed == changed
+    assert act.number == 2
+    assert talker.talk.contract.hash != first.hash
+
+
+async def test_a_query_is_dropped_by_its_number_without_planning_again(tmp_path):
+    second = QUERY.model_copy(update={"text": "How many passengers did it carry?"})
+    talker = scripted(tmp_path, turn(QUERY, second, ready=True))
+    await talker("two questions")
+    asked = len(talker.team.models["planner"].asked)
+
+    (act,) = await talker("drop query 2")
+
+    assert act.changed == (f"dropped “{second.text}”",)
+    assert [query.text for query in talker.talk.contract.brief.queries] == [QUERY.text]
+    assert len(talker.team.models["planner"].asked) == asked
+
+
+@pytest.mark.parametrize("text", ["drop query 4", "drop query 1", "2024 to 2020"])
+async def test_an_edit_that_cannot_be_made_changes_nothing(talker, text):
+    await talker(QUESTION)
+    before = talker.talk
+
+    (act,) = await talker(text)
+
+    assert isinstance(act, Refuse)
+    assert talker.talk == before
+
+
+async def test_what_is_no_plain_edit_goes_to_the_manager(talker):
+    await talker(QUESTION)
+    acts = await talker("could you go a bit deeper into the costs, in German sources too?")
+    assert kinds(acts)[0] == "Reply"
+
+
+# ---- while a run is going
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["how is it going", "How far are you?", "status", "Wie weit ist es?", "wie läuft es", "où en es-tu", "¿Cómo va?", "まだですか？"],
+)
+async def test_a_question_about_the_run_is_answered_from_its_events(held, text):
+    await held(QUESTION)
+    await held(PHRASE)
+    await asyncio.sleep(0.05)
+
+    (act,) = await held(text)
+
+    assert isinstance(act, Say)
+    assert act.text.startswith("0 of 3 branches have delivered, 0 sources read, nothing spent. Slowest: ")
+
+
+async def test_stop_stops_at_once(held):
+    await held(QUESTION)
+    (started,) = await held(PHRASE)
+
+    await asyncio.sleep(0.02)
+    (act,) = await held("Stop.")
+
+    assert isinstance(act, Stopping)
+    await asyncio.wait_for(started.job.wait(), 2)
+    assert started.job.status == "cancelled"
+
+
+async def test_finish_searches_no_further(held):
+    await held(QUESTION)
+    (started,) = await held(PHRASE)
+
+    (act,) = await held("finish now")
+
+    assert act.text == "No new searches. Writing from 0 sources."
+    assert started.job.run.finish_asked
+
+
+@pytest.mark.parametrize("text", ["please don't stop", "stop reading the tabloids", "when will you finish the costs part", "deep"])
+async def test_a_longer_sentence_is_no_command(held, text):
+    await held(QUESTION)
+    (started,) = await held(PHRASE)
+
+    (act,) = await held(text)
+
+    assert not started.job.run.finish_asked
+    assert not started.job.over
+    assert isinstance(act, Refuse)
+    assert "was not applied" in act.text
+
+
+async def test_a_new_question_after_a_run_begins_a_new_draft(talker):
+    await talker(QUESTION)
+    (started,) = await talker(PHRASE)
+    await started.job.wait()
+
+    acts = await talker("How many passengers did the Orvane ferry carry?")
+
+    assert kinds(acts) == ["Reply", "ShowContract"]
+    assert acts[1].number == 1
+    assert talker.talk.scope.question == "How many passengers did the Orvane ferry carry?"
+
+
+async def test_a_talk_survives_being_kept_and_read_back(talker):
+    await talker(QUESTION)
+    kept = Talk.model_validate_json(talker.talk.model_dump_json())
+    assert kept == talker.talk
+
+    again = Talker(talker.team, kept)
+    assert kinds(await again(PHRASE)) == ["Started"]
+
+
+async def test_a_run_of_another_owner_is_not_seen(held):
+    await held(QUESTION)
+    await held(PHRASE)
+    stranger = Talker(held.team, held.talk.model_copy(update={"scope": Scope()}), owner="somebody")
+
+    acts = await stranger("stop")
+
+    assert not any(isinstance(act, Stopping) for act in acts)
+    assert not held.team.jobs.of()[0].over

@@ -1,0 +1,310 @@
+"""The routes beside the chat."""
+
+import asyncio
+import json
+
+import pytest
+
+from tests.chat.conftest import Page, make_team
+
+QUESTION = "How often was the Orvane ferry closed, and what did it cost?"
+PHRASE = "Authorized to execute"
+
+
+async def run_job(chat):
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+    (job,) = chat.team.jobs.of("local")
+    await asyncio.wait_for(job.wait(), 5)
+    await chat.outcomes.close()
+    return job
+
+
+def events_of(text):
+    found = []
+    for block in text.split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.split("\n") if ": " in line and not line.startswith(":"))
+        if "data" in lines:
+            found.append((lines["event"], json.loads(lines["data"])))
+    return found
+
+
+async def test_the_server_says_that_it_is_there(chat, http):
+    assert (await http.get("/healthz")).json()["status"] == "ok"
+
+
+async def test_jobs_are_listed_newest_first(chat, http):
+    job = await run_job(chat)
+    listed = (await http.get("/research/jobs")).json()
+    assert listed["total"] == 1
+    assert listed["jobs"][0] | {"seconds": 0, "created": ""} == {
+        "job_id": job.id, "title": "Ferry winters", "status": "done", "stage": "completed", "grade": "complete",
+        "created": "", "seconds": 0, "note": "",
+    }  # fmt: skip
+
+
+async def test_a_job_is_described_whole(chat, http):
+    job = await run_job(chat)
+    whole = (await http.get(f"/research/jobs/{job.id}")).json()
+    assert set(whole) >= {
+        "job_id", "status", "stage", "grade", "blocked_reason", "contract", "phase_state", "claims", "evidence",
+        "metadata", "report",
+    }  # fmt: skip
+    assert whole["contract"]["hash"] == job.commission.contract.hash
+    assert whole["report"]["job_id"] == job.id
+
+
+async def test_the_events_fold_to_the_tree(chat, http):
+    job = await run_job(chat)
+    tree = (await http.get(f"/research/jobs/{job.id}/tree")).json()
+
+    events = events_of((await http.get(f"/research/jobs/{job.id}/events")).text)
+
+    assert [data["seq"] for _, data in events] == list(range(1, tree["seq"] + 1))
+    rows = {}
+    for _, data in events:
+        for row in data["nodes"]:
+            rows[row["id"]] = row
+    last = {node["id"]: node for node in tree["nodes"]}
+    assert {key: (row["state"], row["sources"], row["facts"]) for key, row in rows.items()} == {
+        key: (node["state"], node["sources"], node["facts"]) for key, node in last.items()
+    }
+    assert events[-1][1]["status"] == "done"
+
+
+async def test_the_stream_goes_on_behind_what_the_caller_has(chat, http):
+    job = await run_job(chat)
+    some = events_of((await http.get(f"/research/jobs/{job.id}/events?after=5")).text)
+    same = events_of((await http.get(f"/research/jobs/{job.id}/events", headers={"Last-Event-ID": "5"})).text)
+    assert some == same
+    assert some[0][1]["seq"] == 6
+
+
+async def test_a_stream_with_nothing_more_to_come_ends_the_reconnecting(chat, http):
+    job = await run_job(chat)
+    answer = await http.get(f"/research/jobs/{job.id}/events?after={len(job.run.events)}")
+    assert answer.status_code == 204
+
+
+async def test_a_run_is_stopped_by_its_route(held_chat, http):
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+    (job,) = held_chat.team.jobs.of("local")
+    tree = (await http.get(f"/research/jobs/{job.id}/tree")).json()
+    assert tree["minutes"] == 5.0
+    assert tree["reserve_s"] == 90.0
+
+    assert (await http.post(f"/research/jobs/{job.id}/finish")).json()["status"] == "finishing"
+    assert job.run.finish_asked
+    assert (await http.post(f"/research/jobs/{job.id}/cancel")).status_code == 202
+
+    await asyncio.wait_for(job.wait(), 2)
+    states = {node["state"] for node in (await http.get(f"/research/jobs/{job.id}/tree")).json()["nodes"]}
+    assert states == {"stopped"}
+    assert (await http.get(f"/research/jobs/{job.id}/report.md")).json()["error"]["type"] == "no_report"
+
+
+@pytest.mark.parametrize(("form", "kind"), [("md", "text/markdown"), ("html", "text/html"), ("json", "application/json")])
+async def test_a_report_is_a_download_with_a_readable_name(chat, http, form, kind):
+    job = await run_job(chat)
+    answer = await http.get(f"/research/jobs/{job.id}/report.{form}")
+    assert answer.headers["content-type"].startswith(kind)
+    assert answer.headers["content-disposition"] == (
+        f"attachment; filename=\"Ferry winters.{form}\"; filename*=UTF-8''Ferry%20winters.{form}"
+    )
+    assert "closed on 12 days" in answer.text
+
+
+async def test_the_fragment_is_the_article_alone(chat, http):
+    job = await run_job(chat)
+    text = (await http.get(f"/research/jobs/{job.id}/report.fragment")).text
+    assert text.startswith("<article")
+    assert text.endswith("</article>")
+    assert f"/research/jobs/{job.id}/quote/" in text
+
+
+async def test_a_quote_opens_in_its_stored_copy(chat, http):
+    job = await run_job(chat)
+    quote = job.report.references[0].quotes[0]
+
+    page = await http.get(f"/research/jobs/{job.id}/quote/{quote.fact_id}")
+
+    assert 'id="quote"' in page.text
+    assert quote.text in page.text
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    data = (await http.get(f"/research/jobs/{job.id}/quote/{quote.fact_id}?format=json")).json()
+    assert data["quote"] == quote.text
+    assert data["title"] == job.report.references[0].title
+    assert {"before", "after", "site", "url", "verdict"} <= set(data)
+
+
+async def test_a_report_and_its_quotes_are_readable_after_a_restart(chat, serve, http):
+    job = await run_job(chat)
+    quote = job.report.references[0].quotes[0]
+    fresh = serve(make_team(chat.team.settings.data_dir))
+    await fresh.open()
+
+    assert (await http.get("/research/jobs")).json()["jobs"][0]["grade"] == "complete"
+    assert (await http.get(f"/research/jobs/{job.id}/report.md")).status_code == 200
+    assert quote.text in (await http.get(f"/research/jobs/{job.id}/quote/{quote.fact_id}")).text
+    tree = (await http.get(f"/research/jobs/{job.id}/tree")).json()
+    assert tree["status"] == "done"
+    assert len(tree["nodes"]) == 4
+    assert (await http.get(f"/research/jobs/{job.id}/events")).status_code == 204
+    await fresh.history.engine.dispose()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/research", "/research/nope", "/research/jobs/nope", "/research/jobs/nope/tree", "/research/jobs/nope/events",
+        "/research/jobs/../jobs/nope", "/run", "/run-simple", "/search", "/files/x/y", "/files", "/healthz/deep",
+        "/metrics", "/research/jobs/nope/report.md", "/research/jobs/nope/report.exe",
+    ],
+)  # fmt: skip
+async def test_what_is_not_there_is_a_json_404(chat, http, path):
+    answer = await http.get(path)
+    assert answer.status_code == 404
+    assert set(answer.json()["error"]) == {"type", "message", "retryable"}
+
+
+async def test_an_unknown_path_of_ours_is_no_page_for_any_verb(chat, http):
+    for verb in ("POST", "PUT", "PATCH", "DELETE"):
+        assert (await http.request(verb, "/research/nope")).status_code == 404
+
+
+async def test_a_parameter_that_cannot_be_read_is_said_in_our_shape(chat, http):
+    answer = await http.get("/research/jobs?limit=many")
+    assert answer.status_code == 422
+    assert answer.json()["error"]["type"] == "bad_request"
+
+
+async def test_a_run_of_another_owner_is_not_there(held_chat, http):
+    page = Page("somebody")
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+    (job,) = held_chat.team.jobs.of("somebody")
+    await asyncio.sleep(0.05)
+
+    for path in ("", "/tree", "/events", "/report.md", "/quote/f1"):
+        assert (await http.get(f"/research/jobs/{job.id}{path}")).status_code == 404
+    assert (await http.post(f"/research/jobs/{job.id}/cancel")).status_code == 404
+    assert not job.over
+
+
+async def test_a_file_of_the_chat_is_for_its_owner_only(chat, http):
+    page = Page()
+    await page.say(QUESTION)
+    other = Page("somebody")
+    await other.say(QUESTION)
+    (mine,), (theirs,) = (one.elements("ContractCard") for one in (page, other))
+    await asyncio.sleep(0.1)
+
+    answer = await http.get(f"/files/{mine['id']}/ContractCard")
+    assert answer.status_code == 200
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert (await http.get(f"/files/{theirs['id']}/ContractCard")).status_code == 404
+
+
+async def test_the_setup_is_told_honestly(chat, http, serve, tmp_path):
+    told = (await http.get("/research/about")).json()
+    assert told["engine"] == "scripted"
+    assert "go to scripted" in told["leaves"]
+
+    from agents.llm.offline import OfflineModel
+
+    quoting = serve(make_team(tmp_path / "offline", OfflineModel(), sample=True))
+    told = (await http.get("/research/about")).json()
+    assert told["lines"][0].startswith("No language model is set up.")
+    assert told["leaves"] == "Nothing leaves this computer."
+    await quoting.history.engine.dispose()
+
+
+# ---- who gets in
+
+
+async def test_off_loopback_a_caller_needs_the_key_or_a_log_in(serve, tmp_path, http):
+    import chainlit as cl
+    from chainlit.auth import create_jwt
+
+    chat = serve(make_team(tmp_path, host="0.0.0.0", api_key="k" * 20))
+
+    refused = await http.get("/research/jobs")
+    assert refused.status_code == 401
+    assert refused.json()["error"]["type"] == "unauthorized"
+    for token, status in (("k" * 20, 200), ("wrong", 401), (create_jwt(cl.User(identifier="user")), 200)):
+        assert (await http.get("/research/jobs", headers={"Authorization": f"Bearer {token}"})).status_code == status
+    assert (await http.get("/healthz")).status_code == 200
+    await chat.history.engine.dispose()
+
+
+# ---- what a browser may do
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://localhost:3000", "https://localhost:8000"])
+@pytest.mark.parametrize("path", ["/research/jobs", "/", "/project/action", "/ws/socket.io/?EIO=4&transport=polling"])
+async def test_a_foreign_page_is_refused(chat, http, origin, path):
+    for verb in ("GET", "POST"):
+        answer = await http.request(verb, path, headers={"Origin": origin})
+        assert answer.status_code == 403
+        assert answer.json()["error"]["type"] == "forbidden"
+
+
+@pytest.mark.parametrize("origin", ["http://localhost:8000", "http://127.0.0.1:8000", "http://[::1]:8000"])
+async def test_our_own_page_is_served(chat, http, origin):
+    assert (await http.get("/research/jobs", headers={"Origin": origin})).status_code == 200
+
+
+async def test_a_name_that_only_resolves_to_this_machine_is_refused(chat, http):
+    assert (await http.get("/research/jobs", headers={"Host": "rebound.example:8000"})).status_code == 403
+    assert (await http.get("/research/jobs", headers={"Host": "localhost:9000"})).status_code == 200
+
+
+async def test_a_foreign_page_gets_no_socket(app_module):
+    from chainlit.server import app
+
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    async def receive():
+        return {"type": "websocket.connect"}
+
+    headers = [(b"host", b"localhost:8000"), (b"origin", b"http://evil.example")]
+    scope = {"type": "websocket", "path": "/ws/socket.io/", "headers": headers, "query_string": b"", "subprotocols": []}
+    await app(scope, receive, send)
+    assert [message["type"] for message in sent] == ["websocket.close"]
+
+
+async def test_the_page_loads_nothing_from_elsewhere(chat, http):
+    page = await http.get("/")
+    assert page.status_code == 200
+    assert "https://" not in page.text.replace("https://github.com/Chainlit", "")
+    assert "http://" not in page.text.replace("http://www.w3.org", "")
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "connect-src 'self'" in policy
+    assert page.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_routes_are_put_in_front_once(app_module):
+    from chainlit.server import app
+
+    from agents.api.routes import install
+
+    before = len(app.router.routes)
+    install(app)
+    assert len(app.router.routes) == before
+
+
+async def test_a_closed_session_leaves_no_messages_in_memory(chat):
+    from chainlit.chat_context import chat_contexts
+
+    page = Page()
+    await page.say(QUESTION)
+    assert page.session.id in chat_contexts
+    await page.session.delete()
+    assert page.session.id not in chat_contexts

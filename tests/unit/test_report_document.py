@@ -1,0 +1,261 @@
+"""The document: its order, its numbers, its grade, and that no citation can point at nothing."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.contracts.finding import FACT_MARK, Finding, Frame
+from agents.contracts.report import Actual, ReportDocument
+from agents.report.document import build
+from agents.report.markdown import locate
+from agents.report.mending import mend
+from agents.report.wording import wording
+from tests.unit import report_world as world
+
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "ja", "zh", "ar")
+
+
+def headings(document):
+    return re.findall(r"^#+ .*$", document.markdown, flags=re.MULTILINE)
+
+
+def test_a_report_opens_with_its_summary_and_keeps_the_order_of_parts():
+    document = world.document()
+
+    assert document.markdown.startswith("It closed on **twelve days**.[1]")
+    assert headings(document) == [
+        "## Closures", "## Other ways", "### Freight", "### Roads", "## What stands out", "## References",
+        "## Methodology", "## Limitations and open questions",
+    ]  # fmt: skip
+
+
+def test_several_queries_have_a_section_each_with_their_branches_below():
+    document = world.document(contract=world.contract(queries=2), findings=(world.TOP, world.TOP))
+
+    assert headings(document)[:5] == ["## Why", "### Closures", "### Other ways", "#### Freight", "#### Roads"]
+
+
+def test_numbers_follow_first_use_and_the_list_holds_exactly_what_is_cited():
+    document = world.document()
+
+    assert [reference.source_id for reference in document.references] == ["s1", "s2", "s3"]
+    assert [quote.fact_id for quote in document.references[0].quotes] == [world.F1.id, world.F3.id]
+
+
+def test_a_table_row_is_one_sentence_where_its_last_cell_cites():
+    texts = {sentence.text: sentence for sentence in world.document().sentences}
+
+    assert texts["2022 | 12"].citations == (1,)
+    assert (texts["3"].citations, texts["4"].citations) == ((2,), (1,))
+    assert texts["2021"].verdict is None
+
+
+def test_a_sentence_is_unchecked_uncited_or_exempt():
+    verdicts = {sentence.text: sentence.verdict for sentence in world.document().sentences}
+
+    assert verdicts["It closed on twelve days, they say."] == "unchecked"
+    assert verdicts["one"] == "uncited"
+    assert verdicts["Two sources agree on this."] is None
+    assert verdicts["Taken together:"] is None
+    assert verdicts["The limit. Is 18."] == "unchecked"
+
+
+def test_a_failed_branch_stays_in_its_place_and_makes_the_report_partial():
+    document = world.document()
+
+    assert document.grade == "partial"
+    assert document.grade_reasons == ("Freight: the archive refused access.",)
+    assert "### Freight\n\nThis part is missing: the archive refused access." in document.markdown
+    assert [problem.message for problem in document.error_log] == ["refused"]
+
+
+def test_a_branch_without_prose_is_written_from_its_facts():
+    assert "### Roads\n\nFreight moved by road.[3]" in world.document().markdown
+
+
+def test_a_report_whose_branches_are_done_is_complete():
+    top = world.TOP.model_copy(update={"children": (world.CLOSURES,), "status": "done"})
+    document = world.document(findings=(top,))
+
+    assert (document.grade, document.grade_reasons) == ("complete", ())
+
+
+def test_an_empty_branch_beside_others_makes_it_partial():
+    empty = Finding(path="j/0/1", title="Nothing here", role="leaf", status="empty")
+    top = world.TOP.model_copy(update={"children": (world.CLOSURES, empty), "status": "done"})
+    document = world.document(findings=(top,))
+
+    assert document.grade_reasons == ("Nothing here: nothing to the point was found.",)
+    assert "## Nothing here\n\nNothing to the point was found on this." in document.markdown
+
+
+def test_an_address_the_user_named_that_failed_is_said():
+    reasons = world.document(seed_failures=("https://named.example/",)).grade_reasons
+
+    assert "The address https://named.example/, which you named, could not be read." in reasons
+
+
+def test_without_a_frame_code_opens_with_the_first_cited_sentence_of_each_branch():
+    document = world.document(frame=None)
+
+    assert document.markdown.startswith("It closed on twelve days, they say.[1] Freight went by road.[2]\n\n## ")
+    assert document.title == "Why did the ice line close"
+    assert "#PATH_DECISION" in [tag.tag for tag in document.methodology.tags]
+
+
+def test_where_no_model_wrote_the_missing_frame_is_no_decision():
+    document = build("job", world.outcome(frame=None), world.ACTUAL, engine="offline", reasons=False)
+
+    assert "#PATH_DECISION" not in [tag.tag for tag in document.methodology.tags]
+    assert "No language model was used." in document.markdown
+
+
+def test_nothing_found_says_what_was_tried_and_cites_nothing():
+    empty = Finding(
+        path="j/0", title="Why", role="query", status="empty", searches=world.SEARCHES, sources=(world.A,),
+        rejected=world.REJECTED,
+    )  # fmt: skip
+    document = world.document(findings=(empty,))
+
+    assert document.grade == "nothing_found"
+    assert document.markdown.startswith("I found nothing that answers this.")
+    assert document.queries_tried == ("line closures", "ice limit")
+    assert "“ice limit” (failed: no answer)" in document.markdown
+    assert "behind a login" in document.markdown
+    assert "## References" not in document.markdown
+    assert [tag.tag for tag in document.methodology.tags] == ["#LOW_EVIDENCE"]
+    assert {sentence.verdict for sentence in document.sentences} == {None}
+
+
+def test_an_unknown_cost_is_never_zero():
+    row = next(line for line in world.document().markdown.splitlines() if line.startswith("| Cost"))
+    free = build("job", world.outcome(), Actual(cost_usd=0.0), engine="e", reasons=True).markdown
+
+    assert row == "| Cost | unknown | unknown |"
+    assert "| Cost | unknown | 0.00 USD |" in free
+
+
+def test_invented_samples_are_marked_and_explained():
+    document = world.document()
+
+    assert "2. Title 2 (invented sample)" in document.markdown
+    assert "nothing in them is evidence about the world" in document.markdown
+
+
+def test_assumptions_and_limits_raise_their_tags():
+    bound = world.contract(assumptions=("Winter is December to March.",))
+    document = world.document(contract=bound, tags=("#TIME_LIMIT",))
+
+    assert [tag.tag for tag in document.methodology.tags] == ["#TIME_LIMIT", "#COMPLETION_DRIVE"]
+    assert "Assumed in order to go on: Winter is December to March." in document.markdown
+    assert document.insufficient_termination
+
+
+def test_rows_of_the_tree_name_their_parent():
+    rows = {row.path: (row.parent, row.status) for row in world.document().nodes}
+
+    assert rows["j/0/1/0"] == ("j/0/1", "failed")
+    assert rows["j/0"] == ("", "partial")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_language_has_its_own_wording_and_builds(language):
+    document = world.document(contract=world.contract(language=f"{language}-XX"))
+
+    assert wording(f"{language}-XX").language == language
+    assert f"## {wording(language).methodology}" in document.markdown
+    assert set(wording(language).tags) == set(wording("en").tags)
+    assert set(wording(language).figures) == set(wording("en").figures)
+
+
+def test_an_unknown_language_falls_back_to_english():
+    assert wording("tlh").language == "en"
+
+
+# ---- whatever comes in, a valid document comes out
+
+SOURCES = [world.card(number) for number in range(1, 6)]
+FACTS = [world.fact(number, SOURCES[number % 5], f"Words number {number}.", start=number) for number in range(12)]
+MARK = st.sampled_from([f"[#{fact.id}]" for fact in FACTS])
+BIT = st.sampled_from(
+    [
+        "Ice held.", "It cost $5", "and $6.", "- ", "\n", "\n\n", "| a | b |\n|---|---|\n| c | ", " | d |\n", "> ",
+        "## H\n", "**x.**", "“A. B.”", "[12]", "[2023]", "`[1]`", "1. ", "氷。", "|", "\\",
+        "[t](https://site1.example/p)", "References\n", "—", "a:",
+    ]
+)  # fmt: skip
+PROSE = st.lists(BIT | MARK | st.just("[#fffffff]") | st.text("aé .|[]#", max_size=5), max_size=16).map(" ".join)
+
+
+def known_only(markdown, facts):
+    known = {fact.id for fact in facts}
+    return FACT_MARK.sub(lambda match: match[0] if match[1] in known else "", markdown)
+
+
+@st.composite
+def leaves(draw, path):
+    facts = tuple(draw(st.lists(st.sampled_from(FACTS), max_size=6, unique=True)))
+    return Finding(
+        path=path, title=draw(st.sampled_from(["Ice", "Roads [1]", "# x", "氷"])), role="leaf", facts=facts,
+        status=draw(st.sampled_from(["done", "partial", "failed", "stopped", "empty"])),
+        sources=tuple(SOURCES), markdown=known_only(draw(PROSE), facts),
+    )  # fmt: skip
+
+
+@st.composite
+def outcomes(draw):
+    children = tuple(draw(leaves(f"j/0/{number}")) for number in range(draw(st.integers(0, 3))))
+    inner = Finding(path="j/0/9", title="Inner", role="node", status="done", children=children)
+    inner = inner.model_copy(update={"markdown": known_only(draw(PROSE), inner.all_facts())})
+    below = (inner,) if children and draw(st.booleans()) else children
+    top = Finding(path="j/0", title="Top", role="query", status="done", children=below)
+    text = draw(PROSE).strip()
+    if not text or draw(st.booleans()):
+        return world.outcome(findings=(top,), frame=None)
+    frame = Frame(title="T", summary=text, insight=draw(PROSE), conclusion=draw(PROSE), open_questions=())
+    return world.outcome(findings=(top,), frame=frame)
+
+
+@given(outcomes())
+@settings(max_examples=80, deadline=None)
+def test_any_outcome_gives_a_valid_document(outcome):
+    document = build("job", outcome, Actual(), engine="e", reasons=True)
+
+    again = ReportDocument.model_validate_json(document.model_dump_json())
+    assert again == document
+    held = {fact.id for fact in outcome.findings[0].all_facts()}
+    order = list(dict.fromkeys(n for sentence in document.sentences for n in sorted(sentence.citations)))
+    assert order == list(range(1, len(document.references) + 1))
+    assert all(len(sentence.citations) <= 3 for sentence in document.sentences)
+    assert {quote.fact_id for reference in document.references for quote in reference.quotes} == {
+        fact for sentence in document.sentences for fact in sentence.facts
+    }
+    assert {fact for sentence in document.sentences for fact in sentence.facts} <= held
+    assert (document.grade == "nothing_found") == (not held)
+
+
+@given(outcomes())
+@settings(max_examples=40, deadline=None)
+def test_every_sentence_is_found_again_in_the_text(outcome):
+    document = build("job", outcome, Actual(), engine="e", reasons=True)
+
+    assert [found.sentence for found in locate(document)] == list(document.sentences)
+    marks = re.findall(r"(?<!\\)\[(\d+)\](?!\()", re.sub(r"`[^`]*`", "", document.markdown))
+    assert [int(mark) for mark in marks] == [n for sentence in document.sentences for n in sentence.citations]
+
+
+@given(st.lists(st.sampled_from(FACTS), min_size=1, max_size=3, unique=True), PROSE)
+@settings(max_examples=40, deadline=None)
+def test_no_quote_is_lost(facts, noise):
+    text = f"Ice held.{''.join(f'[#{fact.id}]' for fact in facts)}\n\n{known_only(noise, facts)}"
+    leaf = Finding(
+        path="j/0/0", title="L", role="leaf", status="done", facts=tuple(facts), sources=tuple(SOURCES), markdown=text
+    )
+    top = Finding(path="j/0", title="Top", role="query", status="done", children=(leaf,))
+    document = build("job", world.outcome(findings=(top,), frame=None), Actual(), engine="e", reasons=True)
+
+    quoted = {quote.fact_id for reference in document.references for quote in reference.quotes}
+    assert quoted == set(FACT_MARK.findall(mend(text)))
+    assert {fact.id for fact in facts} <= quoted
