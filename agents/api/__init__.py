@@ -1,0 +1,1 @@
+"""HTTP routes beside the chat, and the server that carries both."""

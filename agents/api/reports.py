@@ -1,0 +1,139 @@
+"""Reports as files, and quotes in their context."""
+
+import re
+import unicodedata
+from html import unescape
+from urllib.parse import quote as percent_encoded
+
+from fastapi.responses import HTMLResponse, Response
+
+from agents.api.lookup import Quoted
+from agents.contracts.report import Quote, Reference, ReportDocument
+from agents.report.html import POLICY, render_markdown, to_html
+from agents.report.markdown import Linker, linked_markdown
+from agents.report.quote_page import quote_page
+
+FORMATS = {"md": "text/markdown", "html": "text/html", "json": "application/json"}
+_HEADING = re.compile(r"<h([2-4])([^>]*)>(.*?)</h\1>", re.DOTALL)
+_TAG = re.compile(r"<[^>]+>")
+AROUND = 280
+"""Characters shown before and after a quote, at most."""
+
+
+def linker(job_id: str) -> Linker:
+    """Give the addresses at which a report's quotes open in the stored copies."""
+
+    def link(reference: Reference, quote: Quote) -> str:
+        return f"/research/jobs/{job_id}/quote/{quote.fact_id}#quote"
+
+    return link
+
+
+def chat_markdown(document: ReportDocument) -> str:
+    """Write a report as the chat shows it, every citation a link to its quote."""
+    return linked_markdown(document, linker(document.job_id))
+
+
+def fragment(document: ReportDocument) -> dict[str, object]:
+    """Write a report as the chat's card takes it: its text as HTML, places to jump to, and what stands around it."""
+    headings: list[dict[str, object]] = []
+
+    def placed(match: re.Match[str]) -> str:
+        place = f"part-{len(headings) + 1}"
+        headings.append({"id": place, "level": int(match[1]), "text": unescape(_TAG.sub("", match[3])).strip()})
+        return f'<h{match[1]} id="{place}"{match[2]}>{match[3]}</h{match[1]}>'
+
+    html = _HEADING.sub(placed, render_markdown(chat_markdown(document)))
+    actual = document.methodology.actual
+    return {
+        "html": html,
+        "headings": headings,
+        "title": document.title,
+        "grade": document.grade,
+        "grade_reasons": list(document.grade_reasons),
+        "language": document.language,
+        "seconds": actual.seconds,
+        "cost_usd": actual.cost_usd,
+        "tokens": actual.tokens_in + actual.tokens_out,
+        "counts": {
+            "sentences": len(document.sentences),
+            "cited": sum(1 for sentence in document.sentences if sentence.citations),
+            "sources": len(document.references),
+        },
+    }
+
+
+def written(document: ReportDocument, form: str) -> Response:
+    """Write a report as a download."""
+    if form == "md":
+        content = document.markdown
+    elif form == "html":
+        content = to_html(document)
+    else:
+        content = document.model_dump_json(indent=1)
+    return Response(
+        content.encode("utf-8", "replace"),
+        media_type=f"{FORMATS[form]}; charset=utf-8",
+        headers={"Content-Disposition": disposition(document.title, form), "Content-Security-Policy": POLICY},
+    )
+
+
+def disposition(title: str, form: str) -> str:
+    """Name a download after its title: readable, no path, no control characters; in ASCII too, for old clients."""
+    name = re.sub(r"[^\w\s.-]", " ", unicodedata.normalize("NFKC", title))
+    name = re.sub(r"[\s_]+", " ", name).strip(" .-")[:80].strip(" .-") or "report"
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    plain = re.sub(r"\s+", " ", plain).strip(" .-") or "report"
+    return f"attachment; filename=\"{plain}.{form}\"; filename*=UTF-8''{percent_encoded(name, safe='')}.{form}"
+
+
+def quoted_page(quoted: Quoted, reader: str = "en") -> HTMLResponse:
+    """Show the stored copy with this quote in view and the source's other quotes marked too."""
+    reference = quoted.reference
+    page = quote_page(
+        reference.title,
+        quoted.text,
+        [(one.start, one.end) for one in reference.quotes],
+        reference.quotes.index(quoted.quote),
+        url=reference.url,
+        author=reference.author,
+        site=reference.site,
+        published=reference.published,
+        retrieved=reference.accessed,
+        sample=reference.kind == "sample",
+        reader=reader,
+    )
+    return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})
+
+
+def quoted_data(quoted: Quoted, document: ReportDocument) -> dict[str, object]:
+    """Describe a quote for the card that a citation opens: the words, those around them, their source, the verdict."""
+    reference, quote = quoted.reference, quoted.quote
+    verdicts = [one.verdict for one in document.sentences if quote.fact_id in one.facts and one.verdict is not None]
+    return {
+        "fact_id": quote.fact_id,
+        "n": reference.n,
+        "quote": quote.text,
+        "before": _before(quoted.text, quote.start),
+        "after": _after(quoted.text, quote.end),
+        "title": reference.title,
+        "author": reference.author,
+        "site": reference.site,
+        "published": reference.published,
+        "url": reference.url,
+        "kind": reference.kind,
+        "verdict": verdicts[0] if verdicts else None,
+        "note": "Invented sample document" if reference.kind == "sample" else "",
+    }
+
+
+def _before(text: str, start: int) -> str:
+    piece = text[max(0, start - AROUND) : start].rsplit("\n", 1)[-1]
+    cut = start > AROUND and len(piece) == AROUND
+    return ("… " + piece.partition(" ")[2]) if cut else piece
+
+
+def _after(text: str, end: int) -> str:
+    piece = text[end : end + AROUND].split("\n", 1)[0]
+    cut = len(piece) == AROUND and end + AROUND < len(text)
+    return (piece.rpartition(" ")[0] + " …") if cut else piece

@@ -1,0 +1,264 @@
+"""The live tree of a job, folded from its events: what the card draws and what "how is it going" is answered from."""
+
+from collections.abc import Iterable
+
+from agents.budget import NOTHING, Usage
+from agents.contracts.base import Frozen
+from agents.contracts.job import OVER, JobStatus, Stage
+from agents.events import (
+    JobChanged,
+    NodeChanged,
+    NodeState,
+    Noted,
+    Numbered,
+    ReportWritten,
+    RoleAsked,
+    SearchDone,
+    SectionWritten,
+    SourceRead,
+    SourceRejected,
+)
+
+ACTIVE: frozenset[NodeState] = frozenset({"queued", "planning", "searching", "reading", "writing", "retrying"})
+"""States that a node leaves again."""
+DELIVERED: frozenset[NodeState] = frozenset({"done", "partial"})
+FEED = 40
+"""Lines of the activity feed that are kept, newest last."""
+ROOT = "job"
+
+STAGES: dict[Stage, str] = {
+    "planning": "Planning.",
+    "collecting": "Searching and reading.",
+    "challenging": "Looking for what speaks against the claims.",
+    "composing": "Writing the summary and the conclusion.",
+    "judging": "Being reviewed.",
+    "reworking": "Mending what fell short.",
+    "completed": "Done.",
+}
+
+
+class TreeNode(Frozen):
+    """One row of the tree. Sources, facts, tokens and cost include those of the branches below."""
+
+    id: str
+    parent: str
+    """Empty at the top of the tree."""
+    n: str
+    """Number as shown, for example `2.1`; empty for the root of a run's only query."""
+    role: str
+    title: str
+    state: NodeState
+    doing: str
+    sources: int
+    facts: int
+    tokens: int
+    cost_usd: float | None
+    """None is unknown, not zero."""
+    seconds: float
+    """From its first work to its end, or until now."""
+
+
+class FeedLine(Frozen):
+    """One line of the activity feed."""
+
+    seq: int
+    seconds: float
+    node: str
+    text: str
+
+
+class Spent(Frozen):
+    """Sums over a whole run."""
+
+    sources: int = 0
+    searches: int = 0
+    tokens: int = 0
+    cost_usd: float | None = 0.0
+    """None is unknown, not zero."""
+
+
+class TreeView(Frozen):
+    """The tree at one moment."""
+
+    status: JobStatus
+    stage: Stage
+    seq: int
+    """Number of the last event in it; the next ones follow from there."""
+    seconds: float
+    now: str
+    note: str = ""
+    """Why it ended, when it did not end well."""
+    usage: Spent = Spent()
+    minutes: float | None = None
+    """Time budget; None is unlimited."""
+    reserve_s: float | None = None
+    """Seconds of it that are kept for writing."""
+    max_cost_usd: float | None = None
+    nodes: tuple[TreeNode, ...] = ()
+    feed: tuple[FeedLine, ...] = ()
+
+    @property
+    def leaves(self) -> tuple[TreeNode, ...]:
+        """The branches that search and read."""
+        return tuple(node for node in self.nodes if node.role == "leaf")
+
+
+class _Row:
+    def __init__(self, event: NodeChanged) -> None:
+        self.told = event
+        self.started: float | None = None
+        self.ended: float | None = None
+        self.sources: set[str] = set()
+        self.facts = 0
+        self.usage: Usage = NOTHING
+
+    def change(self, event: NodeChanged, seconds: float) -> None:
+        self.told = event
+        if event.state != "queued" and self.started is None:
+            self.started = seconds
+        self.ended = None if event.state in ACTIVE else seconds
+
+
+class Tree:
+    """Folds events in their order; every later state is a function of them alone."""
+
+    def __init__(self, events: Iterable[Numbered] = ()) -> None:
+        self.status: JobStatus = "queued"
+        self.stage: Stage = "planning"
+        self.seq, self.seconds, self.now, self.note = 0, 0.0, "", ""
+        self.line = ""
+        """What the last event adds to the feed; empty when nothing."""
+        self.searches = 0
+        self.usage: Usage = NOTHING
+        self._sources: set[str] = set()
+        self._rows: dict[str, _Row] = {}
+        self._feed: list[FeedLine] = []
+        for numbered in events:
+            self.take(numbered)
+
+    def take(self, numbered: Numbered) -> tuple[str, ...]:
+        """Fold one event in; says which rows it changed, the one it is about first."""
+        event = numbered.event
+        self.seq, self.seconds, self.line = numbered.seq, numbered.seconds, ""
+        node = getattr(event, "node", "")
+        if line := _told(event):
+            if isinstance(event, NodeChanged) and self._number(event.node):
+                line = f"{self._number(event.node)} {line}"
+            self.now = self.line = line
+            self._feed = [*self._feed, FeedLine(seq=numbered.seq, seconds=numbered.seconds, node=node, text=line)][
+                -FEED:
+            ]
+        if isinstance(event, JobChanged):
+            return self._job(event, numbered.seconds)
+        if isinstance(event, NodeChanged):
+            row = self._rows.setdefault(event.node, _Row(event))
+            row.change(event, numbered.seconds)
+            return (event.node,)
+        touched = self._line_of(node)
+        if isinstance(event, RoleAsked):
+            self.usage = self.usage + event.usage
+            for path in touched:
+                self._rows[path].usage = self._rows[path].usage + event.usage
+        elif isinstance(event, SourceRead):
+            self._sources.add(event.source.id)
+            for path in touched:
+                self._rows[path].sources.add(event.source.id)
+                self._rows[path].facts += event.facts
+        elif isinstance(event, SearchDone):
+            self.searches += 1
+        return touched
+
+    def _job(self, event: JobChanged, seconds: float) -> tuple[str, ...]:
+        self.status, self.stage = event.status, event.stage
+        if event.status not in OVER:
+            return ()
+        self.note = event.note
+        # What was still at work when the run ended will never say so itself.
+        left = [path for path, row in self._rows.items() if row.told.state in ACTIVE]
+        why = "the run was stopped" if event.status == "cancelled" else "the run ended"
+        for path in left:
+            row = self._rows[path]
+            row.change(row.told.model_copy(update={"state": "stopped", "doing": why}), seconds)
+        return tuple(left)
+
+    def _line_of(self, node: str) -> tuple[str, ...]:
+        """The rows that an event counts for: its own (or the nearest above it) and all above that."""
+        parts = node.split("/")
+        paths = ["/".join(parts[:length]) for length in range(len(parts), 0, -1)]
+        return tuple(path for path in paths if path in self._rows)
+
+    def _number(self, path: str) -> str:
+        several = sum(1 for row in self._rows.values() if row.told.role == "query") > 1
+        steps = [step for step in path.split("/")[1:] if step.isdigit()]
+        return ".".join(str(int(step) + 1) for step in (steps if several else steps[1:]))
+
+    def node(self, path: str, at: float | None = None) -> TreeNode:
+        """Draw one row, as it stands at `at` seconds (default: at the last event)."""
+        row = self._rows[path]
+        until = row.ended if row.ended is not None else max(self.seconds, at or 0.0)
+        told = row.told
+        return TreeNode(
+            id=path,
+            parent=told.parent if told.parent in self._rows else "",
+            n=self._number(path),
+            role=told.role,
+            title=told.title,
+            state=told.state,
+            doing=told.doing,
+            sources=len(row.sources),
+            facts=row.facts,
+            tokens=row.usage.tokens,
+            cost_usd=row.usage.cost_usd,
+            seconds=0.0 if row.started is None else round(max(0.0, until - row.started), 3),
+        )
+
+    def spent(self) -> Spent:
+        """Sum up over the whole run."""
+        usage = self.usage
+        return Spent(sources=len(self._sources), searches=self.searches, tokens=usage.tokens, cost_usd=usage.cost_usd)
+
+    def view(self, at: float | None = None) -> TreeView:
+        """Draw the whole tree, as it stands at `at` seconds (default: at the last event)."""
+        over = self.status in OVER
+        return TreeView(
+            status=self.status,
+            stage=self.stage,
+            seq=self.seq,
+            seconds=self.seconds if over or at is None else round(max(self.seconds, at), 3),
+            now=self.now,
+            note=self.note,
+            usage=self.spent(),
+            nodes=tuple(self.node(path, None if over else at) for path in sorted(self._rows, key=_place)),
+            feed=tuple(self._feed),
+        )
+
+
+def _place(path: str) -> list[tuple[int, str]]:
+    """Reading order: branch 10 after branch 9."""
+    return [(int(step), "") if step.isdigit() else (-1, step) for step in path.split("/")]
+
+
+def _told(event: object) -> str:
+    """One line for the feed; empty for what no reader needs to hear."""
+    match event:
+        case JobChanged():
+            if event.status in OVER:
+                return event.note or STAGES["completed"]
+            return STAGES[event.stage]
+        case NodeChanged():
+            return f"{event.title}: {event.state}" + (f", {event.doing}" if event.doing else "")
+        case SearchDone(failed=""):
+            return f"Searched “{event.text}”: {event.hits} {'document' if event.hits == 1 else 'documents'}."
+        case SearchDone():
+            return f"Search “{event.text}” failed: {event.failed}"
+        case SourceRead():
+            return f"Read “{event.source.title}”: {event.facts} {'fact' if event.facts == 1 else 'facts'}."
+        case SourceRejected():
+            return f"Left out {event.url}: {event.reason}."
+        case SectionWritten():
+            return f"Wrote “{event.title}”, {event.words} words."
+        case ReportWritten():
+            return f"Report saved: {event.grade.replace('_', ' ')}, {event.references} references."
+        case Noted():
+            return event.text
+    return ""

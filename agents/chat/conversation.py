@@ -1,0 +1,311 @@
+"""The talk as a state machine: a message comes in, acts come out. Knows no Chainlit.
+
+Only one thing here starts work: a message that is the phrase, when a contract lies on the table.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime
+
+from agents.chat.acts import Act, Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
+from agents.chat.edits import Edit, changes, edited, picked, read_edit
+from agents.chat.progress import progress_line, view_of
+from agents.chat.words import asks_for_progress, counted, steering
+from agents.contracts.base import Frozen, Mode
+from agents.contracts.brief import Query
+from agents.contracts.contract import Contract
+from agents.contracts.plan import Plan
+from agents.errors import DossierError, NotFeasible
+from agents.jobs.service import Job
+from agents.llm.base import OnText
+from agents.research.authorization import PHRASE, authorizes, looks_like_the_phrase
+from agents.research.command import ResearchCommand, parse_research
+from agents.research.contracting import make_contract
+from agents.research.scoping import Scope, checked, refused
+from agents.team import Team
+
+NOTHING_HAPPENED = "Nothing was searched and nothing was spent."
+NEAR_MISS = "I read that as a question, not as the go-ahead. Send the phrase alone to begin."
+COMMAND_HELP = (
+    "`/research` takes a question: `/research [--deep] [--time N|unlimited] question`.\n\n"
+    "- `--deep` allows 7 rounds instead of 3.\n"
+    "- `--time N` sets the minutes, 5 when not given; `unlimited` sets none.\n\n"
+    f"The question is narrowed with you first. Nothing starts until you type **{PHRASE}**."
+)
+
+
+class Talk(Frozen):
+    """How one chat stands; kept, so that a reload, a second tab or a restart goes on from here."""
+
+    scope: Scope = Scope()
+    contract: Contract | None = None
+    """The draft on the table: exactly what the phrase would bind."""
+    drafts: int = 0
+    """Drafts shown for the question at hand."""
+    job_id: str = ""
+    """The last run that was started here."""
+    picker: Mode | None = None
+    """Where the depth picker stood at the last message."""
+    cards: tuple["ShownCard", ...] = ()
+    """Cards that are still to be acted on."""
+
+
+class ShownCard(Frozen):
+    """A card in the chat that a later one will put out of use."""
+
+    element_id: str
+    message_id: str
+    name: str
+
+
+class Conversation:
+    """One chat between a user and the manager."""
+
+    def __init__(self, team: Team, talk: Talk | None = None, *, owner: str = "") -> None:
+        self.team, self.talk, self.owner = team, talk or Talk(), owner
+
+    @property
+    def job(self) -> Job | None:
+        """The last run of this chat, when this process knows it."""
+        return self.team.jobs.get(self.talk.job_id, self.owner) if self.talk.job_id else None
+
+    @property
+    def running(self) -> Job | None:
+        """The run that is going in this chat."""
+        job = self.job
+        return job if job is not None and not job.over else None
+
+    async def hear(
+        self,
+        text: str,
+        command: str | None = None,
+        modes: Mapping[str, str] | None = None,
+        on_text: OnText | None = None,
+    ) -> AsyncIterator[Act]:
+        """Answer one message. What is foreseen to go wrong is said; the talk then stands as it was before.
+
+        Args:
+            text: what the user typed, without the command that was chosen from the menu.
+            command: the command chosen from the menu.
+            modes: what stands in the pickers beside the composer.
+            on_text: is given the manager's reply piece by piece, while it is written.
+        """
+        try:
+            async for act in self._answer(text, command, modes or {}, on_text):
+                yield act
+        except DossierError as error:
+            yield Refuse(error.notice)
+
+    async def _answer(
+        self, text: str, command: str | None, modes: Mapping[str, str], on_text: OnText | None
+    ) -> AsyncIterator[Act]:
+        is_command = command == "research" or text.lstrip().split(maxsplit=1)[:1] == ["/research"]
+        if not is_command and authorizes(text):
+            acts = self._authorized(modes)
+        elif not is_command and looks_like_the_phrase(text):
+            acts = _one(Refuse(NEAR_MISS))
+        elif self.running is not None:
+            acts = _one(self._during_the_run(self.running, checked(text), is_command))
+        elif is_command:
+            self._take_picker(modes)
+            acts = self._commanded(parse_research(text), on_text)
+        else:
+            self._take_picker(modes)
+            acts = self._scoped(checked(text), on_text)
+        async for act in acts:
+            yield act
+
+    # ---- the gate
+
+    async def _authorized(self, modes: Mapping[str, str]) -> AsyncIterator[Act]:
+        talk = self.talk
+        if self.running is not None:
+            yield Refuse(f"Already running since {_clock(self.running.created)}. Nothing was started twice.")
+        elif not (talk.scope.feasible and talk.scope.ready):
+            yield Refuse(not_started(talk.scope))
+        elif self._take_picker(modes):
+            # The picker was moved after the draft was shown: what the phrase would bind is not what was read.
+            async for act in self._drafted():
+                yield act
+            yield Refuse(
+                f"I haven't started: the depth was changed after the draft. Type **{PHRASE}** to bind the new one."
+            )
+        elif talk.contract is None:
+            async for act in self._drafted():
+                yield act
+            yield Refuse(f"I haven't started: the plan was not drafted yet. {NOTHING_HAPPENED}")
+        else:
+            job = self.team.start(talk.contract, owner=self.owner)
+            self.talk = Talk(job_id=job.id, picker=talk.picker, cards=talk.cards, scope=self._fresh())
+            yield Started(job, talk.contract)
+
+    # ---- scoping
+
+    def _fresh(self) -> Scope:
+        """A talk about something new keeps only where the picker stands."""
+        return Scope(mode=self.talk.picker or "standard")
+
+    def _take_picker(self, modes: Mapping[str, str]) -> bool:
+        """Follow the depth picker when it was moved; an option that was typed stands until then."""
+        depth: Mode = "deep" if modes.get("depth") == "deep" else "standard"
+        if "depth" not in modes or depth == self.talk.picker:
+            return False
+        first = self.talk.picker is None and depth == "standard"
+        scope, moved = self.talk.scope, not first and depth != self.talk.scope.mode
+        if moved:
+            scope = scope.model_copy(update={"mode": depth})
+        self.talk = self.talk.model_copy(update={"picker": depth, "scope": scope})
+        return moved
+
+    async def _commanded(self, given: ResearchCommand, on_text: OnText | None) -> AsyncIterator[Act]:
+        options = Edit.model_validate(
+            ({"mode": given.mode} if given.mode else {})
+            | ({"minutes": given.minutes, "time_given": True} if given.time_given else {})
+        )
+        if not given.question:
+            if options.model_fields_set and self.talk.scope.queries:
+                async for act in self._edit(options):
+                    yield act
+            else:
+                yield Say(COMMAND_HELP)
+            return
+        if looks_like_the_phrase(given.question) or authorizes(given.question):
+            yield Refuse(NEAR_MISS)
+            return
+        before = self.talk
+        scope = self._fresh()
+        update = {"mode": given.mode or scope.mode, "minutes": given.minutes if given.time_given else scope.minutes}
+        self.talk = before.model_copy(update={"scope": scope.model_copy(update=update), "contract": None, "drafts": 0})
+        try:
+            async for act in self._turn(checked(given.question), on_text):
+                yield act
+        except DossierError:
+            # A manager that did not answer must not cost the user the draft that lay on the table.
+            if not self.talk.scope.queries:
+                self.talk = before
+            raise
+
+    async def _scoped(self, text: str, on_text: OnText | None) -> AsyncIterator[Act]:
+        scope = self.talk.scope
+        if scope.queries and (edit := read_edit(text)) is not None:
+            acts = self._edit(edit)
+        else:
+            acts = self._turn(picked(text, splits_of(scope)) or text, on_text)
+        async for act in acts:
+            yield act
+
+    async def _turn(self, text: str, on_text: OnText | None) -> AsyncIterator[Act]:
+        scope, turn = await self.team.scope(self.talk.scope, text, on_text)
+        before = self.talk.contract
+        self.talk = self.talk.model_copy(update={"scope": scope, "contract": None})
+        yield Reply(turn.reply)
+        if scope.feasible and scope.ready:
+            async for act in self._drafted(before):
+                yield act
+        else:
+            yield ShowScope(scope)
+
+    async def _edit(self, edit: Edit) -> AsyncIterator[Act]:
+        before = self.talk.contract
+        scope = edited(self.talk.scope, edit)
+        self.talk = self.talk.model_copy(update={"scope": scope, "contract": None})
+        if not (scope.feasible and scope.ready):
+            yield Say("Noted for the draft.")
+            yield ShowScope(scope)
+        elif before is not None and edit.keeps_the_plans:
+            kept = tuple(plan for plan in before.plans if plan.query in {query.text for query in scope.queries})
+            if len(kept) == len(scope.queries):
+                yield self._on_the_table(self._frozen_anew(before, scope, kept), before)
+                return
+            async for act in self._drafted(before):
+                yield act
+        else:
+            async for act in self._drafted(before):
+                yield act
+
+    def _frozen_anew(self, before: Contract, scope: Scope, plans: tuple[Plan, ...]) -> Contract:
+        """The same plans under changed terms: nothing is asked of a model again."""
+        return make_contract(
+            scope.brief(before.brief.today, max_cost_usd=self.team.settings.max_cost_usd),
+            plans,
+            self.team.means.limits,
+            reasons=self.team.means.reasons,
+            models=self.team.means.models,
+            retrievers=self.team.means.retrievers,
+        )
+
+    async def _drafted(self, before: Contract | None = None) -> AsyncIterator[Act]:
+        """Draft the contract; a plan that comes out too deep or too wide takes the query's feasibility back."""
+        try:
+            contract = await self.team.draft(self.talk.scope)
+        except NotFeasible as error:
+            scope = self.talk.scope
+            for query in _too_broad(scope, error):
+                scope = refused(scope, query.text, error.reasons, error.splits or _own_splits(query))
+            self.talk = self.talk.model_copy(update={"scope": scope, "contract": None})
+            yield ShowScope(scope)
+            return
+        yield self._on_the_table(contract, before)
+
+    def _on_the_table(self, contract: Contract, before: Contract | None) -> ShowContract:
+        self.talk = self.talk.model_copy(update={"contract": contract, "drafts": self.talk.drafts + 1})
+        changed = changes(before, contract) if before else ()
+        return ShowContract(contract, self.talk.scope, changed, number=self.talk.drafts)
+
+    # ---- while a run is going
+
+    def _during_the_run(self, job: Job, text: str, is_command: bool) -> Act:
+        steer = None if is_command else steering(text)
+        if steer == "stop":
+            self.team.jobs.stop(job)
+            return Stopping(job)
+        if steer == "finish":
+            self.team.jobs.finish(job)
+            return Say(f"No new searches. Writing from {counted(view_of(job).usage.sources, 'source')}.")
+        if not is_command and asks_for_progress(text):
+            return Say(progress_line(job))
+        what = "A new question" if is_command else "Your message"
+        return Refuse(
+            f"The run goes on as authorized. {what} was not applied to it: "
+            "this version takes no guidance during a run. "
+            "Type *stop* to end it, *finish* to write from what is there, or ask something else in a new chat."
+        )
+
+
+async def _one(act: Act) -> AsyncIterator[Act]:
+    yield act
+
+
+def splits_of(scope: Scope) -> tuple[str, ...]:
+    """List the narrower questions that are offered, in the order of their numbers."""
+    offered = (split for query in scope.queries if not query.feasible for split in query.suggested_split)
+    return tuple(dict.fromkeys(offered))
+
+
+def not_started(scope: Scope) -> str:
+    """Say exactly what is still missing for a start."""
+    missing = scope.missing()
+    if len(missing) == 1 and len(scope.queries) < 2:
+        return f"I haven't started: {missing[0].rstrip('.')}. {NOTHING_HAPPENED}"
+    ready = [f"Query {number} is ready." for number, query in enumerate(scope.queries, start=1) if query.feasible] * (
+        len(scope.queries) > 1
+    )
+    lines = "\n".join(f"- {one}" for one in missing)
+    return f"I haven't started. {' '.join(ready)} Still missing:\n\n{lines}\n\n{NOTHING_HAPPENED}".replace("  ", " ")
+
+
+def _too_broad(scope: Scope, error: NotFeasible) -> tuple[Query, ...]:
+    """The queries that a refused draft is about; all of them when it does not say."""
+    text = getattr(error, "query", "")
+    return tuple(query for query in scope.queries if query.text == text) or scope.queries
+
+
+def _own_splits(query: Query) -> tuple[str, ...]:
+    """Narrower questions out of the query's own parts, where the plan offered none."""
+    return query.suggested_split or tuple(f"{query.text.rstrip('?. ')}: only {part}?" for part in query.sub_topics)
+
+
+def _clock(created: str) -> str:
+    return datetime.fromisoformat(created).astimezone().strftime("%H:%M")
+
+
+Talk.model_rebuild()

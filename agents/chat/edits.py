@@ -1,0 +1,196 @@
+"""Edits of a draft by talking: strict patterns where the meaning is plain; everything else goes to the manager."""
+
+import re
+
+from agents.contracts.base import Frozen, Mode
+from agents.contracts.contract import Contract
+from agents.errors import BadRequest
+from agents.research.command import minutes_of
+from agents.research.scoping import Scope
+
+LANGUAGES = {
+    "english": "en", "german": "de", "deutsch": "de", "french": "fr", "français": "fr", "spanish": "es",
+    "español": "es", "italian": "it", "portuguese": "pt", "dutch": "nl", "polish": "pl", "swedish": "sv",
+    "danish": "da", "norwegian": "no", "finnish": "fi", "czech": "cs", "greek": "el", "turkish": "tr",
+    "russian": "ru", "ukrainian": "uk", "arabic": "ar", "hebrew": "he", "hindi": "hi", "chinese": "zh",
+    "japanese": "ja", "korean": "ko",
+}  # fmt: skip
+"""Names of languages as users write them, and their BCP 47 tags."""
+
+_DOMAIN = r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}"
+_POLITE = re.compile(r"^(?:please|ok|okay|and|then|also|now|make it|make that|set|use|take)\s+|\s+please$")
+_DROP = re.compile(r"(?:drop|remove|delete|leave out|without) (?:the )?(?:query|question|no\.?|number) ?(\d{1,2})")
+_MODE = re.compile(r"(?:--|mode |depth )?(deep|standard)(?: mode| depth)?")
+_TIME = re.compile(
+    r"(?:--)?(?:time|limit|budget)?[ =:]*(\d+(?:[.,]\d+)?|unlimited)"
+    r"(?: ?(?:minutes?|mins?|m))?(?: time)?(?: limit| budget)?"
+)
+_HAS_TIME_WORD = re.compile(r"time|minute|\bmins?\b|unlimited|\d ?m\b|limit|budget")
+_ONLY = re.compile(rf"only (?:the )?(?:domains?|sites?|from)?:? ?({_DOMAIN})")
+_EXCLUDE = re.compile(rf"(?:exclude|without|not from|no|skip) (?:the )?(?:domains?|sites?)?:? ?({_DOMAIN})")
+_BARE_DOMAIN = re.compile(rf"({_DOMAIN})")
+_LANGUAGE = re.compile(r"(?:(?:report )?language:? |(?:write|answer|report)(?: it)? in |in )([a-zçñ]+)")
+_BETWEEN = re.compile(r"(?:dates? )?(?:from )?(\d{4}) ?(?:-|–|to|until|till) ?(\d{4})")
+_SINCE = re.compile(r"(?:since|from|after) (\d{4})(?: on)?")
+_UNTIL = re.compile(r"(?:until|till|up to|before) (\d{4})")
+
+
+class Edit(Frozen):
+    """What a message asks to change; empty fields change nothing."""
+
+    drop: tuple[int, ...] = ()
+    """Numbers of queries, counted from 1."""
+    mode: Mode | None = None
+    minutes: float | None = None
+    time_given: bool = False
+    domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    language: str | None = None
+    date_from: str | None = None
+    date_to: str | None = None
+
+    @property
+    def keeps_the_plans(self) -> bool:
+        """True when the plans drafted before still fit: rounds and language are written into a plan."""
+        return self.mode is None and self.language is None
+
+    def __or__(self, other: "Edit") -> "Edit":
+        changed = {name: getattr(other, name) for name in other.model_fields_set}
+        for name in ("drop", "domains", "exclude_domains"):
+            if name in changed:
+                changed[name] = (*getattr(self, name), *changed[name])
+        return self.model_copy(update=changed)
+
+
+def read_edit(message: str) -> Edit | None:
+    """Read a message as edits; None unless every part of it is one."""
+    if len(message) > 200 or "?" in message:
+        return None
+    text = " ".join(message.casefold().split()).strip(" .!")
+    whole = _clause(text)
+    if whole is not None:
+        return whole
+    edit = Edit()
+    for part in re.split(r"\s*(?:[,;\n]|\band\b)\s*", text):
+        if not part:
+            continue
+        clause = _clause(part) or _one_more_domain(part, edit)
+        if clause is None:
+            return None
+        edit = edit | clause
+    return edit if edit.model_fields_set else None
+
+
+def _clause(text: str) -> Edit | None:
+    while (bare := _POLITE.sub("", text)) != text:
+        text = bare
+    if found := _DROP.fullmatch(text):
+        return Edit(drop=(int(found[1]),))
+    if found := _MODE.fullmatch(text):
+        return Edit(mode="deep" if found[1] == "deep" else "standard")
+    if _HAS_TIME_WORD.search(text) and (found := _TIME.fullmatch(text)):
+        return Edit(minutes=minutes_of(found[1]), time_given=True)
+    if found := _ONLY.fullmatch(text):
+        return Edit(domains=(found[1],))
+    if found := _EXCLUDE.fullmatch(text):
+        return Edit(exclude_domains=(found[1],))
+    if (found := _LANGUAGE.fullmatch(text)) and found[1] in LANGUAGES:
+        return Edit(language=LANGUAGES[found[1]])
+    if found := _BETWEEN.fullmatch(text):
+        return Edit(date_from=f"{found[1]}-01-01", date_to=f"{found[2]}-12-31")
+    if found := _SINCE.fullmatch(text):
+        return Edit(date_from=f"{found[1]}-01-01")
+    if found := _UNTIL.fullmatch(text):
+        return Edit(date_to=f"{found[1]}-12-31")
+    return None
+
+
+def _one_more_domain(text: str, before: Edit) -> Edit | None:
+    """Read the rest of `only domains a.org, b.org`."""
+    found = _BARE_DOMAIN.fullmatch(text)
+    if found and before.exclude_domains:
+        return Edit(exclude_domains=(found[1],))
+    return Edit(domains=(found[1],)) if found and before.domains else None
+
+
+def edited(scope: Scope, edit: Edit) -> Scope:
+    """Apply an edit to what was agreed.
+
+    Raises:
+        BadRequest: a query that does not exist, or the only one, was to be dropped; or the dates are out of order.
+    """
+    for number in edit.drop:
+        if not 1 <= number <= len(scope.queries):
+            raise BadRequest(f"There is no query {number}; the draft has {len(scope.queries)}. Nothing was changed.")
+    queries = tuple(query for number, query in enumerate(scope.queries, start=1) if number not in edit.drop)
+    if not queries:
+        raise BadRequest("That is the only query of the draft. Ask something else instead, and I draft anew.")
+    date_from, date_to = edit.date_from or scope.date_from, edit.date_to or scope.date_to
+    if date_from and date_to and date_from > date_to:
+        raise BadRequest(f"{date_from[:4]} is after {date_to[:4]}. Nothing was changed.")
+    return scope.model_copy(
+        update={
+            "queries": queries,
+            "mode": edit.mode or scope.mode,
+            "minutes": edit.minutes if edit.time_given else scope.minutes,
+            "domains": tuple(dict.fromkeys((*scope.domains, *edit.domains))),
+            "exclude_domains": tuple(dict.fromkeys((*scope.exclude_domains, *edit.exclude_domains))),
+            "language": edit.language or scope.language,
+            "date_from": date_from,
+            "date_to": date_to,
+        }
+    )
+
+
+def picked(message: str, splits: tuple[str, ...]) -> str | None:
+    """Read `2` or `1 and 3` as the narrower questions of those numbers; None when it is anything else."""
+    text = message.strip().strip(".!")
+    if not splits or not re.fullmatch(r"#?\d{1,2}(?:\s*(?:,|;|&|\+|and|und|et|y)\s*#?\d{1,2})*", text, re.IGNORECASE):
+        return None
+    numbers = list(dict.fromkeys(int(number) for number in re.findall(r"\d+", text)))
+    if any(not 1 <= number <= len(splits) for number in numbers):
+        return None
+    return as_picked(tuple(splits[number - 1] for number in numbers))
+
+
+def as_picked(texts: tuple[str, ...]) -> str:
+    """Write chosen questions as the user would have typed them."""
+    return texts[0] if len(texts) == 1 else "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
+
+
+def time_words(minutes: float | None) -> str:
+    """Write a time budget."""
+    return "no time limit" if minutes is None else f"{minutes:g} {'minute' if minutes == 1 else 'minutes'}"
+
+
+def changes(before: Contract, after: Contract) -> tuple[str, ...]:
+    """Say what differs between two drafts, in plain words; empty when nothing that binds does."""
+    old, new = before.brief, after.brief
+    said: list[str] = []
+    old_texts, new_texts = [query.text for query in old.queries], [query.text for query in new.queries]
+    said += [f"dropped “{text}”" for text in old_texts if text not in new_texts]
+    said += [f"added “{text}”" for text in new_texts if text not in old_texts]
+    if old.mode != new.mode:
+        said.append(f"{new.mode} instead of {old.mode}, up to {after.caps.rounds} rounds")
+    if old.minutes != new.minutes:
+        said.append(f"{time_words(new.minutes)} instead of {time_words(old.minutes)}")
+    if old.language != new.language:
+        said.append(f"report language {new.language} instead of {old.language}")
+    if old.domains != new.domains:
+        said.append("only " + ", ".join(new.domains) if new.domains else "all domains")
+    if old.exclude_domains != new.exclude_domains:
+        said.append("without " + ", ".join(new.exclude_domains) if new.exclude_domains else "no domain left out")
+    if (old.date_from, old.date_to) != (new.date_from, new.date_to):
+        said.append(f"dates {dates_words(new.date_from, new.date_to) or 'open'}")
+    if not said and before.hash != after.hash:
+        said.append("the plan was drafted anew")
+    return tuple(said)
+
+
+def dates_words(date_from: str | None, date_to: str | None) -> str:
+    """Write a range of dates; empty when it is open on both sides."""
+    if date_from and date_to:
+        return f"{date_from} to {date_to}"
+    if date_from:
+        return f"since {date_from}"
+    return f"until {date_to}" if date_to else ""

@@ -1,0 +1,197 @@
+"""What app.py's handlers do: load the talk, have the conversation answer, draw its acts, keep the talk."""
+
+import asyncio
+import contextvars
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from weakref import WeakValueDictionary
+
+import chainlit as cl
+from chainlit.mode import Mode, ModeOption
+from pydantic import ValidationError
+
+from agents.api.exposure import LOCAL, REMOTE, is_the_key
+from agents.api.site import Site
+from agents.chat.acts import Started
+from agents.chat.conversation import Conversation, Talk
+from agents.chat.edits import as_picked
+from agents.chat.history import History, Uploads
+from agents.chat.outcome import Outcomes
+from agents.chat.stage import Stage, mirror, who
+from agents.chat.starters import starters
+from agents.errors import DossierError
+
+log = logging.getLogger(__name__)
+
+COMMANDS: list[Any] = [
+    {
+        "id": "research",
+        "description": "Narrow a question: [--deep] [--time N|unlimited] question",
+        "icon": "search",
+        "button": False,
+        "persistent": False,
+    }
+]
+MODES = [
+    Mode(
+        id="depth",
+        name="Depth",
+        options=[
+            ModeOption(id="standard", name="Standard", description="Up to 3 rounds", default=True),
+            ModeOption(id="deep", name="Deep", description="Up to 7 rounds"),
+        ],
+    )
+]
+MAX_PICKS = 6
+"""Narrower questions that can be picked at once: the queries of one brief."""
+
+
+class Chat:
+    """The chat over a team: one per process."""
+
+    def __init__(self, site: Site) -> None:
+        self.site, self.team, self.ledger = site, site.team, site.ledger
+        data = site.settings.data_dir
+        self.history = History(data / "chat.db", Uploads(data / "uploads"))
+        self.outcomes = Outcomes(self.ledger, self.team.shelf, self.history)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    # ---- life of the server
+
+    async def open(self) -> None:
+        """Close what a former process left open."""
+        for entry in await self.ledger.settle(self.team.shelf):
+            log.info("job %s was left open by a former process: %s", entry.id, entry.status)
+
+    async def close(self) -> None:
+        """Stop all runs, and let their chats know."""
+        self.outcomes.closing = True
+        await self.team.close()
+        await self.outcomes.close()
+
+    # ---- who and with what
+
+    def local_user(self) -> cl.User:
+        """The one user of a server on loopback: no log-in page."""
+        return cl.User(identifier=LOCAL)
+
+    def known_user(self, name: str, key: str) -> cl.User | None:
+        """Log in with the key; the name is always `user`."""
+        return cl.User(identifier=REMOTE) if name == REMOTE and is_the_key(self.site.settings, key) else None
+
+    def starters(self) -> list[cl.Starter]:
+        """Offer questions that the sample library answers; none for other documents."""
+        return [cl.Starter(label=one.label, message=one.message) for one in starters()] if self.team.sample else []
+
+    async def furnish(self) -> None:
+        """Set up commands and pickers: they belong to the page, so every page gets them."""
+        await cl.context.emitter.set_commands(COMMANDS)
+        await cl.context.emitter.set_modes(MODES)
+
+    async def resume(self, thread: Any) -> None:
+        """Furnish a page that opens an old chat, and add what its history does not hold yet."""
+        await self.furnish()
+        session = cl.context.session
+        known = {step["id"] for step in thread.get("steps") or []}
+        # In a context of its own: showing takes the place of the one at hand.
+        showing = self.outcomes.show_missing(thread["id"], who(session.user), session.user, known)
+        shown = await asyncio.get_running_loop().create_task(showing, context=contextvars.copy_context())
+        # Chainlit sends `thread` after this, in the place of whatever was shown before.
+        thread["steps"] = [*(thread.get("steps") or []), *shown.steps]
+        thread["elements"] = [*(thread.get("elements") or []), *shown.elements]
+        self.outcomes.again_soon(session, frozenset(step["id"] for step in thread["steps"]))
+
+    # ---- talking
+
+    async def message(self, message: cl.Message) -> None:
+        """Answer a message. Its text alone counts: never what was attached to it."""
+        await mirror(dict(message.to_dict()))
+        await self.answer(message.content, message.command, message.modes or {})
+
+    async def picked(self, texts: object) -> None:
+        """Take narrower questions that were picked on a card as if they had been typed."""
+        clean = (
+            tuple(text.strip() for text in texts if isinstance(text, str) and text.strip())
+            if isinstance(texts, list)
+            else ()
+        )
+        if not clean:
+            return
+        said = cl.Message(content=as_picked(clean[:MAX_PICKS]), type="user_message", author="You")
+        await said.send()
+        await mirror(dict(said.to_dict()))
+        await cl.context.emitter.task_start()
+        try:
+            async with cl.Step(name="on_message", type="run", parent_id=said.id):
+                await self.answer(said.content, None, {})
+        finally:
+            await cl.context.emitter.task_end()
+
+    async def answer(self, text: str, command: str | None, modes: Mapping[str, str]) -> None:
+        """Have the conversation answer and draw its acts; the talk is kept whatever happens."""
+        session = cl.context.session
+        async with self._talking(session.thread_id):
+            before = await self._talk(session.thread_id)
+            conversation = Conversation(self.team, before, owner=who(session.user))
+            stage = Stage(self.history, before.cards, sample=self.team.sample)
+            try:
+                async for act in conversation.hear(text, command, modes, stage.streamed.on_text):
+                    if isinstance(act, Started):
+                        self.outcomes.watch(act.job, session.thread_id, session.user)
+                    await stage.draw(act)
+            finally:
+                await stage.streamed.broken_off()
+                after = conversation.talk.model_copy(update={"cards": stage.cards})
+                if after != before:
+                    await self.history.keep_talk(session.thread_id, after.model_dump_json())
+
+    def _talking(self, thread_id: str) -> asyncio.Lock:
+        """One message of a chat at a time, from whichever tab: the phrase sent twice must find a run at the second."""
+        return self._locks.setdefault(thread_id, asyncio.Lock())
+
+    async def _talk(self, thread_id: str) -> Talk:
+        kept = await self.history.talk(thread_id)
+        try:
+            return Talk.model_validate_json(kept) if kept else Talk()
+        except ValidationError as error:
+            log.warning("the talk of thread %s can't be read and begins anew: %s", thread_id, error)
+            return Talk()
+
+    # ---- buttons and interruptions
+
+    async def steer(self, job_id: object, what: str) -> None:
+        """Stop or finish a run from its card; ids come from the browser, so the owner is checked."""
+        job = self.team.jobs.get(str(job_id), who(cl.context.session.user))
+        if job is None or job.over:
+            return
+        if what == "stop":
+            self.team.jobs.stop(job)
+        else:
+            self.team.jobs.finish(job)
+
+    async def stopped(self) -> None:
+        """Say that the answer was broken off; a run of this chat is stopped too."""
+        session = cl.context.session
+        talk = await self._talk(session.thread_id)
+        job = self.team.jobs.get(talk.job_id, who(session.user)) if talk.job_id else None
+        if job is not None and not job.over:
+            self.team.jobs.stop(job)
+        else:
+            await cl.Message(content="Stopped answering. The draft stands as it was before your last message.").send()
+
+    async def reconnected(self, session: Any) -> None:
+        """Send again what a tab may have missed while its connection was cut: Chainlit replays nothing."""
+        await self.outcomes.again(session)
+
+
+async def shielded(work: Callable[[], Awaitable[None]]) -> None:
+    """Run a handler; what goes wrong is said in the chat, since Chainlit swallows it or shows its inner text."""
+    try:
+        await work()
+    except DossierError as error:
+        log.warning("a message could not be answered: %s", error)
+        await cl.ErrorMessage(content=error.notice).send()
+    except Exception:
+        log.exception("a message could not be answered")
+        await cl.ErrorMessage(content=DossierError.notice).send()

@@ -1,0 +1,293 @@
+"""The chat's history in one SQLite file: Chainlit's data layer, with what the stock one loses on SQLite put right.
+
+Chainlit 2.12 writes every change as a task of its own, in no order; stores lists and dicts that SQLite cannot bind; and
+loads every step of every thread for each page of the side bar. Each method here mends one of these.
+"""
+
+import asyncio
+import json
+import re
+import sqlite3
+import urllib.parse
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from chainlit.data.sql_alchemy import SQLAlchemyDataLayer
+from chainlit.data.storage_clients.base import BaseStorageClient
+from chainlit.element import Element, ElementDict
+from chainlit.step import StepDict
+from chainlit.types import PageInfo, PaginatedResponse, Pagination, ThreadDict, ThreadFilter
+from sqlalchemy import event
+
+THREAD_NAME = 80
+"""Characters of a thread's name in the side bar; Chainlit would take the whole first message."""
+
+Row = dict[str, Any]
+"""One row as the database gives it."""
+
+_DDL = """
+CREATE TABLE IF NOT EXISTS users(
+  id TEXT PRIMARY KEY, identifier TEXT NOT NULL UNIQUE, metadata TEXT NOT NULL, "createdAt" TEXT);
+CREATE TABLE IF NOT EXISTS threads(
+  id TEXT PRIMARY KEY, "createdAt" TEXT, name TEXT, "userId" TEXT, "userIdentifier" TEXT, tags TEXT, metadata TEXT);
+CREATE TABLE IF NOT EXISTS steps(
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, "threadId" TEXT NOT NULL, "parentId" TEXT,
+  streaming INT, "waitForAnswer" INT, "isError" INT, metadata TEXT, tags TEXT, input TEXT, output TEXT,
+  "createdAt" TEXT, command TEXT, modes TEXT, start TEXT, "end" TEXT, generation TEXT, "showInput" TEXT, language TEXT,
+  icon TEXT, indent INT, "defaultOpen" INT, "autoCollapse" INT);
+CREATE TABLE IF NOT EXISTS elements(
+  id TEXT PRIMARY KEY, "threadId" TEXT, type TEXT, url TEXT, "chainlitKey" TEXT, name TEXT NOT NULL, display TEXT,
+  "objectKey" TEXT, size TEXT, page INT, language TEXT, "forId" TEXT, mime TEXT, props TEXT, "autoPlay" INT,
+  "playerConfig" TEXT, path TEXT);
+CREATE TABLE IF NOT EXISTS feedbacks(
+  id TEXT PRIMARY KEY, "forId" TEXT NOT NULL, "threadId" TEXT, value INT NOT NULL, comment TEXT);
+CREATE TABLE IF NOT EXISTS dossier_talks(thread_id TEXT PRIMARY KEY, talk TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS ix_steps_thread ON steps("threadId","createdAt");
+CREATE INDEX IF NOT EXISTS ix_el_thread ON elements("threadId");
+CREATE INDEX IF NOT EXISTS ix_threads_user ON threads("userId");
+CREATE INDEX IF NOT EXISTS ix_fb_for ON feedbacks("forId");
+"""
+
+_STEPS = """
+SELECT s.*, f.id f_id, f.value f_value, f.comment f_comment FROM steps s LEFT JOIN feedbacks f ON f."forId" = s.id
+WHERE s."threadId" = :id ORDER BY s."createdAt", s.rowid
+"""
+_UPDATED = """COALESCE((SELECT MAX("createdAt") FROM steps s WHERE s."threadId" = t.id), t."createdAt")"""
+_MATCHES = """
+AND (lower(t.name) LIKE :q ESCAPE '\\' OR EXISTS(
+  SELECT 1 FROM steps s WHERE s."threadId" = t.id AND lower(s.output) LIKE :q ESCAPE '\\'))
+"""
+_LIKED = """
+AND EXISTS(SELECT 1 FROM feedbacks f JOIN steps s ON s.id = f."forId" WHERE s."threadId" = t.id AND f.value = :fb)
+"""
+_OWNER = """
+SELECT e."objectKey" AS key, e.mime, e.name, t."userIdentifier" AS owner
+FROM elements e JOIN threads t ON t.id = e."threadId" WHERE e.id = :id
+"""
+
+
+def _decoded(value: Any, default: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return default
+    return default if value is None else value
+
+
+class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped to us
+    """Threads, messages and elements of the chat, and how each talk stands."""
+
+    storage_provider: "Uploads"
+
+    def __init__(self, path: Path, uploads: "Uploads") -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(path)) as db, db:
+            db.executescript(_DDL)
+        super().__init__(f"sqlite+aiosqlite:///{path}", storage_provider=uploads)
+        self._write = asyncio.Lock()
+        self._tickets: dict[str, int] = {}
+
+        @event.listens_for(self.engine.sync_engine, "connect")
+        def _pragmas(db: Any, _: Any) -> None:
+            cursor = db.cursor()
+            for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=10000"):
+                cursor.execute(f"PRAGMA {pragma}")
+            cursor.close()
+
+    # ---- writing, in order
+
+    async def create_step(self, step_dict: StepDict) -> None:
+        """Keep a step; of versions that were written at the same time the newest stays."""
+        step_id = step_dict["id"]
+        ticket = self._tickets[step_id] = self._tickets.get(step_id, 0) + 1
+        async with self._write:
+            if self._tickets.get(step_id) != ticket:
+                return
+            await super().create_step(step_dict)
+            # Not while a newer version waits: without its ticket it would take itself for outdated.
+            if self._tickets.get(step_id) == ticket:
+                del self._tickets[step_id]
+
+    async def update_step(self, step_dict: StepDict) -> None:
+        """Keep a newer version of a step."""
+        await self.create_step(step_dict)
+
+    async def create_element(self, element: Element) -> None:
+        """Keep an element; never by fetching an address, which the stock layer would do from the server."""
+        if element.url and not element.path and not element.content:
+            return
+        await super().create_element(element)
+
+    async def execute_sql(self, query: str, parameters: dict[str, Any]) -> Any:
+        """Run a statement; lists and dicts are stored as JSON, which SQLite cannot bind by itself."""
+        bound = {name: json.dumps(one) if isinstance(one, (list, dict)) else one for name, one in parameters.items()}
+        return await super().execute_sql(query, bound)
+
+    async def update_thread(
+        self,
+        thread_id: str,
+        name: str | None = None,
+        user_id: str | None = None,
+        metadata: Row | None = None,
+        tags: list[str] | None = None,
+    ) -> None:
+        """Keep a thread, its name cut to what the side bar shows."""
+        short = re.sub(r"\s+", " ", name).strip()[:THREAD_NAME] if name else name
+        await super().update_thread(thread_id, name=short, user_id=user_id, metadata=metadata, tags=tags)
+
+    async def delete_thread(self, thread_id: str) -> None:
+        """Forget a thread and how its talk stood; reports of its runs stay on the shelf."""
+        await super().delete_thread(thread_id)
+        await self.execute_sql("DELETE FROM dossier_talks WHERE thread_id = :id", {"id": thread_id})
+
+    async def settle_element(self, element_id: str, props: Row) -> None:
+        """Change some props of a kept element."""
+        await self.execute_sql(
+            "UPDATE elements SET props = json_patch(COALESCE(props, '{}'), :props) WHERE id = :id",
+            {"id": element_id, "props": json.dumps(props)},
+        )
+
+    # ---- the talk of a thread
+
+    async def talk(self, thread_id: str) -> str | None:
+        """Return how a thread's talk stands, as JSON; None when it has not begun."""
+        rows = await self.execute_sql("SELECT talk FROM dossier_talks WHERE thread_id = :id", {"id": thread_id})
+        return rows[0]["talk"] if rows else None
+
+    async def keep_talk(self, thread_id: str, talk: str) -> None:
+        """Keep how a thread's talk stands."""
+        await self.execute_sql(
+            "INSERT INTO dossier_talks VALUES (:id, :talk) ON CONFLICT (thread_id) DO UPDATE SET talk = :talk",
+            {"id": thread_id, "talk": talk},
+        )
+
+    # ---- reading
+
+    async def get_thread(self, thread_id: str) -> ThreadDict | None:
+        """Return a thread with its steps and elements, JSON columns decoded."""
+        found = await self.execute_sql("SELECT * FROM threads WHERE id = :id", {"id": thread_id})
+        if not found:
+            return None
+        thread: Any = dict(found[0])
+        thread["metadata"], thread["tags"] = _decoded(thread["metadata"], {}), _decoded(thread["tags"], None)
+        steps = await self.execute_sql(_STEPS, {"id": thread_id}) or []
+        elements = await self.execute_sql(
+            'SELECT * FROM elements WHERE "threadId" = :id ORDER BY rowid', {"id": thread_id}
+        )
+        thread["steps"] = [_step(dict(row)) for row in steps]
+        thread["elements"] = [await self._element(dict(row)) for row in elements or []]
+        return thread
+
+    async def _element(self, row: Row) -> ElementDict:
+        row["props"] = _decoded(row.get("props"), {})
+        row["playerConfig"] = _decoded(row.get("playerConfig"), None)
+        if row.get("objectKey"):
+            row["url"] = await self.storage_provider.get_read_url(row["objectKey"])
+        return row
+
+    async def get_element(self, thread_id: str, element_id: str) -> ElementDict | None:
+        """Return one element of a thread."""
+        rows = await self.execute_sql(
+            'SELECT * FROM elements WHERE id = :e AND "threadId" = :t', {"e": element_id, "t": thread_id}
+        )
+        return await self._element(dict(rows[0])) if rows else None
+
+    async def element_owner(self, element_id: str) -> Row | None:
+        """Say where a kept file lies and whose it is: key, mime, name, owner."""
+        rows = await self.execute_sql(_OWNER, {"id": element_id})
+        return dict(rows[0]) if rows else None
+
+    async def list_threads(self, pagination: Pagination, filters: ThreadFilter) -> PaginatedResponse[ThreadDict]:
+        """List a user's threads, last used first; searches names and messages."""
+        wanted = re.sub(r"([\\%_])", r"\\\1", (filters.search or "").lower())
+        values = {
+            "u": filters.userId,
+            "n": pagination.first + 1,
+            "q": f"%{wanted}%",
+            "cur": pagination.cursor,
+            "fb": filters.feedback,
+        }
+        sql = (
+            'SELECT t.id, t.name, t."createdAt", t."userId", t."userIdentifier", t.tags, t.metadata, '
+            f'{_UPDATED} AS updated FROM threads t WHERE t."userId" = :u'
+        )
+        sql += f" {_MATCHES}" if filters.search else ""
+        sql += f" {_LIKED}" if filters.feedback is not None else ""
+        sql = f"SELECT * FROM ({sql})"
+        if pagination.cursor:
+            sql += f" WHERE (updated, id) < (SELECT {_UPDATED}, t.id FROM threads t WHERE t.id = :cur)"
+        used = {name: value for name, value in values.items() if f":{name}" in sql or name == "n"}
+        rows = [
+            dict(row) for row in await self.execute_sql(f"{sql} ORDER BY updated DESC, id DESC LIMIT :n", used) or []
+        ]
+        page = rows[: pagination.first]
+        for row in page:
+            row["createdAt"] = row.pop("updated")
+            row["metadata"], row["tags"] = _decoded(row["metadata"], {}), _decoded(row["tags"], None)
+            row["steps"], row["elements"] = [], []
+        info = PageInfo(
+            hasNextPage=len(rows) > pagination.first,
+            startCursor=page[0]["id"] if page else None,
+            endCursor=page[-1]["id"] if page else None,
+        )
+        return PaginatedResponse(pageInfo=info, data=page)
+
+
+def _step(row: Row) -> StepDict:
+    feedback = {"id": row.pop("f_id"), "forId": row["id"], "value": row.pop("f_value"), "comment": row.pop("f_comment")}
+    row["feedback"] = feedback if feedback["id"] else None
+    for name, default in (("metadata", {}), ("generation", None), ("tags", None), ("modes", None)):
+        row[name] = _decoded(row.get(name), default)
+    for name in ("waitForAnswer", "isError", "defaultOpen", "autoCollapse"):
+        row[name] = bool(row.get(name))
+    # What was being streamed when the process ended is not streaming any more.
+    row["streaming"] = False
+    if row.get("showInput") in (None, "false", ""):
+        row["showInput"] = False
+    return {name: value for name, value in row.items() if value is not None or name == "parentId"}
+
+
+class Uploads(BaseStorageClient):  # type: ignore[misc]
+    """Files of elements in a folder. A key is `user/element/name`; the name is the uploader's, never part of a path."""
+
+    def __init__(self, folder: Path, prefix: str = "/files") -> None:
+        self.folder, self.prefix = folder.resolve(), prefix
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    @staticmethod
+    def _parts(object_key: str) -> tuple[str, str]:
+        parts = object_key.split("/", 2)
+        element = re.sub(r"[^0-9a-zA-Z-]", "_", parts[1] if len(parts) > 1 else parts[0])
+        return element, parts[2] if len(parts) > 2 else "file"
+
+    def path(self, object_key: str) -> Path:
+        """Say where the file of a key lies."""
+        return self.folder / self._parts(object_key)[0]
+
+    async def upload_file(
+        self,
+        object_key: str,
+        data: bytes | str,
+        mime: str = "application/octet-stream",
+        overwrite: bool = True,
+        content_disposition: str | None = None,
+    ) -> dict[str, Any]:
+        """Keep a file."""
+        raw = data.encode() if isinstance(data, str) else data
+        await asyncio.to_thread(self.path(object_key).write_bytes, raw)
+        return {"object_key": object_key, "url": await self.get_read_url(object_key)}
+
+    async def get_read_url(self, object_key: str) -> str:
+        """Say the address of a kept file: our own route, which checks the owner."""
+        element, name = self._parts(object_key)
+        return f"{self.prefix}/{element}/{urllib.parse.quote(name, safe='')}"
+
+    async def delete_file(self, object_key: str) -> bool:
+        """Forget a file."""
+        await asyncio.to_thread(self.path(object_key).unlink, missing_ok=True)
+        return True
+
+    async def close(self) -> None:
+        """Nothing is held open."""

@@ -1,0 +1,118 @@
+# mypy: disable-error-code="untyped-decorator"
+"""The chat's entry: Chainlit's handlers and nothing else. Also starts under `chainlit run app.py`, for development."""
+
+import chainlit as cl
+from chainlit.context import init_ws_context
+from chainlit.data.base import BaseDataLayer
+from chainlit.server import sio
+from chainlit.session import WebsocketSession
+from chainlit.types import ThreadDict
+
+from agents.api.exposure import on_loopback
+from agents.api.server import sign_sessions
+from agents.api.site import opened
+from agents.chat.handlers import Chat, shielded
+
+site = opened()
+chat = Chat(site)
+sign_sessions(site.settings.data_dir)
+
+
+@cl.on_app_startup
+async def on_app_startup() -> None:
+    """Settle what a former process left open."""
+    await chat.open()
+
+
+@cl.on_app_shutdown
+async def on_app_shutdown() -> None:
+    """Stop every run and tell its chat."""
+    await chat.close()
+
+
+@cl.data_layer
+def data_layer() -> BaseDataLayer:
+    """Keep the history in the data folder."""
+    return chat.history
+
+
+if on_loopback(site.settings.host):
+
+    @cl.header_auth_callback
+    async def header_auth(headers: object) -> cl.User | None:
+        """Let the one local user in."""
+        return chat.local_user()
+
+else:
+
+    @cl.password_auth_callback
+    async def password_auth(name: str, key: str) -> cl.User | None:
+        """Let in whoever has the key."""
+        return chat.known_user(name, key)
+
+
+@cl.set_starters
+async def set_starters(user: cl.User | None, language: str | None) -> list[cl.Starter]:
+    """Offer questions to begin with."""
+    return chat.starters()
+
+
+@cl.on_chat_start
+async def on_chat_start() -> None:
+    """Furnish a new page."""
+    await shielded(chat.furnish)
+
+
+@cl.on_chat_resume
+async def on_chat_resume(thread: ThreadDict) -> None:
+    """Furnish a page that opens an old chat."""
+    await shielded(lambda: chat.resume(thread))
+
+
+@cl.on_message
+async def on_message(message: cl.Message) -> None:
+    """Answer a message."""
+    await shielded(lambda: chat.message(message))
+
+
+@cl.action_callback("pick_split")
+async def pick_split(action: cl.Action) -> None:
+    """Take narrower questions picked on a card."""
+    await shielded(lambda: chat.picked(action.payload.get("texts")))
+
+
+@cl.action_callback("stop_run")
+async def stop_run(action: cl.Action) -> None:
+    """Stop a run from its card."""
+    await shielded(lambda: chat.steer(action.payload.get("job_id"), "stop"))
+
+
+@cl.action_callback("finish_run")
+async def finish_run(action: cl.Action) -> None:
+    """Have a run write from what it has."""
+    await shielded(lambda: chat.steer(action.payload.get("job_id"), "finish"))
+
+
+@sio.on("stop")
+async def on_stop(sid: str) -> None:
+    """Break off the answer at hand; in Chainlit's own handler's place, which would say it in fixed words first."""
+    session = WebsocketSession.get(sid)
+    if session is None:
+        return
+    init_ws_context(session)
+    if session.current_task:
+        session.current_task.cancel()
+    await shielded(chat.stopped)
+
+
+if not hasattr(sio, "dossier_connected"):
+    sio.dossier_connected = sio.handlers["/"]["connection_successful"]
+
+
+@sio.on("connection_successful")
+async def on_connection(sid: str) -> None:
+    """Let Chainlit connect a page, then send what a cut connection made it miss."""
+    await sio.dossier_connected(sid)
+    session = WebsocketSession.get(sid)
+    if session is not None and session.restored and session.has_first_interaction:
+        await shielded(lambda: chat.reconnected(session))

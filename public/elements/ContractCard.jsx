@@ -1,0 +1,203 @@
+// The contract: queries with verdicts, the draft tree, the forecast with its basis, the limits. It has no start button.
+// Only the typed phrase begins a run.
+import { useEffect, useId, useRef, useState } from 'react'
+
+const parts = (globalThis.dossierParts = globalThis.dossierParts || {})
+
+parts.ContractCard = parts.ContractCard || (function () {
+  const { Icon, plural } = globalThis.dossier
+  const has = (v) => v !== null && v !== undefined && v !== '' && !(Array.isArray(v) && !v.length)
+  const words = (v) => (Array.isArray(v) ? v.filter(has).join(', ') : String(v))
+
+  /** The tree as rows, in order; folded branches leave their children out. */
+  function flatten(nodes, folded, depth, path, out) {
+    const list = nodes || []
+    list.forEach((node, i) => {
+      const at = [...path, i], key = at.join('.')
+      const kids = node.children || []
+      out.push({ node, key, path: at, depth, kids: kids.length, pos: i + 1, size: list.length })
+      if (kids.length && !folded.has(key)) flatten(kids, folded, depth + 1, at, out)
+    })
+    return out
+  }
+  const deepest = (nodes) => (nodes || []).reduce((m, n) => Math.max(m, n.kind === 'leaf' ? 0 : n.level || 0, deepest(n.children)), 0)
+
+  function Tree({ trees, editable, edit }) {
+    const [folded, setFolded] = useState(() => new Set())
+    const [here, setHere] = useState('0')
+    const [renaming, setRenaming] = useState('')
+    const box = useRef(null), base = useId()
+    const wanted = useRef('')
+    const rows = flatten(trees, folded, 0, [], [])
+    const current = rows.some((r) => r.key === here) ? here : rows.length ? rows[0].key : ''
+    useEffect(() => {
+      if (!wanted.current) return
+      const el = box.current && box.current.querySelector(`[data-key="${wanted.current}"]`)
+      wanted.current = ''
+      if (el) el.focus()
+    })
+    const go = (row) => { if (row) { wanted.current = row.key; setHere(row.key) } }
+    const fold = (row, shut) => setFolded((old) => { const s = new Set(old); if (shut) s.add(row.key); else s.delete(row.key); return s })
+    const onKey = (e, row, i) => {
+      if (e.target !== e.currentTarget) return
+      const { key } = e
+      const parent = row.path.length > 1 ? rows.find((r) => r.key === row.path.slice(0, -1).join('.')) : null
+      if (editable && e.altKey && (key === 'ArrowUp' || key === 'ArrowDown')) edit(key === 'ArrowUp' ? 'up' : 'down', row)
+      else if (e.altKey || e.ctrlKey || e.metaKey) return
+      else if (key === 'ArrowDown') go(rows[i + 1])
+      else if (key === 'ArrowUp') go(rows[i - 1])
+      else if (key === 'Home') go(rows[0])
+      else if (key === 'End') go(rows[rows.length - 1])
+      else if (key === 'ArrowRight') { if (!row.kids) return; if (folded.has(row.key)) fold(row, false); else go(rows[i + 1]) }
+      else if (key === 'ArrowLeft') { if (row.kids && !folded.has(row.key)) fold(row, true); else if (parent) go(parent); else return }
+      else if ((key === 'Enter' || key === ' ') && row.kids) fold(row, !folded.has(row.key))
+      else if (editable && key === 'F2') setRenaming(row.key)
+      else if (editable && key === 'Delete') edit('drop', row)
+      else return
+      e.preventDefault()
+    }
+    const rename = (row, text) => {
+      setRenaming(''); wanted.current = row.key
+      if (text.trim() && text.trim() !== row.node.title) edit('rename', row, text.trim())
+    }
+    return (
+      <div className="ds-tree" role="tree" aria-label="Draft research tree" ref={box}>
+        {rows.map((row, i) => {
+          const { node, key } = row
+          const leaf = node.kind === 'leaf'
+          const shut = folded.has(key)
+          const end = node.note || (leaf ? '' : node.level ? `level ${node.level}` : '')
+          const focusable = key === current
+          return (
+            <div key={key} data-key={key} role="treeitem" aria-level={row.depth + 1} aria-posinset={row.pos} aria-setsize={row.size}
+              aria-expanded={row.kids ? !shut : undefined} aria-labelledby={`${base}n${key} ${base}t${key} ${base}k${key} ${base}e${key}`}
+              tabIndex={focusable ? 0 : -1} className={'ds-tr' + (leaf ? '' : ' ds-branch')} style={{ '--d': row.depth }}
+              onKeyDown={(e) => onKey(e, row, i)} onFocus={() => key !== here && setHere(key)}>
+              {row.depth ? <i className="ds-guides" /> : null}
+              {row.kids
+                ? <span className="ds-fold" aria-hidden="true" onClick={() => fold(row, !shut)}>{Icon(React, shut ? 'right' : 'down', 15)}</span>
+                : <span className="ds-fold" aria-hidden="true" style={{ cursor: 'default' }}>{Icon(React, /find|search/i.test(node.note || '') ? 'searching' : leaf ? 'reading' : 'working', 15)}</span>}
+              <span className="ds-nn" id={`${base}n${key}`}>{node.n} </span>
+              {renaming === key
+                ? <input className="ds-edit" autoFocus onFocus={(e) => e.target.select()} defaultValue={node.title} aria-label={`New name for ${node.n} ${node.title}`}
+                    onBlur={(e) => rename(row, e.target.value)}
+                    onKeyDown={(e) => { e.stopPropagation(); if (e.key === 'Enter') e.target.blur(); if (e.key === 'Escape') { e.target.value = node.title; e.target.blur() } }} />
+                : <span className="ds-name" dir="auto" id={`${base}t${key}`}>{node.title} </span>}
+              {shut ? <span className="ds-small" id={`${base}k${key}`} style={{ color: 'var(--ds-t3)' }}>{plural(row.kids, 'branch', 'branches')} </span> : null}
+              {end ? <span className="ds-end" id={`${base}e${key}`}>{end}</span> : null}
+              {editable && renaming !== key ? (
+                <span className="ds-tools" role="group" aria-label={`Edit ${node.n} ${node.title}`}>
+                  {[['up', 'moveup', 'Move up', row.pos === 1], ['down', 'movedown', 'Move down', row.pos === row.size], ['rename', 'writing', 'Rename', false], ['drop', 'drop', 'Drop', false]].map(([op, icon, title, off]) => (
+                    <button key={op} type="button" className="ds-tool" title={title} aria-label={title} disabled={off} tabIndex={focusable ? 0 : -1}
+                      onClick={() => (op === 'rename' ? setRenaming(key) : edit(op, row))}>{Icon(React, icon, 15)}</button>
+                  ))}
+                </span>
+              ) : null}
+            </div>
+          )
+        })}
+      </div>
+    )
+  }
+
+  function Add({ edit }) {
+    const [open, setOpen] = useState(false)
+    const done = (text) => { setOpen(false); if (text.trim()) edit('add', { path: [], node: {} }, text.trim()) }
+    return open
+      ? <input className="ds-edit" style={{ width: '100%', marginTop: 6 }} autoFocus aria-label="Question of the new branch" placeholder="What should the new branch find out?"
+          onBlur={(e) => done(e.target.value)} onKeyDown={(e) => { if (e.key === 'Enter') e.target.blur(); if (e.key === 'Escape') { e.target.value = ''; e.target.blur() } }} />
+      : <button type="button" className="ds-btn ds-add" onClick={() => setOpen(true)}>{Icon(React, 'plus', 14)}Add a branch</button>
+  }
+
+  function Limits({ p }) {
+    const caps = p.caps || {}
+    const stop = [has(caps.minutes) ? `${caps.minutes} min` : 'no time limit', has(caps.cost_usd) ? `$${Number(caps.cost_usd).toFixed(2)}` : '', has(caps.sources) ? plural(caps.sources, 'source') : '', has(caps.searches) ? plural(caps.searches, 'search', 'searches') : ''].filter(has)
+    const rows = []
+    rows.push(['Stop at', <span className="ds-num" key="s">{stop.map((s, i) => <React.Fragment key={i}>{i ? <span className="ds-dim"> · </span> : null}{s}</React.Fragment>)}</span>])
+    if (has(caps.rounds) || has(p.mode)) rows.push(['Rounds', <span key="r">{has(caps.rounds) ? `up to ${caps.rounds}` : ''}{has(p.mode) ? <span className="ds-dim"> ({p.mode})</span> : null}</span>])
+    if (has(caps.depth)) rows.push(['Depth', plural(caps.depth, 'level')])
+    if (has(p.query_type)) rows.push(['Kind', String(p.query_type).replace(/_/g, ' ')])
+    if (has(p.domains) || has(p.exclude_domains)) rows.push(['Domains', <span className="ds-chips" key="d">{(p.domains || []).map((d) => <span key={'i' + d}>must include {d}</span>)}{(p.exclude_domains || []).map((d) => <span key={'x' + d}>never {d}</span>)}</span>])
+    if (has(p.dates)) rows.push(['Dates', typeof p.dates === 'object' && !Array.isArray(p.dates) ? [p.dates.from ?? p.dates.since, p.dates.to ?? p.dates.until ?? 'today'].filter(has).join(' to ') : Array.isArray(p.dates) ? p.dates.filter(has).join(' to ') : p.dates])
+    if (has(p.language)) rows.push(['Language', words(p.language)])
+    if (has(p.models)) rows.push(['Models', (Array.isArray(p.models) ? p.models : [p.models]).map((m, i) => {
+      const name = typeof m === 'object' ? m.name || m.model : m, use = typeof m === 'object' ? m.use || words(m.roles || m.role || '') : ''
+      return <span key={i}>{i ? <span className="ds-dim"> · </span> : null}{name}{use ? <span className="ds-dim"> {use}</span> : null}</span>
+    })])
+    if (has(p.retrievers)) rows.push(['Searches in', words(p.retrievers)])
+    return <dl className="ds-set">{rows.map(([k, v]) => <React.Fragment key={k}><dt>{k}</dt><dd>{v}</dd></React.Fragment>)}</dl>
+  }
+
+  return function ContractCard({ p, callAction }) {
+    const queries = p.queries || [], trees = p.trees || [], forecast = p.forecast || []
+    const phrase = p.phrase || 'Authorized to execute'
+    const missing = queries.filter((q) => q.feasible === false).length
+    const [said, setSaid] = useState('')
+    const edit = async (op, row, text) => {
+      setSaid('')
+      try {
+        const answer = await callAction({ name: 'contract_edit', payload: { op, path: row.path, n: row.node.n ?? null, hash: p.hash, ...(text ? { text } : {}) } })
+        if (answer && answer.success === false) setSaid('That change did not reach the server. Nothing was changed.')
+      } catch (e) { setSaid('That change did not reach the server. Nothing was changed.') }
+    }
+    const depth = deepest(trees)
+    const short = forecast.slice(0, 3).map((f) => (/^[\d.,–\s-]+$/.test(String(f.value)) ? `${f.value} ${String(f.name).toLowerCase()}` : f.value))
+    const hash = String(p.hash || '').replace(/\s/g, '')
+    return (
+      <article className="ds ds-card ds-contract" aria-label={`Contract${p.draft ? `, draft ${p.draft}` : ''}`} data-ready={p.ready ? 'yes' : 'no'}>
+        <header>
+          <div className="ds-row">
+            <h2 className="ds-title">Contract</h2>
+            {has(p.draft) ? <span className="ds-tag">Draft {p.draft}</span> : null}
+            {hash ? <span className="ds-mono ds-dim" title={hash}>{hash.slice(0, 4)} {hash.slice(4, 8)}</span> : null}
+            <span className="ds-grow" />
+            <span className={'ds-tag ' + (p.ready ? 'ds-good' : 'ds-caution')}>{Icon(React, p.ready ? 'tick' : 'partial', 13)}
+              {p.ready ? 'Ready to authorize' : missing ? `${plural(missing, 'query', 'queries')} not feasible yet` : 'Not ready yet'}</span>
+          </div>
+          {has(p.changed) ? <p className="ds-dim" style={{ marginTop: 4 }} dir="auto">{Number(p.draft) > 1 ? `Changed from draft ${p.draft - 1}: ` : ''}{words(p.changed)}</p> : null}
+          {short.length ? <p className="ds-sum ds-narrow-only">{short.join(' · ')}</p> : null}
+          {has(p.sample) && p.sample !== false ? <p className="ds-small ds-dim" style={{ marginTop: 4 }}>{typeof p.sample === 'string' ? p.sample : 'A sample: these figures come from a shortened survey.'}</p> : null}
+        </header>
+        <div className="ds-two" role="presentation">
+          <div>
+            {queries.map((q, i) => (
+              <div className="ds-query" key={i}>
+                <span className="ds-n">{q.n ?? i + 1}</span>
+                <p className="ds-q" dir="auto">{q.text}</p>
+                <span className={'ds-tag ' + (q.feasible === false ? 'ds-caution' : 'ds-good')}>{Icon(React, q.feasible === false ? 'partial' : 'tick', 13)}{q.feasible === false ? 'Not yet' : 'Feasible'}</span>
+                {q.reason || q.depth ? <span className="ds-why" dir="auto">{q.reason}{q.depth && q.feasible !== false ? ` Needs ${(p.caps || {}).depth ? `${q.depth} of ${p.caps.depth} levels` : plural(q.depth, 'level')}.` : ''}</span> : null}
+              </div>
+            ))}
+            {trees.length ? (
+              <>
+                <div className="ds-row ds-rule"><h3 className="ds-label">Draft tree</h3><span className="ds-grow" />
+                  {depth ? <span className="ds-small ds-dim">deepest branch: level {depth}{(p.caps || {}).depth ? ` of ${p.caps.depth}` : ''}</span> : null}</div>
+                <Tree trees={trees} editable={p.editable === true} edit={edit} />
+              </>
+            ) : null}
+            {p.editable === true ? <Add edit={edit} /> : null}
+            {said ? <p className="ds-note ds-bad" role="alert" style={{ marginTop: 8 }}>{Icon(React, 'triangle', 15)}{said}</p> : null}
+          </div>
+          <div>
+            {forecast.length ? (
+              <>
+                <h3 className="ds-label">Forecast</h3>
+                <table className="ds-fc"><tbody>
+                  {forecast.map((f) => <tr key={f.name}><th scope="row">{f.name}</th><td className="ds-v">{f.value}</td><td className="ds-b">{f.basis}</td></tr>)}
+                </tbody></table>
+              </>
+            ) : null}
+            <h3 className={'ds-label' + (forecast.length ? ' ds-rule' : '')}>Limits and scope</h3>
+            <Limits p={p} />
+          </div>
+        </div>
+        {p.ready
+          ? <footer className="ds-go"><span className="ds-big">Type <kbd>{phrase}</kbd> to begin.</span><span className="ds-dim">It binds exactly this draft. Later changes are recorded.</span></footer>
+          : <footer className="ds-go ds-no"><span>{missing ? 'The phrase starts nothing while a query is not feasible.' : 'The phrase starts nothing until this draft is ready.'}</span></footer>}
+      </article>
+    )
+  }
+})()
+
+const ContractCard = parts.ContractCard
+export default <ContractCard p={props} callAction={callAction} />
