@@ -5,17 +5,25 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from agents.budget import NOTHING, Deadline, Usage
+from agents.budget import NOTHING, Deadline, NoDeadline, Usage
 from agents.contracts.base import Frozen
+from agents.contracts.decision import SkippedTopic
 from agents.contracts.source import CorpusSurvey, SearchQuery, SearchResult, Source, SourceCard
-from agents.errors import SourceError
+from agents.errors import ModelError, ModelFault, SearchError, SourceError
 from agents.events import Charged, Event, SearchDone
+from agents.jobs.steering import Steering
 from agents.llm.base import Model, OnText
 from agents.prompts import PromptBook
+from agents.research.breaker import Breaker
+from agents.research.retries import Retries
+from agents.research.topics import Topics
 from agents.role import Asked, In, Out, Role, Run, ask
 from agents.search.base import Searcher, Texts
 
 T = TypeVar("T")
+
+NO_STAND_IN: frozenset[ModelFault] = frozenset({"key", "unknown_model", "request"})
+"""Faults that the operator must mend: standing in for them would hide a wrong configuration."""
 
 
 class Searched(Charged):
@@ -61,9 +69,22 @@ class Once(Generic[T]):
             task.cancel()
 
 
+class Dispatched(Frozen):
+    """What a round may work on, as the ledger of the whole job allowed it."""
+
+    chosen: tuple[str, ...]
+    waiting: tuple[str, ...] = ()
+    """New topics beyond the bound of one round."""
+    skipped: tuple[SkippedTopic, ...] = ()
+    known: tuple[str, ...] = ()
+    """Everything dispatched in the job so far, these topics included."""
+    guidance: tuple[str, ...] = ()
+    """What the user has asked for meanwhile."""
+
+
 @dataclass
 class Desk:
-    """One job's means. Caches are for speed only: no result depends on them."""
+    """One job's means. Caches are for speed only; ledgers are read inside steps only, so a replay decides alike."""
 
     models: Mapping[str, Model]
     prompts: PromptBook
@@ -71,6 +92,12 @@ class Desk:
     texts: Texts
     today: str
     """ISO date."""
+    fallback: Model | None = None
+    """Stands in when a role's model fails for good; None lets the failure through."""
+    steering: Steering = field(default_factory=Steering)
+    topics: Topics = field(default_factory=Topics)
+    retries: Retries = field(default_factory=Retries)
+    breaker: Breaker = field(default_factory=Breaker)
     pages: Once[Fetched] = field(default_factory=Once)
     searches: Once[Searched] = field(default_factory=Once)
     answers: Once[Charged] = field(default_factory=Once)
@@ -87,26 +114,78 @@ class Desk:
         async def make() -> Charged:
             nonlocal first
             first = True
-            return await ask(role, given, run)
+            return await self._ask_or_stand_in(role, given, run)
 
         asked = await self.answers.get(f"{role.prompt_name}:{given.model_dump_json()}", make)
         answer: Asked[Out] = Asked[role.gives].model_validate(asked)  # type: ignore[name-defined]
         return answer if first else answer.model_copy(update={"usage": NOTHING})
 
+    async def _ask_or_stand_in(self, role: Role[In, Out], given: In, run: Run) -> Asked[Out]:
+        """Let the fallback answer when the model failed for good: what was gathered is then still written up."""
+        try:
+            return await ask(role, given, run)
+        except ModelError as error:
+            if self.fallback is None or error.fault in NO_STAND_IN:
+                raise
+            models = {**self.models, role.name: self.fallback}
+            answer = await ask(role, given, Run(models, self.prompts, NoDeadline()))
+            return answer.model_copy(update={"stood_in": error.notice})
+
+    async def dispatch(self, proposed: tuple[str, ...], at_most: int) -> Dispatched:
+        """Write topics into the job's ledger before anybody works on them: the body of a step."""
+        admitted = self.topics.admit(proposed, at_most)
+        new = admitted.topics.skipped[len(self.topics.skipped) :]
+        self.topics = admitted.topics
+        return Dispatched(
+            chosen=admitted.chosen,
+            waiting=admitted.waiting,
+            skipped=new,
+            known=self.topics.dispatched,
+            guidance=tuple(self.steering.guidance),
+        )
+
+    def note_dispatched(self, dispatched: Dispatched) -> None:
+        """Bring the ledger up to what a step recorded: on a replay the step itself does not run."""
+        for topic in dispatched.chosen:
+            if topic not in self.topics.dispatched:
+                self.topics = self.topics.add(topic)
+
     async def search(self, query: SearchQuery, deadline: Deadline) -> Searched:
-        """Search; the same query is made once in a run."""
+        """Search; the same query is made once in a run, and none once searching has failed too often.
+
+        Raises:
+            SearchError: no provider answered, or the breaker is open.
+        """
 
         async def make() -> Searched:
-            result = await self.searcher.search(query, deadline.seconds())
+            if not self.breaker.allows:
+                self.breaker = self.breaker.probe()
+                raise SearchError(f"not tried: {self.breaker.explain()}", provider=self.searcher.name)
+            try:
+                result = await self.searcher.search(query, deadline.seconds())
+            except SearchError:
+                self.breaker = self.breaker.record(False)
+                raise
+            self.breaker = self.breaker.record(True)
             return Searched(result=result, usage=Usage(searches=1))
 
         return await self.searches.get(query.model_dump_json(), make)
 
     async def fetch(self, url: str, deadline: Deadline) -> Fetched:
-        """Read a document and keep its text; the same document is read once in a run."""
+        """Read a document and keep its text; read once in a run, and not again after it failed three times.
+
+        Raises:
+            SourceError: it cannot be read or may not be used.
+        """
 
         async def make() -> Fetched:
-            source = await self.searcher.read(url, deadline.seconds())
+            if not self.retries.allows(url):
+                raise SourceError(url, "given up after 3 failed attempts")
+            try:
+                source = await self.searcher.read(url, deadline.seconds())
+            except SourceError:
+                self.retries = self.retries.failed(url)
+                raise
             if not source.text.strip():
                 raise SourceError(url, "it holds no text")
             await self.texts.put(source.text)

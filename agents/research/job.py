@@ -13,7 +13,8 @@ from agents.research.contracting import Limits, bounds_of, make_contract
 from agents.research.desk import Desk
 from agents.research.drafting import Drafted, LevelGiven, as_plan
 from agents.research.leaf import Setting
-from agents.research.node import NodeGiven
+from agents.research.looping import LoopSettings
+from agents.research.rounds import NodeGiven
 from agents.research.writing import Numbering, facts_behind, prose_of, sources_behind
 from agents.role import Asked
 from agents.roles.synthesizer import FRAME_WRITER
@@ -23,6 +24,7 @@ class Means(Frozen):
     """What the composition root tells the root handler of the run's surroundings."""
 
     limits: Limits = Limits()
+    loop: LoopSettings = LoopSettings()
     reasons: bool = True
     """False when only the offline engine is bound."""
     models: tuple[str, ...] = ()
@@ -111,7 +113,8 @@ def research_handler(desk: Desk, means: Means) -> Handler:
         brief = contract.brief
         ctx.emit("stage:collecting", JobChanged(status="running", stage="collecting"))
         several = len(contract.plans) > 1
-        items = [(str(number), _root(plan, brief, several)) for number, plan in enumerate(contract.plans)]
+        loop = means.loop.model_copy(update={"max_rounds": contract.caps.rounds})
+        items = [(str(number), _root(plan, brief, several, loop)) for number, plan in enumerate(contract.plans)]
         for key, root in items:
             ctx.emit(
                 f"queued:{key}",
@@ -148,7 +151,7 @@ def research_handler(desk: Desk, means: Means) -> Handler:
     return Handler(run=run, takes=Commission, gives=Outcome)
 
 
-def _root(plan: Plan, brief: Brief, several: bool) -> NodeGiven:
+def _root(plan: Plan, brief: Brief, several: bool, loop: LoopSettings) -> NodeGiven:
     return NodeGiven(
         node=plan.root,
         setting=Setting(
@@ -160,6 +163,7 @@ def _root(plan: Plan, brief: Brief, several: bool) -> NodeGiven:
             exclude_domains=brief.exclude_domains,
             date_from=brief.date_from,
             date_to=brief.date_to,
+            loop=loop,
         ),
         parent="job",
         role="query",

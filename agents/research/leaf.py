@@ -1,8 +1,9 @@
 """A leaf: search, read a handful of sources side by side, write one section."""
 
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from agents.contracts.base import Frozen, QueryType, Text
+from agents.contracts.decision import RetryEntry
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord, Section, SectionInput
 from agents.contracts.plan import Leaf
@@ -11,12 +12,17 @@ from agents.errors import StepFailed
 from agents.events import NodeChanged, Noted, SearchDone, SectionWritten
 from agents.jobs.port import Ctx, Handler
 from agents.research.desk import Desk, Searched
+from agents.research.looping import LoopSettings
 from agents.research.reading import SourceDone, SourceGiven
+from agents.research.reformulating import reformulate
+from agents.research.retries import MAX_ATTEMPTS
 from agents.research.writing import Numbering, plain_section, spread
 from agents.role import Asked
 from agents.roles.synthesizer import SECTION_WRITER
 
 HITS_PER_SEARCH = 8
+ENOUGH_HITS = 3
+"""Fewer distinct hits than this are searched for again in other words (specification, section 11)."""
 
 READ_FOR_NOTHING = "read; says nothing to the point"
 
@@ -32,10 +38,11 @@ class Setting(Frozen):
     exclude_domains: tuple[str, ...] = ()
     date_from: str | None = None
     date_to: str | None = None
+    loop: LoopSettings = LoopSettings()
 
 
 class LeafGiven(Frozen):
-    """One leaf of the plan, in its setting."""
+    """One leaf of the plan or of a later round, in its setting."""
 
     leaf: Leaf
     setting: Setting
@@ -81,9 +88,10 @@ def leaf_handler(desk: Desk) -> Handler:
             )
         urls = list(dict.fromkeys(leaf.sources))
         records: tuple[SearchRecord, ...] = ()
+        attempts: tuple[RetryEntry, ...] = ()
         if leaf.searches:
             tell("searching", leaf.searches[0])
-            hits, records = await _search(ctx, desk, given)
+            hits, records, attempts = await _search(ctx, desk, given)
             urls += [hit.url for hit in hits if hit.url not in urls]
         urls = urls[: max(leaf.budget.sources, len(leaf.sources))]
         if urls:
@@ -110,12 +118,14 @@ def leaf_handler(desk: Desk) -> Handler:
                 note=note,
                 rejected=rejected,
                 searches=records,
+                attempts=attempts,
                 problems=tuple(problems),
                 **spent(ctx, started),
             )
         tell("writing", f"from {len(facts)} facts of {len({fact.source_id for fact in facts})} sources")
         shown = spread(facts)
         numbering = Numbering(shown, sources)
+        stood_in = next((one.stood_in for one in done if isinstance(one, SourceDone) and one.stood_in), "")
         status: NodeStatus = "done"
         note = ""
         try:
@@ -124,6 +134,7 @@ def leaf_handler(desk: Desk) -> Handler:
                 gives=Asked[Section],
             )  # fmt: skip
             markdown = numbering.to_ids(asked.output.markdown)
+            stood_in = stood_in or asked.stood_in
         except StepFailed as failure:
             # The reader gets the words that were found, rather than nothing.
             markdown, status, note = (
@@ -155,6 +166,8 @@ def leaf_handler(desk: Desk) -> Handler:
             sources=sources,
             rejected=rejected,
             searches=records,
+            attempts=attempts,
+            engine_note=stood_in,
             problems=tuple(problems),
             **spent(ctx, started),
         )
@@ -162,41 +175,70 @@ def leaf_handler(desk: Desk) -> Handler:
     return Handler(run=run, takes=LeafGiven, gives=Finding)
 
 
-async def _search(ctx: Ctx, desk: Desk, given: LeafGiven) -> tuple[list[Hit], tuple[SearchRecord, ...]]:
-    leaf, setting = given.leaf, given.setting
-    texts = leaf.searches[: leaf.budget.searches]
-    queries = [
-        SearchQuery(
-            text=text,
-            max_results=HITS_PER_SEARCH,
-            include_domains=setting.domains,
-            exclude_domains=setting.exclude_domains,
-            date_from=setting.date_from,
-            date_to=setting.date_to,
-        )
-        for text in texts
-    ]
-    results = await ctx.fan(
-        "search",
-        desk.search,
-        [(f"q{number}", query, ctx.deadline) for number, query in enumerate(queries)],
-        gives=Searched,
-        pool="web",
-    )
+async def _search(
+    ctx: Ctx, desk: Desk, given: LeafGiven
+) -> tuple[list[Hit], tuple[SearchRecord, ...], tuple[RetryEntry, ...]]:
+    """Search with the planned texts side by side; too little found is searched again in other words (tier 2)."""
+    leaf = given.leaf
+    at_most = min(leaf.budget.searches, given.setting.loop.searches_per_leaf)
+    texts = list(leaf.searches[:at_most])
     lists: list[tuple[Hit, ...]] = []
     records: list[SearchRecord] = []
-    for number, (text, result) in enumerate(zip(texts, results, strict=True)):
-        if isinstance(result, StepFailed):
-            ctx.emit(
-                f"failed:q{number}", SearchDone(node=ctx.path, text=text, provider="", hits=0, failed=result.notice)
-            )
-            records.append(SearchRecord(text=text, provider="", hits=0, failed=result.notice))
-        else:
-            lists.append(result.result.hits)
-            records.append(SearchRecord(text=text, provider=result.result.provider, hits=len(result.result.hits)))
+
+    async def make(batch: list[str], first: int) -> None:
+        results = await ctx.fan(
+            "search",
+            desk.search,
+            [(f"q{first + n}", _query(given.setting, text), ctx.deadline) for n, text in enumerate(batch)],
+            gives=Searched,
+            pool="web",
+        )
+        for number, (text, result) in enumerate(zip(batch, results, strict=True), start=first):
+            if isinstance(result, StepFailed):
+                ctx.emit(
+                    f"failed:q{number}", SearchDone(node=ctx.path, text=text, provider="", hits=0, failed=result.notice)
+                )
+                records.append(SearchRecord(text=text, provider="", hits=0, failed=result.notice))
+            else:
+                lists.append(result.result.hits)
+                records.append(SearchRecord(text=text, provider=result.result.provider, hits=len(result.result.hits)))
+
+    await make(texts, 0)
+    attempt = 1
+    while len(texts) < given.setting.loop.searches_per_leaf and attempt < MAX_ATTEMPTS:
+        if len({hit.url for hits in lists for hit in hits}) >= ENOUGH_HITS or ctx.finishing or ctx.collecting_left == 0:
+            break
+        wording = reformulate(texts[0], attempt, earlier=texts)
+        attempt += 1
+        if wording is None:
+            continue
+        ctx.emit(f"again:{attempt}", Noted(node=ctx.path, text=f"Little found; searching again as “{wording}”."))
+        await make([wording], len(texts))
+        texts.append(wording)
+    failed = sum(1 for record in records if record.failed)
+    answered = any(not record.failed for record in records)
+    entries: tuple[RetryEntry, ...] = ()
+    if failed:
+        status: Literal["pending", "complete", "exhausted"] = (
+            "complete" if answered else "exhausted" if failed >= MAX_ATTEMPTS else "pending"
+        )
+        entries = (
+            RetryEntry(key=leaf.questions[0] if leaf.questions else leaf.objective, attempts=failed, status=status),
+        )
     if records and not any(record.failed or record.hits for record in records):
         ctx.emit("none", Noted(node=ctx.path, text=f"No document matches “{texts[0]}”."))
-    return fused(lists), tuple(records)
+    return fused(lists), tuple(records), entries
+
+
+def _query(setting: Setting, text: str) -> SearchQuery:
+    return SearchQuery(
+        text=text,
+        max_results=HITS_PER_SEARCH,
+        include_domains=setting.domains,
+        exclude_domains=setting.exclude_domains,
+        date_from=setting.date_from,
+        date_to=setting.date_to,
+    )
 
 
 def fused(lists: list[tuple[Hit, ...]], k: int = 60) -> list[Hit]:

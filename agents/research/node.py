@@ -1,15 +1,12 @@
-"""An executor: it runs its part of the plan, branches side by side, and hands findings up with citations intact."""
+"""An executor: it runs its part of the plan in bounded rounds and hands findings up with citations intact."""
 
-from typing import Literal
-
-from agents.contracts.base import Frozen, Text
 from agents.contracts.finding import Finding, LeadInput, NodeStatus, Problem, Section
-from agents.contracts.plan import Leaf, Node
 from agents.errors import StepFailed
 from agents.events import NodeChanged
 from agents.jobs.port import Ctx, Handler
 from agents.research.desk import Desk
-from agents.research.leaf import LeafGiven, Setting, spent
+from agents.research.leaf import spent
+from agents.research.rounds import NodeGiven, Rounds, Tell
 from agents.research.writing import Numbering, facts_behind, prose_of, sources_behind
 from agents.role import Asked
 from agents.roles.synthesizer import LEAD_WRITER
@@ -18,113 +15,64 @@ UNMERGED = 2
 """Results of an inner executor that pass up as they are; more get a synthesizer (specification, section 5)."""
 
 
-class NodeGiven(Frozen):
-    """One executor of the plan, in its setting."""
-
-    node: Node
-    setting: Setting
-    parent: str
-    role: Literal["query", "node"] = "node"
-    """`query` for the root executor of a query."""
-    lead: bool = True
-    """False where a synthesizer above writes over these results anyway."""
-    title: Text
-    siblings: tuple[str, ...] = ()
-
-
 def node_handler(desk: Desk) -> Handler:
-    """Run one executor's part of the plan."""
+    """Run one executor's part of the plan, round by round."""
 
     async def run(ctx: Ctx, given: NodeGiven) -> Finding:
         started, node = ctx.elapsed, given.node
-        role = given.role
-
-        def tell(state: str, doing: str) -> None:
-            ctx.emit(
-                f"state:{state}",
-                NodeChanged.model_validate(
-                    {
-                        "node": ctx.path,
-                        "parent": given.parent,
-                        "role": role,
-                        "title": given.title,
-                        "state": state,
-                        "doing": doing,
-                    }
-                ),
-            )
-
-        titles = tuple(child.title for child in node.children)
-        for number, child in enumerate(node.children):
-            ctx.emit(
-                f"queued:{number}",
-                NodeChanged(
-                    node=f"{ctx.path}/{number}",
-                    parent=ctx.path,
-                    role="leaf" if isinstance(child, Leaf) else "node",
-                    title=child.title,
-                    state="queued",
-                    doing=child.objective,
-                ),
-            )
-        tell("searching", f"{len(titles)} {'branch' if len(titles) == 1 else 'branches'} side by side")
-        findings = await _branches(ctx, given, titles)
+        tell = _teller(ctx, given)
+        tell(
+            "searching", f"{len(node.children)} {'branch' if len(node.children) == 1 else 'branches'} side by side", "0"
+        )
+        went = Rounds(ctx, desk, given, tell)
+        for phase in node.phases:
+            if not await went.phase(phase):
+                break
+        findings = tuple(went.findings)
         status, note = graded(findings)
-        markdown, problems = "", tuple[Problem, ...]()
+        markdown, problems = "", tuple(went.problems)
         written = tuple(finding for finding in findings if prose_of(finding))
         if given.lead and len(written) > UNMERGED:
-            tell("writing", "what the branches say taken together")
-            markdown, problems = await _lead(ctx, desk, given, written)
-        tell(status, note or f"{len(written)} of {len(findings)} branches delivered")
+            tell("writing", "what the branches say taken together", "lead")
+            markdown, more = await _lead(ctx, desk, given, written)
+            problems += more
+        tell(status, note or f"{len(written)} of {len(findings)} branches delivered", "end")
         return Finding(
             path=ctx.path,
             title=given.title,
-            role=role,
+            role=given.role,
             status=status,
             note=note,
             markdown=markdown,
             children=findings,
             problems=problems,
+            rounds=tuple(went.records),
+            dispatched=tuple(went.dispatched),
+            skipped=tuple(went.skipped),
+            open_questions=went.gaps,
             **spent(ctx, started),
         )
 
     return Handler(run=run, takes=NodeGiven, gives=Finding)
 
 
-async def _branches(ctx: Ctx, given: NodeGiven, titles: tuple[str, ...]) -> tuple[Finding, ...]:
-    """Run all children side by side; one that fails shows so, and takes no other with it."""
-    items: list[tuple[str, str, Frozen]] = []
-    for number, child in enumerate(given.node.children):
-        siblings = (*given.siblings, *(title for title in titles if title != child.title))
-        if isinstance(child, Leaf):
-            branch = LeafGiven(leaf=child, setting=given.setting, parent=ctx.path, siblings=siblings)
-            items.append(("leaf", str(number), branch))
-        else:
-            below = NodeGiven(
-                node=child, setting=given.setting, parent=ctx.path, title=child.title, siblings=given.siblings
-            )
-            items.append(("node", str(number), below))
-    results = await ctx.children_of(items, gives=Finding)
-    findings: list[Finding] = []
-    for (kind, key, _), child, result in zip(items, given.node.children, results, strict=True):
-        if isinstance(result, StepFailed):
-            path = f"{ctx.path}/{key}"
-            problem = Problem(where=result.key, type=result.type, message=result.notice, retryable=result.retryable)
-            role: Literal["leaf", "node"] = "leaf" if kind == "leaf" else "node"
-            findings.append(
-                Finding(
-                    path=path, title=child.title, role=role, status="failed", note=result.notice, problems=(problem,)
-                )
-            )
-            ctx.emit(
-                f"failed:{key}",
-                NodeChanged(
-                    node=path, parent=ctx.path, role=role, title=child.title, state="failed", doing=result.notice
-                ),
-            )
-        else:
-            findings.append(result)
-    return tuple(findings)
+def _teller(ctx: Ctx, given: NodeGiven) -> Tell:
+    def tell(state: str, doing: str, key: str) -> None:
+        ctx.emit(
+            f"state:{state}:{key}",
+            NodeChanged.model_validate(
+                {
+                    "node": ctx.path,
+                    "parent": given.parent,
+                    "role": given.role,
+                    "title": given.title,
+                    "state": state,
+                    "doing": doing,
+                }
+            ),
+        )
+
+    return tell
 
 
 async def _lead(

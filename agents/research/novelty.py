@@ -1,9 +1,11 @@
 """Novelty of a round: the share of its content words that the notes do not hold yet. Words only, no meaning."""
 
 import re
-from itertools import pairwise
+import sys
+import unicodedata
 
-from agents.text.words import PARTICLES, UNSPACED, language_of, stop_words
+from agents.research.topic_words import HAN_PARTICLES
+from agents.text.words import UNSPACED, language_of, stop_words
 
 NOTES_KEPT = 50_000
 """Characters of the notes that count, the most recent ones (specification, section 5)."""
@@ -14,7 +16,10 @@ THRESHOLD = 0.15
 _SAMPLE = 1_000  # characters from which the language is guessed
 _RUN = re.compile(f"[{UNSPACED}]+")
 _WORD = re.compile(r"[^\W_]+")
-_GRAMMAR = re.compile("[\u3041-\u309f]")
+_UNITS = f"utf-16-{sys.byteorder[0]}e"  # of this machine, since pairs are read as its numbers
+_NO_WORD = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalnum()})
+_EMPTY = frozenset({0x20, *range(0x3041, 0x30A0), *map(ord, HAN_PARTICLES)})
+"""Code units that make no content word: the space between runs, hiragana endings, Chinese particles."""
 
 
 def within_unit(name: str, value: float) -> float:
@@ -35,13 +40,14 @@ def novelty(findings: str, notes: str) -> float:
         findings: what the round brought. Nothing in it, or only function words, is nothing new: 0.
         notes: all that was noted before, oldest first; without any, all is new: 1.
     """
-    language = language_of(findings[:_SAMPLE])
-    stop = stop_words(language)
-    found = {word for word in _unique(findings) if word not in stop and not _is_grammar(word)}
-    if not found:
-        return 0.0
-    # The cap is the specification's: what was noted long ago may be said again before a phase is cut short.
-    return len(found - _unique(notes[-NOTES_KEPT:])) / len(found) if notes.strip() else 1.0
+    stop = stop_words(language_of(findings[:_SAMPLE]))
+    words, pairs = _parts(findings)
+    words, pairs = words - stop, _telling(pairs, stop) if pairs else pairs
+    total = len(words) + len(pairs)
+    if not total or not notes.strip():
+        return 1.0 if total else 0.0
+    old_words, old_pairs = _parts(notes[-NOTES_KEPT:])
+    return (len(words - old_words) + len(pairs - old_pairs)) / total
 
 
 def below(score: float, threshold: float = THRESHOLD, enabled: bool = True) -> bool:
@@ -73,25 +79,29 @@ def _figure(share: float) -> str:
     return f"{share:.2f}" if abs(round(share, 2) - share) < 1e-9 else f"{share:.4f}"
 
 
-def _unique(text: str) -> set[str]:
-    """Give the casefolded words of `text`, each once; scripts without spaces as pairs of neighbouring characters.
+def _parts(text: str) -> tuple[set[str], set[int]]:
+    """Give the casefolded words of `text`, and the pairs of neighbours in scripts without spaces, each once.
 
-    Splitting at spaces first leaves few different pieces to look at closely, which is what makes it fast.
+    This runs over whole notes after every round: splitting at spaces first leaves few pieces to look at closely. Pairs
+    are numbers of two code units read from memory, since a string for each takes twice as long.
     """
-    pieces = " ".join(set(text.casefold().split()))
-    if not pieces.isascii():
-        pairs = _pairs(pieces)
-        if pairs:
-            return pairs | set(_WORD.findall(_RUN.sub(" ", pieces)))
-    return set(_WORD.findall(pieces))
+    if text.isascii():
+        return set(text.lower().translate(_NO_WORD).split()), set()
+    pieces = unicodedata.normalize("NFC", " ".join(set(text.casefold().split())))
+    runs, pairs = _RUN.findall(pieces), set[int]()
+    if runs:
+        pieces = _RUN.sub(" ", pieces)
+        units = memoryview(" ".join(runs).encode(_UNITS, "surrogatepass"))
+        for start in (0, 2):
+            pairs.update(units[start : start + (len(units) - start) // 4 * 4].cast("I"))
+    return set(_WORD.findall(pieces)), pairs
 
 
-def _pairs(text: str) -> set[str]:
-    found: set[str] = set()
-    for run in set(_RUN.findall(text)):
-        found.update(map("".join, pairwise(run)) if len(run) > 1 else (run,))
-    return found
+def _telling(pairs: set[int], stop: frozenset[str]) -> set[int]:
+    """Drop the pairs that carry grammar only or reach over the end of a run."""
+    dropped = {_pair(word) for word in stop if len(word) == 2}
+    return {pair for pair in pairs if pair & 0xFFFF not in _EMPTY and pair >> 16 not in _EMPTY} - dropped
 
 
-def _is_grammar(word: str) -> bool:
-    return len(word) <= 2 and (bool(_GRAMMAR.search(word)) or not PARTICLES.isdisjoint(word))
+def _pair(two: str) -> int:
+    return int.from_bytes(two.encode(_UNITS), sys.byteorder)

@@ -50,6 +50,7 @@ class SourceDone(Frozen):
     card: SourceCard | None = None
     problem: Problem | None = None
     """A failure on our side or the model's, as against a document that cannot be used."""
+    stood_in: str = ""
 
 
 class Extracted(Charged):
@@ -183,7 +184,7 @@ def source_handler(desk: Desk) -> Handler:
                 node=leaf, source=fetched.card, facts=len(reading.facts), dropped=reading.dropped, usage=done.usage
             ),
         )
-        return SourceDone(reading=reading, card=fetched.card)
+        return SourceDone(reading=reading, card=fetched.card, stood_in=done.asked.stood_in)
 
     return Handler(run=run, takes=SourceGiven, gives=SourceDone)
 

@@ -22,6 +22,10 @@ def _groups(text: str) -> dict[str, str]:
     return {key(word): group.split()[0] for group in text.split(",") for word in group.split()}
 
 
+def _words(text: str) -> frozenset[str]:
+    return frozenset(map(key, text.split()))
+
+
 POLES: Groups = {
     language: _groups(text)
     for language, text in {
@@ -40,7 +44,7 @@ POLES: Groups = {
             private, urban city, rural countryside, legal, illegal, formal, informal, domestic, foreign, natural,
             artificial, organic, conventional, active, passive, direct, indirect, acute, chronic, hot, cold, warm,
             cool, wet, dry, day daytime, night nighttime, summer, winter, spring, autumn, january, february, march,
-            april, june, july, august, september, october, november, december, male, female, minimum min, maximum
+            april, june, july, august, september, october, november, december, minimum min, maximum
             max, best, worst, rich, poor, online, offline, open, closed, input, output, income revenue, expense
             expenditure, onshore, offshore, primary, secondary, tertiary, liberal left-wing, conservative right-wing,
             black, white, red, green, blue, weekly, monthly, annual yearly, daily, hourly, myth, fact, strong, weak,
@@ -130,7 +134,7 @@ POPULATIONS: Groups = {
     language: _groups(text)
     for language, text in {
         "en": """
-            women woman female mothers, men man fathers, children child kids paediatric pediatric, adults adult,
+            women woman female mothers, men man male fathers, children child kids paediatric pediatric, adults adult,
             adolescents adolescent teenagers teenager teens youth young, elderly seniors geriatric aged, infants
             infant babies baby newborn neonatal, toddlers, girls girl, boys boy, pregnant pregnancy maternal, parents
             parent, students student pupils, teachers teacher, workers worker employees, employers employer, patients
@@ -219,18 +223,14 @@ MARKERS: dict[str, frozenset[str]] = {
 }
 """Prepositions that say who does what to whom: what stands behind the same one must agree."""
 
-VERBS = frozenset(
-    key(word)
-    for words in (
-        "affect influence cause predict drive reduce increase improve replace harm help raise lower beat exceed",
-        "precede change shape",
-    )
-    for word in words.split()
+VERBS = _words(
+    """affect influence cause predict drive reduce increase improve replace harm help raise lower beat exceed precede
+    change shape"""
 )
 """English verbs with a doer and a thing done to, which may be asked for either way round."""
 
 PLAIN: dict[str, frozenset[str]] = {
-    language: frozenset(map(key, text.split()))
+    language: _words(text)
     for language, text in {
         "en": """
             overview introduction summary history role rate level number trend share price cost study research review
@@ -277,42 +277,38 @@ PLAIN_ENDINGS: dict[str, tuple[str, ...]] = {
     "sv": ("ning", "ningar", "het", "heter", "tion", "skap", "else"),
 }
 
-PLACES = frozenset(
-    key(word)
-    for words in (
-        """
-        afghanistan africa afrika alaska albania alemanha alemania algeria algerien algérie allemagne america
-        american amerika américa angola arabia argentina argentine argentinian argentinien armenia asia asie asien
-        australia australian australie australien austria austrian autriche azerbaijan bahrain bangladesh bavaria
-        bayern beijing belarus belgien belgique belgium belgië berlin bolivia bosnia botswana brasil brasile
-        brasilien brazil brazilian british brussels brésil bulgaria bulgarian bulgarien burundi bélgica cairo
-        california cambodia cameroon canada canadian canadá chad chile chilean china chine chinese cina colombia
-        colombian colombie congo corea corée croatia croatie cuba cyprus czech czechia danemark danimarca danish
-        danmark delhi denmark deutschland dinamarca dubai dublin duitsland dutch dänemark ecuador egipto egitto egypt
-        egyptian england english eritrea espagne espanha españa estland estonia ethiopia ethiopian europa europe
-        european finland finlande finlandia finnish finnland florida france francia frankreich frankrijk frankrike
-        frança french gaza geneva georgia german germania germany ghana giappone grecia greece greek greenland
-        griechenland grèce guatemala guinea haiti hamburg hawaii holland honduras hongrie hungarian hungary hungría
-        iceland inde india indian indien indonesia indonesian indonesien indonésie irak iran iranian iraq iraqi
-        ireland irish irland irlanda irlande island israel israeli istanbul italia italian italie italien italië
-        italy jakarta jamaica japan japanese japon japão japón jordan kanada kazakhstan kenia kenya kenyan kolumbien
-        kongo korea korean kosovo kroatien kuba kuwait lagos laos latvia lebanon lettland liberia libia libya libye
-        libyen lisbon litauen lithuania london luxembourg luxemburg madagascar madrid malawi malaysia mali malta
-        maroc marokko marruecos mauritania messico mexican mexico mexiko mexique milan moldova mongolia montenegro
-        moroccan morocco moscow mozambique mumbai munich myanmar méxico münchen namibia nederland nepal netherlands
-        nicaragua niederlande niger nigeria nigerian noorwegen norge noruega norvegia norvège norway norwegen
-        norwegian oman oslo pakistan pakistani palestine panama paraguay paris peru peruvian perù perú philippines
-        poland polen polish pologne polonia polônia portugal portuguese prague pérou qatar romania romanian rome
-        roumanie rumania rumänien rusia rusland russia russian russie russland rwanda ryssland rússia saudi
-        schottland schweden schweiz scotland scottish senegal seoul serbia serbie serbien shanghai singapore slovakia
-        slovenia slowenien somalia spagna spain spanien spanish spanje stockholm sudan suecia suisse suiza suriname
-        suède suécia suíça sverige svezia svizzera sweden swedish swiss switzerland sydney syria syrian syrie syrien
-        taiwan taiwanese tansania tanzania texas thai thailand togo tokyo toronto tschechien tunesien tunisia tunisie
-        turchia turkey turkish turquie turquía tyskland türkei uae ucraina ucrania uganda uk ukraine ukrainian ungarn
-        uruguay usa uzbekistan venezuela vienna vietnam vietnamese wales warsaw welsh wien yemen zambia zimbabwe
-        zurich zweden zwitserland zypern zürich ägypten äthiopien égypte éthiopie österreich""",
-    )
-    for word in words.split()
+PLACES = _words(
+    """
+    afghanistan africa afrika alaska albania alemanha alemania algeria algerien algérie allemagne america
+    american amerika américa angola arabia argentina argentine argentinian argentinien armenia asia asie asien
+    australia australian australie australien austria austrian autriche azerbaijan bahrain bangladesh bavaria
+    bayern beijing belarus belgien belgique belgium belgië berlin bolivia bosnia botswana brasil brasile
+    brasilien brazil brazilian british brussels brésil bulgaria bulgarian bulgarien burundi bélgica cairo
+    california cambodia cameroon canada canadian canadá chad chile chilean china chine chinese cina colombia
+    colombian colombie congo corea corée croatia croatie cuba cyprus czech czechia danemark danimarca danish
+    danmark delhi denmark deutschland dinamarca dubai dublin duitsland dutch dänemark ecuador egipto egitto egypt
+    egyptian england english eritrea espagne espanha españa estland estonia ethiopia ethiopian europa europe
+    european finland finlande finlandia finnish finnland florida france francia frankreich frankrijk frankrike
+    frança french gaza geneva georgia german germania germany ghana giappone grecia greece greek greenland
+    griechenland grèce guatemala guinea haiti hamburg hawaii holland honduras hongrie hungarian hungary hungría
+    iceland inde india indian indien indonesia indonesian indonesien indonésie irak iran iranian iraq iraqi
+    ireland irish irland irlanda irlande island israel israeli istanbul italia italian italie italien italië
+    italy jakarta jamaica japan japanese japon japão japón jordan kanada kazakhstan kenia kenya kenyan kolumbien
+    kongo korea korean kosovo kroatien kuba kuwait lagos laos latvia lebanon lettland liberia libia libya libye
+    libyen lisbon litauen lithuania london luxembourg luxemburg madagascar madrid malawi malaysia mali malta
+    maroc marokko marruecos mauritania messico mexican mexico mexiko mexique milan moldova mongolia montenegro
+    moroccan morocco moscow mozambique mumbai munich myanmar méxico münchen namibia nederland nepal netherlands
+    nicaragua niederlande niger nigeria nigerian noorwegen norge noruega norvegia norvège norway norwegen
+    norwegian oman oslo pakistan pakistani palestine panama paraguay paris peru peruvian perù perú philippines
+    poland polen polish pologne polonia polônia portugal portuguese prague pérou qatar romania romanian rome
+    roumanie rumania rumänien rusia rusland russia russian russie russland rwanda ryssland rússia saudi
+    schottland schweden schweiz scotland scottish senegal seoul serbia serbie serbien shanghai singapore slovakia
+    slovenia slowenien somalia spagna spain spanien spanish spanje stockholm sudan suecia suisse suiza suriname
+    suède suécia suíça sverige svezia svizzera sweden swedish swiss switzerland sydney syria syrian syrie syrien
+    taiwan taiwanese tansania tanzania texas thai thailand togo tokyo toronto tschechien tunesien tunisia tunisie
+    turchia turkey turkish turquie turquía tyskland türkei uae ucraina ucrania uganda uk ukraine ukrainian ungarn
+    uruguay usa uzbekistan venezuela vienna vietnam vietnamese wales warsaw welsh wien yemen zambia zimbabwe
+    zurich zweden zwitserland zypern zürich ägypten äthiopien égypte éthiopie österreich"""
 )
 """Places, since many topics are written without capitals."""
 
@@ -340,21 +336,20 @@ ROMAN: dict[str, str] = {
 }
 """Roman numerals of more than one letter, written large; the others count as single letters."""
 
-ARTICLES = frozenset("aeiouyàéèåöwz")
-"""Single letters that are words of their own somewhere."""
+ARTICLES = {"en": "ai", "fr": "aàyô", "es": "aeouy", "it": "aeioè", "pt": "aeoàé", "nl": "u", "sv": "iåö"}
+"""Single letters that are words of their own."""
+
+FALSE_FRIENDS = _words("bar car come den door era far hat man men plus sea sin son war")
+"""English words that are small words elsewhere: one of them does not make a topic French or German."""
 
 HAN_PARTICLES = frozenset("的了吗嗎呢吧啊之")
 """Chinese characters that carry grammar only."""
 
-KANA_PARTICLES = frozenset(
-    word
-    for words in (
-        "における においての において に関する に関して についての について による によると によって",
-        "に対する に対して とは何か とは何ですか は何ですか は何か ですか でしょうか とは では には",
-        "にも での への との からの までの として など などの の は が を に で と も へ や か から",
-        "まで",
-    )
-    for word in words.split()
+KANA_PARTICLES = _words(
+    """における においての において に関する に関して についての について による によると によって
+    に対する に対して とは何か とは何ですか は何ですか は何か ですか でしょうか とは では には
+    にも での への との からの までの として など などの の は が を に で と も へ や か から
+    まで"""
 )
 """Hiragana that carry grammar only, where they stand alone between other characters."""
 

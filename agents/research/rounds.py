@@ -1,0 +1,280 @@
+"""The rounds of one executor: choose topics, drop repeats, run children side by side, gather, decide.
+
+New topics become leaves of the same executor, never executors: rounds add breadth, depth is the plan's alone.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+from agents.budget import Limits
+from agents.contracts.base import Frozen, Text
+from agents.contracts.decision import ReflectionInput, ReflectionResponse, RoundRecord, SkippedTopic
+from agents.contracts.finding import Finding, Problem
+from agents.contracts.plan import Leaf, LeafBudget, Node, Phase
+from agents.errors import StepFailed
+from agents.events import NodeChanged, Noted, RoundEnded
+from agents.jobs.port import Ctx
+from agents.research.decision import Decided, decide
+from agents.research.desk import Desk, Dispatched
+from agents.research.leaf import LeafGiven, Setting
+from agents.research.looping import (
+    delta,
+    facts_of,
+    lowered,
+    next_leaves,
+    retries_of,
+    sources_of,
+    statements_of,
+    topic_of,
+    unused,
+)
+from agents.research.novelty import novelty
+from agents.research.success import Success, met
+from agents.role import Asked
+from agents.roles.reflector import REFLECTOR
+
+Tell = Callable[[str, str, str], None]
+"""Tell a state, what is done now and why, under a key of its own."""
+
+REFLECTION_SHARE = 0.1
+"""Part of the whole time that one reflection may take."""
+MIN_ROUND_SHARE = 0.6
+"""Part of the time left that a round may take while others may follow; what it leaves goes to the next."""
+
+
+class NodeGiven(Frozen):
+    """One executor of the plan, in its setting."""
+
+    node: Node
+    setting: Setting
+    parent: str
+    role: Literal["query", "node"] = "node"
+    """`query` for the root executor of a query."""
+    lead: bool = True
+    """False where a synthesizer above writes over these results anyway."""
+    title: Text
+    siblings: tuple[str, ...] = ()
+
+
+class Rounds:
+    """What one executor's rounds have come to."""
+
+    def __init__(self, ctx: Ctx, desk: Desk, given: NodeGiven, tell: Tell) -> None:
+        self.ctx, self.desk, self.given, self.tell = ctx, desk, given, tell
+        self.loop = given.setting.loop
+        self.findings: list[Finding] = []
+        self.problems: list[Problem] = []
+        self.records: list[RoundRecord] = []
+        self.dispatched: list[str] = []
+        self.skipped: list[SkippedTopic] = []
+        self.questions: list[str] = [q for leaf in given.node.leaves() for q in leaf.questions]
+        self.gaps: tuple[str, ...] = ()
+        self._proposed: tuple[Leaf | Node, ...] = given.node.children
+        self._notes = ""
+        self._before: Success | None = None
+        self._reflection: ReflectionResponse | None = None
+
+    async def phase(self, phase: Phase) -> bool:
+        """Run one phase to its end; False when nothing may follow it (time, cap, or the user's wish)."""
+        in_phase = 0
+        while True:
+            in_phase += 1
+            left = self.loop.max_rounds - len(self.records)
+            if left <= 0 or not self._proposed:
+                return False
+            decided = await self._round(phase, in_phase, min(phase.max_iterations, in_phase + left - 1))
+            if not decided.decision.shouldContinue:
+                self._proposed = self._next(decided)
+                return decided.cause in {"sufficient", "criteria", "no_gaps", "novelty"} and bool(self._proposed)
+            self._proposed = self._next(decided)
+
+    def _next(self, decided: Decided) -> tuple[Leaf | Node, ...]:
+        if self._reflection is None:
+            return ()
+        return next_leaves(decided.decision, self._reflection, self._budget())
+
+    def _budget(self) -> LeafBudget:
+        leaves = self.given.node.leaves()
+        return leaves[0].budget if leaves else LeafBudget()
+
+    async def _round(self, phase: Phase, in_phase: int, max_rounds: int) -> Decided:
+        number = len(self.records) + 1
+        chosen, dispatch = await self._dispatch(number)
+        new = await self._run(chosen, number, last=in_phase >= max_rounds)
+        self.findings.extend(new)
+        said = "\n".join(fact.statement for fact in facts_of(new))
+        fresh = novelty(said, self._notes) if self._notes else (1.0 if said else 0.0)
+        known = {fact.id for fact in facts_of(tuple(self.findings[: len(self.findings) - len(new)]))}
+        found = [fact for fact in facts_of(new) if fact.id not in known]
+        self._notes = f"{self._notes}\n{said}"
+        everything = tuple(self.findings)
+        after = met(phase.criteria, facts_of(everything), sources_of(everything), self.questions, 0)
+        adopted = not lowered(self._before, after)
+        if not adopted:
+            self.findings[len(self.findings) - len(new) :] = unused(new)
+        self._reflection = await self._reflect(after, number, max_rounds, in_phase, dispatch)
+        decided = decide(
+            iteration=in_phase,
+            max_iterations=max(1, max_rounds),
+            reflection=self._reflection,
+            left_s=self.ctx.collecting_left,
+            reserve_s=0.0 if self.ctx.collecting_left else 1.0,
+            retries=retries_of(everything),
+            criteria_met=after.met,
+            novelty=None if number == 1 else fresh,
+            novelty_threshold=self.loop.novelty_threshold,
+            early_termination=self.loop.early_termination,
+            finishing=self.ctx.finishing,
+            summary=_summary(new, len(found)),
+        )
+        if decided.decision.timeRemainingMinutes is not None and self.ctx.left is not None:
+            whole = round(self.ctx.left / 60, 2)
+            decided = _with_time(decided, whole)
+        self.gaps = decided.decision.gaps or after.missing
+        record = RoundRecord(
+            node=self.ctx.path,
+            round=number,
+            phase=phase.title,
+            decision=decided.decision,
+            reason=decided.reason,
+            tag=decided.tag,
+            delta=delta(self._before, after, len(found), len({f.source_id for f in found}), len(dispatch.skipped)),
+            confidence=after.confidence,
+            coverage=after.coverage,
+            novelty=fresh,
+            adopted=adopted,
+        )
+        self.records.append(record)
+        self.ctx.emit(f"round:{number}", RoundEnded(node=self.ctx.path, record=record))
+        if adopted:
+            self._before = after
+        if decided.decision.shouldContinue:
+            self.tell("searching", f"round {number + 1}: {decided.decision.nextSearchTopic or ''}".strip(), str(number))
+        return decided
+
+    async def _dispatch(self, number: int) -> tuple[list[tuple[str, Leaf | Node]], Dispatched]:
+        """Have the job's ledger say which proposed topics are new; executors of the plan are never dropped."""
+        topics = {topic_of(child): child for child in self._proposed}
+        leaf_topics = tuple(topic for topic, child in topics.items() if isinstance(child, Leaf))
+        bound = self.loop.side_by_side if number > 1 else max(len(leaf_topics), 1)
+        dispatch = await self.ctx.call(
+            "dispatch", f"r{number}", self.desk.dispatch, leaf_topics, bound, gives=Dispatched, pool="local"
+        )
+        self.desk.note_dispatched(dispatch)
+        self.dispatched += dispatch.chosen
+        self.skipped += dispatch.skipped
+        for skip in dispatch.skipped:
+            text = f"Skipped “{skip.topic}”. {skip.explanation}"
+            self.ctx.emit(f"skipped:{number}:{skip.topic}", Noted(node=self.ctx.path, text=text))
+        chosen: list[tuple[str, Leaf | Node]] = []
+        for place, (topic, child) in enumerate(topics.items()):
+            if isinstance(child, Node) or topic in dispatch.chosen:
+                # Planned children keep their place in the tree; later rounds have names of their own.
+                chosen.append((str(place) if number == 1 else f"r{number}-{place}", child))
+                if number > 1 and isinstance(child, Leaf):
+                    self.questions += [q for q in child.questions if q not in self.questions]
+        return chosen, dispatch
+
+    async def _run(self, chosen: list[tuple[str, Leaf | Node]], number: int, *, last: bool) -> tuple[Finding, ...]:
+        """Run the children of a round side by side; one that fails shows so, and takes no other with it."""
+        ctx, given = self.ctx, self.given
+        titles = tuple(child.title for _, child in chosen)
+        items: list[tuple[str, str, Frozen]] = []
+        for key, child in chosen:
+            kind: Literal["leaf", "node"] = "leaf" if isinstance(child, Leaf) else "node"
+            queued = NodeChanged(
+                node=f"{ctx.path}/{key}",
+                parent=ctx.path,
+                role=kind,
+                title=child.title,
+                state="queued",
+                doing=child.objective,
+            )
+            ctx.emit(f"queued:{key}", queued)
+            siblings = (*given.siblings, *(title for title in titles if title != child.title))
+            if isinstance(child, Leaf):
+                items.append(
+                    (kind, key, LeafGiven(leaf=child, setting=given.setting, parent=ctx.path, siblings=siblings))
+                )
+            else:
+                below = NodeGiven(
+                    node=child, setting=given.setting, parent=ctx.path, title=child.title, siblings=given.siblings
+                )
+                items.append((kind, key, below))
+        results = await ctx.children_of(items, gives=Finding, limits=self._share(len(items), last=last))
+        findings: list[Finding] = []
+        for (kind_, key, _), (_, child), result in zip(items, chosen, results, strict=True):
+            if isinstance(result, Finding):
+                findings.append(result)
+                continue
+            findings.append(self._failed(key, child.title, "leaf" if kind_ == "leaf" else "node", result))
+        return tuple(findings)
+
+    def _failed(self, key: str, title: str, role: Literal["leaf", "node"], failure: StepFailed) -> Finding:
+        path = f"{self.ctx.path}/{key}"
+        stopped = failure.type == "Stopped"
+        problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
+        self.ctx.emit(
+            f"failed:{key}",
+            NodeChanged(
+                node=path, parent=self.ctx.path, role=role, title=title, state="stopped" if stopped else "failed",
+                doing=failure.notice,
+            ),
+        )  # fmt: skip
+        return Finding(
+            path=path, title=title, role=role, status="stopped" if stopped else "failed", note=failure.notice,
+            problems=() if stopped else (problem,),
+        )  # fmt: skip
+
+    def _share(self, children: int, *, last: bool) -> Limits:
+        """Fair shares: equal tokens side by side; of the time left, a part while other rounds may follow."""
+        tokens = self.ctx.budget.tokens_left()
+        left = self.ctx.left
+        seconds = None if left is None or last else max(left * MIN_ROUND_SHARE, left - (self.ctx.collecting_left or 0))
+        return Limits(seconds=seconds, tokens=None if tokens is None else max(1, tokens // max(1, children)))
+
+    async def _reflect(
+        self, after: Success, number: int, max_rounds: int, in_phase: int, dispatch: Dispatched
+    ) -> ReflectionResponse | None:
+        """Ask the reflector where its answer can change the decision; a failure ends the loop and loses nothing."""
+        ctx, setting = self.ctx, self.given.setting
+        hopeless = in_phase >= max_rounds or ctx.finishing or ctx.collecting_left == 0 or after.met
+        if hopeless:
+            return None
+        given = ReflectionInput(
+            query=setting.query,
+            objective=self.given.node.objective,
+            questions=tuple(self.questions),
+            statements=statements_of(tuple(self.findings)),
+            missing=after.missing,
+            dispatched=dispatch.known,
+            exhausted=retries_of(tuple(self.findings)).exhausted(),
+            guidance=dispatch.guidance,
+            round=number,
+            max_rounds=max_rounds,
+            minutes_left=None if ctx.left is None else round(ctx.left / 60, 1),
+            language=setting.language,
+            query_type=setting.query_type,
+            today=setting.today,
+        )
+        try:
+            asked = await ctx.call(
+                "reflector", f"r{number}", self.desk.ask, REFLECTOR, given, ctx.within(REFLECTION_SHARE),
+                gives=Asked[ReflectionResponse],
+            )  # fmt: skip
+        except StepFailed as failure:
+            self.problems.append(
+                Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
+            )
+            return None
+        return asked.output
+
+
+def _summary(new: tuple[Finding, ...], facts: int) -> str:
+    delivered = sum(1 for finding in new if finding.status == "done")
+    return f"{delivered} of {len(new)} branches delivered; {facts} new facts."
+
+
+def _with_time(decided: Decided, minutes: float) -> Decided:
+    decision = decided.decision.model_copy(update={"timeRemainingMinutes": minutes})
+    return Decided(decision=decision, reason=decided.reason, tag=decided.tag, cause=decided.cause)

@@ -1,0 +1,239 @@
+"""The offline manager: too broad, small enough, one lookup, and what follows in the talk."""
+
+import pytest
+
+from agents.contracts.brief import ScopingInput, ScopingTurn, Turn
+from agents.contracts.source import CorpusSurvey, DocumentNote
+from agents.llm.offline.scoping import scope
+from agents.roles.manager import MANAGER
+
+SURVEY = CorpusSurvey(
+    documents=(
+        DocumentNote(
+            url="a", title="Rents and wages in two cities", themes=("housing costs", "rent index"), language="en"
+        ),
+        DocumentNote(url="b", title="The price cap of 2020", themes=("price cap", "housing costs"), language="en"),
+        DocumentNote(url="c", title="New flats by the river", themes=("building permits", "price cap"), language="en"),
+    ),
+    total=3,
+    matching=3,
+    themes=("housing costs", "price cap"),
+    date_from="2015-02-01",
+    date_to="2024-06-30",
+    languages=("en",),
+)
+BROAD = "Tell me everything about rents in Vienna."
+
+
+def talk(*messages: str, language: str = "en", survey: CorpusSurvey = SURVEY, max_leaves: int = 12) -> ScopingTurn:
+    """Hold a talk and return its last turn; every turn passes the checks of the role."""
+    turns: tuple[Turn, ...] = ()
+    agreed = ()
+    for message in messages:
+        given = ScopingInput(
+            message=message,
+            turns=turns,
+            agreed=agreed,
+            survey=survey,
+            today="2026-01-15",
+            language=language,
+            max_leaves=max_leaves,
+        )
+        turn = scope(given)
+        for check in MANAGER.checks:
+            check(given, turn)
+        turns = (*turns, Turn(speaker="user", text=message), Turn(speaker="manager", text=turn.reply))
+        agreed = turn.queries
+    return turn
+
+
+def test_a_broad_question_is_refused_with_its_count_and_four_ways_on() -> None:
+    turn = talk(BROAD)
+
+    (query,) = turn.queries
+    assert not query.feasible
+    assert not turn.ready
+    assert "12" in query.reason
+    assert "leaves" in query.reason
+    assert len(query.suggested_split) == 4
+    assert 1 <= len(turn.open_questions) <= 2
+    assert turn.reply.startswith("I can't research that well as one question yet.")
+
+
+def test_every_suggestion_can_be_taken() -> None:
+    for number in range(1, 5):
+        turn = talk(BROAD, f"{number}")
+        assert turn.ready
+        assert [query.feasible for query in turn.queries] == [True]
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("1 and 3", [0, 2]),
+        ("the second one", [1]),
+        ("just the first please", [0]),
+        ("both 2 and 4", None),
+        ("all of them", [0, 1, 2, 3]),
+        ("the last one", [3]),
+    ],
+)
+def test_suggestions_are_picked_by_number_and_ordinal(message: str, expected: list[int] | None) -> None:
+    offered = talk(BROAD).queries[0].suggested_split
+
+    turn = talk(BROAD, message)
+
+    wanted = offered if expected is None else tuple(offered[at] for at in expected)
+    assert tuple(query.text for query in turn.queries) == wanted
+
+
+def test_suggestions_are_picked_by_their_words() -> None:
+    offered = talk(BROAD).queries[0].suggested_split
+    wanted = next(text for text in offered if "cap" in text.casefold())
+
+    assert [query.text for query in talk(BROAD, "the price cap").queries] == [wanted]
+
+
+def test_a_number_that_was_not_offered_is_asked_about() -> None:
+    turn = talk(BROAD, "7")
+
+    assert not turn.ready
+    assert "7" in turn.reply
+
+
+def test_years_alone_narrow_the_question_and_an_aspect_settles_it() -> None:
+    period = talk(BROAD, "only 2019 to 2023")
+    aspect = talk(BROAD, "only 2019 to 2023", "just the evictions")
+
+    assert not period.ready
+    assert period.queries[0].scope_limits
+    assert aspect.ready
+    assert "evictions" in aspect.queries[0].text
+    assert "2019" in aspect.queries[0].text
+
+
+def test_a_feasible_question_is_narrowed_in_place() -> None:
+    turn = talk("How did rents in Vienna and Munich develop, and what explains the difference?", "only 2019 to 2023")
+
+    assert turn.ready
+    assert turn.queries[0].text.endswith("(only 2019 to 2023)?")
+
+
+def test_a_query_is_dropped_and_another_added() -> None:
+    two = "How did rents in Vienna change since 2015? Also: why did Munich build fewer flats after 2019?"
+
+    dropped = talk(two, "drop query 2")
+    added = talk(two, "drop query 2", "also ask who wrote the price cap of 2020")
+
+    assert len(talk(two).queries) == 2
+    assert len(dropped.queries) == 1
+    assert "Vienna" in dropped.queries[0].text
+    assert len(added.queries) == 2
+    assert "price cap" in added.queries[1].text
+
+
+def test_agreement_keeps_what_is_feasible_and_does_not_choose_for_the_user() -> None:
+    assert talk("How did rents in Vienna change between 2015 and 2020?", "yes").ready
+    assert not talk(BROAD, "ok").ready
+
+
+def test_a_new_question_replaces_the_old_one() -> None:
+    turn = talk(BROAD, "How many flats were built in Munich in 2019?")
+
+    assert [query.text for query in turn.queries] == ["How many flats were built in Munich in 2019?"]
+
+
+def test_a_lookup_gets_the_smallest_plan_and_says_so() -> None:
+    turn = talk("In which year was the rent cap of Munich introduced?")
+
+    assert turn.ready
+    assert turn.tier == "simple"
+    assert turn.reply.startswith("One lookup answers this.")
+
+
+@pytest.mark.parametrize("message", ["hi", "how are you?", "👍", "Danke!", "..."])
+def test_a_message_without_a_question_gets_one_back(message: str) -> None:
+    turn = talk(message)
+
+    assert turn.queries == ()
+    assert not turn.ready
+    assert turn.open_questions
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "How did rents in Vienna change since 2015? Why did Munich build fewer flats after 2019?",
+        "1. How did rents in Vienna change since 2015?\n2. Why did Munich build fewer flats after 2019?",
+        "How did rents in Vienna change since 2015, and, separately, why did Munich build fewer flats after 2019?",
+        "I want to know how rents in Vienna changed since 2015. I also want to know why Munich built fewer flats.",
+        "Zwei Fragen: Wie haben sich die Mieten seit 2015 entwickelt? Unabhängig davon: Warum baute München weniger?",
+    ],
+)
+def test_independent_questions_become_queries_of_their_own(message: str) -> None:
+    assert len(talk(message).queries) == 2
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "How did rents in Vienna change since 2015, and why do the published figures differ?",
+        "How did rents in Vienna change since 2015, and what did that mean for tenants?",
+        "Why did rents in Vienna rise after 2015? What was done about it?",
+    ],
+)
+def test_what_leans_on_the_question_before_stays_with_it(message: str) -> None:
+    assert len(talk(message).queries) == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "language", "words"),
+    [
+        ("Erzähle mir alles über Mieten in Wien.", "de", "Als eine einzige Frage"),
+        ("Donne-moi un aperçu complet des loyers.", "fr", "Je ne peux pas encore"),
+        ("Háblame de los alquileres", "es", "Todavía no puedo"),
+        ("Dimmi tutto su affitti", "it", "I can't research"),
+    ],
+)
+def test_it_answers_in_the_users_language_where_it_has_the_words(message: str, language: str, words: str) -> None:
+    turn = talk(message, language=language)
+
+    assert turn.reply.startswith(words)
+    assert not turn.ready
+
+
+def test_it_says_once_that_it_quotes_and_does_not_reason() -> None:
+    assert "does not reason" in talk(BROAD).reply
+    assert "does not reason" not in talk(BROAD, "2").reply
+
+
+def test_a_question_that_no_document_matches_stays_feasible_and_is_said_to_find_little() -> None:
+    turn = talk("How many moons does Jupiter have?", survey=SURVEY.model_copy(update={"matching": 0, "documents": ()}))
+
+    assert turn.ready
+    assert "may find nothing" in turn.reply
+
+
+def test_medical_legal_and_financial_questions_carry_a_caution_once() -> None:
+    turn = talk("Which side effects of the vaccine were reported in Vienna in 2021, and how often?")
+
+    assert turn.query_type == "medical_legal_financial"
+    assert turn.reply.count("no personal advice") == 1
+
+
+def test_addresses_in_a_question_are_kept_and_not_taken_for_words() -> None:
+    turn = talk("How did rents in Vienna change since 2015, according to https://example.org/a?b=everything ?")
+
+    assert turn.ready
+    assert turn.queries[0].scope_limits == ("https://example.org/a?b=everything",)
+
+
+def test_more_parts_than_leaves_are_too_many() -> None:
+    wide = "Compare Vienna, Munich, Zurich, Prague and Graz with regard to rents, wages and flats built since 2015."
+
+    assert not talk(wide).ready
+    assert "15 leaves" in talk(wide).queries[0].reason
+
+
+def test_the_same_talk_gives_the_same_turn() -> None:
+    assert talk(BROAD, "1 and 3") == talk(BROAD, "1 and 3")

@@ -1,0 +1,60 @@
+"""The offline engine as a model: answers through the same validation as any model, for nothing, in pieces."""
+
+import json
+
+import pytest
+
+from agents.contracts.base import Frozen
+from agents.contracts.brief import ScopingInput, ScopingTurn
+from agents.contracts.plan import PlanLevel, PlanningInput
+from agents.errors import ModelError
+from agents.llm.base import Request
+from agents.llm.offline import OfflineModel
+
+SCOPING = ScopingInput(message="Tell me everything about rents.", today="2026-01-15", language="en")
+
+
+def request(given: Frozen, gives: type[Frozen]) -> Request:
+    return Request(role="any", messages=(), given=given, gives=gives, deadline_s=None, max_output_tokens=100)
+
+
+async def test_it_answers_with_the_contract_as_json_and_costs_nothing() -> None:
+    reply = await OfflineModel().reply(request(SCOPING, ScopingTurn))
+
+    assert ScopingTurn.model_validate_json(reply.text).queries[0].feasible is False
+    assert (reply.usage.calls, reply.usage.tokens, reply.usage.cost_usd) == (1, 0, 0.0)
+    assert reply.model == "offline engine"
+    assert OfflineModel.reasons is False
+
+
+async def test_the_reply_is_streamed_in_pieces_that_join_to_it() -> None:
+    pieces: list[str] = []
+
+    async def keep(piece: str) -> None:
+        pieces.append(piece)
+
+    reply = await OfflineModel().reply(request(SCOPING, ScopingTurn), keep)
+
+    assert len(pieces) > 2
+    assert "".join(pieces) == json.loads(reply.text)["reply"]
+
+
+async def test_an_answer_without_words_for_the_user_streams_nothing() -> None:
+    pieces: list[str] = []
+
+    async def keep(piece: str) -> None:
+        pieces.append(piece)
+
+    given = PlanningInput(
+        query="When was Rome founded?", objective="When was Rome founded?", executors_left=1, leaves_left=1
+    )
+    await OfflineModel().reply(request(given, PlanLevel), keep)
+
+    assert pieces == []
+
+
+async def test_what_it_has_no_function_for_is_refused_by_name() -> None:
+    with pytest.raises(ModelError, match="no function for ScopingTurn"):
+        await OfflineModel().reply(request(ScopingTurn.model_construct(), PlanLevel))
+    with pytest.raises(ModelError, match="gives ScopingTurn, not PlanLevel"):
+        await OfflineModel().reply(request(SCOPING, PlanLevel))

@@ -1,0 +1,91 @@
+"""The offline planner: one level of the tree that scoping counted."""
+
+import pytest
+
+from agents.contracts.plan import PlanLevel, PlanningInput
+from agents.llm.offline.planning import plan
+from agents.roles.planner import PLANNER
+
+
+def planned(query: str, **given: object) -> PlanLevel:
+    """Plan one level; it passes the checks of the role."""
+    values = {"query": query, "objective": query, "executors_left": 3, "leaves_left": 12, **given}
+    asked = PlanningInput.model_validate(values)
+    level = plan(asked)
+    for check in PLANNER.checks:
+        check(asked, level)
+    return level
+
+
+def test_a_lookup_gets_one_leaf() -> None:
+    level = planned("When was the Treaty of Utrecht signed?")
+
+    assert [branch.kind for branch in level.branches] == ["leaf"]
+    assert level.min_sources == 1
+
+
+def test_a_question_is_cut_by_its_clauses_and_the_things_it_names() -> None:
+    level = planned(
+        "How did average rents in Vienna and Munich develop from 2015 to 2024, and what explains the difference?"
+    )
+
+    assert [branch.title for branch in level.branches] == ["Vienna", "Munich", "What explains the difference?"]
+    assert level.branches[0].questions == ("How did average rents in Vienna develop from 2015 to 2024?",)
+
+
+def test_a_comparison_is_cut_by_its_points() -> None:
+    level = planned("Compare brick, timber and steel with regard to cost, fire safety and upkeep.")
+
+    assert [branch.title for branch in level.branches] == ["Cost", "Fire safety", "Upkeep"]
+    assert "Cost: timber" in level.branches[0].questions
+
+
+def test_many_things_on_several_points_become_executors_with_leaves() -> None:
+    query = "Compare brick, timber, steel, clay and straw with regard to cost and upkeep."
+
+    level = planned(query)
+    below = planned(level.branches[0].objective, executors_left=2, trail=("root",))
+
+    assert [branch.kind for branch in level.branches] == ["node", "node"]
+    assert [branch.title for branch in below.branches] == ["Brick", "Timber", "Steel", "Clay", "Straw"]
+
+
+def test_the_last_executor_has_leaves_only_and_never_more_than_are_left() -> None:
+    query = "Compare brick, timber, steel, clay and straw with regard to cost and upkeep."
+
+    level = planned(query, executors_left=1, leaves_left=4)
+
+    assert len(level.branches) == 4
+    assert {branch.kind for branch in level.branches} == {"leaf"}
+
+
+def test_a_leaf_searches_with_its_question_first_and_with_keywords_after() -> None:
+    level = planned("Why did the Tacoma Narrows Bridge collapse in 1940?")
+
+    first = level.branches[0]
+    assert first.searches[0] == first.questions[0]
+    assert "Tacoma" in first.searches[1]
+    assert "?" not in first.searches[1]
+
+
+def test_a_clause_that_leans_on_another_is_searched_with_its_subject() -> None:
+    level = planned("Why did rents in Vienna rise after 2015, and how do the published figures differ?")
+
+    assert "Vienna" in level.branches[1].searches[0]
+    assert "Vienna" in level.branches[1].searches[1]
+
+
+def test_titles_are_short() -> None:
+    level = planned(
+        "How well did the newly planted trees along the northern ring road survive the first two dry summers, "
+        "and which of the published figures includes those that were cut down before they could be counted again?"
+    )
+
+    assert all(len(branch.title) <= 60 for branch in level.branches)
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_claims_are_written_when_they_are_asked_for(wanted: bool) -> None:
+    level = planned("How did rents in Vienna and Munich develop since 2015, and what explains it?", want_claims=wanted)
+
+    assert (4 <= len(level.claims) <= 10) if wanted else level.claims == ()

@@ -1,0 +1,98 @@
+"""Novelty: the share of a round's words that the notes do not hold yet."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.research.novelty import NOTES_KEPT, below, explain, novelty
+
+NOTE = "The ferry was closed on twelve days because of ice."
+
+
+def test_novelty_is_the_share_of_new_content_words():
+    """S2 FR-07."""
+    assert novelty("The harbour was closed on twelve nights.", NOTE) == 0.5
+
+
+def test_without_notes_everything_is_new():
+    assert novelty(NOTE, "") == 1.0
+    assert novelty(NOTE, " \n ") == 1.0
+
+
+def test_empty_findings_are_nothing_new():
+    assert novelty("", NOTE) == 0.0
+    assert novelty("", "") == 0.0
+    assert novelty("and so it is with the", NOTE) == 0.0
+    assert novelty("—!?", "") == 0.0
+
+
+def test_notes_that_cover_the_findings_leave_nothing_new():
+    """S2 FR-07: accumulated notes that fully cover a topic; case C34."""
+    assert novelty("Twelve days of ICE: closed ferry!", NOTE) == 0.0
+
+
+def test_only_the_most_recent_notes_count():
+    old, recent = "glacier " + "filler " * NOTES_KEPT, "ferry"
+
+    assert novelty("glacier", old + recent) == 1.0
+    assert novelty("ferry", old + recent) == 0.0
+
+
+def test_repetition_and_case_do_not_make_news():
+    assert novelty("ferry Ferry FERRY harbour", "ferry") == 0.5
+
+
+@pytest.mark.parametrize(
+    ("findings", "notes", "expected"),
+    [
+        ("渡し船は氷のため欠航した。", "渡し船は氷のため欠航した。", 0.0),
+        ("渡輪停航十二天", "湖水很深", 1.0),
+        ("湖水很深。", "湖水很深，渡輪停航", 0.0),
+        ("Die Fähre fuhr nicht über den See.", "die fähre fuhr", 1 / 3),
+        ("Cafe\u0301 noir", "café", 0.5),
+        ("العبارة توقفت", "العبارة", 0.5),
+        ("배가 멈췄다", "배가 멈췄다 열흘", 0.0),
+    ],
+)
+def test_every_script_has_words(findings, notes, expected):
+    assert novelty(findings, notes) == pytest.approx(expected)
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+@settings(max_examples=150, deadline=None)
+def test_novelty_is_a_share_and_nothing_is_new_twice(findings, notes):
+    assert 0.0 <= novelty(findings, notes) <= 1.0
+    assert novelty(findings, findings) == 0.0 or not findings.strip()
+
+
+def test_huge_texts_are_survived():
+    assert novelty("ferry " * 200_000, "ice " * 200_000) == 1.0
+
+
+def test_a_score_below_the_default_threshold_stops_the_phase():
+    """S2 FR-07, FR-09: 0.15 by default; a score of 0.10 triggers, 0.15 does not."""
+    assert below(0.10)
+    assert not below(0.15)
+
+
+def test_early_termination_can_be_turned_off():
+    """S2 FR-08."""
+    assert not below(0.0, enabled=False)
+
+
+@pytest.mark.parametrize(("score", "threshold"), [(0.1, 1.5), (0.1, -0.1), (1.2, 0.1), (float("nan"), 0.1)])
+def test_figures_outside_their_range_are_refused_with_the_range(score, threshold):
+    """S2 FR-09: range 0.0 to 1.0."""
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        below(score, threshold)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        explain(score, threshold)
+
+
+def test_the_explanation_names_score_and_threshold():
+    """S2 FR-12."""
+    assert explain(0.1, 0.15) == (
+        "Novelty 0.10 is below the threshold 0.15: 10% of the round's content words are new, so the phase stops early."
+    )
+    assert "0.1496 is below the threshold 0.15" in explain(0.1496, 0.15)
+    assert "not below" in explain(0.4)

@@ -1,0 +1,87 @@
+"""Reformulated searches: telling words, broader, another angle, never the same search twice."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.research.reformulating import reformulate
+
+QUERY = 'How many days was the "Orvane ferry" closed in 2022 according to the harbour office?'
+TERMS = ("harbour office", "ice thickness", "winter timetable")
+
+
+def test_the_first_reformulation_keeps_the_telling_words():
+    """S1 10, tier 2: an empty or thin search is worded anew."""
+    assert reformulate(QUERY, 1) == "days Orvane ferry closed 2022 harbour office"
+
+
+def test_the_second_is_broader_and_drops_years_and_quotes():
+    """S1 6.2: broader terms."""
+    assert reformulate(QUERY, 2) == "Orvane ferry harbour"
+
+
+def test_the_third_takes_another_angle_from_what_is_known():
+    """S1 6.2: different angles. What the query holds already is no new angle."""
+    assert reformulate(QUERY, 3, TERMS) == "Orvane ferry harbour ice thickness winter timetable"
+
+
+def test_without_known_terms_the_other_half_of_the_words_is_the_angle():
+    assert reformulate(QUERY, 3) == "closed harbour office"
+
+
+def test_operators_of_search_engines_go():
+    assert reformulate("site:gov.example ferry OR boat closures", 1) == "ferry boat closures"
+
+
+def test_acronyms_that_look_like_function_words_stay():
+    assert reformulate("what does the WHO say about IT in the US", 1) == "WHO IT US"
+
+
+@pytest.mark.parametrize(
+    ("query", "telling", "broader"),
+    [
+        (
+            "オルヴァネ湖における渡し船の2022年の欠航日数は何日ですか",
+            "オルヴァネ湖 渡し船 2022 欠航日数",
+            "オルヴァネ湖 渡し船",
+        ),
+        ("奥尔瓦内湖渡轮2022年停航的天数是多少", "奥尔瓦内湖渡轮 2022 停航 天数", "奥尔瓦内湖渡轮 停航"),
+        (
+            "Was kosten Wärmepumpen im Altbau in Bayern 2023?",
+            "kosten Wärmepumpen Altbau Bayern 2023",
+            "kosten Wärmepumpen Altbau",
+        ),
+    ],
+)
+def test_other_languages_are_worded_anew_too(query, telling, broader):
+    assert (reformulate(query, 1), reformulate(query, 2)) == (telling, broader)
+
+
+def test_a_query_that_is_all_telling_words_has_no_first_reformulation():
+    assert reformulate("heat pumps", 1) is None
+    assert reformulate("heat pumps", 2) == "heat"
+
+
+def test_searches_made_elsewhere_are_not_repeated():
+    assert reformulate(QUERY, 2, earlier=("orvane  FERRY harbour",)) != "Orvane ferry harbour"
+
+
+@pytest.mark.parametrize("query", ["", "  ", "?!", "the of and", "x" * 100_000])
+def test_a_query_without_telling_words_has_no_reformulation(query):
+    assert [reformulate(query, attempt) for attempt in (1, 2, 3)] in ([None] * 3, ["x" * 2_000, None, None])
+
+
+def test_there_are_three_and_they_count_from_one():
+    assert reformulate(QUERY, 4, TERMS) is None
+    with pytest.raises(ValueError, match="from 1"):
+        reformulate(QUERY, 0)
+
+
+@given(st.text(alphabet="abcé 2の中国,\"'ßÄ-:", max_size=40), st.lists(st.text(max_size=6), max_size=3))
+@settings(max_examples=100, deadline=None)
+def test_no_wording_comes_twice(query, terms):
+    found = [reformulate(query, attempt, terms) for attempt in (1, 2, 3)]
+    made = [" ".join(text.casefold().split()) for text in (query, *found) if text]
+
+    assert len(made) == len(set(made))
+    assert found == [reformulate(query, attempt, terms) for attempt in (1, 2, 3)]

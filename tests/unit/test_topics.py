@@ -1,0 +1,194 @@
+"""Near-duplicate topics: what counts as a repeat, what never does, and what is kept of both."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.research.topics import Topics, compare
+
+PAIRS = [
+    json.loads(line)
+    for line in (Path(__file__).parent.parent / "data" / "topic_pairs.jsonl").read_text("utf-8").splitlines()
+]
+DISTINCT = [pair for pair in PAIRS if not pair["same"]]
+REPEATS = [pair for pair in PAIRS if pair["same"] and pair["kind"] in {"repeat", "C42"}]
+TOPICS = st.text(alphabet="abé ß1中の,'A-", max_size=30)
+
+
+def test_there_are_enough_labelled_pairs_of_every_kind():
+    kinds = Counter(pair["kind"] for pair in PAIRS)
+
+    assert len(PAIRS) >= 60
+    assert {"repeat", "C42", "number", "letter", "name", "order", "polarity", "population", "compound"} <= set(kinds)
+
+
+@pytest.mark.parametrize("pair", DISTINCT, ids=lambda pair: f"{pair['kind']}: {pair['a'][:40]}")
+def test_no_distinct_topic_is_ever_dropped(pair):
+    """S2 FR-02 and its risk of false positives; specification section 5."""
+    assert not compare(pair["a"], [pair["b"]]).duplicate
+    assert not compare(pair["b"], [pair["a"]]).duplicate
+
+
+def test_at_least_four_in_five_word_level_repeats_are_caught():
+    """S2 FR-02."""
+    missed = [pair["a"] for pair in REPEATS if not compare(pair["b"], [pair["a"]]).duplicate]
+
+    assert len(missed) <= 0.2 * len(REPEATS), missed
+
+
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair["kind"] == "C42"], ids=lambda pair: pair["b"])
+def test_scripts_without_spaces_and_from_right_to_left_are_compared(pair):
+    """Case C42, its rows on near-duplicate topics."""
+    assert compare(pair["b"], [pair["a"]]).duplicate is pair["same"]
+
+
+def test_eighty_per_cent_overlap_is_a_repeat_at_the_default_threshold():
+    """S2 FR-10: 0.75 by default; two topics that share 80 % of their words."""
+    found = compare("solar panel recycling plant capacity", ["solar panel recycling plant"])
+
+    assert (found.duplicate, found.similarity) == (True, 0.8)
+
+
+def test_overlap_at_the_threshold_itself_is_a_repeat():
+    """S2 FR-10."""
+    assert compare("wind turbine noise limits", ["wind turbine noise"], threshold=0.75).duplicate
+    assert not compare("wind turbine noise limits", ["wind turbine noise"], threshold=0.76).duplicate
+
+
+def test_shared_domain_vocabulary_is_no_repeat():
+    """S2, its first-named risk: training data and training speed."""
+    assert not compare("machine learning training speed", ["machine learning training data"]).duplicate
+
+
+def test_the_explanation_of_a_repeat_names_both_topics_and_the_threshold():
+    """S2 FR-02: the explanation of the duplication; FR-12 in its spirit."""
+    found = compare("recycling of batteries from cars", ["tidal power", "car battery recycling"])
+
+    assert found.nearest == "car battery recycling"
+    assert found.explanation == (
+        "“recycling of batteries from cars” repeats “car battery recycling”: "
+        "100% of their words are shared (threshold 75%)."
+    )
+
+
+def test_the_explanation_of_a_spared_topic_names_what_makes_it_another():
+    found = compare("US inflation in cities 2024", ["US inflation in cities 2023"], threshold=0.5)
+
+    assert found.explanation.endswith("but is another topic: the numbers differ (2023, 2024).")
+    assert found.similarity == 0.6
+
+
+def test_a_new_topic_is_told_its_nearest_neighbour():
+    found = compare("tidal power cost", ["history of tidal power", "bird song"])
+
+    assert (found.duplicate, found.nearest) == (False, "history of tidal power")
+    assert "Closest is" in found.explanation
+
+
+def test_a_repeat_is_found_behind_a_closer_topic_that_differs_in_a_number():
+    known = ["ferry closures winter 2023", "ferry closures winter 2022"]
+
+    assert compare("closures of the ferry, winter 2022", known).nearest == known[1]
+
+
+def test_writing_everything_large_or_small_makes_no_difference():
+    assert compare("ORVANE FERRY CLOSURE DAYS", ["orvane ferry closure days"]).duplicate
+
+
+def test_a_short_topic_is_read_in_the_likely_language_unless_its_own_words_tell_another():
+    assert not compare("kleine Batterie", ["kleinen Batterien"]).duplicate
+    assert compare("kleine Batterie", ["kleinen Batterien"], language="de").duplicate
+    assert compare("the recycling of batteries", ["recycling of a battery"], language="de").duplicate
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), float("inf")])
+def test_a_threshold_outside_its_range_is_refused_with_the_range(threshold):
+    """S2 FR-10: range 0.0 to 1.0."""
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        compare("a", ["b"], threshold)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        Topics(threshold=threshold)
+
+
+def test_empty_and_wordless_topics_are_survived():
+    assert not compare("", ["heat pumps"]).duplicate
+    assert not compare("  ", []).duplicate
+    assert compare("???", ["???"]).duplicate
+    assert not compare("???", ["!!!"]).duplicate
+    assert not compare("heat pumps", [""]).duplicate
+
+
+def test_huge_topics_are_survived():
+    assert compare("wort " * 100_000, ["wort " * 100_000]).duplicate
+    assert compare("中" * 100_000, ["中" * 100_000]).duplicate
+    assert len(compare("word " * 100_000, ["word " * 100_000]).explanation) < 1_000
+
+
+@given(TOPICS, TOPICS)
+@settings(max_examples=150, deadline=None)
+def test_comparing_is_symmetric_and_a_topic_repeats_itself(one, other):
+    assert compare(one, [other]).duplicate == compare(other, [one]).duplicate or not (one.strip() and other.strip())
+    if one.strip():
+        assert compare(one, [one]).duplicate
+
+
+def test_dispatched_topics_are_recorded_before_their_children_start_and_never_lost():
+    """S2 FR-01: every dispatched topic is tracked; the ledger only grows."""
+    first = Topics().add("heat pumps")
+    second = first.add("boilers")
+
+    assert first.dispatched == ("heat pumps",)
+    assert second.dispatched == ("heat pumps", "boilers")
+    with pytest.raises(ValueError, match="empty"):
+        second.add(" ")
+
+
+def test_repeats_are_skipped_before_the_bound_on_children_applies():
+    """S2 FR-02, FR-11 and its constraint: filtering comes before the concurrency cap."""
+    ledger = Topics().add("heat pumps in old houses")
+    proposed = (
+        "old houses: heat pumps",
+        "tidal power",
+        " ",
+        "the tidal power",
+        "wind noise",
+        "bird song",
+        "birds' song",
+    )
+
+    admitted = ledger.admit(proposed, at_most=2)
+
+    assert admitted.chosen == ("tidal power", "wind noise")
+    assert admitted.waiting == ("bird song",)
+    assert admitted.topics.dispatched == ("heat pumps in old houses", "tidal power", "wind noise")
+    assert [one.topic for one in admitted.topics.skipped] == ["old houses: heat pumps", "the tidal power"]
+    assert admitted.topics.skipped[1].similar_to == "tidal power"
+
+
+def test_the_ledger_explains_what_it_skipped():
+    """S2 FR-11: rejected topics are visible for inspection."""
+    ledger = Topics().admit(("heat pumps", "the heat pump")).topics
+
+    assert ledger.explain().splitlines()[0] == "1 topics dispatched, 1 skipped as repeats."
+    assert "“the heat pump” repeats “heat pumps”" in ledger.explain()
+
+
+def test_the_ledger_survives_being_stored():
+    ledger = Topics(language="de").admit(("Wärmepumpen", "die Wärmepumpe")).topics
+
+    assert Topics.model_validate_json(ledger.model_dump_json()) == ledger
+    assert ledger.skipped
+
+
+def test_endless_rewording_ends_in_repeats_and_never_in_an_error():
+    """Case C34: the model words one question anew for ever."""
+    ledger = Topics()
+    for _ in range(40):
+        for text in ("Orvane ferry closures", "closures of the Orvane ferry", "when the Orvane ferry closed"):
+            ledger = ledger.admit((text,), at_most=5).topics
+
+    assert ledger.dispatched == ("Orvane ferry closures", "when the Orvane ferry closed")
