@@ -118,15 +118,29 @@ class Budget:
         Raises:
             BudgetExceeded: names the limit and the level that ran out.
         """
-        spent, limits = self.spent, self.limits
+        used = elapsed_s - self.opened_at_s
+        if self.limits.seconds is not None and used >= self.limits.seconds:
+            raise BudgetExceeded("time", spent=used, limit=self.limits.seconds, of=self.name)
+        self._check_own()
+        if self.parent:
+            self.parent.check(elapsed_s)
+
+    def check_spending(self) -> None:
+        """Raise when tokens, money or calls are used up, here or above; time is not looked at.
+
+        Raises:
+            BudgetExceeded: names the limit and the level that ran out.
+        """
+        self._check_own()
+        if self.parent:
+            self.parent.check_spending()
+
+    def _check_own(self) -> None:
         used: tuple[tuple[str, float, float | None], ...] = (
-            ("time", elapsed_s - self.opened_at_s, limits.seconds),
-            ("token", spent.tokens, limits.tokens),
-            ("cost", spent.cost_usd or 0.0, limits.cost_usd),
-            ("call", spent.calls, limits.calls),
+            ("token", self.spent.tokens, self.limits.tokens),
+            ("cost", self.spent.cost_usd or 0.0, self.limits.cost_usd),
+            ("call", self.spent.calls, self.limits.calls),
         )
         for what, amount, limit in used:
             if limit is not None and amount >= limit:
                 raise BudgetExceeded(what, spent=amount, limit=limit, of=self.name)
-        if self.parent:
-            self.parent.check(elapsed_s)

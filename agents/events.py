@@ -6,6 +6,7 @@ from pydantic import Field
 
 from agents.budget import Usage
 from agents.contracts.base import Frozen, Text
+from agents.contracts.decision import RoundRecord
 from agents.contracts.job import BlockedReason, JobStatus, Stage
 from agents.contracts.report import Grade
 from agents.contracts.source import SourceCard
@@ -95,6 +96,14 @@ class SourceRejected(Frozen):
     reason: Text
 
 
+class RoundEnded(Frozen):
+    """A round of a node ended, with the loop decision and its reason."""
+
+    kind: Literal["round"] = "round"
+    node: Text
+    record: RoundRecord
+
+
 class SectionWritten(Frozen):
     """A section of the report exists; provisional until the report is done."""
 
@@ -129,6 +138,7 @@ Event = Annotated[
     | SearchDone
     | SourceRead
     | SourceRejected
+    | RoundEnded
     | SectionWritten
     | Noted
     | ReportWritten,

@@ -69,6 +69,8 @@ class Asked(Charged, Generic[Out]):
     repaired: bool = False
     cut: bool = False
     """The answer stayed cut off at the output limit; `output` holds what was complete."""
+    stood_in: str = ""
+    """Why the offline engine answered in the model's place; empty when the model did."""
 
     def as_event(self, node: str) -> Event:
         """Tell that the role was asked."""

@@ -91,6 +91,22 @@ class Settings(BaseSettings):
     """Seconds per run; default by mode or tier."""
     token_budget: int = Field(default=400_000, ge=1000, validation_alias="RESEARCH_TOKEN_BUDGET")
     """Tokens per run."""
+    max_researcher_iterations: int | None = Field(
+        default=None, ge=1, le=20, validation_alias="MAX_RESEARCHER_ITERATIONS"
+    )
+    """Rounds per node; the same as RESEARCH_MAX_ITERS, which wins."""
+    max_react_tool_calls: int = Field(default=5, ge=1, le=5, validation_alias="MAX_REACT_TOOL_CALLS")
+    """Searches of one leaf, at most."""
+    max_concurrent_research_units: int = Field(default=5, ge=1, le=40, validation_alias="MAX_CONCURRENT_RESEARCH_UNITS")
+    """Children of one round, at most."""
+    enable_early_termination: bool = Field(default=True, validation_alias="ENABLE_EARLY_TERMINATION")
+    """Stop a phase whose rounds bring nothing new."""
+    min_novelty_threshold: float = Field(default=0.15, ge=0, le=1, validation_alias="MIN_NOVELTY_THRESHOLD")
+    """Novelty below which a phase stops early, 0 to 1."""
+    duplicate_topic_similarity_threshold: float = Field(
+        default=0.75, ge=0, le=1, validation_alias="DUPLICATE_TOPIC_SIMILARITY_THRESHOLD"
+    )
+    """Likeness from which a topic repeats another, 0 to 1."""
     max_concurrency: int = Field(default=6, ge=1, le=64, validation_alias="RESEARCH_MAX_CONCURRENCY")
     """Calls at once per job."""
 

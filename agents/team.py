@@ -20,6 +20,7 @@ from agents.jobs.memory import Clock, JobRun, MemoryCtx
 from agents.jobs.port import Handlers
 from agents.jobs.service import Job, Jobs, Workbench
 from agents.jobs.shelf import Shelf
+from agents.jobs.steering import Steering
 from agents.llm.base import Model, OnText
 from agents.llm.litellm_model import LiteLLMModel
 from agents.llm.offline import OfflineModel
@@ -31,13 +32,16 @@ from agents.research.desk import Desk
 from agents.research.drafting import plan_level_handler
 from agents.research.job import Means, draft_contract, draft_handler, research_handler
 from agents.research.leaf import leaf_handler
+from agents.research.looping import LoopSettings
 from agents.research.node import node_handler
 from agents.research.reading import source_handler
 from agents.research.scoping import Scope, take_turn
+from agents.research.topics import Topics
 from agents.role import Role
 from agents.roles.extractor import EXTRACTOR
 from agents.roles.manager import MANAGER
 from agents.roles.planner import PLANNER
+from agents.roles.reflector import REFLECTOR
 from agents.roles.synthesizer import FRAME_WRITER, LEAD_WRITER, SECTION_WRITER
 from agents.search.base import Searcher
 from agents.search.library import Library
@@ -50,6 +54,7 @@ ROLES: tuple[Role[Frozen, Frozen], ...] = (  # type: ignore[assignment]  # a rol
     MANAGER,
     PLANNER,
     EXTRACTOR,
+    REFLECTOR,
     SECTION_WRITER,
     LEAD_WRITER,
     FRAME_WRITER,
@@ -98,7 +103,7 @@ class Team:
         self.retrievers = (searcher.name,)
         self.means = Means(
             limits=Limits(
-                rounds=settings.max_iters,
+                rounds=settings.max_iters or settings.max_researcher_iterations,
                 searches=settings.max_queries,
                 sources=settings.max_sources,
                 tokens=settings.token_budget,
@@ -106,15 +111,30 @@ class Team:
                 depth=settings.max_depth,
                 leaves=settings.max_leaves,
             ),
+            loop=LoopSettings(
+                side_by_side=settings.max_concurrent_research_units,
+                novelty_threshold=settings.min_novelty_threshold,
+                early_termination=settings.enable_early_termination,
+                topic_threshold=settings.duplicate_topic_similarity_threshold,
+                searches_per_leaf=settings.max_react_tool_calls,
+            ),
             reasons=self.engine.reasons,
             models=self.engine.names,
             retrievers=self.retrievers,
         )
 
-    def desk(self) -> Desk:
-        """Set up one run's means; each run has its own caches."""
+    def desk(self, steering: Steering | None = None, language: str | None = None) -> Desk:
+        """Set up one run's means; each run has its own caches and ledgers."""
         return Desk(
-            models=self.models, prompts=self.prompts, searcher=self.searcher, texts=self.shelf, today=self.today()
+            models=self.models,
+            prompts=self.prompts,
+            searcher=self.searcher,
+            texts=self.shelf,
+            today=self.today(),
+            # Stands in when a provider fails for good, so that what was found is still written up.
+            fallback=OfflineModel() if self.engine.reasons else None,
+            steering=steering or Steering(),
+            topics=Topics(threshold=self.settings.duplicate_topic_similarity_threshold, language=language),
         )
 
     def _handlers(self, desk: Desk) -> Handlers:
@@ -191,10 +211,11 @@ class Team:
         tokens: int | None,
         cost: float | None,
     ) -> Job:
-        desk = self.desk()
+        steering = Steering()
+        desk = self.desk(steering, brief.language)
         return self.jobs.start(
             commission,
-            Workbench(handlers=self._handlers(desk), build=self._build, close=desk.close),
+            Workbench(handlers=self._handlers(desk), build=self._build, close=desk.close, steering=steering),
             owner=owner,
             title=brief.question[:120],
             budget=Spending(seconds=None if minutes is None else minutes * 60, tokens=tokens, cost_usd=cost),

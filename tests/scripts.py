@@ -1,6 +1,7 @@
 """A scripted model that does every role's work sensibly, and a small scripted world, for whole runs in milliseconds."""
 
 from agents.contracts.brief import Brief, Query, ScopingInput, ScopingTurn
+from agents.contracts.decision import ReflectionInput, ReflectionResponse
 from agents.contracts.fact import Extraction, ExtractionInput, PointedFact
 from agents.contracts.finding import Frame, FrameInput, LeadInput, Section, SectionInput
 from agents.contracts.plan import Branch, PlanLevel, PlanningInput
@@ -24,7 +25,9 @@ WORLD = {
     ),
 }
 
-QUERY = Query(text="How often was the Orvane ferry closed, and what did it cost?", feasible=True, reason="small", depth_estimate=1)
+QUERY = Query(
+    text="How often was the Orvane ferry closed, and what did it cost?", feasible=True, reason="small", depth_estimate=1
+)
 BRIEF = Brief(question=QUERY.text, queries=(QUERY,), today="2026-11-27")
 
 
@@ -38,8 +41,8 @@ def node(title):
     return Branch(kind="node", title=title, objective=f"Settle {title}", questions=(), searches=(), discovery=False)
 
 
-def level(*branches, claims=(), min_sources=1):
-    return PlanLevel(branches=branches, claims=claims, themes=(), min_sources=min_sources)
+def level(*branches, claims=(), min_sources=1, themes=()):
+    return PlanLevel(branches=branches, claims=claims, themes=themes, min_sources=min_sources)
 
 
 FLAT = level(
@@ -69,7 +72,9 @@ class Worker:
                 return self.plans.get(given.objective, self.plans.get(given.query, FLAT))
             case ExtractionInput():
                 facts = tuple(
-                    PointedFact(sentence_numbers=(s.number,), quote="", statement=s.text, question_number=1, confidence=0.9)
+                    PointedFact(
+                        sentence_numbers=(s.number,), quote="", statement=s.text, question_number=1, confidence=0.9
+                    )
                     for s in given.sentences
                 )
                 return Extraction(
@@ -77,6 +82,8 @@ class Worker:
                 )
             case SectionInput() | LeadInput():
                 return Section(markdown=" ".join(f"{f.statement}[f{f.number}]" for f in given.facts[:6]))
+            case ReflectionInput():
+                return ReflectionResponse(sufficient=True, confidence=0.9, gaps=(), new_queries=())
             case FrameInput():
                 first = given.facts[0]
                 return Frame(
@@ -86,7 +93,7 @@ class Worker:
         raise AssertionError(f"unexpected input {type(given).__name__}")
 
 
-ROLES = ("manager", "planner", "extractor", "synthesizer")
+ROLES = ("manager", "planner", "extractor", "reflector", "synthesizer")
 
 
 def working_model(plans=None, **by_role):

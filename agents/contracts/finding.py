@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from agents.contracts.base import Frozen, QueryType, Text
+from agents.contracts.decision import RetryEntry, RoundRecord, SkippedTopic
 from agents.contracts.fact import Fact
 from agents.contracts.source import RejectedSource, SourceCard
 
@@ -58,6 +59,16 @@ class Finding(Frozen):
     searches: tuple[SearchRecord, ...] = ()
     problems: tuple[Problem, ...] = ()
     open_questions: tuple[str, ...] = ()
+    rounds: tuple[RoundRecord, ...] = ()
+    """A node's rounds, in order."""
+    dispatched: tuple[str, ...] = ()
+    """Topics that this node dispatched, in order."""
+    skipped: tuple[SkippedTopic, ...] = ()
+    """Topics that it did not dispatch because another covers them."""
+    attempts: tuple[RetryEntry, ...] = ()
+    """A leaf's searches and fetches that failed at least once."""
+    engine_note: str = ""
+    """Said when the offline engine stood in for the model here."""
     children: tuple["Finding", ...] = ()
     seconds: float | None = None
     tokens: int = 0

@@ -29,5 +29,7 @@ class Outcome(Frozen):
     """Why the report is partial, in plain words in the language of the brief; empty when it is complete."""
     tags: tuple[str, ...] = ()
     """Response-awareness tags that apply, for example `#TIME_LIMIT`."""
+    degraded: bool = False
+    """Searching was limited: the report rests on partial information."""
     seed_failures: tuple[str, ...] = ()
     """Addresses the user named that could not be read."""

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from agents.contracts.base import Frozen, QueryType, Text
 from agents.contracts.claim import Claim
 from agents.contracts.contract import Forecast
-from agents.contracts.decision import LoopDecision
+from agents.contracts.decision import LoopDecision, RetryEntry, SkippedTopic
 from agents.contracts.finding import NodeStatus, Problem
 from agents.contracts.source import RejectedSource, SourceKind
 
@@ -66,22 +66,6 @@ class Actual(Frozen):
     searches: int = 0
 
 
-class SkippedTopic(Frozen):
-    """A topic that was not dispatched because another already covers it."""
-
-    topic: Text
-    similar_to: Text
-    explanation: str = ""
-
-
-class RetryEntry(Frozen):
-    """Failures of one sub-question or address."""
-
-    key: Text
-    attempts: int = Field(ge=0)
-    status: Literal["pending", "complete", "exhausted"]
-
-
 class Methodology(Frozen):
     """How it was researched."""
 
@@ -125,20 +109,71 @@ class RoundRow(Frozen):
     confidence: float | None = None
     coverage: float | None = None
     contradictions: int = 0
+    novelty: float | None = None
+    adopted: bool = True
+    reason: str = ""
+    decision: LoopDecision | None = None
 
 
-class ResearchState(Frozen):
-    """State of the loop: the latest decision of the root, and all of them."""
+class RetryState(Frozen):
+    """Attempts at one sub-question or address."""
 
-    currentIteration: int = 0  # noqa: N815 - stored keys, fixed by the specification
-    latest: LoopDecision | None = None
+    attempts: int
+    status: Literal["pending", "complete", "exhausted"]
+
+
+class RetryTracking(Frozen):
+    """Attempts by sub-question and address, and how many were given up."""
+
+    subquestions: dict[str, RetryState] = Field(default_factory=dict)
+    total_exhausted: int = 0
+
+
+class TimeBudget(Frozen):
+    """Minutes in all and minutes kept for writing; null when unlimited."""
+
+    total_minutes: float | None = None
+    synthesis_reserve_minutes: float = 1.5
+    started_at: str | None = None
+
+
+class Iteration(Frozen):
+    """The round that runs or ran last, and how many there may be."""
+
+    current: int = 0
+    max: int = 0
+
+
+class GapAnalysis(Frozen):
+    """The latest loop decision, and all before it."""
+
+    loop_decision: LoopDecision | None = None
     history: tuple[LoopDecision, ...] = ()
 
 
+class ResearchState(Frozen):
+    """State of one loop, in the shape of S0 TR-4."""
+
+    time_budget: TimeBudget = TimeBudget()
+    iteration: Iteration = Iteration()
+    retry_tracking: RetryTracking = RetryTracking()
+    gap_analysis: GapAnalysis = GapAnalysis()
+
+
+class NodePhase(Frozen):
+    """State of one node's loop."""
+
+    node: Text
+    research: ResearchState
+
+
 class PhaseState(Frozen):
-    """The `phase_state` of a job."""
+    """The `phase_state` of a job: the root's loop with the retries of the whole job, and every node's own."""
 
     research: ResearchState = ResearchState()
+    nodes: tuple[NodePhase, ...] = ()
+    queries: tuple[NodePhase, ...] = ()
+    """One per query when there are several; empty with one."""
 
 
 class BoundContract(Frozen):

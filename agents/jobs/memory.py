@@ -12,12 +12,16 @@ from typing import Any, Protocol
 
 from agents.budget import Budget, Deadline, Limits, synthesis_reserve_s
 from agents.contracts.base import Frozen
-from agents.errors import DossierError, StepFailed
+from agents.errors import BudgetExceeded, DossierError, StepFailed
 from agents.events import Charged, Event, Numbered
 from agents.jobs.limits import ProcessLimits, Slots
 from agents.jobs.port import Ctx, Handlers, M, Pool
+from agents.jobs.steering import Steering
 
 log = logging.getLogger(__name__)
+
+MARGIN_SHARE, MARGIN_CAP_S = 0.04, 3.0
+"""Part of the total time, and seconds at most, between the last call's deadline and the end."""
 
 
 class StepRecord(Frozen):
@@ -58,8 +62,8 @@ class JobRun:
     """Steps by full key, `path#kind:key`; a run that starts with a full record is a replay."""
     events: list[Numbered] = field(default_factory=list)
     listeners: list[Listener] = field(default_factory=list)
-    finish_asked: bool = False
-    """Set from outside: finish with what is there."""
+    steering: Steering = field(default_factory=Steering)
+    """What the user says from outside."""
     calls_made: int = 0
     """Effects really done, not read back."""
 
@@ -68,15 +72,28 @@ class JobRun:
         self.slots = Slots(self.per_job)
         self._emitted = {numbered.key for numbered in self.events}
         self._used: set[str] = set()
+        self._branches: dict[str, asyncio.Task[Any]] = {}
 
     def now(self) -> float:
         """Seconds since the job's clock started."""
         return max(0.0, self.clock() - self.started)
 
+    def stop_branch(self, path: str) -> bool:
+        """Stop one branch and all below it, at once; False when it does not run."""
+        self.steering.drop(path)
+        task = self._branches.get(path)
+        return task is not None and task.cancel()
+
     @property
     def reserve_s(self) -> float:
         """Seconds kept for writing."""
         return synthesis_reserve_s(self.budget.limits.seconds)
+
+    @property
+    def margin_s(self) -> float:
+        """Seconds kept for assembling and saving the report after the last call, so that it exists inside the total."""
+        total = self.budget.limits.seconds
+        return 0.0 if total is None else min(MARGIN_CAP_S, MARGIN_SHARE * total)
 
     def emit(self, key: str, event: Event) -> None:
         """Append an event, once per key."""
@@ -87,6 +104,10 @@ class JobRun:
         self.events.append(numbered)
         for listener in self.listeners:
             listener(numbered)
+
+    def register(self, path: str, task: asyncio.Task[Any]) -> None:
+        """Remember who works on a branch, so that it can be stopped."""
+        self._branches[path] = task
 
     def claim(self, full_key: str) -> None:
         """Take a step's or branch's key for this run; two of one name would share one record."""
@@ -112,6 +133,17 @@ class _Left:
         return None if left is None else max(0.0, left - self._keep_s)
 
 
+class _Slice:
+    """A part of the whole time, bounded by what is left."""
+
+    def __init__(self, left: Deadline, total_s: float | None, share: float) -> None:
+        self._left, self._slice_s = left, None if total_s is None else total_s * share
+
+    def seconds(self) -> float | None:
+        left = self._left.seconds()
+        return self._slice_s if left is None else left if self._slice_s is None else min(left, self._slice_s)
+
+
 class MemoryCtx:
     """`Ctx` in memory (see `agents.jobs.port`)."""
 
@@ -120,7 +152,7 @@ class MemoryCtx:
         self.job_id, self.path, self.budget = run.job_id, path, budget
         self._elapsed, self._finishing = elapsed, False
         self.deadline: Deadline = _Left(run, budget, run.reserve_s)
-        self.last_deadline: Deadline = _Left(run, budget, 0.0)
+        self.last_deadline: Deadline = _Left(run, budget, run.margin_s)
 
     @property
     def elapsed(self) -> float:
@@ -150,9 +182,7 @@ class MemoryCtx:
         self._elapsed = max(self._elapsed, step.elapsed)
         self._finishing = self._finishing or step.finishing
         if step.value is None:
-            raise StepFailed(
-                full_key, type_=step.type, message=step.message, notice=step.notice, retryable=step.retryable
-            )
+            raise self._failure(full_key, step)
         value = gives.model_validate_json(step.value)
         if isinstance(value, Charged):
             self.budget.charge(value.usage)
@@ -160,9 +190,15 @@ class MemoryCtx:
                 self.emit(f"{kind}:{key}", event)
         return value
 
+    @staticmethod
+    def _failure(key: str, step: StepRecord) -> StepFailed:
+        return StepFailed(key, type_=step.type, message=step.message, notice=step.notice, retryable=step.retryable)
+
     async def _do(self, fn: Callable[..., Awaitable[Frozen]], args: tuple[Any, ...], pool: Pool) -> StepRecord:
         run = self._run
         async with run.slots.slot(self._depth), run.limits.pools[pool].slot(self._depth):
+            if pool == "model" and (refusal := self._used_up()):
+                return refusal
             run.calls_made += 1
             try:
                 value = (await fn(*args)).model_dump_json()
@@ -173,7 +209,7 @@ class MemoryCtx:
                     notice=error.notice,
                     retryable=error.retryable,
                     elapsed=run.now(),
-                    finishing=run.finish_asked,
+                    finishing=run.steering.finishing(self.path),
                 )
             except Exception as error:  # the one place where a step's failure of any kind becomes data
                 log.exception("step failed: %s", self.path)
@@ -182,9 +218,24 @@ class MemoryCtx:
                     message=f"{type(error).__name__} in a step",
                     notice=DossierError.notice,
                     elapsed=run.now(),
-                    finishing=run.finish_asked,
+                    finishing=run.steering.finishing(self.path),
                 )
-            return StepRecord(value=value, elapsed=run.now(), finishing=run.finish_asked)
+            return StepRecord(value=value, elapsed=run.now(), finishing=run.steering.finishing(self.path))
+
+    def _used_up(self) -> StepRecord | None:
+        """Refuse a call for which no tokens or money are left; time is each call's own time-out."""
+        try:
+            self.budget.check_spending()
+        except BudgetExceeded as error:
+            return StepRecord(
+                type="BudgetExceeded", message=str(error), notice=error.notice, elapsed=self._run.now(),
+                finishing=self._run.steering.finishing(self.path),
+            )  # fmt: skip
+        return None
+
+    def within(self, share: float) -> Deadline:
+        """Time for one call that may take `share` of the whole time, and never more than is left for collecting."""
+        return _Slice(self.deadline, self._run.budget.limits.seconds, share)
 
     async def fan(
         self,
@@ -240,10 +291,26 @@ class MemoryCtx:
         elapsed, finishing = self._elapsed, self._finishing
 
         async def one(kind: str, key: str, given: Frozen) -> M | StepFailed:
+            path = f"{self.path}/{key}"
+            if stopped := self._run.record.get(f"{path}#stopped"):
+                return self._failure(f"{path}#stopped", stopped)
+            task = asyncio.current_task()
+            if task is not None:
+                self._run.register(path, task)
             try:
                 return await self._branch(kind, key, given, gives, limits, elapsed, finishing)
             except StepFailed as failure:
                 return failure
+            except asyncio.CancelledError:
+                if path not in self._run.steering.stopped or task is None:
+                    raise
+                # This branch alone was stopped: its siblings and the job go on.
+                task.uncancel()
+                record = StepRecord(
+                    type="Stopped", message="stopped by the user", notice="You stopped it.", elapsed=self._run.now()
+                )
+                self._run.record[f"{path}#stopped"] = record
+                return self._failure(f"{path}#stopped", record)
 
         return await _side_by_side([one(*item) for item in items])
 

@@ -35,6 +35,10 @@ class Ctx(Protocol):
     last_deadline: Deadline
     """Time left for writing, the reserve included; to be read inside steps only."""
 
+    def within(self, share: float) -> Deadline:
+        """Time for one call that may take `share` of the job's whole time, never more than is left for collecting."""
+        ...
+
     @property
     def left(self) -> float | None:
         """Seconds left of the whole job as the last step recorded them; None when unlimited."""

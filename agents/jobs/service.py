@@ -18,6 +18,7 @@ from agents.jobs.limits import ProcessLimits
 from agents.jobs.memory import Clock, JobRun
 from agents.jobs.port import Handlers
 from agents.jobs.shelf import Shelf
+from agents.jobs.steering import Steering
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +33,7 @@ class Workbench:
     handlers: Handlers
     build: Builder
     close: Callable[[], None] = lambda: None
+    steering: Steering = field(default_factory=Steering)
 
 
 @dataclass
@@ -122,6 +124,7 @@ class Jobs:
             clock=self.clock,
             limits=self.limits,
             per_job=self.per_job,
+            steering=bench.steering,
         )
         job = Job(
             id=job_id,
@@ -153,9 +156,17 @@ class Jobs:
         if job.task and not job.task.done():
             job.task.cancel()
 
-    def finish(self, job: Job) -> None:
-        """Ask a job to search no further and to write from what it has."""
-        job.run.finish_asked = True
+    def finish(self, job: Job, path: str = "job") -> None:
+        """Ask a job, or one of its branches, to search no further and to write from what it has."""
+        job.run.steering.finish.add(path)
+
+    def stop_branch(self, job: Job, path: str) -> bool:
+        """Stop one branch at once; its siblings go on. False when it does not run."""
+        return job.run.stop_branch(path)
+
+    def guide(self, job: Job, text: str) -> None:
+        """Add guidance that the next rounds follow."""
+        job.run.steering.guidance.append(text)
 
     async def close(self) -> None:
         """Stop everything and wait until it has stopped."""

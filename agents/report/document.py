@@ -22,6 +22,7 @@ from agents.report.methodology import (
 )
 from agents.report.numbering import Numbering
 from agents.report.sentences import placed
+from agents.report.state import phase_state, rounds_log
 from agents.report.wording import Wording, wording
 
 MAX_SUMMARY = 5
@@ -83,7 +84,7 @@ def build(
         job_id=job_id,
         grade=grade,
         grade_reasons=grade_reasons,
-        queries_tried=data.dispatched_topics,
+        queries_tried=tuple(dict.fromkeys(record.text for record in all_searches(outcome.findings))),
         title=plain_text(heading_text(title)) or brief.question,
         language=brief.language,
         question=brief.question,
@@ -94,6 +95,8 @@ def build(
         methodology=data,
         limitations=limitations,
         degraded_mode="#DEGRADED_SEARCH" in tags,
+        rounds_log=rounds_log(outcome.findings),
+        phase_state=phase_state(outcome.contract, outcome.findings),
         insufficient_termination=grade != "complete" and not LIMITS.isdisjoint(tags),
         error_log=_problems(outcome),
         nodes=tuple(row for top in findings for row in _rows(top, "")),

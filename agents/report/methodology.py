@@ -96,11 +96,15 @@ def methodology(
     data = Methodology(
         tags=tuple(Tag(tag=tag, text=words.tags.get(tag, tag)) for tag in tags),
         engine=engine,
-        rounds=1 if outcome.findings else 0,
+        rounds=sum(len(node.rounds) for top in outcome.findings for node in top.walk()),
         searches=max(len(records), actual.searches),
         sources_read=len(cards),
         sources_rejected=rejected,
-        dispatched_topics=tuple(dict.fromkeys(record.text for record in records)),
+        dispatched_topics=tuple(
+            dict.fromkeys(topic for top in outcome.findings for node in top.walk() for topic in node.dispatched)
+        ),
+        skipped_topics=tuple(skip for top in outcome.findings for node in top.walk() for skip in node.skipped),
+        retry_tracking=tuple(entry for top in outcome.findings for node in top.walk() for entry in node.attempts),
         assumptions=assumptions,
         forecast=outcome.contract.forecast,
         actual=actual,

@@ -10,6 +10,9 @@ from agents.research.desk import Desk
 from agents.role import Asked
 from agents.roles.planner import PLANNER
 
+PLANNING_SHARE = 0.15
+"""Part of the whole time that planning one level may take."""
+
 
 class LevelGiven(Frozen):
     """One executor that is to be planned."""
@@ -46,7 +49,9 @@ def plan_level_handler(desk: Desk) -> Handler:
         planning = given.planning
         taken = await ctx.call("survey", "0", take_survey, desk, planning.objective, gives=SurveyTaken, pool="local")
         planning = planning.model_copy(update={"survey": taken.survey})
-        asked = await ctx.call("planner", "0", desk.ask, PLANNER, planning, ctx.deadline, gives=Asked[PlanLevel])
+        asked = await ctx.call(
+            "planner", "0", desk.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), gives=Asked[PlanLevel]
+        )
         level = asked.output
         nodes = [branch for branch in level.branches if branch.kind == "node"]
         share = max(1, (planning.leaves_left - (len(level.branches) - len(nodes))) // max(1, len(nodes)))

@@ -9,6 +9,7 @@ from agents.contracts.plan import Plan, PlanningInput
 from agents.errors import BadRequest, NotFeasible, StepFailed
 from agents.events import JobChanged, NodeChanged
 from agents.jobs.port import Ctx, Handler
+from agents.research.breaker import Breaker
 from agents.research.contracting import Limits, bounds_of, make_contract
 from agents.research.desk import Desk
 from agents.research.drafting import Drafted, LevelGiven, as_plan
@@ -128,14 +129,16 @@ def research_handler(desk: Desk, means: Means) -> Handler:
             for (key, root), result in zip(items, results, strict=True)
         )
         ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
-        frame, problems = await _frame(ctx, desk, contract, findings)
+        degraded = _degraded(findings)
+        frame, problems = await _frame(ctx, desk, contract, findings, degraded)
         return Outcome(
             contract=contract,
             findings=findings,
             frame=frame,
             problems=problems,
             reasons=_reasons(findings, problems),
-            tags=_tags(ctx, findings, contract),
+            tags=_tags(ctx, findings, contract, degraded),
+            degraded=degraded,
             seed_failures=tuple(
                 f"{rejected.url}: {rejected.reason}"
                 for rejected in {
@@ -179,7 +182,7 @@ def _failed(path: str, title: str, failure: StepFailed) -> Finding:
 
 
 async def _frame(
-    ctx: Ctx, desk: Desk, contract: Contract, findings: tuple[Finding, ...]
+    ctx: Ctx, desk: Desk, contract: Contract, findings: tuple[Finding, ...], degraded: bool
 ) -> tuple[Frame | None, tuple[Problem, ...]]:
     """Have the last synthesizer write around the sections; a report is made without it when it fails."""
     parts = _parts(findings)
@@ -197,6 +200,7 @@ async def _frame(
         missing=tuple(f"{part.title}: {part.note}" for part in _leaves(findings) if part.status != "done"),
         language=brief.language,
         query_type=brief.query_type,
+        degraded=degraded,
         today=brief.today,
     )  # fmt: skip
     try:
@@ -230,13 +234,31 @@ def _reasons(findings: tuple[Finding, ...], problems: tuple[Problem, ...]) -> tu
     return (*weak, *(f"Summary and conclusion: {problem.message}" for problem in problems))
 
 
-def _tags(ctx: Ctx, findings: tuple[Finding, ...], contract: Contract) -> tuple[str, ...]:
+def _tags(ctx: Ctx, findings: tuple[Finding, ...], contract: Contract, degraded: bool) -> tuple[str, ...]:
+    """Collect the response-awareness tags that apply, in the order of the specification."""
     parts = [part for finding in findings for part in finding.walk()]
-    tags = []
-    if any(part.status == "stopped" for part in parts):
-        tags.append("#EARLY_STOP" if ctx.finishing else "#TIME_LIMIT")
-    if not any(part.facts for part in parts):
-        tags.append("#LOW_EVIDENCE")
-    if any(plan.assumptions for plan in contract.plans):
-        tags.append("#COMPLETION_DRIVE")
-    return tuple(tags)
+    problems = {problem.type for part in parts for problem in part.problems}
+    raised = {record.tag for part in parts for record in part.rounds}
+    stopped = any(part.status == "stopped" and not part.children for part in parts)
+    applies = {
+        "#RETRY_EXHAUSTED": any(entry.status == "exhausted" for part in parts for entry in part.attempts),
+        "#TIME_LIMIT": "#TIME_LIMIT" in raised or (stopped and ctx.collecting_left == 0),
+        "#ITERATION_LIMIT": "#ITERATION_LIMIT" in raised and any(part.open_questions for part in parts if part.rounds),
+        "#TOKEN_LIMIT": "BudgetExceeded" in problems,
+        "#EARLY_STOP": "#EARLY_STOP" in raised or ctx.finishing,
+        "#DEGRADED_SEARCH": degraded,
+        "#LOW_EVIDENCE": not any(part.facts for part in parts),
+        "#PATH_DECISION": any(part.engine_note for part in parts),
+        "#COMPLETION_DRIVE": any(plan.assumptions for plan in contract.plans),
+    }
+    return tuple(tag for tag, holds in applies.items() if holds)
+
+
+def _degraded(findings: tuple[Finding, ...]) -> bool:
+    """Replay all searches through the breaker, in the order of the tree: was searching limited?"""
+    breaker = Breaker()
+    for finding in findings:
+        for part in finding.walk():
+            for record in part.searches:
+                breaker = breaker.record(not record.failed).probe()
+    return breaker.degraded

@@ -98,6 +98,8 @@ async def _lead(
 
 def graded(findings: tuple[Finding, ...]) -> tuple[NodeStatus, str]:
     """Derive an executor's status from its children's: one with a failed or stopped child is never done."""
+    if not findings:
+        return "empty", "other branches already cover all its topics"
     statuses = [finding.status for finding in findings]
     if all(status == "done" for status in statuses):
         return "done", ""

@@ -67,6 +67,7 @@ class Rounds:
         self.records: list[RoundRecord] = []
         self.dispatched: list[str] = []
         self.skipped: list[SkippedTopic] = []
+        # The questions of the plan, not of later rounds: a round may not move its own goal posts.
         self.questions: list[str] = [q for leaf in given.node.leaves() for q in leaf.questions]
         self.gaps: tuple[str, ...] = ()
         self._proposed: tuple[Leaf | Node, ...] = given.node.children
@@ -171,8 +172,6 @@ class Rounds:
             if isinstance(child, Node) or topic in dispatch.chosen:
                 # Planned children keep their place in the tree; later rounds have names of their own.
                 chosen.append((str(place) if number == 1 else f"r{number}-{place}", child))
-                if number > 1 and isinstance(child, Leaf):
-                    self.questions += [q for q in child.questions if q not in self.questions]
         return chosen, dispatch
 
     async def _run(self, chosen: list[tuple[str, Leaf | Node]], number: int, *, last: bool) -> tuple[Finding, ...]:

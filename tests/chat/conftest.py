@@ -1,8 +1,10 @@
-"""A chat over scripts: real conversation, real routes, real Chainlit sessions; only model, sources and socket are fake."""
+"""A chat over scripts: real conversation, routes and Chainlit sessions; only model, sources and socket are fake."""
 
 import asyncio
 import os
+import sqlite3
 import uuid
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -102,22 +104,33 @@ class Page:
         async def emit(event, data):
             self.sent.append((event, data))
 
-        async def call(event, data, timeout):
+        async def call(event, data, timeout):  # noqa: ASYNC109 - Chainlit's signature
             self.sent.append((event, data))
 
         self.session = WebsocketSession(
-            id=str(uuid.uuid4()), socket_id=uuid.uuid4().hex, emit=emit, emit_call=call, user_env={}, client_type="webapp",
-            user=PersistedUser(id=f"id-{user}", createdAt="2026-01-01T00:00:00Z", identifier=user), thread_id=thread_id,
-        )  # fmt: skip
+            id=str(uuid.uuid4()),
+            socket_id=uuid.uuid4().hex,
+            emit=emit,
+            emit_call=call,
+            user_env={},
+            client_type="webapp",
+            user=PersistedUser(id=f"id-{user}", createdAt="2026-01-01T00:00:00Z", identifier=user),
+            thread_id=thread_id,
+        )
 
     async def say(self, text, command=None, modes=None):
         """Send a message the way a browser does."""
         from chainlit.socket import process_message
 
         message = {
-            "id": str(uuid.uuid4()), "name": "User", "type": "user_message", "output": text,
-            "createdAt": "2026-01-01T00:00:00Z", "command": command, "modes": modes,
-        }  # fmt: skip
+            "id": str(uuid.uuid4()),
+            "name": "User",
+            "type": "user_message",
+            "output": text,
+            "createdAt": "2026-01-01T00:00:00Z",
+            "command": command,
+            "modes": modes,
+        }
         await process_message(self.session, {"message": message})
         await asyncio.sleep(0.05)
 
@@ -163,12 +176,13 @@ def serve(app_module, tmp_path):
 
     state = server_app.state
     before = app_module.chat, state.dossier_site
-    made = []
 
     def put(team):
         site = Site(team.settings, team, Ledger(team.settings.data_dir / "chat.db"))
         chat = Chat(site)
-        made.append(chat)
+        with closing(sqlite3.connect(team.settings.data_dir / "chat.db")) as db, db:
+            users = [(f"id-{name}", name) for name in ("local", "somebody", "mallory")]
+            db.executemany("INSERT OR IGNORE INTO users VALUES (?, ?, '{}', '2026-01-01T00:00:00Z')", users)
         app_module.chat, state.dossier_site = chat, site
         data._data_layer, data._data_layer_initialized = chat.history, True
         return chat

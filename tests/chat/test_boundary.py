@@ -172,7 +172,10 @@ async def test_a_run_that_a_restart_cut_off_is_said_to_be_so(serve, held):
     thread = await fresh.history.get_thread(page.session.thread_id)
     await fresh.resume(thread)
 
-    assert "The server was restarted while this ran" in thread["steps"][-1]["output"]
+    assert thread["steps"][-1]["output"].startswith("The server was restarted while this ran.")
+    (entry,) = await fresh.ledger.of("local")
+    assert entry.status == "failed"
+    assert {node.state for node in entry.tree.nodes} <= {"stopped", "done"}
     await chat.history.engine.dispose()
     await fresh.history.engine.dispose()
 
@@ -217,7 +220,7 @@ async def test_a_card_of_somebody_elses_run_steers_nothing(held_chat):
     await Page("mallory").act("finish_run", job_id=job.id)
 
     assert not job.over
-    assert not job.run.finish_asked
+    assert not job.run.steering.finishing("job")
 
 
 async def test_an_unexpected_error_is_shown_without_its_inner_text(serve, tmp_path, caplog):
@@ -325,7 +328,9 @@ async def test_the_stop_button_breaks_off_an_answer(serve, held):
     await chat.history.engine.dispose()
 
 
-@pytest.mark.parametrize(("name", "key", "in_"), [("user", "k" * 20, True), ("user", "wrong", False), ("root", "k" * 20, False)])
+@pytest.mark.parametrize(
+    ("name", "key", "in_"), [("user", "k" * 20, True), ("user", "wrong", False), ("root", "k" * 20, False)]
+)
 async def test_off_loopback_the_key_logs_in(serve, tmp_path, name, key, in_):
     chat = serve(make_team(tmp_path, host="0.0.0.0", api_key="k" * 20))
     user = chat.known_user(name, key)

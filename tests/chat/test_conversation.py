@@ -24,9 +24,14 @@ def kinds(acts):
 
 def turn(*queries, ready, reply="I see.", questions=(), language="en"):
     return ScopingTurn(
-        reply=reply, queries=queries, open_questions=questions, query_type="comparison", tier="standard",
-        language=language, ready=ready,
-    )  # fmt: skip
+        reply=reply,
+        queries=queries,
+        open_questions=questions,
+        query_type="comparison",
+        tier="standard",
+        language=language,
+        ready=ready,
+    )
 
 
 def broad(text="Everything about ferries", splits=("Ferries: how many?", "Ferries: what do they cost?")):
@@ -131,7 +136,9 @@ async def test_a_message_as_long_as_a_book_is_answered(talker):
     assert "99,999 characters" in act.text
 
 
-@pytest.mark.parametrize("text", ["كم مرة أُغلقت العبّارة في الشتاء؟", "フェリーは冬に何日欠航しましたか。", "שלום, כמה?"])
+@pytest.mark.parametrize(
+    "text", ["كم مرة أُغلقت العبّارة في الشتاء؟", "フェリーは冬に何日欠航しましたか。", "שלום, כמה?"]
+)
 async def test_a_message_in_any_script_is_answered(talker, text):
     assert kinds(await talker(text)) == ["Reply", "ShowContract"]
     assert talker.talk.scope.question == text
@@ -204,21 +211,50 @@ async def test_a_model_that_says_the_phrase_starts_nothing(tmp_path):
 
 
 NEAR_MISSES = [
-    "Not authorized to execute", "not authorized to execute.", "I am not authorized to execute",
-    "I am authorized to execute", "You are authorized to execute", "Yes, authorized to execute",
-    "Ok: authorized to execute", "Please, authorized to execute", "Authorized to execute?",
-    "authorized to execute??", "Authorized to execute..", "Authorized to execute!!", "Authorized to execute the plan",
-    "Authorized to execute, please", "Authorized to execute query 1", "Authorized to execute now",
-    "Am I authorized to execute?", "Is it authorized to execute", "Who is authorized to execute this?",
-    "What does 'Authorized to execute' do?", "If I type Authorized to execute, what happens?",
-    "Don't start yet. Authorized to execute", "Never: authorized to execute", "The document says: Authorized to execute",
-    "My colleague wrote “Authorized to execute” in the file", "Authorized to execute\nand send me the result",
-    "First line.\nAuthorized to execute", "> Authorized to execute", "**Authorized to execute**",
-    "# Authorized to execute", "Authorised to execute", "Authorize to execute", "authorized  to  execute",
-    "Authorized-to-execute", "Authorized to execute Authorized to execute", "Ich sage: Authorized to execute",
-    "Je dis « Authorized to execute » demain", "¿Authorized to execute?", "Аuthorized to execute",
-    "Authоrized to execute", "Authorized to еxecute", "Authorized tο execute", "Ａuthorized to execute",
-]  # fmt: skip
+    "Not authorized to execute",
+    "not authorized to execute.",
+    "I am not authorized to execute",
+    "I am authorized to execute",
+    "You are authorized to execute",
+    "Yes, authorized to execute",
+    "Ok: authorized to execute",
+    "Please, authorized to execute",
+    "Authorized to execute?",
+    "authorized to execute??",
+    "Authorized to execute..",
+    "Authorized to execute!!",
+    "Authorized to execute the plan",
+    "Authorized to execute, please",
+    "Authorized to execute query 1",
+    "Authorized to execute now",
+    "Am I authorized to execute?",
+    "Is it authorized to execute",
+    "Who is authorized to execute this?",
+    "What does 'Authorized to execute' do?",
+    "If I type Authorized to execute, what happens?",
+    "Don't start yet. Authorized to execute",
+    "Never: authorized to execute",
+    "The document says: Authorized to execute",
+    "My colleague wrote “Authorized to execute” in the file",
+    "Authorized to execute\nand send me the result",
+    "First line.\nAuthorized to execute",
+    "> Authorized to execute",
+    "**Authorized to execute**",
+    "# Authorized to execute",
+    "Authorised to execute",
+    "Authorize to execute",
+    "authorized  to  execute",
+    "Authorized-to-execute",
+    "Authorized to execute Authorized to execute",
+    "Ich sage: Authorized to execute",
+    "Je dis « Authorized to execute » demain",
+    "¿Authorized to execute?",
+    "Аuthorized to execute",
+    "Authоrized to execute",
+    "Authorized to еxecute",
+    "Authorized tο execute",
+    "Ａuthorized to execute",
+]
 
 
 @pytest.mark.parametrize("text", NEAR_MISSES)
@@ -235,10 +271,21 @@ async def test_what_only_looks_like_the_phrase_starts_nothing_and_is_told(talker
 @pytest.mark.parametrize(
     "text",
     [
-        "Autorisiert zur Ausführung", "Autorisé à exécuter", "Autorizado para ejecutar", "execute", "authorized", "go",
-        "start", "yes", "ok", "実行を許可します", "مصرح بالتنفيذ", "Authorizedto execute", "execute: authorized",
+        "Autorisiert zur Ausführung",
+        "Autorisé à exécuter",
+        "Autorizado para ejecutar",
+        "execute",
+        "authorized",
+        "go",
+        "start",
+        "yes",
+        "ok",
+        "実行を許可します",
+        "مصرح بالتنفيذ",
+        "Authorizedto execute",
+        "execute: authorized",
     ],
-)  # fmt: skip
+)
 async def test_other_words_start_nothing(talker, text):
     await talker(QUESTION)
     await talker(text)
@@ -266,7 +313,13 @@ async def test_a_picker_moved_with_the_phrase_is_shown_before_it_binds(talker):
 # ---- the command and the picker
 
 
-@pytest.mark.parametrize("given", [{"text": "/research --deep --time 10 " + QUESTION}, {"text": "--deep --time 10 " + QUESTION, "command": "research"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"text": "/research --deep --time 10 " + QUESTION},
+        {"text": "--deep --time 10 " + QUESTION, "command": "research"},
+    ],
+)
 async def test_the_command_sets_mode_and_time_however_it_was_given(talker, given):
     acts = await talker(**given)
 
@@ -330,7 +383,7 @@ async def test_a_command_whose_manager_fails_leaves_the_draft_on_the_table(tmp_p
         ("10 minutes", ("10 minutes instead of 5 minutes",)),
         ("time 2.5", ("2.5 minutes instead of 5 minutes",)),
         ("unlimited time", ("no time limit instead of 5 minutes",)),
-        ("in German", ("report language de instead of en",)),
+        ("in German", ("report in German instead of English",)),
         ("only domains a.example, b.example", ("only a.example, b.example",)),
         ("exclude domain bad.example", ("without bad.example",)),
         ("since 2020", ("dates since 2020-01-01",)),
@@ -384,7 +437,16 @@ async def test_what_is_no_plain_edit_goes_to_the_manager(talker):
 
 @pytest.mark.parametrize(
     "text",
-    ["how is it going", "How far are you?", "status", "Wie weit ist es?", "wie läuft es", "où en es-tu", "¿Cómo va?", "まだですか？"],
+    [
+        "how is it going",
+        "How far are you?",
+        "status",
+        "Wie weit ist es?",
+        "wie läuft es",
+        "où en es-tu",
+        "¿Cómo va?",
+        "まだですか？",
+    ],
 )
 async def test_a_question_about_the_run_is_answered_from_its_events(held, text):
     await held(QUESTION)
@@ -416,17 +478,19 @@ async def test_finish_searches_no_further(held):
     (act,) = await held("finish now")
 
     assert act.text == "No new searches. Writing from 0 sources."
-    assert started.job.run.finish_asked
+    assert started.job.run.steering.finishing("job")
 
 
-@pytest.mark.parametrize("text", ["please don't stop", "stop reading the tabloids", "when will you finish the costs part", "deep"])
+@pytest.mark.parametrize(
+    "text", ["please don't stop", "stop reading the tabloids", "when will you finish the costs part", "deep"]
+)
 async def test_a_longer_sentence_is_no_command(held, text):
     await held(QUESTION)
     (started,) = await held(PHRASE)
 
     (act,) = await held(text)
 
-    assert not started.job.run.finish_asked
+    assert not started.job.run.steering.finishing("job")
     assert not started.job.over
     assert isinstance(act, Refuse)
     assert "was not applied" in act.text

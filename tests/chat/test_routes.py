@@ -39,18 +39,33 @@ async def test_jobs_are_listed_newest_first(chat, http):
     listed = (await http.get("/research/jobs")).json()
     assert listed["total"] == 1
     assert listed["jobs"][0] | {"seconds": 0, "created": ""} == {
-        "job_id": job.id, "title": "Ferry winters", "status": "done", "stage": "completed", "grade": "complete",
-        "created": "", "seconds": 0, "note": "",
-    }  # fmt: skip
+        "job_id": job.id,
+        "title": "Ferry winters",
+        "status": "done",
+        "stage": "completed",
+        "grade": "complete",
+        "created": "",
+        "seconds": 0,
+        "note": "",
+    }
 
 
 async def test_a_job_is_described_whole(chat, http):
     job = await run_job(chat)
     whole = (await http.get(f"/research/jobs/{job.id}")).json()
     assert set(whole) >= {
-        "job_id", "status", "stage", "grade", "blocked_reason", "contract", "phase_state", "claims", "evidence",
-        "metadata", "report",
-    }  # fmt: skip
+        "job_id",
+        "status",
+        "stage",
+        "grade",
+        "blocked_reason",
+        "contract",
+        "phase_state",
+        "claims",
+        "evidence",
+        "metadata",
+        "report",
+    }
     assert whole["contract"]["hash"] == job.commission.contract.hash
     assert whole["report"]["job_id"] == job.id
 
@@ -97,7 +112,7 @@ async def test_a_run_is_stopped_by_its_route(held_chat, http):
     assert tree["reserve_s"] == 90.0
 
     assert (await http.post(f"/research/jobs/{job.id}/finish")).json()["status"] == "finishing"
-    assert job.run.finish_asked
+    assert job.run.steering.finishing("job")
     assert (await http.post(f"/research/jobs/{job.id}/cancel")).status_code == 202
 
     await asyncio.wait_for(job.wait(), 2)
@@ -106,7 +121,9 @@ async def test_a_run_is_stopped_by_its_route(held_chat, http):
     assert (await http.get(f"/research/jobs/{job.id}/report.md")).json()["error"]["type"] == "no_report"
 
 
-@pytest.mark.parametrize(("form", "kind"), [("md", "text/markdown"), ("html", "text/html"), ("json", "application/json")])
+@pytest.mark.parametrize(
+    ("form", "kind"), [("md", "text/markdown"), ("html", "text/html"), ("json", "application/json")]
+)
 async def test_a_report_is_a_download_with_a_readable_name(chat, http, form, kind):
     job = await run_job(chat)
     answer = await http.get(f"/research/jobs/{job.id}/report.{form}")
@@ -117,12 +134,16 @@ async def test_a_report_is_a_download_with_a_readable_name(chat, http, form, kin
     assert "closed on 12 days" in answer.text
 
 
-async def test_the_fragment_is_the_article_alone(chat, http):
+async def test_the_fragment_is_what_the_report_card_reads(chat, http):
     job = await run_job(chat)
-    text = (await http.get(f"/research/jobs/{job.id}/report.fragment")).text
-    assert text.startswith("<article")
-    assert text.endswith("</article>")
-    assert f"/research/jobs/{job.id}/quote/" in text
+    told = (await http.get(f"/research/jobs/{job.id}/report.fragment")).json()
+    assert told["title"] == "Ferry winters"
+    assert told["grade"] == "complete"
+    assert told["counts"]["sources"] == 3
+    assert [heading["text"] for heading in told["headings"]][:3] == ["Closures", "Costs", "Passengers"]
+    assert all(f'id="{heading["id"]}"' in told["html"] for heading in told["headings"])
+    assert f'href="/research/jobs/{job.id}/quote/' in told["html"]
+    assert "<script" not in told["html"]
 
 
 async def test_a_quote_opens_in_its_stored_copy(chat, http):
@@ -159,11 +180,23 @@ async def test_a_report_and_its_quotes_are_readable_after_a_restart(chat, serve,
 @pytest.mark.parametrize(
     "path",
     [
-        "/research", "/research/nope", "/research/jobs/nope", "/research/jobs/nope/tree", "/research/jobs/nope/events",
-        "/research/jobs/../jobs/nope", "/run", "/run-simple", "/search", "/files/x/y", "/files", "/healthz/deep",
-        "/metrics", "/research/jobs/nope/report.md", "/research/jobs/nope/report.exe",
+        "/research",
+        "/research/nope",
+        "/research/jobs/nope",
+        "/research/jobs/nope/tree",
+        "/research/jobs/nope/events",
+        "/research/jobs/../jobs/nope",
+        "/run",
+        "/run-simple",
+        "/search",
+        "/files/x/y",
+        "/files",
+        "/healthz/deep",
+        "/metrics",
+        "/research/jobs/nope/report.md",
+        "/research/jobs/nope/report.exe",
     ],
-)  # fmt: skip
+)
 async def test_what_is_not_there_is_a_json_404(chat, http, path):
     answer = await http.get(path)
     assert answer.status_code == 404
@@ -288,6 +321,15 @@ async def test_the_page_loads_nothing_from_elsewhere(chat, http):
     assert "default-src 'self'" in policy
     assert "connect-src 'self'" in policy
     assert page.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_page_opened_on_this_machine_is_logged_in_with_itself(chat, http):
+    page = await http.get("/thread/some-chat", headers={"Accept": "text/html"})
+    assert "HttpOnly" in page.headers["set-cookie"]
+    assert (await http.get("/user")).json()["identifier"] == "local"
+    assert "set-cookie" not in (await http.get("/", headers={"Accept": "text/html"})).headers
+    http.cookies.clear()
+    assert "set-cookie" not in (await http.get("/research/jobs")).headers
 
 
 async def test_routes_are_put_in_front_once(app_module):

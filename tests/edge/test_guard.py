@@ -241,6 +241,10 @@ async def test_a_loopback_server_is_never_reached_unless_it_was_opened(httpserve
     assert "/in" not in [request.path for request, _ in httpserver.log]
 
 
+def test_international_names_are_reached_by_their_ascii_form():
+    assert Guard().check("https://münchen.example/eis").raw_host == b"xn--mnchen-3ya.example"
+
+
 def test_the_setting_is_a_list_of_hosts_and_mappings():
     allowed = AllowedHosts.parse(" intranet.corp:8000 ,[::1]:9000, *.example=127.0.0.1:8090,")
 

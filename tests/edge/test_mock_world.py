@@ -32,7 +32,10 @@ def sim(shared):
 def configure(sim, **changes):
     base = sim["llm_url"].removesuffix("/v1")
     request = urllib.request.Request(
-        f"{base}/_sim/config", data=json.dumps(changes).encode(), method="PATCH", headers={"Content-Type": "application/json"}
+        f"{base}/_sim/config",
+        data=json.dumps(changes).encode(),
+        method="PATCH",
+        headers={"Content-Type": "application/json"},
     )
     with urllib.request.urlopen(request, timeout=5) as answer:
         return json.load(answer)

@@ -26,6 +26,8 @@ from agents.search.tavily import Tavily
 CASES = Path(__file__).resolve().parent.parent / "data" / "cases"
 KEY = "tvly-dev-FAKE0123456789abcdefFAKE"
 GOOD = {"results": [{"url": "https://board.orvane.example/ice", "title": "Ice", "content": "12 days", "score": 0.9}]}
+RATE_LIMITS = json.loads((CASES / "C10" / "responses.json").read_text("utf-8"))
+SCRIPT = json.loads((CASES / "C15" / "provider_script.json").read_text("utf-8"))
 LONG = "The line was closed for twelve days because of ice. " * 20
 
 
@@ -43,13 +45,12 @@ class Waits:
 class Service:
     """A Tavily of our own: answers by a script, the last answer for ever; keeps what it was asked."""
 
-    def __init__(self, server: HTTPServer) -> None:
-        self.server = server
-        self.base = server.url_for("").rstrip("/")
+    def __init__(self, server: HTTPServer, path: str = "") -> None:
+        self.base = server.url_for(path).rstrip("/")
         self.asked: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.answers: list[Any] = [GOOD]
-        server.expect_request("/search", method="POST").respond_with_handler(self._answer)
+        server.expect_request(f"{path}/search", method="POST").respond_with_handler(self._answer)
 
     def _answer(self, request: Request) -> Response:
         self.asked.append(json.loads(request.data))
@@ -309,9 +310,7 @@ async def test_after_failures_an_answer_is_an_answer(service, tavily, waits):
     assert 4 <= second <= 5
 
 
-@pytest.mark.parametrize(
-    "row", json.loads((CASES / "C10" / "responses.json").read_text("utf-8")), ids=lambda r: r["name"]
-)
+@pytest.mark.parametrize("row", RATE_LIMITS, ids=lambda row: row["name"])
 async def test_the_wait_is_the_one_that_was_asked_for(service, tavily, waits, row):
     headers = row["headers"]
     if headers.pop("Date", None):  # the server on loopback writes a date of its own
@@ -436,9 +435,6 @@ async def test_a_key_in_an_error_is_in_no_text_of_ours(service, waits, caplog, r
     assert len(str(direct.value)) > 30
 
 
-SCRIPT = json.loads((CASES / "C15" / "provider_script.json").read_text("utf-8"))
-
-
 def played(sequence: Sequence[dict[str, Any]]) -> list[Response]:
     return [
         Response(
@@ -453,19 +449,14 @@ def played(sequence: Sequence[dict[str, Any]]) -> list[Response]:
 @pytest.mark.parametrize("row", [row for row in SCRIPT if "status" in row["sequence"][0]], ids=lambda row: row["name"])
 async def test_a_world_of_failures_is_survived(service, waits, row, httpserver):
     service.answers = played(row["sequence"])
-    second = HTTPServer(host="127.0.0.1", port=0)
-    second.start()
-    try:
-        other = Service(second)
-        key = None if row["provider"] == "keyless" else SecretStr(KEY)
-        first = Tavily(key, base=service.base, patience=Patience(sleep=waits))
-        reserve = Tavily(None if key else SecretStr(KEY), base=other.base, patience=Patience(sleep=waits))
-        chain = Chain([first, reserve], pages=None)
+    other = Service(httpserver, "/other")
+    key = None if row["provider"] == "keyless" else SecretStr(KEY)
+    first = Tavily(key, base=service.base, patience=Patience(sleep=waits))
+    reserve = Tavily(None if key else SecretStr(KEY), base=other.base, patience=Patience(sleep=waits))
+    chain = Chain([first, reserve], pages=None)
 
-        looked = [await chain.look(query(f"ice {number}"), 30) for number in range(4)]
-        await chain.close()
-    finally:
-        second.stop()
+    looked = [await chain.look(query(f"ice {number}"), 30) for number in range(4)]
+    await chain.close()
 
     assert all(one.result.hits for one in looked)
     if row["name"] == "null_fields":

@@ -22,7 +22,7 @@ async def test_it_answers_with_the_contract_as_json_and_costs_nothing() -> None:
     reply = await OfflineModel().reply(request(SCOPING, ScopingTurn))
 
     assert ScopingTurn.model_validate_json(reply.text).queries[0].feasible is False
-    assert (reply.usage.calls, reply.usage.tokens, reply.usage.cost_usd) == (1, 0, 0.0)
+    assert (reply.usage.calls, reply.usage.tokens, reply.usage.cost_usd) == (0, 0, 0.0)
     assert reply.model == "offline engine"
     assert OfflineModel.reasons is False
 

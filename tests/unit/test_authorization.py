@@ -88,7 +88,8 @@ def test_a_near_miss_does_not_authorize(message):
 
 
 @pytest.mark.parametrize(
-    "message", ["Am I authorized to execute?", "not authorized to execute", "Аuthorized to execute", "Authorised to execute"]
+    "message",
+    ["Am I authorized to execute?", "not authorized to execute", "Аuthorized to execute", "Authorised to execute"],
 )
 def test_a_near_miss_is_recognised_as_one(message):
     assert looks_like_the_phrase(message)

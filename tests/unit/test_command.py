@@ -38,7 +38,9 @@ def test_an_unknown_option_is_named():
         parse_research("/research --depp why")
 
 
-@pytest.mark.parametrize(("text", "minutes"), [("5", 5.0), ("0.5", 0.5), ("1440", 1440.0), ("2,5", 2.5), ("UNLIMITED", None)])
+@pytest.mark.parametrize(
+    ("text", "minutes"), [("5", 5.0), ("0.5", 0.5), ("1440", 1440.0), ("2,5", 2.5), ("UNLIMITED", None)]
+)
 def test_a_time_budget_is_minutes_or_unlimited(text, minutes):
     assert minutes_of(text) == minutes
 

@@ -62,7 +62,9 @@ def test_a_leaf_with_named_sources_needs_no_search():
 
 def test_a_finding_cannot_cite_a_fact_it_does_not_hold():
     with pytest.raises(ValidationError, match="cites facts that it does not hold"):
-        Finding(path="job/0", title="t", role="leaf", status="done", markdown="It is.[#f0b]", facts=(FACT,), sources=(CARD,))
+        Finding(
+            path="job/0", title="t", role="leaf", status="done", markdown="It is.[#f0b]", facts=(FACT,), sources=(CARD,)
+        )
 
 
 def test_a_finding_cannot_hold_a_fact_of_an_unknown_source():

@@ -28,7 +28,7 @@ def test_a_prompt_renders_its_declared_inputs():
     [
         ("no parts at all", "needs a header"),
         ("+++\nversion = \n+++\ns\n+++\nu\n", "not TOML"),
-        ('+++\nversion = 1\ninputs = []\n+++\ns\n+++\nu\n', "it needs version, inputs and changed"),
+        ("+++\nversion = 1\ninputs = []\n+++\ns\n+++\nu\n", "it needs version, inputs and changed"),
         (HEADER + "+++\nHello {{ name }}\n+++\n{{ question }}\n", "may use no inputs"),
         (HEADER + "+++\ns\n+++\n{{ question }} {{ answer }}\n", "must be equal"),
         (HEADER + "+++\ns\n+++\nnothing used\n", "must be equal"),
@@ -69,7 +69,19 @@ def test_every_roles_prompt_fits_its_contract(role):
 
 def test_every_text_from_outside_goes_in_fenced():
     # Inputs that carry words of users, pages or models; anything printed bare must be a figure, a date or a closed set.
-    bare = {"today", "language", "max_depth", "max_leaves", "executors_left", "leaves_left", "query_type", "max_facts"}
+    bare = {
+        "today",
+        "language",
+        "max_depth",
+        "max_leaves",
+        "executors_left",
+        "leaves_left",
+        "query_type",
+        "max_facts",
+        "round",
+        "max_rounds",
+        "minutes_left",
+    }
     import re
 
     for name, prompt in prompts.load().items():
@@ -77,6 +89,10 @@ def test_every_text_from_outside_goes_in_fenced():
             continue
         for expression in re.findall(r"\{\{(.*?)\}\}", prompt.user, flags=re.DOTALL):
             head = expression.strip()
-            if "fence(" in head or head.split("|")[0].strip() in bare or head.startswith(("loop.", '"', "fact.", "sentence.")):
+            if (
+                "fence(" in head
+                or head.split("|")[0].strip() in bare
+                or head.startswith(("loop.", '"', "fact.", "sentence."))
+            ):
                 continue
             assert re.match(r"(survey\.(total|matching)|turn\.speaker)$", head), f"{name}: {head}"

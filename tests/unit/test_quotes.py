@@ -42,9 +42,10 @@ def test_words_are_found_whatever_the_quotation_marks_and_dashes():
 
 
 def test_words_that_are_almost_there_are_replaced_by_the_sources_own():
-    assert fact(quote="The rule will be changed in 2025.") is None or fact(
-        quote="The rule wil change in 2025."
-    ).quote == "The rule will change in 2025."
+    assert (
+        fact(quote="The rule will be changed in 2025.") is None
+        or fact(quote="The rule wil change in 2025.").quote == "The rule will change in 2025."
+    )
 
 
 def test_a_figure_is_never_a_slip_of_copying():

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from agents.budget import Usage
 from agents.contracts.base import Frozen
 from agents.contracts.brief import ScopingInput
+from agents.contracts.decision import ReflectionInput
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput
 from agents.contracts.plan import PlanningInput
@@ -19,6 +20,7 @@ from agents.llm.base import OnText, Reply, Request
 from agents.llm.offline.extraction import extract
 from agents.llm.offline.frame import frame
 from agents.llm.offline.planning import plan
+from agents.llm.offline.reflecting import reflect
 from agents.llm.offline.scoping import scope
 from agents.llm.offline.section import write_lead, write_section
 
@@ -33,6 +35,7 @@ _FUNCTIONS: dict[type[Frozen], Callable[..., Frozen]] = {
     SectionInput: write_section,
     LeadInput: write_lead,
     FrameInput: frame,
+    ReflectionInput: reflect,
 }
 
 
@@ -70,7 +73,7 @@ class OfflineModel:
                 await on_text(piece)
         return Reply(
             text=answer.model_dump_json(),
-            usage=Usage(calls=1, tokens_in=0, tokens_out=0, cost_usd=0.0),
+            usage=Usage(),  # no model call was made
             finish_reason="stop",
             model=self.name,
         )

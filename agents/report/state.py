@@ -1,0 +1,74 @@
+"""The loop's state in the report: rounds as a log, and `phase_state` in the shape of S0 TR-4."""
+
+from collections.abc import Iterable
+
+from agents.budget import synthesis_reserve_s
+from agents.contracts.contract import Contract
+from agents.contracts.decision import RetryEntry
+from agents.contracts.finding import Finding
+from agents.contracts.report import (
+    GapAnalysis,
+    Iteration,
+    NodePhase,
+    PhaseState,
+    ResearchState,
+    RetryState,
+    RetryTracking,
+    RoundRow,
+    TimeBudget,
+)
+
+
+def rounds_log(findings: Iterable[Finding]) -> tuple[RoundRow, ...]:
+    """List every round of every node, in reading order."""
+    return tuple(
+        RoundRow(
+            node=record.node,
+            round=record.round,
+            delta=record.delta,
+            confidence=record.confidence,
+            coverage=record.coverage,
+            contradictions=record.contradictions,
+            novelty=record.novelty,
+            adopted=record.adopted,
+            reason=record.reason,
+            decision=record.decision,
+        )
+        for finding in findings
+        for part in finding.walk()
+        for record in part.rounds
+    )
+
+
+def phase_state(contract: Contract, findings: tuple[Finding, ...]) -> PhaseState:
+    """Describe every node's loop; the job's is the root's, with the retries of all of them."""
+    loops = [part for finding in findings for part in finding.walk() if part.rounds]
+    nodes = tuple(NodePhase(node=part.path, research=_state(contract, part, (part,))) for part in loops)
+    roots = tuple(NodePhase(node=part.path, research=_state(contract, part, (part,))) for part in findings)
+    job = _state(contract, findings[0], findings) if findings else ResearchState()
+    return PhaseState(research=job, nodes=nodes, queries=roots if len(findings) > 1 else ())
+
+
+def _state(contract: Contract, node: Finding, over: tuple[Finding, ...]) -> ResearchState:
+    total_s = None if contract.caps.minutes is None else contract.caps.minutes * 60
+    history = tuple(record.decision for record in node.rounds)
+    return ResearchState(
+        time_budget=TimeBudget(
+            total_minutes=contract.caps.minutes, synthesis_reserve_minutes=round(synthesis_reserve_s(total_s) / 60, 3)
+        ),
+        iteration=Iteration(current=len(node.rounds), max=contract.caps.rounds),
+        retry_tracking=_tracking(entry for top in over for part in top.walk() for entry in part.attempts),
+        gap_analysis=GapAnalysis(loop_decision=history[-1] if history else None, history=history),
+    )
+
+
+def _tracking(entries: Iterable[RetryEntry]) -> RetryTracking:
+    """Add up attempts by key; the gravest status wins."""
+    grave = {"complete": 0, "pending": 1, "exhausted": 2}
+    found: dict[str, RetryState] = {}
+    for entry in entries:
+        old = found.get(entry.key)
+        status = entry.status if old is None or grave[entry.status] > grave[old.status] else old.status
+        found[entry.key] = RetryState(attempts=entry.attempts + (old.attempts if old else 0), status=status)
+    given_up = sum(1 for state in found.values() if state.status == "exhausted")
+    return RetryTracking(subquestions=found, total_exhausted=given_up)

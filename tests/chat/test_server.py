@@ -1,0 +1,97 @@
+"""What happens before Chainlit is imported."""
+
+import os
+import socket
+import stat
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from agents.api.approot import app_root
+from agents.api.exposure import check_exposure, kept_secret
+from agents.api.reports import disposition
+from agents.api.server import check_port, serve
+from agents.errors import ConfigError
+from agents.settings import ROOT, Settings
+
+
+def test_a_taken_port_is_one_sentence():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError) as error:
+            check_port("127.0.0.1", port)
+    assert error.value.notice == f"Port {port} is taken. Set PORT to another, or stop what runs there."
+
+
+def test_a_host_of_another_machine_is_said():
+    with pytest.raises(ConfigError, match="no address of this machine"):
+        check_port("203.0.113.7", 8000)
+
+
+def test_others_are_let_in_with_a_key_only(tmp_path):
+    with pytest.raises(ConfigError, match="DOSSIER_API_KEY"):
+        serve(Settings(host="0.0.0.0", data_dir=tmp_path))
+    check_exposure(Settings(host="0.0.0.0", api_key="k" * 20))
+    for host in ("127.0.0.1", "localhost", "::1"):
+        check_exposure(Settings(host=host))
+
+
+def test_the_secret_is_made_once_and_for_the_owner_only(tmp_path):
+    secret = kept_secret(tmp_path)
+    assert kept_secret(tmp_path) == secret
+    assert len(secret) == 64
+    assert stat.S_IMODE((tmp_path / "auth_secret").stat().st_mode) == 0o600
+
+
+def test_each_port_has_a_folder_of_its_own_laid_out_freshly(tmp_path):
+    first, second = app_root(tmp_path, 8000), app_root(tmp_path, 8001)
+    (first / "public" / "left-over").write_text("x")
+    app_root(tmp_path, 8000)
+    assert not (first / "public" / "left-over").exists()
+    assert (second / ".chainlit" / "config.toml").is_file()
+    assert (second / "public" / "theme.json").is_file()
+
+
+def test_the_committed_settings_keep_what_matters():
+    config = tomllib.loads((ROOT / ".chainlit" / "config.toml").read_text("utf-8"))
+    assert config["UI"]["name"] == "Dossier"
+    assert config["project"]["allow_origins"] == []
+    assert not config["features"]["unsafe_allow_html"]
+    assert not config["features"]["latex"]
+    assert not config["features"]["edit_message"]
+    assert not config["features"]["mcp"]["enabled"]
+    assert config["features"]["spontaneous_file_upload"]["max_size_mb"] <= 25
+
+
+def test_the_readme_says_the_phrase():
+    assert "Authorized to execute" in (ROOT / "chainlit.md").read_text("utf-8")
+
+
+def test_serve_reads_no_chainlit_before_it_is_prepared():
+    code = "import sys, agents.api.server; print('chainlit' in sys.modules)"
+    out = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, env=dict(os.environ)
+    )
+    assert out.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Ferry winters", "Ferry winters"),
+        ("../../etc/passwd", "etc passwd"),
+        ('a"b\r\nSet-Cookie: x', "a b Set-Cookie x"),
+        ("Über Größe", "Uber Groe"),
+        ("渡船の冬", "report"),
+        ("...", "report"),
+    ],
+)
+def test_a_download_is_named_readably_and_safely(title, name):
+    said = disposition(title, "md")
+    assert said.startswith(f"attachment; filename=\"{name}.md\"; filename*=UTF-8''")
+    assert "\r" not in said
+    assert "\n" not in said

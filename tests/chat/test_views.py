@@ -1,0 +1,83 @@
+"""What the cards are given, and the same as Markdown."""
+
+import pytest
+
+from agents.chat.acts import ShowContract
+from agents.chat.views import ContractCard, ResearchRun, ScopeCard, contract_markdown, figure, line_safe, scope_markdown
+from agents.contracts.brief import Query
+from agents.contracts.contract import ForecastLine
+from agents.research.scoping import Scope
+
+
+def broad(text, *splits):
+    return Query(text=text, feasible=False, reason="No period.", depth_estimate=4, suggested_split=splits)
+
+
+SCOPE = Scope(queries=(broad("All of it?", "A?", "B?"), broad("More?", "C?", "A?")), open_questions=("Which years?",))
+
+
+@pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        ((6, 12, ""), "6–12"),
+        ((3, 3, ""), "3"),
+        ((0.02, 0.3, "min"), "0.02–0.3 min"),
+        ((0.0, 0.0, "USD"), "$0"),
+        ((0.1, 0.4, "USD"), "$0.1–0.4"),
+        ((None, None, "USD"), "unknown"),
+        ((12000, 45000, ""), "12,000–45,000"),
+    ],
+)
+def test_a_figure_is_written_out(line, written):
+    low, high, unit = line
+    fields = {"name": "n", "low": low, "high": high, "basis": "b"}
+    assert figure(ForecastLine.model_construct(unit=unit, **fields)) == written
+
+
+def test_the_scope_card_holds_verdicts_and_splits():
+    card = ScopeCard.of(SCOPE).model_dump(mode="json")
+    assert card["queries"][0] == {
+        "n": 1,
+        "text": "All of it?",
+        "feasible": False,
+        "reason": "No period.",
+        "depth": 4,
+        "splits": ["A?", "B?"],
+    }
+    assert card["active"] is True
+
+
+def test_the_markdown_numbers_each_narrower_question_once():
+    text = scope_markdown(SCOPE)
+    assert "1. A?\n2. B?" in text
+    assert "3. C?\n1. A?" in text
+    assert "Which years?" in text
+
+
+def test_strangers_text_is_no_markdown():
+    assert line_safe("[x](http://y) **b** <i>\n# h") == r"\[x\](http://y) \*\*b\*\* \<i\> \# h"
+
+
+async def test_the_contract_card_says_what_the_phrase_binds(talker):
+    acts = await talker("How often was the Orvane ferry closed, and what did it cost?")
+    shown = acts[-1]
+    assert isinstance(shown, ShowContract)
+
+    card = ContractCard.of(shown, sample=True)
+
+    assert card.hash == shown.contract.hash
+    assert [child.title for child in card.trees[0].children] == ["Closures", "Costs", "Passengers"]
+    assert [child.n for child in card.trees[0].children] == ["1", "2", "3"]
+    assert card.caps.rounds == 3
+    assert "invented" in card.sample
+    text = contract_markdown(card)
+    assert shown.contract.hash in text
+    assert "- 1 Closures" in text
+    await talker.team.close()
+
+
+async def test_a_run_without_a_time_limit_keeps_a_minute_and_a_half_for_writing(held):
+    await held("/research --time unlimited How often was the Orvane ferry closed?")
+    (started,) = await held("Authorized to execute")
+    card = ResearchRun.of(started.job, started.contract)
+    assert (card.minutes, card.reserve_s) == (None, 90.0)

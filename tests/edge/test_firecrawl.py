@@ -1,0 +1,254 @@
+"""The adapter of Firecrawl against a server on loopback, and other services through litellm."""
+
+import asyncio
+import json
+import re
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from agents.contracts.source import SearchQuery
+from agents.errors import SourceError
+from agents.llm.litellm_model import warm_up
+from agents.search.firecrawl import Firecrawl
+from agents.search.outcomes import SearchFailed
+from agents.search.retrying import Patience
+from agents.search.web import SERVICES, Web
+
+KEY = "fc-FAKE0123456789abcdefFAKE"
+PAGE = {
+    "markdown": "# Ice\n\nThe line was closed for twelve days because of ice.",
+    "metadata": {
+        "title": "Ice",
+        "sourceURL": "https://board.example/ice",
+        "statusCode": 200,
+        "language": "en-GB",
+        "publishedTime": "2024-05-06T07:08:09Z",
+    },
+}
+
+
+class Service:
+    """A Firecrawl of our own: per path, answers by a script, the last for ever."""
+
+    def __init__(self, server: HTTPServer) -> None:
+        self.base = server.url_for("").rstrip("/")
+        self.asked: list[tuple[str, str, Any, dict[str, str]]] = []
+        self.answers: dict[str, list[Any]] = {}
+        server.expect_request(re.compile(".*")).respond_with_handler(self._answer)
+
+    def _answer(self, request: Request) -> Response:
+        place = f"{request.method} {request.path}"
+        body = json.loads(request.data) if request.data else None
+        self.asked.append((place, request.query_string.decode(), body, dict(request.headers)))
+        script = self.answers[place]
+        answer = script.pop(0) if len(script) > 1 else script[0]
+        return answer if isinstance(answer, Response) else Response(json.dumps(answer))
+
+
+@pytest.fixture
+def service(httpserver: HTTPServer) -> Service:
+    return Service(httpserver)
+
+
+async def no_wait(seconds: float) -> None:
+    await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def firecrawl(service: Service) -> Any:
+    made = Firecrawl(
+        SecretStr(KEY),
+        base=service.base,
+        patience=Patience(call_s=5, sleep=no_wait),
+        sleep=no_wait,
+        date=lambda: "2026-01-01T00:00:00+00:00",
+    )
+    yield made
+    await made.close()
+
+
+QUERY = SearchQuery(
+    text="days closed by ice",
+    max_results=3,
+    include_domains=("board.example",),
+    exclude_domains=("bad.board.example",),
+    date_from="2019-01-01",
+    date_to="2024-12-31",
+)
+
+
+async def test_a_search_carries_what_the_service_can_filter_and_code_holds_the_rest(service, firecrawl):
+    rows = [
+        {"url": f"https://{host}/", "title": "Ice", "description": "12 days"}
+        for host in ("bad.board.example", "notboard.example", "board.example", "www.board.example", "a.board.example")
+    ]
+    service.answers["POST /v2/search"] = [{"success": True, "data": {"web": rows}}]
+
+    result = await firecrawl.search(QUERY, 9)
+
+    assert [hit.url for hit in result.hits] == ["https://board.example/", "https://a.board.example/"]
+    [(_, _, body, headers)] = service.asked
+    assert headers["Authorization"] == f"Bearer {KEY}"
+    assert (body["query"], body["limit"], body["sources"]) == ("days closed by ice", 3, ["web"])
+    assert body["includeDomains"] == ["board.example"]
+    assert "excludeDomains" not in body
+    assert body["tbs"] == "cdr:1,cd_min:01/01/2019,cd_max:12/31/2024"
+    assert 1_000 <= body["timeout"] <= 9_000
+
+
+async def test_a_server_of_ones_own_needs_no_key(service):
+    service.answers["POST /v2/search"] = [{"success": True, "data": [{"url": "https://a.example/"}]}]
+    own = Firecrawl(base=service.base)
+
+    assert (await own.search(SearchQuery(text="ice"))).hits
+    await own.close()
+
+    assert "Authorization" not in service.asked[0][3]
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "requests"),
+    [
+        pytest.param(Response("{}", 401), "auth", 1, id="401"),
+        pytest.param(Response("{}", 402), "quota", 1, id="402"),
+        pytest.param(Response("{}", 400), "query", 1, id="400"),
+        pytest.param(Response("{}", 429), "rate", 3, id="429"),
+        pytest.param(Response("{}", 502), "server", 3, id="502"),
+        pytest.param(Response("", 302, {"Location": "https://elsewhere.example"}), "nonsense", 1, id="302"),
+        pytest.param(Response("<html>captcha</html>"), "nonsense", 1, id="html"),
+        pytest.param({"success": True}, "nonsense", 1, id="no-data"),
+        pytest.param({"success": True, "data": {"web": [{}, "oops"]}}, "nonsense", 1, id="no-usable-result"),
+        pytest.param({"success": False, "error": f"key {KEY} failed"}, "server", 3, id="said-so"),
+    ],
+)
+async def test_a_failure_is_sorted_and_retried_only_where_that_may_help(service, firecrawl, answer, kind, requests):
+    service.answers["POST /v2/search"] = [answer]
+
+    with pytest.raises(SearchFailed) as caught:
+        await firecrawl.search(QUERY)
+
+    assert (caught.value.kind, len(service.asked)) == (kind, requests)
+    assert KEY not in str(caught.value) + caught.value.notice
+
+
+@pytest.mark.parametrize("data", [{"web": []}, [], {}])
+async def test_nothing_found_is_an_answer(service, firecrawl, data):
+    service.answers["POST /v2/search"] = [{"success": True, "data": data}]
+
+    assert (await firecrawl.search(QUERY)).hits == ()
+
+
+async def test_a_scraped_page_is_a_source(service, firecrawl):
+    service.answers["POST /v2/scrape"] = [{"success": True, "data": PAGE}]
+
+    source = await firecrawl.scrape("https://board.example/ice", 5)
+
+    assert (source.url, source.title, source.kind) == ("https://board.example/ice", "Ice", "web")
+    assert (source.published, source.language, source.site) == ("2024-05-06", "en", "board.example")
+    assert "twelve days" in source.text
+    assert source.retrieved == "2026-01-01T00:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ({"success": True, "data": PAGE | {"markdown": "  "}}, "it holds no text"),
+        ({"success": True, "data": PAGE | {"metadata": {"statusCode": 404}}}, "status 404"),
+        ({"success": True}, "it holds no text"),
+        (Response("{}", 402), "has no credit left"),
+    ],
+)
+async def test_a_page_that_cannot_be_used_says_why(service, firecrawl, answer, reason):
+    service.answers["POST /v2/scrape"] = [answer]
+
+    with pytest.raises(SourceError, match=reason):
+        await firecrawl.scrape("https://board.example/ice", 5)
+
+
+def page(number: int) -> dict[str, Any]:
+    return PAGE | {"metadata": {"sourceURL": f"https://board.example/{number}"}}
+
+
+async def test_a_crawl_is_waited_for_and_read_to_its_last_part(service, firecrawl):
+    service.answers = {
+        "POST /v2/crawl": [{"success": True, "id": "ab-1"}],
+        "GET /v2/crawl/ab-1": [
+            {"status": "scraping", "data": []},
+            {"status": "completed", "data": [page(1), page(1)], "next": "https://evil.example/v2/crawl/ab-1?skip=2"},
+            {"status": "completed", "data": [page(2), {}]},
+        ],
+    }
+
+    sources = await firecrawl.crawl("https://board.example/", limit=5)
+
+    assert [source.url for source in sources] == ["https://board.example/1", "https://board.example/2"]
+    assert service.asked[0][2]["limit"] == 5
+    assert service.asked[-1][:2] == ("GET /v2/crawl/ab-1", "skip=2")
+
+
+async def test_a_crawl_that_is_not_done_in_time_gives_what_is_there_and_is_ended(service, firecrawl):
+    service.answers = {
+        "POST /v2/crawl": [{"success": True, "id": "ab-1"}],
+        "GET /v2/crawl/ab-1": [{"status": "scraping", "data": [page(1)]}],
+        "DELETE /v2/crawl/ab-1": [{"status": "cancelled"}],
+    }
+
+    sources = await firecrawl.crawl("https://board.example/", deadline_s=1)
+
+    assert [source.url for source in sources] == ["https://board.example/1"]
+    assert service.asked[-1][0] == "DELETE /v2/crawl/ab-1"
+
+
+@pytest.mark.parametrize("answer", [{"success": True}, {"id": "../../admin"}, {"id": ""}])
+async def test_a_crawl_without_a_number_is_no_crawl(service, firecrawl, answer):
+    service.answers["POST /v2/crawl"] = [answer]
+
+    with pytest.raises(SearchFailed):
+        await firecrawl.crawl("https://board.example/")
+    assert len(service.asked) == 1
+
+
+# ---- through litellm
+
+
+@pytest.fixture(scope="session")
+def loaded() -> None:
+    warm_up()
+
+
+def searxng(service: Service) -> Web:
+    own = next(one for one in SERVICES if one.name == "searxng")
+    return Web(own, base=service.base, patience=Patience(sleep=no_wait))
+
+
+async def test_a_service_is_asked_through_litellm(service, loaded):
+    rows = [{"url": "https://a.example/", "title": "Ice", "content": "12 days", "publishedDate": "2024-05-06"}]
+    service.answers = {"GET /search": [{"results": rows}], "POST /search": [{"results": rows}]}
+
+    result = await searxng(service).search(SearchQuery(text="ice"), 10)
+
+    [hit] = result.hits
+    assert (hit.url, hit.snippet, hit.provider) == ("https://a.example/", "12 days", "searxng")
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (Response("slow down", 429), "rate"),
+        (Response("no", 403), "auth"),
+        (Response("oh", 500), "server"),
+        (Response("<html>captcha</html>"), "nonsense"),
+        ([], "nonsense"),
+    ],
+)
+async def test_its_failures_are_failures_of_ours(service, loaded, answer, kind):
+    service.answers = {"GET /search": [answer], "POST /search": [answer]}
+
+    with pytest.raises(SearchFailed) as caught:
+        await searxng(service).search(SearchQuery(text="ice"), 10)
+
+    assert caught.value.kind == kind

@@ -1,0 +1,301 @@
+"""The rounds of an executor: what they add, and everything that ends them."""
+
+import asyncio
+import json
+
+import pytest
+
+from agents.contracts.decision import ReflectionInput, ReflectionResponse
+from agents.errors import ModelError
+from agents.events import RoundEnded
+from agents.llm.offline import OfflineModel
+from agents.research.job import Means
+from agents.research.looping import LoopSettings
+from agents.search.scripted import ScriptedSearcher
+from tests.scripts import QUERY, WORLD, Worker, leaf, level, working_model, world
+
+CLOSURES = leaf("Closures", "On how many days was the Orvane ferry line closed?")
+ONE = {QUERY.text: level(CLOSURES, themes=("volcanic eruptions",))}
+"""A plan whose criteria are never met: nothing in the world is about its theme."""
+
+
+def reflecting(*answers, forever=None):
+    """A reflector that gives `answers` in turn, then `forever`."""
+    script = list(answers)
+
+    def reflector(request):
+        if script:
+            return script.pop(0)
+        return forever(request) if callable(forever) else forever or wants()
+
+    return reflector
+
+
+def wants(*queries, gaps=None, sufficient=False):
+    return ReflectionResponse(
+        sufficient=sufficient, confidence=0.5, gaps=gaps if gaps is not None else tuple(f"no figure: {q}" for q in queries),
+        new_queries=queries,
+    )  # fmt: skip
+
+
+def run_of(bench, reflector, plans=ONE, rounds=3, **kwargs):
+    loop = kwargs.pop("loop", LoopSettings())
+    work = bench(working_model(plans, reflector=reflector), means=Means(loop=loop), **kwargs)
+    return work, rounds
+
+
+async def outcome_of(bench, reflector, brief=None, **kwargs):
+    from tests.scripts import BRIEF
+
+    work, rounds = run_of(bench, reflector, **kwargs)
+    mode = {3: "standard", 7: "deep"}[rounds]
+    outcome = await work.run((brief or BRIEF).model_copy(update={"mode": mode}))
+    return work, outcome
+
+
+def rounds_of(outcome):
+    return outcome.findings[0].rounds
+
+
+async def test_s0_fr3_a_gap_becomes_a_new_leaf_of_the_same_node_and_never_depth(bench):
+    reflector = reflecting(wants("What did the Orvane winter service cost in 2023?"), wants(sufficient=True))
+    _, outcome = await outcome_of(bench, reflector)
+
+    children = outcome.findings[0].children
+    assert [child.role for child in children] == ["leaf", "leaf"]
+    assert children[1].path == "job/0/r2-0"
+    assert children[1].facts
+    assert outcome.contract.plans[0].root.depth() == 1
+
+
+async def test_s0_fr3_the_decision_is_the_exact_json_with_all_keys_every_round(bench):
+    reflector = reflecting(wants("What did the Orvane winter service cost?"), wants(sufficient=True))
+    work, outcome = await outcome_of(bench, reflector)
+
+    first, last = (json.loads(record.decision.model_dump_json()) for record in rounds_of(outcome))
+    keys = ["iteration", "summary", "gaps", "shouldContinue", "nextSearchTopic", "urlToSearch", "timeRemainingMinutes"]
+    assert list(first) == list(last) == keys
+    assert first["shouldContinue"] is True
+    assert first["nextSearchTopic"] == "What did the Orvane winter service cost?"
+    assert last["shouldContinue"] is False
+    assert last["nextSearchTopic"] is None
+    told = [event.event.record for event in work.last.events if isinstance(event.event, RoundEnded)]
+    assert told == list(rounds_of(outcome))
+
+
+@pytest.mark.parametrize(("rounds", "mode"), [(3, "standard"), (7, "deep")])
+async def test_s0_fr2_a_reflector_that_never_has_enough_is_stopped_at_the_cap(bench, rounds, mode):
+    counter = iter(range(100))
+
+    def never(request):
+        n = next(counter)
+        return wants(f"How many passengers in winter {1990 + n} on line {chr(65 + n)}?")
+
+    _, outcome = await outcome_of(
+        bench, reflecting(forever=never), rounds=rounds, loop=LoopSettings(early_termination=False)
+    )
+    assert len(rounds_of(outcome)) == rounds
+    assert rounds_of(outcome)[-1].tag == "#ITERATION_LIMIT"
+    assert "#ITERATION_LIMIT" in outcome.tags
+
+
+async def test_s1_sufficient_is_the_first_reason_to_stop(bench):
+    _, outcome = await outcome_of(bench, reflecting(wants(sufficient=True)))
+    (record,) = rounds_of(outcome)
+    assert "sufficient" in record.reason
+
+
+async def test_met_criteria_end_the_phase_without_asking_the_reflector(bench):
+    model = working_model({QUERY.text: level(CLOSURES)}, reflector=reflecting(wants("More?")))
+    work = bench(model)
+    outcome = await work.run()
+    assert len(rounds_of(outcome)) == 1
+    assert not [request for request in model.asked if isinstance(request.given, ReflectionInput)]
+    assert "criteria" in rounds_of(outcome)[0].reason
+
+
+async def test_s2_fr01_the_same_topic_in_other_words_is_not_dispatched_again(bench):
+    again = "How many days was the Orvane ferry line closed?"
+    _, outcome = await outcome_of(bench, reflecting(forever=lambda request: wants(again)))
+    finding = outcome.findings[0]
+    assert again not in finding.dispatched
+    assert finding.skipped[0].topic == again
+    assert len(finding.children) == 1
+
+
+async def test_s2_fr07_a_round_that_brings_nothing_new_stops_early_naming_score_and_threshold(bench):
+    same = ScriptedSearcher({"https://a.example/one": WORLD["https://a.example/closures"]})
+    counter = iter(range(100))
+
+    def never(request):
+        return wants(f"Orvane ferry winter closed ice {1990 + next(counter)}")
+
+    _, outcome = await outcome_of(bench, reflecting(forever=never), rounds=7, searcher=same)
+    records = rounds_of(outcome)
+    assert len(records) == 2
+    assert records[-1].tag == "#EARLY_STOP"
+    assert "0.15" in records[-1].reason
+
+
+async def test_s2_fr12_early_termination_can_be_turned_off(bench):
+    same = ScriptedSearcher({"https://a.example/one": WORLD["https://a.example/closures"]})
+    counter = iter(range(100))
+
+    def never(request):
+        return wants(f"Orvane ferry winter closed ice {1990 + next(counter)}")
+
+    _, outcome = await outcome_of(
+        bench, reflecting(forever=never), searcher=same, loop=LoopSettings(early_termination=False)
+    )
+    assert len(rounds_of(outcome)) == 3
+
+
+async def test_a_failed_reflection_ends_the_loop_and_loses_nothing(bench):
+    _, outcome = await outcome_of(bench, reflecting(forever=lambda request: "garbage"))
+    finding = outcome.findings[0]
+    assert len(finding.rounds) == 1
+    assert finding.children[0].facts
+    assert any(problem.type == "BadOutput" for problem in finding.problems)
+
+
+async def test_little_found_is_searched_again_in_other_words(bench):
+    searcher = ScriptedSearcher({"https://a.example/one": WORLD["https://a.example/closures"]})
+    work = bench(working_model(ONE, reflector=reflecting(wants(sufficient=True))), searcher=searcher)
+    outcome = await work.run()
+    searches = outcome.findings[0].children[0].searches
+    assert 1 < len(searches) <= 5
+    assert len({record.text for record in searches}) == len(searches)
+
+
+async def test_three_failed_searches_open_the_breaker_and_the_report_says_so(bench):
+    questions = [f"What is known about line {chr(65 + n)}?" for n in range(6)]
+    wide = {QUERY.text: level(*(leaf(f"Line {n}", q) for n, q in enumerate(questions)))}
+
+    class Down(ScriptedSearcher):
+        async def search(self, query, deadline_s=None):
+            from agents.errors import SearchError
+
+            self.asked.append(query)
+            raise SearchError("down", provider="scripted")
+
+    searcher = Down(WORLD)
+    outcome = await bench(working_model(wide), searcher=searcher).run()
+    assert outcome.degraded
+    assert "#DEGRADED_SEARCH" in outcome.tags
+    assert "#RETRY_EXHAUSTED" in outcome.tags
+    from agents.contracts.report import Actual
+    from agents.report.document import build
+
+    document = build("a" * 32, outcome, Actual(), engine="scripted", reasons=True)
+    assert document.degraded_mode
+    assert "Search capabilities were limited; answer is based on partial information." in document.markdown
+    assert document.phase_state.research.retry_tracking.total_exhausted > 0
+
+
+async def test_a_replay_of_several_rounds_gives_the_same_and_calls_nothing(bench):
+    reflector = reflecting(wants("What did the Orvane winter service cost?"), wants(sufficient=True))
+    work, outcome = await outcome_of(bench, reflector)
+    from tests.scripts import BRIEF
+
+    again = await work.run(BRIEF, record=work.last.record)
+    assert again == outcome
+    assert work.last.calls_made == 0
+
+
+async def test_a_provider_that_fails_for_good_is_stood_in_for_and_named(bench):
+    broken = ModelError("down", fault="timeout", notice="The provider did not answer in time.")
+    worker = Worker(ONE)
+    work = bench(working_model(ONE, extractor=lambda request: broken, reflector=reflecting(wants(sufficient=True))))
+    handlers = work.handlers
+
+    def with_fallback():
+        table = handlers()
+        work.desk.fallback = OfflineModel()
+        return table
+
+    work.handlers = with_fallback
+    outcome = await work.run()
+    assert worker
+    assert outcome.findings[0].all_facts()
+    assert "#PATH_DECISION" in outcome.tags
+
+
+async def test_a_wrong_key_is_never_stood_in_for(bench):
+    broken = ModelError("401", fault="key", notice="Check OPENAI_API_KEY.")
+    work = bench(working_model(ONE, extractor=lambda request: broken, reflector=reflecting(wants(sufficient=True))))
+    outcome = await work.run()
+    assert not outcome.findings[0].all_facts()
+    assert any("OPENAI_API_KEY" in problem.message for part in outcome.findings[0].walk() for problem in part.problems)
+
+
+async def test_used_up_tokens_end_in_a_report_from_what_was_read(bench):
+    work = bench(working_model(), tokens=9_000)
+    outcome = await work.run()
+    assert outcome.findings[0].all_facts()
+    assert "#TOKEN_LIMIT" in outcome.tags
+
+
+class Gate:
+    """A searcher that waits until it is let through, so that a test can speak to a running job."""
+
+    def __init__(self, inner):
+        self.inner, self.open, self.waiting = inner, asyncio.Event(), 0
+        self.name = inner.name
+
+    async def search(self, query, deadline_s=None):
+        self.waiting += 1
+        if "cost" in query.text:
+            await self.open.wait()
+        return await self.inner.search(query, deadline_s)
+
+    async def read(self, url, deadline_s=None):
+        return await self.inner.read(url, deadline_s)
+
+    async def survey(self, question="", limit=24):
+        return await self.inner.survey(question, limit)
+
+
+async def test_one_branch_can_be_stopped_while_its_siblings_go_on(bench):
+    gate = Gate(world())
+    work = bench(searcher=gate)
+    task = asyncio.create_task(work.run())
+    while gate.waiting < 3:
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
+
+    assert work.last.stop_branch("job/0/1")
+    outcome = await asyncio.wait_for(task, 5)
+
+    statuses = {child.title: child.status for child in outcome.findings[0].children}
+    assert statuses == {"Closures": "done", "Costs": "stopped", "Passengers": "done"}
+    again = await work.run(record=work.last.record)
+    assert again == outcome
+
+
+async def test_finish_now_ends_the_rounds_with_what_is_there(bench):
+    work, _ = run_of(bench, reflecting(forever=lambda request: wants("What did the winter service cost?")))
+    work.handlers()
+    job = work.job()
+    job.steering.finish.add("job")
+    from agents.contracts.outcome import Commission, Outcome
+    from tests.scripts import BRIEF
+
+    outcome = await job.run("research", Commission(brief=BRIEF), Outcome)
+    assert len(outcome.findings[0].rounds) <= 1
+    assert "#EARLY_STOP" in outcome.tags
+
+
+async def test_guidance_reaches_the_next_reflection(bench):
+    reflector = reflecting(wants(sufficient=True))
+    work, _ = run_of(bench, reflector)
+    handlers = work.handlers
+
+    def guided():
+        table = handlers()
+        work.desk.steering.guidance.append("prefer official figures")
+        return table
+
+    work.handlers = guided
+    await work.run()
+    given = [request.given for request in work.model.asked if isinstance(request.given, ReflectionInput)]
+    assert given[0].guidance == ("prefer official figures",)

@@ -1,0 +1,679 @@
+"""Several providers as one, and what stands around them: breaker, filters, wording, choosing."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from agents.contracts.source import Hit, SearchQuery, SearchResult
+from agents.errors import ConfigError, ModelError, SearchError, SourceError
+from agents.llm.litellm_errors import Failed
+from agents.search import ddgs
+from agents.search.breaker import USUAL_S, Breaker
+from agents.search.chain import Chain, joined
+from agents.search.choosing import NAMES, choose
+from agents.search.ddgs import Ddgs
+from agents.search.enforcing import enforced, in_range, whole_day, within
+from agents.search.outcomes import NoneAnswered, SearchFailed
+from agents.search.pages import page_source
+from agents.search.retrying import Patience
+from agents.search.scripted import ScriptedSearcher
+from agents.search.web import SERVICES, Web
+from agents.search.wording import keywords, prepared, shortened
+
+CASES = Path(__file__).resolve().parent.parent / "data" / "cases"
+QUERY = SearchQuery(text="ice on the lake")
+ABSTRACT = page_source(
+    "https://doi.org/10.1/x", title="A paper", text="Ice grows.", retrieved="2026-01-01", tags=("abstract",)
+)
+
+
+class Fake:
+    """A provider that does as it is told: hits, or failures by their kind; the last for ever."""
+
+    def __init__(self, name: str, *script: Any, keyless: bool = False, pages: Sequence[Any] = ()) -> None:
+        self.name, self.host, self.keyless = name, f"{name}.example", keyless
+        self.script = list(script) or [()]
+        self.asked: list[tuple[str, float | None, int]] = []
+        self.pages = {page.url: page for page in pages}
+        self.closed = False
+
+    async def search(self, query: SearchQuery, deadline_s: float | None = None, *, attempts: int = 3) -> SearchResult:
+        self.asked.append((query.text, deadline_s, attempts))
+        step = self.script[min(len(self.asked), len(self.script)) - 1]
+        await asyncio.sleep(0)
+        if isinstance(step, str):
+            raise SearchFailed(step, self.name)
+        if isinstance(step, SearchFailed):
+            raise step
+        hits = tuple(Hit(url=url, title=url, provider=self.name) for url in step)
+        return SearchResult(query=query.text, provider=self.name, hits=hits)
+
+    def page(self, url: str, *, whole: bool = True) -> Any:
+        page = self.pages.get(url)
+        return page if page and (not whole or "abstract" not in page.tags) else None
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class Pages:
+    def __init__(self, fail: bool = False) -> None:
+        self.read_urls: list[str] = []
+        self.fail = fail
+
+    async def read(self, url: str, deadline_s: float | None = None) -> Any:
+        self.read_urls.append(url)
+        if self.fail:
+            raise SourceError(url, "it asks for payment")
+        return page_source(url, title="Read", text="Read from the web.", retrieved="2026-01-01")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def library(**documents: str) -> ScriptedSearcher:
+    return ScriptedSearcher({f"library:/a/{name}": (name, text) for name, text in documents.items()}, name="library")
+
+
+def urls(result: SearchResult) -> list[str]:
+    return [hit.url for hit in result.hits]
+
+
+WEB = "https://a.example/1"
+
+
+# ---- falling from one to the next
+
+
+async def test_the_first_that_answers_wins_and_the_others_are_not_asked():
+    first, second = Fake("first", [WEB]), Fake("second", [WEB])
+
+    result = await Chain([first, second], Pages()).search(QUERY)
+
+    assert (result.provider, urls(result), second.asked) == ("first", [WEB], [])
+
+
+async def test_after_a_failure_the_next_is_asked_and_the_switch_is_told():
+    told = []
+    chain = Chain([Fake("first", "server"), Fake("second", [WEB])], Pages(), None, lambda *args: told.append(args))
+
+    looked = await chain.look(QUERY)
+
+    assert looked.result.provider == "second"
+    [attempt] = looked.attempts
+    assert (attempt.provider, attempt.kind, attempt.reason) == ("first", "server", "first had an error on its side")
+    assert told == [(attempt, "second")]
+
+
+async def test_nothing_found_is_no_failure_and_nobody_else_is_asked():
+    second = Fake("second", [WEB])
+    chain = Chain([Fake("first"), second], Pages())
+
+    looked = await chain.look(QUERY)
+
+    assert (looked.result.hits, looked.result.provider, looked.attempts) == ((), "first", ())
+    assert second.asked == []
+    assert chain.degraded == ()
+
+
+async def test_when_nobody_answers_each_reason_is_in_the_error():
+    chain = Chain([Fake("first", "auth"), Fake("second", "timeout")], Pages())
+
+    with pytest.raises(SearchError) as caught:
+        await chain.search(QUERY)
+
+    assert caught.value.notice == ("No search provider answered: first refused the key; second did not answer in time.")
+    assert [attempt.kind for attempt in caught.value.attempts] == ["auth", "timeout"]
+
+
+async def test_a_provider_leaves_time_for_the_next():
+    first, second = Fake("first", "timeout"), Fake("second", [WEB])
+
+    await Chain([first, second], Pages()).search(QUERY, 10)
+
+    assert first.asked[0][1] == pytest.approx(6, abs=0.1)
+    assert second.asked[0][1] == pytest.approx(10, abs=0.1)
+
+
+# ---- the breaker
+
+
+async def test_after_three_failures_in_a_row_a_provider_rests_and_is_then_tried_once():
+    clock = Clock()
+    first = Fake("first", *["server"] * 3, [WEB])
+    chain = Chain([first, Fake("second", [WEB])], Pages(), clock=clock)
+
+    for _ in range(5):
+        await chain.search(QUERY)
+    assert len(first.asked) == 3
+    assert chain.degraded == ("first had an error on its side",)
+
+    clock.now += USUAL_S + 1
+    assert (await chain.search(QUERY)).provider == "first"
+    assert first.asked[-1][2] == 1
+    assert chain.degraded == ()
+
+
+async def test_only_one_search_tries_a_provider_that_rested():
+    clock = Clock()
+    first = Fake("first", *["server"] * 3, [WEB])
+    chain = Chain([first, Fake("second", [WEB])], Pages(), clock=clock)
+    for _ in range(3):
+        await chain.search(QUERY)
+    clock.now += USUAL_S + 1
+
+    results = await asyncio.gather(*(chain.search(QUERY) for _ in range(4)))
+
+    assert sorted(result.provider for result in results) == ["first", "second", "second", "second"]
+
+
+async def test_a_failed_trial_opens_it_again():
+    clock = Clock()
+    first = Fake("first", "server")
+    chain = Chain([first, Fake("second", [WEB])], Pages(), clock=clock)
+    for _ in range(3):
+        await chain.search(QUERY)
+    clock.now += USUAL_S + 1
+
+    await chain.search(QUERY)
+    await chain.search(QUERY)
+
+    assert len(first.asked) == 4
+
+
+def test_half_of_all_failing_opens_the_breaker_from_four_searches_on():
+    breaker = Breaker(Clock())
+    for failed in (True, False, True):
+        breaker.failed("server", "why") if failed else breaker.succeeded()
+    assert not breaker.is_open
+
+    breaker.succeeded()
+    breaker.succeeded()
+    assert not breaker.is_open
+    breaker.failed("server", "why")
+
+    assert breaker.is_open
+
+
+@pytest.mark.parametrize("kind", ["auth", "quota"])
+async def test_a_refused_key_and_an_empty_account_are_tried_once_only(kind):
+    first = Fake("first", kind)
+    chain = Chain([first, Fake("second", [WEB])], Pages())
+
+    for _ in range(4):
+        await chain.search(QUERY)
+
+    assert len(first.asked) == 1
+
+
+async def test_a_provider_that_asks_for_a_long_pause_gets_it():
+    clock = Clock()
+    first = Fake("first", SearchFailed("rate", "first", retry_after_s=120.0), [WEB])
+    chain = Chain([first, Fake("second", [WEB])], Pages(), clock=clock)
+
+    await chain.search(QUERY)
+    clock.now += 119
+    await chain.search(QUERY)
+    assert len(first.asked) == 1
+    clock.now += 2
+    assert (await chain.search(QUERY)).provider == "first"
+
+
+async def test_a_query_that_is_not_accepted_says_nothing_about_the_provider():
+    chain = Chain([Fake("first", "query"), Fake("second", [WEB])], Pages())
+
+    for _ in range(6):
+        await chain.search(QUERY)
+
+    assert chain.degraded == ()
+
+
+# ---- the library beside the web
+
+
+async def test_own_documents_are_joined_to_the_web_by_rank():
+    own = library(one="ice on the lake", two="ice")
+    chain = Chain([Fake("web", [WEB, "https://a.example/2"])], Pages(), own)
+
+    result = await chain.search(QUERY)
+
+    assert urls(result) == [WEB, "library:/a/one", "https://a.example/2", "library:/a/two"]
+    assert (result.provider, chain.names) == ("web, library", ("web", "library"))
+    assert [hit.score for hit in result.hits] == sorted((hit.score for hit in result.hits), reverse=True)
+
+
+async def test_own_documents_answer_when_the_web_does_not_and_the_failure_is_kept():
+    chain = Chain([Fake("web", "connection")], Pages(), library(one="ice on the lake"))
+
+    looked = await chain.look(QUERY)
+
+    assert (looked.result.provider, [one.kind for one in looked.attempts]) == ("library", ["connection"])
+
+
+async def test_a_failed_web_search_is_not_taken_for_nothing_found():
+    chain = Chain([Fake("web", "connection")], Pages(), library(one="trains"))
+
+    with pytest.raises(NoneAnswered):
+        await chain.search(QUERY)
+
+
+async def test_a_broken_library_does_not_take_the_web_away():
+    own = ScriptedSearcher({}, fail={QUERY.text}, name="library")
+
+    looked = await Chain([Fake("web", [WEB])], Pages(), own).look(QUERY)
+
+    assert (urls(looked.result), looked.attempts[0].provider) == ([WEB], "library")
+
+
+async def test_the_sample_is_never_joined_to_the_web():
+    sample = library(one="ice on the lake")
+    chain = Chain([Fake("web", [WEB], [], "connection")], Pages(), sample, sample=True)
+
+    assert urls(await chain.search(QUERY)) == [WEB]
+    assert urls(await chain.search(QUERY)) == []
+    assert sample.asked == []
+    assert urls(await chain.search(QUERY)) == ["library:/a/one"]
+    assert "library" not in chain.names
+
+
+async def test_what_is_asked_beside_the_web_joins_it_and_its_failure_is_only_noted():
+    papers = Fake("papers", ["https://doi.org/10.1/x"], "rate")
+    chain = Chain([Fake("web", [WEB])], Pages(), beside=[papers])
+
+    assert urls(await chain.search(QUERY)) == [WEB, "https://doi.org/10.1/x"]
+    looked = await chain.look(QUERY)
+
+    assert (urls(looked.result), looked.attempts[0].kind) == ([WEB], "rate")
+
+
+async def test_indexes_alone_answer_when_one_of_them_does():
+    chain = Chain([], Pages(), beside=[Fake("one", "rate"), Fake("two", [WEB])])
+
+    assert urls(await chain.search(QUERY)) == [WEB]
+
+
+def test_one_page_under_two_addresses_is_one_hit():
+    hits = [[Hit(url=url, title="A")] for url in ("https://www.a.example/x/", "http://a.example/x?utm_source=b")]
+
+    assert [hit.url for hit in joined(hits, 8)] == ["https://www.a.example/x/"]
+
+
+async def test_a_survey_of_own_documents_says_that_there_is_the_web_too():
+    own = library(one="ice on the lake")
+
+    beside = await Chain([Fake("web")], Pages(), own).survey()
+    sample = await Chain([Fake("web")], Pages(), own, sample=True).survey()
+
+    assert (beside.total, beside.web) == (1, True)
+    assert (sample.total, sample.web) == (0, True)
+
+
+# ---- reading
+
+
+async def test_addresses_are_read_where_they_belong():
+    pages = Pages()
+    kept = page_source("https://kept.example/", title="Kept", text="It came with its hit.", retrieved="2026-01-01")
+    chain = Chain([Fake("web", pages=[kept])], pages, library(one="ice on the lake"))
+
+    assert (await chain.read("library:/a/one")).text == "ice on the lake"
+    assert (await chain.read("https://kept.example/")).title == "Kept"
+    assert (await chain.read(WEB)).title == "Read"
+    assert pages.read_urls == [WEB]
+
+
+async def test_of_a_closed_paper_the_abstract_is_read():
+    papers = Fake("papers", pages=[ABSTRACT])
+
+    assert await Chain([], Pages(fail=True), beside=[papers]).read(ABSTRACT.url) == ABSTRACT
+    with pytest.raises(SourceError, match="payment"):
+        await Chain([], Pages(fail=True), beside=[papers]).read(WEB)
+
+
+# ---- the probe
+
+
+async def test_a_keyless_provider_that_a_probe_does_not_reach_is_not_waited_for():
+    keyless = Fake("keyless", "connection", keyless=True)
+    sample = library(one="ice on the lake")
+    chain = Chain([keyless], Pages(), sample, sample=True)
+
+    probed = await chain.probe()
+    result = await chain.search(QUERY)
+
+    assert probed is not None
+    assert (probed.reachable, probed.reason) == (False, "keyless could not be reached")
+    assert (urls(result), len(keyless.asked)) == (["library:/a/one"], 1)
+    assert (await chain.survey()).total == 1
+
+
+async def test_a_provider_with_a_key_is_not_probed():
+    keyed = Fake("keyed", [WEB])
+
+    assert await Chain([keyed, Fake("keyless", keyless=True)], Pages()).probe() is None
+    assert keyed.asked == []
+
+
+async def test_closing_the_chain_closes_its_providers():
+    providers = [Fake("one"), Fake("two")]
+
+    await Chain(providers, Pages(), library()).close()
+
+    assert all(provider.closed for provider in providers)
+
+
+# ---- what is held by code
+
+
+@pytest.mark.parametrize(
+    ("url", "domain", "belongs"),
+    [
+        ("https://example.com/a", "example.com", True),
+        ("https://www.example.com/a", "example.com", True),
+        ("https://example.com/a", "www.example.com", True),
+        ("https://sub.example.com:8443/a", "example.com", True),
+        ("https://example.com/a", "*.example.com", True),
+        ("https://example.com/a", "https://EXAMPLE.com/", True),
+        ("https://user@example.com/a", "example.com", True),
+        ("https://notexample.com/a", "example.com", False),
+        ("https://example.com.evil.test/a", "example.com", False),
+        ("https://evil.test/example.com", "example.com", False),
+        ("https://example.com@evil.test/", "example.com", False),
+        ("https://example.com/a", "sub.example.com", False),
+        ("https://example.com/blog/a", "example.com/blog", True),
+        ("https://example.com/blogger", "example.com/blog", False),
+        ("https://health.gov/a", ".gov", True),
+        ("https://notgov/a", ".gov", False),
+        ("https://xn--mnchen-3ya.de/a", "münchen.de", True),
+        ("https://example.com/a", "", False),
+        ("https://[broken", "example.com", False),
+    ],
+)
+def test_a_domain_is_that_domain_and_those_below_it(url, domain, belongs):
+    assert within(url, domain) is belongs
+
+
+@pytest.mark.parametrize(
+    ("published", "date_from", "date_to", "fits"),
+    [
+        (None, "2020-01-01", None, True),
+        ("2019-12-31", "2020-01-01", None, False),
+        ("2020-01-01T10:00:00Z", "2020-01-01", "2020-01-01", True),
+        ("2020", "2020-06-01", None, True),
+        ("2019", "2020-06-01", None, False),
+        ("2020-05", None, "2020-05-20", True),
+        ("2020-06-01", None, "2020-05", False),
+        ("2020-05-31", None, "2020-05", True),
+    ],
+)
+def test_a_date_is_held_against_the_range_as_far_as_it_is_known(published, date_from, date_to, fits):
+    assert in_range(published, date_from, date_to) is fits
+
+
+def test_preferred_domains_come_first_and_nothing_is_dropped_for_them():
+    hits = [Hit(url=f"https://{name}.example/", title=name) for name in ("a", "b", "c")]
+
+    ranked = enforced(hits, QUERY, prefer=("c.example",))
+
+    assert [hit.title for hit in ranked] == ["c", "a", "b"]
+
+
+def test_a_month_ends_on_its_last_day():
+    assert [whole_day(date, last=True) for date in ("2024", "2024-02", "2023-02", "2023-02-01", None)] == [
+        "2024-12-31",
+        "2024-02-29",
+        "2023-02-28",
+        "2023-02-01",
+        None,
+    ]
+
+
+# ---- how a question is put
+
+
+def test_a_page_of_background_is_shortened_to_what_it_asks():
+    asked = prepared(SearchQuery(text=(CASES / "C13" / "question.txt").read_text("utf-8")))
+
+    text = asked.query.text
+    assert len(text) <= 400
+    assert "site:" not in text
+    assert all(word in text for word in ("2019", "2024", "Telmar", "Brindle", "ice", "closure rule", "Sarn"))
+    assert asked.prefer == ("board.orvane.example", "telmar-observatory.example")
+    assert asked.query.include_domains == ()
+
+
+@pytest.mark.parametrize(
+    ("background", "question"),
+    [
+        (
+            "Ich arbeite für eine kleine Stiftung. Bitte schreibe zwei Seiten. Unser Vorstand liest nur Deutsch. ",
+            "Wie viele Tage pro Winter war die Fähre zwischen Telmar und Brindle wegen Eis gesperrt?",
+        ),
+        (
+            "Je travaille pour une petite fondation. Merci de rédiger deux pages. Nous lisons peu. ",
+            "Combien de jours par hiver la ligne entre Telmar et Brindle a-t-elle été fermée à cause de la glace?",
+        ),
+    ],
+)
+def test_a_long_question_is_found_in_other_languages(background, question):
+    filler = "".join(f"{background[:-2]} ({number}). " for number in range(8))
+
+    assert question in shortened(filler + question + " " + filler)
+
+
+def test_a_text_without_a_clause_that_fits_keeps_its_telling_words():
+    text = "the quick ferries between alpha and beta " + " ".join(f"station{number} and" for number in range(60))
+
+    short = shortened(text)
+
+    assert len(short) <= 400
+    assert short.startswith("quick ferries alpha beta station0")
+    assert " and " not in short
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(min_size=1, max_size=1500))
+def test_no_query_is_ever_too_long_or_empty(text):
+    if text.strip():
+        assert 1 <= len(prepared(SearchQuery(text=text)).query.text) <= 400
+
+
+def test_a_script_without_spaces_is_shortened_as_well():
+    background = "我在一个小型基金会工作。我们的主席只看德语。请写两页。谢谢你的帮助。" + "".join(
+        f"第{number}次会议的记录在附件里。" for number in range(60)
+    )
+
+    short = shortened(background + "特尔马到布林德尔的渡轮每个冬天因为结冰停运多少天？")
+
+    assert len(short) <= 400
+    assert "渡轮每个冬天因为结冰停运多少天？" in short
+
+
+def test_keywords_are_names_and_numbers_first_in_the_order_of_the_text():
+    text = "How many days per winter was the line between Telmar and Brindle closed in 2021?"
+
+    assert keywords(text, 4) == ["winter", "Telmar", "Brindle", "2021"]
+
+
+# ---- services without an adapter of their own
+
+
+def web(ask, name="brave", **more):
+    service = next(one for one in SERVICES if one.name == name)
+    return Web(service, SecretStr("BSA-FAKE-0000"), patience=Patience(sleep=no_wait), ask=ask, **more)
+
+
+async def no_wait(seconds: float) -> None:
+    await asyncio.sleep(0)
+
+
+async def test_a_service_behind_the_model_library_gives_the_same_hits():
+    asked = []
+
+    async def ask(*args, **more):
+        asked.append((args, more))
+        return [{"url": WEB, "title": "A", "snippet": "s", "date": "2024-05-06", "last_updated": None}, {"url": None}]
+
+    result = await web(ask).search(SearchQuery(text="ice", include_domains=("https://a.example",)), 5)
+
+    [hit] = result.hits
+    assert (hit.url, hit.published, hit.provider) == (WEB, "2024-05-06", "brave")
+    assert asked[0][0] == ("brave", "ice")
+    assert asked[0][1]["domains"] == ("a.example",)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "requests"),
+    [("key", "auth", 1), ("quota", "quota", 1), ("rate", "rate", 3), ("request", "query", 1)],
+)
+async def test_its_failures_are_sorted_as_those_of_others(fault, kind, requests):
+    asked = []
+
+    async def ask(*args, **more):
+        asked.append(args)
+        raise Failed(ModelError("said", fault=fault, notice="n"), 400, "said", None)
+
+    with pytest.raises(SearchFailed) as caught:
+        await web(ask).search(QUERY)
+
+    assert (caught.value.kind, len(asked)) == (kind, requests)
+
+
+class DDGSException(Exception):
+    pass
+
+
+def package(script: Sequence[Any]) -> Any:
+    steps = iter(script)
+
+    class DDGS:
+        def __init__(self, timeout: int) -> None: ...
+
+        def text(self, query: str, **more: Any) -> Any:
+            step = next(steps)
+            if isinstance(step, Exception):
+                raise step
+            return step
+
+    return SimpleNamespace(DDGS=DDGS, exceptions=SimpleNamespace(DDGSException=DDGSException))
+
+
+async def test_an_exception_that_means_an_empty_list_is_no_failure():
+    script = json.loads((CASES / "C15" / "provider_script.json").read_text("utf-8"))
+    row = next(row for row in script if row["name"] == "exception_no_results")
+    loaded = package([DDGSException(step["raises"]) for step in row["sequence"]])
+    chain = Chain([Ddgs(load=lambda: loaded)], Pages())
+
+    for _ in row["sequence"]:
+        looked = await chain.look(QUERY)
+        assert (looked.result.hits, looked.attempts) == ((), ())
+    assert chain.degraded == ()
+
+
+async def test_other_exceptions_of_the_keyless_package_are_failures():
+    loaded = package([DDGSException("Ratelimit"), [{"href": WEB, "title": "A", "body": "b"}, "oops"]])
+
+    result = await Ddgs(load=lambda: loaded, patience=Patience(sleep=no_wait)).search(QUERY)
+
+    assert urls(result) == [WEB]
+
+
+async def test_a_keyless_package_that_is_missing_says_so():
+    def missing() -> Any:
+        raise ImportError("no")
+
+    with pytest.raises(SearchFailed, match="pip install ddgs"):
+        await Ddgs(load=missing).search(QUERY)
+
+
+# ---- choosing
+
+
+def chosen(
+    names: str = "", *, keys: dict[str, str] | None = None, bases: dict[str, str] | None = None, **more: Any
+) -> Any:
+    listed = tuple(filter(None, names.split(",")))
+    return choose(listed, keys=keys or {}, bases=bases or {}, pages=Pages(), **more)
+
+
+@pytest.mark.parametrize(
+    ("names", "keys", "made"),
+    [
+        ("", {}, ("tavily-keyless",)),
+        ("", {"TAVILY_API_KEY": "tvly-x"}, ("tavily", "tavily-keyless")),
+        ("", {"TAVILY_API_KEY": "t", "FIRECRAWL_API_KEY": "f"}, ("tavily", "firecrawl", "tavily-keyless")),
+        ("tavily", {"TAVILY_API_KEY": "t"}, ("tavily",)),
+        ("tavily", {}, ("tavily-keyless",)),
+        ("arxiv, Tavily,arxiv", {"TAVILY_API_KEY": "t"}, ("tavily", "arxiv")),
+        ("academic", {}, ("openalex", "crossref", "arxiv", "pubmed")),
+        ("web", {"SERPER_API_KEY": "s"}, ("serper",)),
+        ("exa,brave", {"EXA_API_KEY": "e", "BRAVE_API_KEY": "b"}, ("exa", "brave")),
+    ],
+)
+async def test_names_and_keys_decide_who_is_asked(names, keys, made, monkeypatch):
+    monkeypatch.setattr(ddgs, "installed", lambda: False)
+
+    chain = chosen(names, keys=keys)
+    await chain.close()
+
+    assert chain.names == made
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("tavilly", r"RETRIEVER names tavilly, which is no retriever\. Did you mean tavily\?"),
+        ("bing", r"no retriever\. There are: tavily, "),
+        ("firecrawl", "RETRIEVER names firecrawl, but FIRECRAWL_API_KEY is not set"),
+        ("brave", "RETRIEVER names brave, but BRAVE_API_KEY is not set"),
+        ("searxng", "RETRIEVER names searxng, but SEARXNG_API_BASE is not set"),
+        ("web", "no service for it is set up. Set one of BRAVE_API_KEY, "),
+        ("ddgs", "RETRIEVER names ddgs, and the package ddgs is not installed; install it with `pip install ddgs`"),
+        ("library", "there is no library"),
+    ],
+)
+def test_a_wrong_choice_is_refused_in_one_clear_sentence(names, message, monkeypatch):
+    monkeypatch.setattr(ddgs, "installed", lambda: False)
+
+    with pytest.raises(ConfigError, match=message):
+        chosen(names)
+
+
+def test_a_key_is_only_missed_where_its_retriever_is_named():
+    assert chosen("arxiv").names == ("arxiv",)
+
+
+def test_the_library_alone_is_the_library_itself():
+    own = library(one="ice")
+
+    assert chosen("library", library=own) is own
+
+
+async def test_keyless_use_of_a_named_provider_is_said():
+    chain = chosen("tavily")
+    await chain.close()
+
+    assert chain.notes == ("TAVILY_API_KEY is not set: Tavily is asked without a key, which allows fewer searches.",)
+
+
+async def test_every_name_can_be_chosen(monkeypatch):
+    monkeypatch.setattr(ddgs, "installed", lambda: True)
+    keys = dict.fromkeys(("FIRECRAWL_API_KEY", "BRAVE_API_KEY", "EXA_API_KEY", "SERPER_API_KEY"), "k")
+    keys |= {"LINKUP_API_KEY": "k", "PERPLEXITYAI_API_KEY": "k"}
+
+    for name in NAMES:
+        searcher = chosen(name, keys=keys, bases={"SEARXNG_API_BASE": "http://127.0.0.1:1"}, library=library())
+        assert searcher.name

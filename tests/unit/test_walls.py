@@ -1,0 +1,156 @@
+"""What stands in the way of a text is never taken for one, and a text about such things is no wall."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agents.errors import SourceError
+from agents.web.html import read_html
+from agents.web.reader import read_here
+from agents.web.walls import (
+    CONSENT,
+    EMPTY,
+    LOG_IN,
+    NOT_FOUND,
+    PAYWALL,
+    REGION,
+    ROBOT_CHECK,
+    SCRIPT,
+    TEASER,
+    refusal,
+    wall_of,
+)
+
+CASES = Path(__file__).parent.parent / "data" / "cases"
+URL = "https://www.site.example/a"
+STORY = "The ferry line between Telmar and Brindle was closed on twelve days. The limit is 18 centimetres. "
+
+
+def page(body, title="Ice days", head=""):
+    return f"<!doctype html><html lang='en'><head><title>{title}</title>{head}</head><body>{body}</body></html>"
+
+
+def reason(html, url=URL):
+    return refusal(html, read_html(html, url).text, 200, url)
+
+
+def case(name):
+    return (CASES / "C26" / name).read_text("utf-8")
+
+
+@pytest.mark.parametrize("row", json.loads(case("expected.json")), ids=lambda row: row["file"])
+def test_every_page_of_the_case_is_of_the_class_that_it_is(row):
+    html = case(row["file"])
+    wall = wall_of(html, read_html(html, URL).text, row["status"], URL)
+
+    assert (wall.kind if wall else "article") == row["class"]
+
+
+@pytest.mark.parametrize("name", ["bot_check", "js_shell", "soft_404", "login_wall", "region_block"])
+def test_nothing_can_be_quoted_out_of_a_wall(name):
+    with pytest.raises(SourceError) as caught:
+        read_here(case(f"{name}.html").encode(), "text/html", URL)
+
+    assert caught.value.reason in {ROBOT_CHECK, SCRIPT, NOT_FOUND, LOG_IN, REGION}
+
+
+def test_a_teaser_gives_what_is_free_and_says_that_it_is_not_all():
+    found = read_here(case("paywall_teaser.html").encode(), "text/html", URL)
+
+    assert "was closed on twelve days last winter" in found.text
+    assert "Subscribe" not in found.text
+    assert found.gaps == (TEASER,)
+
+
+def test_the_article_behind_an_overlay_is_read_whole():
+    found = read_here(case("cookie_banner_then_article.html").encode(), "text/html", URL)
+
+    assert "closed on twelve days in the winter of 2022/23" in found.text
+    assert "on 23 days" in found.text
+    assert "partners store and read" not in found.text
+    assert found.gaps == ()
+
+
+CHALLENGE = "<p>Enable JavaScript and cookies to continue</p><script src='/cdn-cgi/challenge-platform/x'></script>"
+HOLD = "<p>Press &amp; Hold to confirm you are a human (and not a bot). Reference ID 7f9b1f2eeb</p>"
+ROBOTER = "<p>Bevor Sie fortfahren, bestätigen Sie es bitte. JavaScript muss aktiviert sein.</p>"
+COOKIES = "<p>We use cookies and share personal data with our 300 partners.</p><p>Accept all or reject all.</p>"
+GDPR = "<p>Due to the GDPR of the EU this site is unavailable to you.</p>"
+
+
+@pytest.mark.parametrize(
+    ("html", "said"),
+    [
+        (
+            page("<h1>Checking your browser</h1><p>Please wait. This process is automatic.</p>", "Just a moment"),
+            ROBOT_CHECK,
+        ),
+        (page(CHALLENGE, "Just a moment..."), ROBOT_CHECK),
+        (page(f"<h1>Access denied</h1>{HOLD}"), ROBOT_CHECK),
+        (page("<h1>Pardon Our Interruption</h1><p>To continue, please complete the captcha.</p>"), ROBOT_CHECK),
+        (page(f"<h1>Ihr Browser wird überprüft</h1>{ROBOTER}", "Kein Roboter?"), ROBOT_CHECK),
+        (page("<h1>Sign in</h1><form><input type='email'><input type='password'></form>", "Sign in"), LOG_IN),
+        (page("<h1>Anmelden</h1><form>Passwort <input name=p type=password></form>", "Anmelden"), LOG_IN),
+        (page("<p>This content is currently not available in your country.</p>"), REGION),
+        (page(GDPR, "Unavailable for legal reasons"), REGION),
+        (page("<h1>404</h1><p>Sorry!</p>", "Oops"), NOT_FOUND),
+        (page("<h1>Seite nicht gefunden</h1><p>Die Seite wurde verschoben.</p>"), NOT_FOUND),
+        (page("<h1>Page introuvable</h1><p>Retour à l’accueil.</p>"), NOT_FOUND),
+        (page(f"<div>{COOKIES}</div>"), CONSENT),
+        (page("<p>This article is for subscribers.</p>"), PAYWALL),
+        (page("<div id='__next'></div><script src='x.js'></script>"), SCRIPT),
+        (page("<p>Please enable JavaScript to view this page.</p>"), SCRIPT),
+        (page(""), EMPTY),
+        (page("<p>–</p>"), EMPTY),
+    ],
+)
+def test_walls_are_known_for_what_they_are(html, said):
+    assert reason(html) == said
+
+
+SOLVED = "You solve the captcha before you can continue, and your browser is being checked."
+PAID = "<p>Readers subscribe to read more: so say publishers.</p>"
+MAP = "<noscript>Enable JavaScript for the map.</noscript>"
+
+
+def times(count, more=""):
+    return f"<p>{STORY}{more}</p>" * count
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        page(f"<article><h1>Are you a robot? Of captchas</h1>{times(2, SOLVED)}</article>", "Are you a robot?"),
+        page(f"<h1>Why sites check that you are not a robot</h1>{times(8, 'A captcha is a puzzle.')}", "Captcha"),
+        page(f"<h1>Who may log in</h1>{times(3)}<p>Members log in with a password.</p>", "How to log in"),
+        page(f"<h1>Error 404: the history of a number</h1>{times(8)}", "404"),
+        page(f"<article><h1>Species not found for decades</h1>{times(3)}</article>", "Species not found"),
+        page(f"<h1>Cookies</h1>{times(9, 'Bakers accept that cookies need sugar.')}", "Cookies"),
+        page(f"<h1>Ice days</h1>{times(2)}<form><input type='password'></form>"),
+        page(f"<h1>Ice days</h1>{times(3)}{PAID}{times(4)}"),
+        page(f"<h1>Ice days</h1>{times(1)}{MAP}{times(2)}"),
+        page("<h1>Ice days</h1><p>Closed today.</p>"),
+        page(f"<article>{times(3)}</article><div class='g-recaptcha'></div>", "Contact and security check"),
+    ],
+)
+def test_texts_about_walls_are_texts(html):
+    assert reason(html) == ""
+    assert wall_of(html, read_html(html, URL).text, 200, URL) is None
+
+
+def test_a_full_text_that_calls_itself_paid_is_not_a_teaser():
+    head = "<script type='application/ld+json'>{'isAccessibleForFree': false}</script>"
+
+    assert wall_of(page(f"<article>{f'<p>{STORY}</p>' * 5}</article>", head=head), STORY * 5, 200, URL) is None
+
+
+@pytest.mark.parametrize(("status", "said"), [(401, LOG_IN), (404, NOT_FOUND), (410, NOT_FOUND), (200, "")])
+def test_the_status_counts_too(status, said):
+    assert refusal(page(f"<p>{STORY}</p>"), STORY, status, URL) == said
+
+
+def test_a_page_behind_a_log_in_address_is_one_when_it_has_the_field():
+    html = page("<h1>Welcome</h1><p>Your name and your secret, please.</p><input type='password'>")
+
+    assert reason(html, "https://www.site.example/login?next=/a") == LOG_IN
