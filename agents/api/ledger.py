@@ -26,6 +26,8 @@ from agents.jobs.shelf import Shelf
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
+EVERY_S = 5.0
+"""Seconds between two entries of a running job."""
 INTERRUPTED = "The server was restarted while this ran. What it had read is kept; start it again for a report."
 
 _DDL = """
@@ -52,7 +54,7 @@ class Entry(Frozen):
     """Why it ended, when it did not end well."""
     contract: Contract | None = None
     tree: TreeView | None = None
-    """None while it runs: the live tree is folded from its events."""
+    """As it last stood; of a running job the live one is folded from its events."""
     sources: tuple[SourceCard, ...] = ()
     """What was read, with the digest of each stored text."""
 
@@ -146,10 +148,13 @@ class Ledger:
         return entries
 
     async def follow(self, job: Job, thread_id: str = "") -> Entry:
-        """Enter a job, wait for its end, and enter how it ended."""
-        started = entry_of(job, thread_id).model_copy(update={"tree": None, "status": "running"})
-        await self.write(started)
-        await job.wait()
+        """Enter a job, wait for its end, and enter how it ended.
+
+        On the way its tree is entered now and then: all that is left of a run whose process is killed.
+        """
+        while job.task is not None and not job.task.done():
+            await self.write(entry_of(job, thread_id).model_copy(update={"status": "running"}))
+            await asyncio.wait({job.task}, timeout=EVERY_S)
         ended = entry_of(job, thread_id)
         await self.write(ended)
         return ended
@@ -162,7 +167,8 @@ class Ledger:
             if report is not None:
                 closed = entry.model_copy(update={"status": "done", "grade": report.grade, "title": report.title})
             else:
-                closed = entry.model_copy(update={"status": "failed", "note": INTERRUPTED})
+                tree = entry.tree.interrupted() if entry.tree else None
+                closed = entry.model_copy(update={"status": "failed", "note": INTERRUPTED, "tree": tree})
             await self.write(closed)
             settled.append(closed)
         return settled

@@ -100,12 +100,22 @@ def serve(settings: Settings) -> None:
         # The model library takes seconds to import: while the user reads the first page, not in the first answer.
         threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
     print(banner(site), flush=True)
-    uvicorn.run(
-        app,
-        host=settings.host.strip("[]"),
-        port=settings.port,
-        log_level=settings.log_level.lower(),
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=GRACE_S,
-    )
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            # Before the connections are waited for: event streams end with their runs, and open pages are told why.
+            if config.code.on_app_shutdown:
+                await config.code.on_app_shutdown()
+            await super().shutdown(sockets)
+
+    Server(
+        uvicorn.Config(
+            app,
+            host=settings.host.strip("[]"),
+            port=settings.port,
+            log_level=settings.log_level.lower(),
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_S,
+        )
+    ).run()

@@ -13,6 +13,7 @@ from agents.events import (
     Numbered,
     ReportWritten,
     RoleAsked,
+    RoundEnded,
     SearchDone,
     SectionWritten,
     SourceRead,
@@ -25,6 +26,7 @@ DELIVERED: frozenset[NodeState] = frozenset({"done", "partial"})
 FEED = 40
 """Lines of the activity feed that are kept, newest last."""
 ROOT = "job"
+"""Path of the whole run, which is no row of the tree."""
 
 STAGES: dict[Stage, str] = {
     "planning": "Planning.",
@@ -96,6 +98,12 @@ class TreeView(Frozen):
     max_cost_usd: float | None = None
     nodes: tuple[TreeNode, ...] = ()
     feed: tuple[FeedLine, ...] = ()
+
+    def interrupted(self) -> "TreeView":
+        """Draw the tree of a run that was cut off: nothing in it is at work any more."""
+        gone = {"state": "stopped", "doing": "the server was restarted"}
+        nodes = tuple(node.model_copy(update=gone) if node.state in ACTIVE else node for node in self.nodes)
+        return self.model_copy(update={"nodes": nodes, "status": "failed"})
 
     @property
     def leaves(self) -> tuple[TreeNode, ...]:
@@ -255,6 +263,8 @@ def _told(event: object) -> str:
             return f"Read “{event.source.title}”: {event.facts} {'fact' if event.facts == 1 else 'facts'}."
         case SourceRejected():
             return f"Left out {event.url}: {event.reason}."
+        case RoundEnded():
+            return f"Round {event.record.round} ended: {event.record.delta}"
         case SectionWritten():
             return f"Wrote “{event.title}”, {event.words} words."
         case ReportWritten():

@@ -35,6 +35,11 @@ _SINCE = re.compile(r"(?:since|from|after) (\d{4})(?: on)?")
 _UNTIL = re.compile(r"(?:until|till|up to|before) (\d{4})")
 
 
+def language_name(tag: str) -> str:
+    """Name the language of a tag in English; the tag itself when it is not one of ours."""
+    return next((name.capitalize() for name, known in LANGUAGES.items() if known == tag.partition("-")[0]), tag)
+
+
 class Edit(Frozen):
     """What a message asks to change; empty fields change nothing."""
 
@@ -175,7 +180,7 @@ def changes(before: Contract, after: Contract) -> tuple[str, ...]:
     if old.minutes != new.minutes:
         said.append(f"{time_words(new.minutes)} instead of {time_words(old.minutes)}")
     if old.language != new.language:
-        said.append(f"report language {new.language} instead of {old.language}")
+        said.append(f"report in {language_name(new.language)} instead of {language_name(old.language)}")
     if old.domains != new.domains:
         said.append("only " + ", ".join(new.domains) if new.domains else "all domains")
     if old.exclude_domains != new.exclude_domains:

@@ -10,7 +10,7 @@ from chainlit.context import init_http_context
 from chainlit.element import CustomElement
 from chainlit.utils import utc_now
 
-from agents.api.ledger import Entry, Ledger
+from agents.api.ledger import INTERRUPTED, Entry, Ledger
 from agents.api.reports import chat_markdown
 from agents.chat import views
 from agents.chat.history import History
@@ -138,7 +138,7 @@ def outcome(entry: Entry, document: ReportDocument | None) -> Shown:
     metadata: dict[str, Any] = {}
     if document is not None and views.REPORT_ELEMENT and views.drawn("ReportView"):
         metadata = {"markdown": text}
-        text = views.grade_line(document)
+        text = f"**{views.line_safe(document.title)}**"
         elements = (_report_element(entry, document),)
     message = _step(entry, "report", "assistant_message", now, parent=run["id"], name="Dossier", output=text)
     message["metadata"], message["isError"] = metadata, entry.status == "failed"
@@ -153,6 +153,8 @@ def outcome_text(entry: Entry, document: ReportDocument | None) -> str:
         return stopped_line(entry.tree)
     if entry.status == "done":
         return "The run ended, but its report can't be read from disk any more."
+    if entry.note in {INTERRUPTED, SHUT_DOWN}:
+        return entry.note
     return f"The run failed. {entry.note or DossierError.notice}"
 
 

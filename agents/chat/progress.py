@@ -1,6 +1,6 @@
 """How a run is going, in one or two sentences."""
 
-from agents.api.tree import DELIVERED, Tree, TreeNode, TreeView
+from agents.api.tree import DELIVERED, ROOT, Tree, TreeNode, TreeView
 from agents.chat.words import counted, minutes_and_seconds, money
 from agents.jobs.service import Job
 
@@ -26,7 +26,7 @@ def progress_line(job: Job) -> str:
         money(view.usage.cost_usd),
     ]
     line = ", ".join(parts) + "."
-    if job.run.finish_asked:
+    if job.run.steering.finishing(ROOT):
         return f"{line} It searches no further and is writing."
     slowest = _slowest(leaves)
     return f"{line} {slowest}" if slowest else f"{line} {view.now}"
@@ -37,7 +37,7 @@ def _slowest(leaves: tuple[TreeNode, ...]) -> str:
     if not at_work:
         return ""
     leaf = max(at_work, key=lambda each: each.seconds)
-    name = f"{leaf.n} {leaf.title}".strip()
+    name = f"{leaf.n} “{leaf.title}”".strip()
     doing = f"{_DOING[leaf.state]} {leaf.doing}".strip()
     return f"Slowest: {name}, {doing}."
 

@@ -9,7 +9,7 @@ from typing import Literal
 from agents.budget import synthesis_reserve_s
 from agents.chat.acts import ShowContract
 from agents.chat.conversation import splits_of
-from agents.chat.edits import dates_words, time_words
+from agents.chat.edits import dates_words, language_name, time_words
 from agents.contracts.base import Frozen, Mode
 from agents.contracts.contract import Contract, ForecastLine
 from agents.contracts.plan import Leaf, Node
@@ -155,7 +155,7 @@ class ContractCard(Frozen):
             hash=contract.hash,
             draft=shown.number,
             changed=shown.changed,
-            language=brief.language,
+            language=language_name(brief.language),
             query_type=brief.query_type,
             caution=CAUTION if brief.query_type == "medical_legal_financial" else "",
             mode=brief.mode,
@@ -258,9 +258,10 @@ def scope_line(scope: Scope) -> str:
     if not open_queries:
         return "Feasible. What is still open stands above." if not scope.ready else "That is small enough as it is."
     if len(scope.queries) == 1:
-        return "I can't research that well as one question yet. Pick a narrower one, or name your own."
+        return "Too broad as it stands. Pick a narrower one, or name your own."
     numbers = " and ".join(str(number) for number in open_queries)
-    return f"Query {numbers} can't be researched well as one question yet. Pick a narrower one, or name your own."
+    verb = "is" if len(open_queries) == 1 else "are"
+    return f"Query {numbers} {verb} too broad as it stands. Pick a narrower one, or name your own."
 
 
 def scope_markdown(scope: Scope) -> str:

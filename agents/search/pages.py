@@ -1,0 +1,204 @@
+"""Pages as sources: read from the web, or made of a text that a provider sent with its hits."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from agents.contracts.base import digest
+from agents.contracts.source import Source
+from agents.search.library import now
+from agents.text.visible import one_line, seen, unruffled
+from agents.text.words import language_of
+from agents.web.addresses import canonical, display, identity
+from agents.web.fetching import Fetcher
+from agents.web.reader import read_page
+from agents.web.walls import refusal
+
+MAX_TEXT = 2_000_000
+"""Characters of one page, at most; what is beyond is not kept."""
+
+MAX_KEPT = 20_000_000
+"""Characters of all kept pages; the oldest go first."""
+
+KEPT_S = 900.0
+"""Seconds after which a kept page is read anew."""
+
+ENOUGH = 400
+"""Characters below which a text that came with a hit is taken for a remnant, and the page is fetched."""
+
+ABSTRACT = "abstract"
+"""Tag of a source of which only the abstract could be read."""
+
+
+class Pages(Protocol):
+    """Reads web pages."""
+
+    async def read(self, url: str, deadline_s: float | None = None) -> Source:
+        """Read the page at an address.
+
+        Raises:
+            SourceError: it cannot be read or may not be used.
+        """
+        ...
+
+
+def page_source(
+    url: str,
+    *,
+    title: str,
+    text: str,
+    retrieved: str,
+    key: str = "",
+    author: str | None = None,
+    site: str | None = None,
+    published: str | None = None,
+    language: str | None = None,
+    tags: tuple[str, ...] = (),
+) -> Source:
+    """Make a source of a page of the web.
+
+    Args:
+        url: where it was found; addresses that name one page give one source.
+        key: the page's address as it is compared, where it declares one.
+        title: its title, or nothing.
+        text: its clean text.
+        retrieved: ISO date and time of reading.
+        author: who wrote it.
+        site: whose site it is; by the host when not given.
+        published: ISO date.
+        language: ISO 639-1 code; guessed when not given.
+        tags: what else is to be known of it.
+    """
+    host = (urlsplit(url).hostname or "").removeprefix("www.")
+    return Source(
+        id=Source.id_of(key or canonical(url)),
+        url=url,
+        title=one_line(title) or host or url,
+        kind="web",
+        text=text,
+        text_hash=digest(text),
+        author=author,
+        site=site or host or None,
+        published=published,
+        retrieved=retrieved,
+        language=language or (language_of(text) if text.strip() else None),
+        tags=tags,
+    )
+
+
+class WebPages:
+    """Reads pages from the web: guarded and polite by the fetcher, walls and empty shells refused by the reader.
+
+    Args:
+        fetcher: fetches; closed by whoever made it.
+        date: gives the time of reading as ISO date and time.
+    """
+
+    def __init__(self, fetcher: Fetcher, *, date: Callable[[], str] = now) -> None:
+        self._fetcher, self._date = fetcher, date
+
+    async def read(self, url: str, deadline_s: float | None = None, *, named_by_user: bool = False) -> Source:
+        """Read the page, PDF, Word or text file at an address.
+
+        Addresses that lead to one page, by redirect or because it says so, give sources of one id.
+
+        Args:
+            url: an address of the web.
+            deadline_s: seconds for everything.
+            named_by_user: the user asked for this very address, so that robots.txt is not asked.
+
+        Raises:
+            SourceError: it cannot be read or may not be used; the reason is for the reader of the report.
+        """
+        fetched, document = await read_page(self._fetcher, url, deadline_s, named_by_user=named_by_user)
+        return page_source(
+            display(fetched.final_url),
+            key=identity(fetched.final_url, document.canonical),
+            title=document.title,
+            text=document.text,
+            author=document.author,
+            site=document.site,
+            published=document.published,
+            retrieved=self._date(),
+            language=document.language,
+            tags=document.gaps,
+        )
+
+
+@dataclass(frozen=True)
+class _Kept:
+    source: Source
+    whole: bool
+    since: float
+
+
+class KeptPages:
+    """Texts that came with hits, for a while, so that reading the page needs no second request. Bounded.
+
+    Args:
+        clock: seconds that only grow.
+        date: gives the time of reading as ISO date and time.
+        max_chars: of all texts together.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        date: Callable[[], str] = now,
+        max_chars: int = MAX_KEPT,
+    ) -> None:
+        self._clock, self._date, self._max_chars = clock, date, max_chars
+        self._pages: OrderedDict[str, _Kept] = OrderedDict()
+        self._chars = 0
+
+    def put(
+        self, url: str, *, title: str, text: str, published: str | None, whole: bool, authors: tuple[str, ...] = ()
+    ) -> None:
+        """Keep the text of a page, if it is worth keeping."""
+        text = unruffled(seen(text[:MAX_TEXT]))
+        if whole and (len(text) < ENOUGH or refusal_of(title, text, url)):
+            return
+        if not any(letter.isalnum() for letter in text):
+            return
+        key = canonical(url)
+        if not whole and self.get(url, whole=True):
+            return  # an abstract is less than what is there
+        self._drop(key)
+        source = page_source(
+            url,
+            title=title,
+            text=text,
+            retrieved=self._date(),
+            published=published,
+            author=", ".join(authors[:3]) + (" et al." if len(authors) > 3 else "") or None,
+            tags=() if whole else (ABSTRACT,),
+        )
+        self._pages[key] = _Kept(source, whole, self._clock())
+        self._chars += len(text)
+        while self._chars > self._max_chars:
+            self._drop(next(iter(self._pages)))
+
+    def get(self, url: str, *, whole: bool) -> Source | None:
+        """Give a kept page; None when there is none, when it is old, or when it is less than asked for."""
+        key = canonical(url)
+        kept = self._pages.get(key)
+        if kept is None or (whole and not kept.whole):
+            return None
+        if self._clock() - kept.since > KEPT_S:
+            self._drop(key)
+            return None
+        return kept.source
+
+    def _drop(self, key: str) -> None:
+        if kept := self._pages.pop(key, None):
+            self._chars -= len(kept.source.text)
+
+
+def refusal_of(title: str, text: str, url: str) -> str:
+    """Tell why a page is not what was asked for: a log-in, a captcha, a notice. Empty when nothing is wrong."""
+    return refusal(f"<title>{escape(title)}</title>", text, 200, url)

@@ -1,0 +1,253 @@
+"""Addresses as keys: which of them name one page, whose site they belong to, and which links are worth following.
+
+Knows the text of addresses only: that a mobile page or an AMP page is the same page, the page itself has to say.
+"""
+
+import ipaddress
+import re
+from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit, urlunsplit
+
+_TRACKERS = re.compile(
+    r"utm_\w+|fbclid|gclid|gclsrc|gbraid|wbraid|dclid|msclkid|yclid|twclid|ttclid|igshid|igsh|li_fat_id|mc_[ce]id|_hs\w+"
+    r"|hsctatracking|ref_src|ref_url|spm|cmpid|ocid|vero_\w+|oly_\w+|mkt_tok|guce_\w+|guccounter|ncid|sr_share|s_kwcid"
+    r"|pk_\w+|mtm_\w+|at_medium|at_campaign|share_id|__twitter_impression|phpsessid|jsessionid|sessionid|amp|outputtype",
+    re.I,
+)
+_SIGNATURES = re.compile(r"x-(?:amz|goog|oss|ms|cos)-.+|x-signature|signature|sig|key-pair-id|policy|hmac|token", re.I)
+_WITH_SIGNATURE = re.compile(
+    r"expires?|awsaccesskeyid|googleaccessid|ossaccesskeyid|st|se|sv|sr|sp|spr|skoid|sktid", re.I
+)
+_IS_SIGNED = re.compile(r"x-(?:amz|goog|oss|ms|cos)-signature|x-signature|signature|sig|hmac", re.I)
+_VERSION = re.compile(r"v?\d[\w.-]*|main|master|trunk|dev\w*|stable|latest|head|refs/.+|[0-9a-f]{7,40}", re.I)
+_CODE_HOSTS = ("github.com", "githubusercontent.com", "gitlab.com", "bitbucket.org", "codeberg.org")
+_ROUTE = re.compile(r"!?/.*")  # a fragment that a page of one script reads as its path
+_DOI_HOSTS = {"doi.org", "dx.doi.org", "doi.dx.org"}
+_INDEX = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?)$", re.I)
+_UNESCAPED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~()!*',")
+_PAGED = re.compile(r"(?:^|&)(?:p|pg|page|paged|seite|start|offset)=\d+")
+_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;]*", re.I)
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+
+_NOT_READ = re.compile(
+    r"\.(?:jpe?g|png|gif|webp|avif|svg|ico|bmp|tiff?|mp[34]|m4[av]|webm|ogg|wav|avi|mov|mkv|zip|gz|tgz|bz2|xz|7z|rar|exe"
+    r"|dmg|pkg|deb|rpm|iso|apk|css|js|mjs|woff2?|ttf|eot|ics|vcf)$",
+    re.I,
+)
+_ACTS = re.compile(
+    r"(?:^|/)(?:log-?in|log-?out|sign-?in|sign-?up|sign-?out|register|subscribe|cart|basket|checkout|account|share|print"
+    r"|wp-admin|wp-login\.php|password|unsubscribe)(?:/|$)",
+    re.I,
+)
+
+# A compact extract of the Public Suffix List: names under which the public registers, below two-letter countries.
+_SECOND_LEVEL = (
+    "ac co com edu gob gov gouv go gub mil net ne nom or org sch lg ltd plc me nhs police mod asn id gen maori school"
+    " art adm adv blog eng ind inf jus leg med psi tur tv web info biz name pro"
+)
+_ONLY_UNDER = {  # short words that elsewhere are ordinary names of sites
+    "uk": "ac co gov ltd me net nhs org plc police sch mod",
+    "jp": "ac ad co ed go gr lg ne or",
+    "kr": "ac co es go hs kg mil ms ne or pe re sc",
+    "au": "asn com edu gov id net org",
+    "nz": "ac co cri geek gen govt health iwi kiwi maori mil net org parliament school",
+    "za": "ac co edu gov law mil net nom org school web",
+    "br": "adm adv art blog com edu eng gov ind inf jus leg med mil net org psi tur tv",
+    "in": "ac co edu firm gen gov ind mil net nic org res",
+    "il": "ac co gov idf k12 muni net org",
+    "th": "ac co go in mi net or",
+    "at": "ac co gv or",
+    "fr": "asso com gouv nom prd tm",
+    "pl": "com edu gov info net org",
+    "hu": "co info org",
+    "us": "", "de": "com", "ch": "", "nl": "co", "be": "ac", "it": "edu gov", "se": "", "no": "", "fi": "", "dk": "co",
+    "eu": "", "io": "com", "ai": "com", "me": "co ac edu gov org net", "tv": "", "cc": "", "ru": "",
+    "co": "com edu gov mil net nom org",
+    "es": "com edu gob nom org", "ca": "gc co", "ie": "gov", "cz": "co", "cn": "ac com edu gov mil net org",
+}  # fmt: skip
+# Whoever signs up gets a name below these, so each name is somebody else.
+_SHARED_HOSTS = (
+    "github.io gitlab.io blogspot.com wordpress.com netlify.app pages.dev workers.dev vercel.app herokuapp.com web.app"
+    " firebaseapp.com azurewebsites.net substack.com tumblr.com neocities.org readthedocs.io appspot.com weebly.com"
+    " wixsite.com livejournal.com typepad.com ghost.io gitbook.io surge.sh onrender.com fly.dev hatenablog.com"
+)
+
+
+def canonical(url: str) -> str:
+    """Give the key under which an address is one page: addresses with one key are read and counted once.
+
+    Scheme (http and https), `www.`, case of the host, default ports, user name and password, needless escapes, dot
+    segments, a last slash, index pages, fragments, and the parameters that only follow readers or sign links do not
+    count. The key is for comparing: what is shown and fetched is the address itself (`display`).
+
+    Returns:
+        An address beginning with `https://`; addresses that are not of the web, or malformed, come back as they are.
+    """
+    written = _CONTROL.sub("", url).strip()
+    try:
+        parts = urlsplit(written)
+        host, port = _host(parts.hostname or ""), parts.port
+    except ValueError:  # a port that is no number, a bracket without its partner
+        return written
+    if parts.scheme.lower() not in {"http", "https"} or not host:
+        return written
+    path = _INDEX.sub("/", _plain_path(_SESSION.sub("", parts.path)))
+    if host in _DOI_HOSTS:
+        host, path = "doi.org", path.lower()
+    path = path.rstrip("/") or "/"
+    default = {"http": 80, "https": 443}[parts.scheme.lower()]
+    place = f"[{host}]" if ":" in host else host
+    if port not in {None, default}:
+        place = f"{place}:{port}"
+    fragment = parts.fragment if _ROUTE.fullmatch(parts.fragment) else ""
+    return urlunsplit(("https", place, path, _plain_query(parts.query, host), fragment))
+
+
+def identity(url: str, declared: str | None) -> str:
+    """Give the key of a page that was read: of the address that it declares as its own, where that is believed.
+
+    A page of a mobile host or an AMP page is joined with its main page so. A declaration that leads to another site,
+    from a page to the front page, or from a later page to the first, is not believed: careless templates make such.
+
+    Args:
+        url: where the page was found.
+        declared: its canonical link, absolute.
+    """
+    key = canonical(url)
+    if not declared or registrable_domain(declared) != registrable_domain(url):
+        return key
+    own = canonical(declared)
+    here, there = urlsplit(key), urlsplit(own)
+    to_front = there.path == "/" != here.path
+    to_first = bool(_PAGED.search(here.query)) and not _PAGED.search(there.query)
+    return key if to_front or to_first else own
+
+
+def display(url: str) -> str:
+    """Give an address as it may be shown and kept: as it is, without user name and password."""
+    head, mark, rest = url.strip().partition("://")
+    if not mark:
+        return url.strip()
+    authority = re.match(r"[^/?#\\]*", rest)
+    place = authority[0] if authority else ""
+    return f"{head}://{place.rpartition('@')[2]}{rest[len(place) :]}"
+
+
+def registrable_domain(host_or_url: str) -> str:
+    """Give the part of a host name that somebody registered: `bbc.co.uk` for `https://www.bbc.co.uk/news`.
+
+    It tells whose pages they are. By a list of the common endings, not the whole of them.
+
+    Returns:
+        Lower case, international names in their ASCII form; a numeric address as it is; empty when there is no host.
+    """
+    host = host_or_url.strip()
+    if "://" in host or host.startswith("//"):
+        try:
+            host = urlsplit(host).hostname or ""
+        except ValueError:
+            return ""
+    else:
+        host = re.split(r"[/?#]", host)[0].rpartition("@")[2]
+        host = host if host.count(":") > 1 else host.partition(":")[0]
+    host = _ascii(host.strip("[]"))
+    labels = host.split(".")
+    if _is_number(host) or len(labels) <= 2:
+        return host
+    if ".".join(labels[-2:]) in _SHARED_HOSTS.split() or _is_suffix(labels[-2], labels[-1]):
+        return ".".join(labels[-3:])
+    return ".".join(labels[-2:])
+
+
+def link(base: str, href: str) -> str:
+    """Give the absolute address of a link in a page, without its fragment; empty when it is not one of the web.
+
+    Links that carry a user name or a password are none either.
+    """
+    href = _CONTROL.sub("", href.strip().replace(" ", "%20"))
+    if not href or href.startswith("#"):
+        return ""
+    try:
+        joined = urljoin(base, href)
+        parts = urlsplit(joined)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
+            return ""
+    except ValueError:
+        return ""
+    return joined if _ROUTE.fullmatch(parts.fragment) else urlunsplit(parts._replace(fragment=""))
+
+
+def same_site(one: str, other: str) -> bool:
+    """Tell whether two addresses belong to one registrable domain."""
+    domain = registrable_domain(one)
+    return bool(domain) and domain == registrable_domain(other)
+
+
+def worth_following(url: str) -> bool:
+    """Tell whether a link may lead to something to read: no picture or program, no log-in, basket or print view."""
+    path = urlsplit(url).path
+    return not _NOT_READ.search(path) and not _ACTS.search(path)
+
+
+def _is_suffix(second: str, top: str) -> bool:
+    if top in _ONLY_UNDER:
+        return second in _ONLY_UNDER[top].split()
+    return len(top) == 2 and second in _SECOND_LEVEL.split()
+
+
+def _is_number(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _host(host: str) -> str:
+    return _ascii(host).removeprefix("www.")
+
+
+def _ascii(host: str) -> str:
+    host = host.lower().rstrip(".")
+    if host.isascii():
+        return host
+    try:
+        return host.encode("idna").decode("ascii")
+    except UnicodeError:
+        return host
+
+
+def _plain_path(path: str) -> str:
+    """Escape what must be escaped and nothing else, and walk the dot segments."""
+    kept: list[str] = []
+    for segment in _unescaped(path).split("/")[1:]:
+        if segment == "..":
+            kept[-1:] = []
+        elif segment != ".":
+            kept.append(segment)
+    ends_in_folder = path.endswith(("/.", "/.."))
+    return "/" + "/".join(kept) + ("/" if ends_in_folder and kept else "")
+
+
+def _unescaped(text: str) -> str:
+    """Undo the escapes of letters that need none, write the others in capitals, and escape what is foreign."""
+
+    def one(match: re.Match[str]) -> str:
+        char = chr(int(match[1], 16))
+        return char if char in _UNESCAPED else match[0].upper()
+
+    return quote(_ESCAPE.sub(one, text), safe="%/:@!$&'()*+,;=~-._")
+
+
+def _plain_query(query: str, host: str) -> str:
+    # Bytes that are no UTF-8 stay what they are: pages in other encodings differ by them.
+    pairs = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
+    signed = any(_IS_SIGNED.fullmatch(name) for name, _ in pairs)
+    kept = [
+        (name, value)
+        for name, value in pairs
+        if not _TRACKERS.fullmatch(name)
+        and not (name.lower() == "ref" and not (host in _CODE_HOSTS or _VERSION.fullmatch(value)))
+        and not (signed and (_SIGNATURES.fullmatch(name) or _WITH_SIGNATURE.fullmatch(name)))
+    ]
+    return urlencode(sorted(kept), errors="surrogateescape")

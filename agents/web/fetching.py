@@ -1,0 +1,385 @@
+"""Pages and files from the web: guarded, polite, limited in size and time, with reasons that a reader understands.
+
+Knows bytes and headers; what they say is `agents.web.reader`'s.
+"""
+
+import asyncio
+import logging
+import random
+import re
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+
+import httpcore2
+import httpx2
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
+
+from agents.errors import SourceError
+from agents.web.courtesy import Courtesy
+from agents.web.guard import AllowedHosts, Blocked, Guard, GuardedTransport, Resolver, system_resolver
+from agents.web.robots import MAX_BYTES as ROBOTS_BYTES
+from agents.web.robots import Robots
+
+MAX_BYTES = 5 * 2**20
+TOTAL_S = 20.0
+ATTEMPTS = 3
+MAX_WAIT_S = 10.0
+MAX_REDIRECTS = 5
+MAX_HEADERS = 300
+ROBOTS_S = 5.0
+"""Seconds for a robots.txt; a site that takes longer is read without."""
+
+USER_AGENT = "Dossier/0.1 (research assistant; reads single pages that a person asked about)"
+ACCEPT = "text/html,application/xhtml+xml,application/pdf,text/plain,text/markdown,application/json;q=0.9,*/*;q=0.5"
+
+NO_HTTP = "its server does not keep to the rules of HTTP"
+CIRCLE = "it redirects in a circle"
+ROBOTS_SAY_NO = "robots.txt asks not to read it"
+
+_KEPT_HEADERS = ("last-modified", "etag", "content-language", "content-disposition", "link", "x-robots-tag")
+_MEDIA = {
+    "video": "a video",
+    "audio": "a sound recording",
+    "image": "a picture",
+    "font": "a font",
+    "model": "a 3-D model",
+}
+_STATUS = {
+    401: "it asks for a log-in",
+    402: "it asks for payment",
+    403: "it refused access",
+    404: "there is no such page",
+    407: "it asks for a log-in",
+    410: "the page was taken away",
+    429: "it takes no more requests for now",
+    451: "it is not available here for legal reasons",
+}
+_PASSING = {408, 425, 429, 500, 502, 503, 504}
+_REDIRECTS = {301, 302, 303, 307, 308}
+_READABLE_ENCODINGS = {"gzip", "deflate", "identity"}
+_AGENT_NAME = re.compile(r"[A-Za-z][\w-]*")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """An answer that was read to its end."""
+
+    url: str
+    """As it was asked for."""
+    final_url: str
+    """Where the last redirect led; this address was really retrieved."""
+    status: int
+    content_type: str
+    """As sent, with its parameters; empty when none was sent."""
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Those that say something about the document, by their lower-case names."""
+
+
+class _Passing(SourceError):
+    """A failure that may be gone at the next attempt."""
+
+    retryable = True
+
+    def __init__(self, url: str, reason: str, *, attempts: int = ATTEMPTS, wait_s: float | None = None) -> None:
+        super().__init__(url, reason)
+        self.attempts, self.wait_s = attempts, wait_s
+
+
+class _Clock:
+    """The time limits of one fetch: one for its own work, and one for everything, waiting in line included."""
+
+    def __init__(self, total_s: float, deadline_s: float | None) -> None:
+        self.total_s, self.deadline_s = total_s, deadline_s
+        self._work = asyncio.timeout(total_s)
+        self._whole = asyncio.timeout(deadline_s)
+
+    @asynccontextmanager
+    async def running(self, url: str) -> AsyncIterator[None]:
+        try:
+            async with self._whole, self._work:
+                yield
+        except TimeoutError as error:
+            seconds = self.total_s if self._work.expired() else self.deadline_s
+            raise _Passing(url, f"it took longer than {seconds or 0:.3g} s") from error
+
+    @asynccontextmanager
+    async def standing_still(self) -> AsyncIterator[None]:
+        """Stop the time of work while a turn is waited for."""
+        if self._work.expired():  # the task is about to be told
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        left = (self._work.when() or loop.time()) - loop.time()
+        self._work.reschedule(None)
+        yield
+        self._work.reschedule(loop.time() + left)
+
+    def left_s(self) -> float:
+        now = asyncio.get_running_loop().time()
+        return min(when for one in (self._work, self._whole) if (when := one.when()) is not None) - now
+
+
+class Fetcher:
+    """Reads addresses. One client for all, closed by `aclose`; to be used in one event loop.
+
+    Args:
+        allowed: private hosts that the operator opened.
+        resolver: looks names up.
+        guard: the policy in the place of one made of `allowed` and `resolver`.
+        backend: opens sockets, after the guard let them pass.
+        user_agent: who asks; its first word is the name that robots.txt may address.
+        max_bytes: largest body, as sent and as unpacked.
+        total_s: seconds for one fetch, without the time spent waiting for a turn at the host.
+        max_redirects: hops that are followed.
+        per_host_rate: requests a second at one host.
+        clock: seconds, never running backwards.
+        sleep: waits for seconds.
+        now: the time of day, for servers that answer with one.
+        spread: a number from 0 to 1, added to waits so that not all come back at once.
+    """
+
+    def __init__(
+        self,
+        allowed: AllowedHosts | None = None,
+        *,
+        resolver: Resolver = system_resolver,
+        guard: Guard | None = None,
+        backend: httpcore2.AsyncNetworkBackend | None = None,
+        user_agent: str = USER_AGENT,
+        max_bytes: int = MAX_BYTES,
+        total_s: float = TOTAL_S,
+        max_redirects: int = MAX_REDIRECTS,
+        per_host_rate: float = 2.0,
+        clock: Callable[[], float] | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        spread: Callable[[], float] = random.random,
+    ) -> None:
+        self._guard = guard or Guard(allowed, resolver)
+        self._backend = backend
+        self._agent, self._max_bytes, self._total_s = user_agent, max_bytes, total_s
+        self._max_redirects, self._sleep, self._now, self._spread = max_redirects, sleep, now, spread
+        clock = clock or (lambda: asyncio.get_running_loop().time())
+        name = _AGENT_NAME.match(user_agent)
+        self._robots = Robots(self._robots_txt, name[0] if name else user_agent, clock)
+        self._courtesy = Courtesy(per_host_rate, clock, sleep)
+
+    async def fetch(self, url: str, deadline_s: float | None = None, *, named_by_user: bool = False) -> Fetched:
+        """Read one address, following its redirects.
+
+        Args:
+            url: an address of the web.
+            deadline_s: seconds for everything, waiting for a turn at the host included; None for no such limit.
+            named_by_user: the user asked for this very address; robots.txt, which is about crawling, is not asked.
+
+        Raises:
+            SourceError: it cannot be read, or may not be; the reason is for the reader of the report. `retryable` when
+                it may be gone later.
+        """
+        clock = _Clock(self._total_s, deadline_s)
+        async with clock.running(url):
+            attempts = AsyncRetrying(
+                sleep=self._sleep,
+                retry=retry_if_exception_type(_Passing),
+                wait=self._wait_s,
+                stop=lambda state: (
+                    stop_after_attempt(_failure(state).attempts)(state) or state.upcoming_sleep >= clock.left_s()
+                ),
+                reraise=True,
+            )
+            fetched: Fetched = await attempts(self._follow, url, clock, named_by_user)
+        return fetched
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        if "_client" in self.__dict__:
+            await self._client.aclose()
+
+    @cached_property
+    def _client(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(
+            transport=GuardedTransport(self._guard, self._backend),
+            trust_env=False,
+            follow_redirects=False,  # each hop is judged, waits for its turn and is asked for in robots.txt
+            timeout=httpx2.Timeout(10.0, connect=5.0, pool=None),
+            headers={"user-agent": self._agent, "accept": ACCEPT, "accept-encoding": "gzip, deflate"},
+            # No site may recognise us from one page to the next.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        )
+
+    async def _follow(self, url: str, clock: _Clock, named_by_user: bool) -> Fetched:
+        """Make one attempt: the address, and where it redirects."""
+        with _explained(url):
+            at = self._guard.check(_written(url))
+            visited: set[str] = set()
+            for _ in range(self._max_redirects + 1):
+                if str(at) in visited:
+                    raise SourceError(url, CIRCLE)
+                visited.add(str(at))
+                await self._guard.admit(at)
+                origin = f"{at.scheme}://{at.netloc.decode('ascii')}"
+                if not named_by_user and not await self._robots.allows(origin, str(at)):
+                    raise SourceError(url, ROBOTS_SAY_NO)
+                async with AsyncExitStack() as turn:
+                    async with clock.standing_still():
+                        await turn.enter_async_context(self._courtesy.turn(at.host, self._robots.delay_s(origin)))
+                    answer = await self._get(url, at)
+                if isinstance(answer, Fetched):
+                    return answer
+                at = self._guard.check(at.join(_written(answer)))
+        raise SourceError(url, f"it redirects more than {self._max_redirects} times")
+
+    async def _get(self, url: str, at: httpx2.URL) -> Fetched | str:
+        """Ask for one address; give the answer, or where it redirects."""
+        async with self._client.stream("GET", at) as response:
+            if response.status_code in _REDIRECTS and (where := response.headers.get("location")):
+                return where
+            self._judge_status(url, at.host, response)
+            self._judge_headers(url, response)
+            body = await self._body(url, response)
+        return Fetched(
+            url=url,
+            final_url=str(at),
+            status=response.status_code,
+            content_type=response.headers.get("content-type", ""),
+            body=body,
+            headers={name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers},
+        )
+
+    def _judge_status(self, url: str, host: str, response: httpx2.Response) -> None:
+        code = response.status_code
+        if 200 <= code < 300:
+            return
+        reason = _STATUS.get(code) or ("its server failed" if code >= 500 else "its server did not hand it out")
+        if code not in _PASSING:
+            raise SourceError(url, f"{reason} ({code})")
+        wait_s = retry_after_s(response.headers.get("retry-after", ""), self._now())
+        if wait_s:
+            self._courtesy.pause(host, wait_s)
+        raise _Passing(url, f"{reason} ({code})", wait_s=wait_s)
+
+    def _judge_headers(self, url: str, response: httpx2.Response) -> None:
+        """Refuse, before the body comes, what it would be no use to read."""
+        headers = response.headers
+        if len(headers.raw) > MAX_HEADERS:
+            raise SourceError(url, NO_HTTP)
+        kind = headers.get("content-type", "").partition("/")[0].strip().lower()
+        if kind in _MEDIA:
+            raise SourceError(url, f"it is {_MEDIA[kind]}, not a text")
+        encodings = {one.strip().lower() for one in headers.get("content-encoding", "identity").split(",")}
+        if not encodings <= _READABLE_ENCODINGS:
+            raise SourceError(url, "it is compressed in a way that was not asked for")
+        length = headers.get("content-length", "0").strip()
+        if not (length.isascii() and length.isdigit()):
+            raise SourceError(url, NO_HTTP)
+        if len(length) > 15 or int(length) > self._max_bytes:
+            raise self._too_large(url)
+
+    async def _body(self, url: str, response: httpx2.Response) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        async for part in response.aiter_bytes():  # unpacked in steps of 1 MiB, so that the limit holds within them
+            size += len(part)
+            if max(size, response.num_bytes_downloaded) > self._max_bytes:
+                raise self._too_large(url)
+            parts.append(part)
+        return b"".join(parts)
+
+    def _too_large(self, url: str) -> SourceError:
+        return SourceError(url, f"it is larger than {self._max_bytes / 2**20:g} MiB")
+
+    async def _robots_txt(self, address: str) -> bytes | None:
+        """Ask a site for its rules, under the same guard; None when it does not answer."""
+        try:
+            async with asyncio.timeout(ROBOTS_S):
+                at = self._guard.check(address)
+                for _ in range(self._max_redirects + 1):
+                    await self._guard.admit(at)
+                    async with self._client.stream("GET", at) as response:
+                        where = response.headers.get("location")
+                        if response.status_code in _REDIRECTS and where:
+                            at = self._guard.check(at.join(_written(where)))
+                            continue
+                        if response.status_code >= 500 or response.status_code == 429:
+                            return None
+                        return await _beginning(response) if response.status_code < 300 else b""
+        except (OSError, Blocked, httpx2.HTTPError, httpx2.InvalidURL) as error:
+            log.info("no robots.txt: %s (%r)", address, error)
+        return None
+
+    def _wait_s(self, state: RetryCallState) -> float:
+        failure = _failure(state)
+        if failure.wait_s is not None:
+            return failure.wait_s + self._spread() / 2
+        return min(2.0**state.attempt_number + self._spread(), MAX_WAIT_S)
+
+
+def retry_after_s(value: str, now: datetime) -> float | None:
+    """Read a `Retry-After`, which is seconds or a date of HTTP; None when it is neither. The past gives zero."""
+    value = value.strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        when = parsedate_to_datetime(value)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    when = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return max(0.0, (when - now).total_seconds())
+
+
+@contextmanager
+def _explained(url: str) -> Iterator[None]:
+    """Turn the errors of network and guard into reasons."""
+    try:
+        yield
+    except Blocked as error:
+        log.info("not fetched: %s (%s)", url, error.reason)
+        raise SourceError(url, error.reason) from error
+    except httpx2.TimeoutException as error:
+        raise _Passing(url, "it did not answer in time") from error
+    except httpx2.ConnectError as error:
+        if "CERTIFICATE_VERIFY_FAILED" in str(error):
+            raise SourceError(url, "its certificate is not valid") from error
+        raise _Passing(url, "its server could not be reached") from error
+    except (httpx2.NetworkError, httpx2.RemoteProtocolError) as error:
+        raise _Passing(url, "the connection broke off", attempts=2) from error
+    except httpx2.DecodingError as error:
+        raise SourceError(url, "its compressed data is broken") from error
+    except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
+        raise SourceError(url, NO_HTTP) from error
+    except socket.gaierror as error:
+        if error.errno == socket.EAI_AGAIN:
+            raise _Passing(url, "its name could not be looked up") from error
+        raise SourceError(url, "there is no server of this name") from error
+    except OSError as error:
+        raise _Passing(url, "its name could not be looked up") from error
+
+
+async def _beginning(response: httpx2.Response) -> bytes:
+    found = bytearray()
+    async for part in response.aiter_bytes():
+        found += part
+        if len(found) >= ROBOTS_BYTES:
+            break
+    return bytes(found)
+
+
+def _written(url: str) -> str:
+    """Write an address as links are often found: with space around, and unescaped spaces within."""
+    return url.strip().replace(" ", "%20")
+
+
+def _failure(state: RetryCallState) -> _Passing:
+    error = state.outcome.exception() if state.outcome else None
+    if not isinstance(error, _Passing):
+        raise TypeError("only passing failures are tried again")
+    return error

@@ -1,0 +1,347 @@
+"""Which addresses may be reached, checked where the socket is opened: by name, by number, and by what a name leads to.
+
+A name is looked up once for each connection and that answer is dialled, so that nothing can change between the check
+and the connection. Host name, certificate and `Host` header stay as the address says. Redirects pass through here too.
+"""
+
+import asyncio
+import ipaddress
+import re
+import socket
+import unicodedata
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import httpcore2
+import httpx2
+
+from agents.errors import ConfigError
+
+PORTS = frozenset({80, 443, 8080, 8443})
+"""Where web pages are served; other ports belong to other services."""
+
+LOOKUP_S = 5.0
+"""Seconds in which a name must be resolved."""
+
+MAX_DIALLED = 4
+"""Addresses of one name that are tried, in the order of the resolver."""
+
+INSIDE = "its address leads into a private network"
+MALFORMED = "its address is malformed"
+CREDENTIALS = "its address carries a user name or a password"
+
+Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
+"""Host name and port to numeric addresses; raises `OSError` when there are none."""
+
+# Python's own `is_global` takes several of these for public, and which ones differs between its releases. Source: the
+# Special-Purpose Address Registries of IANA, with the ranges that embed an IPv4 address (mapped, compatible, 6to4).
+_CLOSED = tuple(
+    ipaddress.ip_network(net)
+    for net in (
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+        "224.0.0.0/4", "240.0.0.0/4", "::/96", "::ffff:0:0/96", "64:ff9b:1::/48", "100::/64", "2001::/23",
+        "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
+    )
+)  # fmt: skip
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_INSIDE_NAMES = (
+    "localhost", "localdomain", "local", "internal", "intranet", "lan", "home", "corp", "private", "home.arpa",
+    "in-addr.arpa", "ip6.arpa", "test", "invalid", "onion",
+)  # fmt: skip
+_NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,62})\.)*[a-z0-9_][a-z0-9_-]{0,62}")
+_NUMERIC_LABEL = re.compile(r"\d+|0x[0-9a-f]*")
+_FOREIGN = re.compile("[\x00-\x20\x7f\\\\]")
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
+_AUTHORITY = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://([^/?#]*)")
+_ENTRY = re.compile(
+    r"(?:(?P<pattern>[^=\s]+)=)?(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[^\s:=\[\]]+)):(?P<port>\d{1,5})"
+)
+# Letters of other alphabets that are drawn like the Latin ones of "localhost".
+_LOOK_ALIKES = str.maketrans("іοоӏсаһѕтⅼ", "ioolcahstl")
+
+
+class Blocked(Exception):
+    """An address that may not be reached; trying again will not help. The reason is for the reader of a report."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+async def system_resolver(host: str, port: int) -> Sequence[str]:
+    """Ask the operating system.
+
+    Raises:
+        OSError: there is no such name, or no answer within `LOOKUP_S`.
+    """
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(LOOKUP_S):  # TimeoutError is an OSError
+        try:
+            found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except UnicodeError as error:  # a label that is empty or too long
+            raise socket.gaierror(socket.EAI_NONAME, str(error)) from error
+    return list(dict.fromkeys(str(info[4][0]) for info in found))
+
+
+def is_public(address: str) -> bool:
+    """Tell whether a numeric address belongs to the open Internet, and embeds no other address."""
+    ip = ipaddress.ip_address(address.split("%")[0])
+    if ip in _NAT64:  # networks without IPv4 reach every host so: what counts is the address within
+        ip = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+    return ip.is_global and not any(ip.version == net.version and ip in net for net in _CLOSED)
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a socket goes."""
+
+    host: str
+    port: int
+
+
+@dataclass(frozen=True)
+class AllowedHosts:
+    """Hosts that the operator opened although they are private, and names that are dialled elsewhere."""
+
+    exact: frozenset[Target] = frozenset()
+    dialled: tuple[tuple[str, Target], ...] = ()
+    """Patterns of host names (`*` stands for anything) and where they lead; the first that matches counts."""
+
+    @classmethod
+    def parse(cls, text: str) -> "AllowedHosts":
+        """Read the value of `DOSSIER_ALLOW_PRIVATE_HOSTS`.
+
+        Args:
+            text: a comma list of `host:port`, or of `pattern=host:port`: names that match are dialled there, while
+                address and `Host` header stay as they are. Empty allows nothing.
+
+        Raises:
+            ConfigError: an entry has another form.
+        """
+        exact: set[Target] = set()
+        dialled: list[tuple[str, Target]] = []
+        for entry in filter(None, (part.strip() for part in text.split(","))):
+            match = _ENTRY.fullmatch(entry)
+            if not match or not 0 < int(match["port"]) < 65_536:
+                raise ConfigError(
+                    f"DOSSIER_ALLOW_PRIVATE_HOSTS: {entry!r} is neither `host:port` nor `pattern=host:port`."
+                )
+            target = Target(_plain(match["six"] or match["host"]), int(match["port"]))
+            if match["pattern"]:
+                dialled.append((_plain(match["pattern"]), target))
+            else:
+                exact.add(target)
+        return cls(frozenset(exact), tuple(dialled))
+
+    def target(self, host: str, port: int) -> Target | None:
+        """Give where to dial for a host and port that the operator opened; None for all others."""
+        name = _plain(host)
+        for pattern, target in self.dialled:
+            if fnmatchcase(name, pattern):
+                return target
+        here = Target(name, port)
+        return here if here in self.exact else None
+
+
+class Guard:
+    """The policy: what an address may look like, and where it may lead.
+
+    Args:
+        allowed: what the operator opened.
+        resolver: looks names up.
+        open_networks: networks in CIDR form that count as public, beside those that are; for tests.
+    """
+
+    def __init__(
+        self,
+        allowed: AllowedHosts | None = None,
+        resolver: Resolver = system_resolver,
+        open_networks: Sequence[str] = (),
+    ) -> None:
+        self._allowed = allowed or AllowedHosts()
+        self._resolver = resolver
+        self._open = tuple(ipaddress.ip_network(net) for net in open_networks)
+
+    def check(self, url: str | httpx2.URL) -> httpx2.URL:
+        """Judge an address by its form, without looking its name up.
+
+        Raises:
+            Blocked: it may not be reached, or is no address of the web.
+        """
+        written = str(url)
+        scheme = _SCHEME.match(written)
+        if not scheme or scheme[1].lower() not in {"http", "https"}:
+            raise Blocked(f"its address is not one of the web ({scheme[1].lower()}:)" if scheme else MALFORMED)
+        if _FOREIGN.search(written):
+            raise Blocked(MALFORMED)
+        authority = _AUTHORITY.match(written)
+        if authority and "@" in authority[1]:
+            raise Blocked(CREDENTIALS)
+        if authority and _is_disguised(authority[1]):
+            raise Blocked(INSIDE)
+        try:
+            parsed = httpx2.URL(written)
+            host, port = parsed.raw_host.decode("ascii"), port_of(parsed)
+        except (httpx2.InvalidURL, ValueError) as error:
+            raise Blocked(MALFORMED) from error
+        if not host:
+            raise Blocked(MALFORMED)
+        if parsed.userinfo:
+            raise Blocked(CREDENTIALS)
+        if self._allowed.target(host, port) is None:
+            self._check_host(host)
+            if port not in PORTS:
+                raise Blocked(f"its address names a port that is not one of web pages ({port})")
+        return parsed
+
+    async def admit(self, url: str | httpx2.URL) -> httpx2.URL:
+        """Judge an address by its form and by what its name leads to now.
+
+        Raises:
+            Blocked: it may not be reached.
+            OSError: the name cannot be looked up.
+        """
+        parsed = self.check(url)
+        await self.targets(parsed.raw_host.decode("ascii"), port_of(parsed))
+        return parsed
+
+    async def targets(self, host: str, port: int) -> list[Target]:
+        """Look a host up, and give the addresses to dial for it, in the order of preference; at least one.
+
+        Raises:
+            Blocked: one of its addresses is not public, which condemns the name.
+            OSError: the name cannot be looked up.
+        """
+        opened = self._allowed.target(host, port)
+        name, port = (opened.host, opened.port) if opened else (host, port)
+        if _numeric(name) is not None:
+            addresses: Sequence[str] = [name]
+        else:
+            addresses = await self._resolver(name.rstrip("."), port)
+        if not addresses:
+            raise socket.gaierror(socket.EAI_NONAME, "no address")
+        if opened is None and not all(self._is_open(address) for address in addresses):
+            raise Blocked(INSIDE)
+        return [Target(address, port) for address in addresses[:MAX_DIALLED]]
+
+    def _check_host(self, host: str) -> None:
+        name = _plain(host)
+        literal = _numeric(name)
+        if literal is not None:
+            if not self._is_open(literal):
+                raise Blocked(INSIDE)
+            return
+        if not _NAME.fullmatch(name):
+            raise Blocked(MALFORMED)
+        # 127.1, 0177.0.0.1, 2130706433 and 0x7f000001 are numbers to a resolver. Honest links do not write them.
+        if _NUMERIC_LABEL.fullmatch(name.rpartition(".")[2]):
+            raise Blocked(INSIDE)
+        if "." not in name or any(name == inside or name.endswith(f".{inside}") for inside in _INSIDE_NAMES):
+            raise Blocked(INSIDE)
+
+    def _is_open(self, address: str) -> bool:
+        ip = ipaddress.ip_address(address.split("%")[0])
+        return is_public(address) or any(ip.version == net.version and ip in net for net in self._open)
+
+
+class GuardedBackend(httpcore2.AsyncNetworkBackend):
+    """Opens sockets to addresses that the guard let pass, and to no others.
+
+    Args:
+        guard: the policy.
+        inner: opens the sockets.
+    """
+
+    def __init__(self, guard: Guard, inner: httpcore2.AsyncNetworkBackend | None = None) -> None:
+        self._guard = guard
+        self._inner = inner or httpcore2.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 - the signature is httpcore2's
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        try:
+            targets = await self._guard.targets(host, port)
+        except OSError as error:
+            raise httpcore2.ConnectError(f"no address: {error}") from error
+        for at, target in enumerate(targets, start=1):
+            try:
+                return await self._inner.connect_tcp(target.host, target.port, timeout, local_address, socket_options)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                if at == len(targets):
+                    raise
+        raise httpcore2.ConnectError("no address")
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,  # noqa: ASYNC109 - the signature is httpcore2's
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        raise Blocked(INSIDE)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class GuardedTransport(httpx2.AsyncHTTPTransport):
+    """An HTTP transport that judges every request, and every connection, by the guard.
+
+    Args:
+        guard: the policy.
+        inner: opens the sockets.
+    """
+
+    def __init__(self, guard: Guard, inner: httpcore2.AsyncNetworkBackend | None = None) -> None:
+        # SSL_CERT_FILE counts here; proxies do not, since they would dial past the guard.
+        context = httpx2.create_ssl_context()
+        super().__init__(verify=context)
+        self._guard = guard
+        # The one private name that is used of the library; tests fail if it stops being the pool.
+        self._pool = httpcore2.AsyncConnectionPool(
+            ssl_context=context,
+            max_connections=64,
+            max_keepalive_connections=16,
+            keepalive_expiry=15.0,
+            network_backend=GuardedBackend(guard, inner),
+        )
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        self._guard.check(request.url)
+        return await super().handle_async_request(request)
+
+
+def port_of(url: httpx2.URL) -> int:
+    """Give the port that an address leads to."""
+    return url.port if url.port is not None else (443 if url.scheme == "https" else 80)
+
+
+def _plain(host: str) -> str:
+    return host.lower().removesuffix(".").strip("[]")
+
+
+def _numeric(name: str) -> str | None:
+    """Give a host that is an address in its ordinary form; zones of an interface stay part of it."""
+    try:
+        ipaddress.ip_address(name.split("%")[0])
+    except ValueError:
+        return None
+    return name
+
+
+def _is_disguised(authority: str) -> bool:
+    """Tell look-alikes: digits in circles or of double width, foreign letters that spell an inside name."""
+    if authority.isascii():
+        return False
+    host = re.sub(r":\d*$", "", unicodedata.normalize("NFKC", authority)).lower().replace("。", ".").rstrip(".")
+    if _NUMERIC_LABEL.fullmatch(host.rpartition(".")[2]):
+        return True
+    plain = unicodedata.normalize("NFD", host.translate(_LOOK_ALIKES))
+    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    return any(plain == inside or plain.endswith(f".{inside}") for inside in _INSIDE_NAMES)

@@ -1,0 +1,370 @@
+"""The lines of printed pages in the order of reading, and the paragraphs that they make. Pure geometry, no PDF library.
+
+Coordinates are those of PDF: points, upwards and to the right.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from statistics import median
+
+from agents.text.words import UNSPACED
+
+_MIN_ROWS = 4  # rows with text on both sides of a gap, from which it parts columns
+_MIN_WORDS = 4  # words in the middling row of a column; cells of tables have fewer
+_PROSE_WORDS = 7  # words in the middling line of a text that fills its column
+_CROSSING = 0.15  # share of rows that may run across the gap: titles, wide tables
+_CELL_GAP = 1.5  # heights of a line that part two cells of a table
+_PARAGRAPH_GAP = 1.35  # usual steps between lines, from which a paragraph ends
+_HEAD_ROWS = 2
+_HEAD_PAGES = 3
+_SAME_HEIGHT = 3.0  # points within which a running head stays at its place
+
+_PAGE_NUMBER = re.compile(
+    r"\W*(?:(?:page|p\.?|seite|s\.|página|pagina|sida|стр\.?|第)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:/|of|von|de|av|из)\s*\d{1,4})?\W*",
+    re.I,
+)
+_NUMBERED = re.compile(r"(\d{1,4})\W+\D.*|.*\D\s(\d{1,4})", re.S)
+_LEADERS = re.compile(r"(?:\s?[.·…_]){5,}\s*")
+_DIGITS = re.compile(r"\d+")
+_ITEM = re.compile(r"[•‣▪◦·●○■*–—-]\s+\S|\(?(?:\d{1,3}|[a-z])[.)]\s+\S")
+_BULLET = re.compile(r"^[•‣▪◦·●○■*–—-]\s+")
+_ENDS = re.compile(r"[.!?:;…。！？؟।][\"'”’»)\]]*$")
+_NOT_SPACED = re.compile(f"[{UNSPACED}\u3000-\u303f\uff00-\uffef]")
+_HYPHEN = "-\u2010\u00ad"
+
+
+@dataclass(frozen=True)
+class Word:
+    """Letters without a space between, and their place on the page."""
+
+    text: str
+    left: float
+    right: float
+    bottom: float
+    top: float
+    ends_line: bool = False
+    hyphen: bool = False
+    """It is cut by a hyphen at the end of its line, which `text` does not hold."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """Words side by side in one column; one or more."""
+
+    words: tuple[Word, ...]
+
+    @cached_property
+    def left(self) -> float:
+        """Give where it begins."""
+        return self.words[0].left
+
+    @cached_property
+    def right(self) -> float:
+        """Give where it ends."""
+        return max(word.right for word in self.words)
+
+    @cached_property
+    def bottom(self) -> float:
+        """Give its lower edge, of the most usual word."""
+        return median(word.bottom for word in self.words)
+
+    @cached_property
+    def height(self) -> float:
+        """Give the height of its letters, at least one point."""
+        return max(1.0, median(word.top - word.bottom for word in self.words))
+
+    @property
+    def hyphen(self) -> bool:
+        """Tell whether its last word goes on in the next line."""
+        return self.words[-1].hyphen
+
+    @cached_property
+    def cells(self) -> tuple[str, ...]:
+        """Give its words, parted where the space between them is as wide as between columns of a table."""
+        cells = [self.words[0].text]
+        for before, word in pairwise(self.words):
+            wide = word.left - before.right > _CELL_GAP * self.height
+            if wide:
+                cells.append(word.text)
+            else:
+                cells[-1] += f" {word.text}"
+        return tuple(cells)
+
+    def text(self) -> str:
+        """Give its words with single spaces."""
+        return " ".join(word.text for word in self.words)
+
+
+def lines_of(words: Sequence[Word]) -> list[Line]:
+    """Give the lines of a page in the order of reading: columns one after the other, where there are columns.
+
+    Args:
+        words: in the order in which the page draws them, line by line, straight across columns or not.
+    """
+    lines: list[Line] = []
+    open_line: list[Word] = []
+    for word in words:
+        open_line.append(word)
+        if word.ends_line or word.hyphen:
+            lines.append(Line(tuple(open_line)))
+            open_line = []
+    if open_line:
+        lines.append(Line(tuple(open_line)))
+    return _in_columns(lines)
+
+
+def without_heads(pages: Sequence[list[Line]]) -> list[list[Line]]:
+    """Drop running heads and page numbers, but never all of a page.
+
+    Heads stand at the edge of a page, and at the same place of three pages or more with the same words; or they count
+    the pages, beside words that may change from chapter to chapter.
+    """
+    edges = [_edges(page) for page in pages]
+    seen = Counter(key for page in edges for key in {_key(line) for line in page})
+    counting = Counter(offset for at, page in enumerate(edges) for offset in {_offset(line, at) for line in page})
+    kept = []
+    for at, (page, edge) in enumerate(zip(pages, edges, strict=True)):
+        heads = {
+            id(line)
+            for line in edge
+            if _PAGE_NUMBER.fullmatch(line.text())
+            or seen[_key(line)] + _near(seen, line) >= _HEAD_PAGES
+            or ((offset := _offset(line, at)) is not None and counting[offset] >= _HEAD_PAGES)
+        }
+        kept.append([line for line in page if id(line) not in heads] or page)
+    return kept
+
+
+def _edges(page: Sequence[Line]) -> list[Line]:
+    by_height = sorted(page, key=lambda line: -line.bottom)
+    return [*by_height[:_HEAD_ROWS], *by_height[_HEAD_ROWS:][-_HEAD_ROWS:]]
+
+
+def _key(line: Line) -> tuple[str, int]:
+    return _DIGITS.sub("#", line.text()).casefold(), round(line.bottom / _SAME_HEIGHT)
+
+
+def _near(seen: Counter[tuple[str, int]], line: Line) -> int:
+    text, height = _key(line)
+    return seen[text, height - 1] + seen[text, height + 1]
+
+
+def _offset(line: Line, at: int) -> int | None:
+    """Give by how much a number at the end or the beginning of a line differs from the place of its page."""
+    match = _NUMBERED.fullmatch(line.text())
+    return int(match[1] or match[2]) - at if match else None
+
+
+def _in_columns(lines: list[Line], depth: int = 2) -> list[Line]:
+    gap = _gap(lines) if depth else None
+    if gap is None:
+        return lines
+    top, body, foot = _set_apart(lines)
+    ordered, left, right = list(top), list[Line](), list[Line]()
+    for line in sorted(_split(body, gap), key=lambda one: -one.bottom):
+        if line.right <= gap:
+            left.append(line)
+        elif line.left >= gap:
+            right.append(line)
+        else:
+            ordered += [*_in_columns(left, depth - 1), *_in_columns(right, depth - 1), line]
+            left, right = [], []
+    return [*ordered, *_in_columns(left, depth - 1), *_in_columns(right, depth - 1), *foot]
+
+
+def _gap(lines: Sequence[Line]) -> float | None:
+    """Find the middle of an upright stripe without text that parts two columns of prose; None when there is none."""
+    runs = [run for line in lines for run in _runs(line)]
+    if len(runs) < 2 * _MIN_ROWS:
+        return None
+    left, right = min(run[0] for run in runs), max(run[1] for run in runs)
+    height = median(line.height for line in lines)
+    changes = [0] * (int(right) - int(left) + 3)
+    for begin, end, _ in runs:
+        changes[int(begin) - int(left)] += 1
+        changes[int(end) - int(left) + 1] -= 1
+    crossing = list(accumulate(changes))
+    inner = range(int(0.2 * (right - left)), int(0.8 * (right - left)) + 1)
+    free = [int(left) + at for at in inner if crossing[at] <= _CROSSING * len(runs)]
+    best = max(_stretches(free), key=lambda one: one[1] - one[0], default=None)
+    if best is None or best[1] - best[0] < 0.7 * height:
+        return None
+    middle = (best[0] + best[1]) / 2
+    before = [words for begin, end, words in runs if end <= middle]
+    after = [words for begin, end, words in runs if begin >= middle]
+    if min(len(before), len(after)) < _MIN_ROWS or min(median(before), median(after)) < _MIN_WORDS:
+        return None
+    return middle
+
+
+def _stretches(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Give the first and the last of numbers that follow one another without a hole."""
+    first = None
+    for before, number in pairwise([*numbers, -1]):
+        first = before if first is None else first
+        if number != before + 1:
+            yield first, before
+            first = None
+
+
+def _runs(line: Line) -> Iterator[tuple[float, float, int]]:
+    """Give the stretches of a line between wide spaces: where they begin and end, and how many words they hold."""
+    begin, end, words = line.words[0].left, line.words[0].right, 1
+    for word in line.words[1:]:
+        if word.left - end > 0.7 * line.height or word.left < begin:
+            yield begin, end, words
+            begin, words = word.left, 0
+        end, words = word.right, words + 1
+    yield begin, end, words
+
+
+def _split(lines: Sequence[Line], gap: float) -> Iterator[Line]:
+    """Cut lines at the gap, unless a word stands in it or the space there is an ordinary one."""
+    for line in lines:
+        at = next((at for at, word in enumerate(line.words) if word.left >= gap), 0)
+        if at and all(word.right <= gap for word in line.words[:at]):
+            yield Line(line.words[:at])
+            yield Line(line.words[at:])
+        else:
+            yield line
+
+
+def _set_apart(lines: Sequence[Line]) -> tuple[list[Line], list[Line], list[Line]]:
+    """Part the topmost and the lowest row from the columns, where a wide space does."""
+    rows = sorted(lines, key=lambda line: -line.bottom)
+    step = 1.6 * median(line.height for line in lines)
+    low = rows[-1].bottom
+    foot = [line for line in rows if line.bottom < low + line.height / 2]
+    rest = rows[: len(rows) - len(foot)]
+    if not rest or rest[-1].bottom - foot[0].bottom <= step:
+        foot, rest = [], rows
+    high = rows[0].bottom
+    top = [line for line in rest if line.bottom > high - line.height / 2]
+    body = rest[len(top) :]
+    if not body or top[-1].bottom - body[0].bottom <= step:
+        top, body = [], rest
+    keep = {id(line) for line in body}
+    return top, [line for line in lines if id(line) in keep], foot
+
+
+class Flow:
+    """Paragraphs made of lines, page after page, with the place of each page in the text.
+
+    Args:
+        hyphenated: casefolded words with a hyphen within, from anywhere in the document; they keep it at a line's end.
+    """
+
+    def __init__(self, hyphenated: frozenset[str] = frozenset()) -> None:
+        self._hyphenated = hyphenated
+        self._parts: list[str] = []
+        self._tail = ""  # the last letters of what was written
+        self.size = 0
+        """Characters written so far."""
+        self.pages: list[tuple[int, int]] = []
+        """Where each page stands: start and end."""
+
+    @property
+    def text(self) -> str:
+        """Give what was written so far."""
+        return "".join(self._parts)
+
+    def add(self, lines: Sequence[Line], width: float) -> None:
+        """Write a page.
+
+        Args:
+            lines: in the order of reading; may be none.
+            width: of the page, in points.
+        """
+        start: int | None = None
+        steps = [step for above, below in pairwise(lines) if (step := above.bottom - below.bottom) > 0]
+        usual = median(steps) if steps else 0.0
+        edges = _right_edges(lines, width)
+        wide = [len(line.cells) > 1 for line in lines]
+        before: Line | None = None
+        was_row = False
+        for at, line in enumerate(lines):
+            # Two lines in which wide spaces part the words are rows of a table.
+            is_row = wide[at] and (wide[at - 1 : at] == [True] or wide[at + 1 : at + 2] == [True])
+            joint = self._joint(before, line, usual, edges[at])
+            if is_row or was_row:
+                joint = "\n" if is_row and was_row else "\n\n" * bool(self.size)
+            written = " | ".join(line.cells) if is_row else _LEADERS.sub(" … ", _BULLET.sub("- ", line.text()))
+            place = self._put(joint, written + "-" * line.hyphen)
+            start = place if start is None else start
+            before, was_row = line, is_row
+        self.pages.append((self.size if start is None else start, self.size))
+
+    def _joint(self, before: Line | None, line: Line, usual: float, edge: float) -> str:
+        """Choose what stands between two lines: nothing or a space within a paragraph, else a line break or two.
+
+        A backspace takes the hyphen at the end of the text away.
+        """
+        if not self.size:
+            return ""
+        text = line.text()
+        ended = bool(_ENDS.search(self._tail))
+        runs_on = not ended and text[:1].islower()
+        if before is None:
+            return self._seam(line) if runs_on else "\n\n"
+        step = before.bottom - line.bottom
+        if before.hyphen or (abs(step) < 0.3 * line.height and line.left >= before.right):
+            return self._seam(line)
+        if step <= 0:  # the next column
+            return self._seam(line) if runs_on else "\n\n"
+        if abs(before.height - line.height) > 0.15 * before.height or step > max(_PARAGRAPH_GAP * usual, 2):
+            return self._seam(line) if runs_on and step < 2 * usual else "\n\n"
+        if _ITEM.match(text):
+            return "\n"
+        if ended and line.left > before.left + line.height:
+            return "\n\n"
+        first = line.words[0]
+        fits = edge - before.right > first.right - first.left + line.height  # the line was ended before it was full
+        if _LEADERS.search(before.text()) or (fits and not text[:1].islower()):
+            return "\n\n" if ended else "\n"
+        return self._seam(line)
+
+    def _seam(self, line: Line) -> str:
+        """Choose what joins a line to the one before it in a paragraph."""
+        if self._tail[-1:] in _HYPHEN and self._tail[-2:-1].isalnum():
+            return "\b" if self._is_cut(line) else ""
+        if _NOT_SPACED.match(self._tail[-1]) and _NOT_SPACED.match(line.text()):
+            return ""
+        return " "
+
+    def _is_cut(self, line: Line) -> bool:
+        """Tell whether the hyphen at the end of the text was put there by the end of the line."""
+        first, last = line.words[0].text, self._tail.rsplit(None, 1)[-1][:-1]
+        if not first[:1].islower() or not last[-1:].islower():
+            return False
+        return f"{last}-{first}".strip(".,;:()").casefold() not in self._hyphenated
+
+    def _put(self, joint: str, written: str) -> int:
+        if joint == "\b":
+            self._parts[-1] = self._parts[-1][:-1]
+            self.size -= 1
+            joint = ""
+        start = self.size + len(joint)
+        self._parts.append(joint + written)
+        self.size = start + len(written)
+        self._tail = (self._tail + joint + written)[-80:]
+        return start
+
+
+def _right_edges(lines: Sequence[Line], width: float) -> list[float]:
+    """Give for each line how far a full line of its column reaches.
+
+    Short lines in a single column do not show it: they could go on to the mirror image of their left margin.
+    """
+    columns: list[list[Line]] = [[]]
+    for line in lines:
+        if columns[-1] and line.bottom >= columns[-1][-1].bottom + line.height:
+            columns.append([])
+        columns[-1].append(line)
+    edges = [max((line.right for line in column), default=0.0) for column in columns]
+    if len(columns) == 1 and lines and median(len(line.words) for line in lines) < _PROSE_WORDS:
+        edges = [max(edges[0], width - min(line.left for line in lines))]
+    return [edge for edge, column in zip(edges, columns, strict=True) for _ in column]

@@ -1,0 +1,258 @@
+"""Bytes from the web as a document: what they are is taken from the bytes themselves, whatever the sender says."""
+
+import asyncio
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import PurePosixPath
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from lxml import etree
+
+from agents.errors import SourceError
+from agents.text.visible import collapsed, one_line, seen, unruffled
+from agents.text.words import language_of
+from agents.web.addresses import link
+from agents.web.decoding import decode
+from agents.web.document import Document
+from agents.web.docx import is_zip, read_docx
+from agents.web.fetching import Fetched, Fetcher
+from agents.web.html import MAX_NAME, Page, read_html
+from agents.web.markdown import read_markdown
+from agents.web.pdf import is_pdf, read_pdf
+from agents.web.walls import EMPTY, wall_of, without_demands
+from agents.web.workshop import Ended, Workshop
+
+LIMIT_S = 20.0
+"""Seconds for taking the text out of a page."""
+
+MAX_MARKUP = 3_000_000
+"""Characters of a page that are looked at: what comes after is cut, and said to be."""
+
+NOT_TEXT = "it is not a text"
+BROKEN = "it is broken, or made to be unreadable"
+TOO_SLOW = "its text could not be taken out in time"
+FRAME = "it only frames another document"
+
+_BINARY = (
+    (b"\x89PNG", "a picture"), (b"\xff\xd8\xff", "a picture"), (b"GIF8", "a picture"), (b"II*\x00", "a picture"),
+    (b"MM\x00*", "a picture"), (b"BM", ""), (b"RIFF", "a picture or a film"), (b"OggS", "a sound recording"),
+    (b"ID3", "a sound recording"), (b"fLaC", "a sound recording"), (b"\x1aE\xdf\xa3", "a film"),
+    (b"\x1f\x8b", "an archive"), (b"BZh", "an archive"), (b"\xfd7zXZ", "an archive"), (b"7z\xbc\xaf", "an archive"),
+    (b"Rar!", "an archive"), (b"\x7fELF", "a program"), (b"MZ", ""), (b"\xca\xfe\xba\xbe", "a program"),
+    (b"wOF", "a font"), (b"SQLite format 3\x00", "a database"), (b"{\\rtf", "a rich-text file, which is not read"),
+    (b"\xd0\xcf\x11\xe0", "an old or locked office file, which is not read"),
+    (b"%!PS", "a PostScript file, which is not read"),
+)  # fmt: skip
+_HTML = re.compile(
+    r"\s*(?:<!--.{0,4000}?-->\s*|<\?xml[^>]{0,200}\?>\s*)*"
+    r"<(?:!doctype\s+html|html|head|body|meta|title|div|p|table|h1|article|main|script|link)\b",
+    re.I | re.S,
+)
+_XML = re.compile(r"\s*(?:<\?xml|<(?:rss|feed|rdf|urlset|sitemapindex)\b)", re.I)
+_FRAMES = re.compile(r"<(?:iframe|embed|object|frame)\b([^>]{0,2000})>", re.I)
+_FRAMED = re.compile(r"\b(?:src|data)\s*=\s*[\"']?([^\"'\s>]+)", re.I)
+_DOCUMENT_LINK = re.compile(
+    r"\.(?:pdf|docx|html?|txt)\b|pdf|download|bitstream|viewer|document|fulltext|content/", re.I
+)
+_REFRESH = re.compile(r"<meta\b[^>]{0,200}http-equiv\s*=\s*[\"']?refresh[\"']?[^>]{0,400}>", re.I)
+_REFRESH_TO = re.compile(r"content\s*=\s*[\"']?\s*(\d+)\s*[;,]\s*(?:url\s*=)?\s*[\"']?([^\"'>]+)", re.I)
+_FRAME_TEXT = 300  # characters of its own that a page has at most, when it only frames a document
+
+
+class Elsewhere(SourceError):
+    """The page has no text of its own, and shows or opens another document."""
+
+    def __init__(self, url: str, document_url: str) -> None:
+        super().__init__(url, FRAME)
+        self.document_url = document_url
+
+
+async def read_page(
+    fetcher: Fetcher, url: str, deadline_s: float | None = None, *, named_by_user: bool = False
+) -> tuple[Fetched, Document]:
+    """Fetch an address and read it; a page that only frames a document is followed to it once, as if it were a link.
+
+    Args:
+        fetcher: fetches, under its guard.
+        url: an address of the web.
+        deadline_s: seconds for everything; None for no such limit.
+        named_by_user: the user asked for this very address (see `Fetcher.fetch`).
+
+    Raises:
+        SourceError: it cannot be read or may not be used; the reason is for the reader of the report.
+    """
+    try:
+        async with asyncio.timeout(deadline_s):
+            fetched = await fetcher.fetch(url, named_by_user=named_by_user)
+            try:
+                return fetched, await read_document(fetched.body, fetched.content_type, fetched.final_url)
+            except Elsewhere as page:
+                fetched = await fetcher.fetch(page.document_url, named_by_user=named_by_user)
+                return fetched, await read_document(fetched.body, fetched.content_type, fetched.final_url)
+    except TimeoutError as error:
+        raise SourceError(url, f"it took longer than {deadline_s:.3g} s") from error
+    except SourceError as error:
+        if error.url == url:
+            raise
+        raise SourceError(url, error.reason) from error
+
+
+async def read_document(body: bytes, content_type: str, url: str, limit_s: float = LIMIT_S) -> Document:
+    """Read a document of any kind, in a process of its own that is ended when it takes too long.
+
+    Args:
+        body: as it was sent, unpacked.
+        content_type: as it was sent; may be wrong, or empty.
+        url: where the document really was; relative addresses in it are resolved against this.
+        limit_s: seconds for the reading itself.
+
+    Raises:
+        Elsewhere: it only frames another document.
+        SourceError: it is no text, stands behind a wall, or is broken; the reason is for the reader of the report.
+    """
+    try:
+        found = await _workshop().read({"content_type": content_type, "url": url}, body, limit_s)
+    except Ended as error:
+        raise SourceError(url, BROKEN if error.in_time else TOO_SLOW) from error
+    if "elsewhere" in found:
+        raise Elsewhere(url, str(found["elsewhere"]))
+    if "reason" in found:
+        raise SourceError(url, str(found["reason"]))
+    pages = tuple((int(start), int(end)) for start, end in found.pop("pages"))
+    return Document(pages=pages, gaps=tuple(found.pop("gaps")), **found)
+
+
+async def warm_up() -> None:
+    """Start a reading process, so that the first document need not wait the second that it takes."""
+    await read_document(b"<p>Ready.</p>", "text/html", "about:blank")
+
+
+@cache
+def _workshop() -> Workshop:
+    """Give the processes of this program; they end with it."""
+    return Workshop()
+
+
+def read_here(body: bytes, content_type: str, url: str) -> Document:
+    """Read a document in this very thread, without a limit of time: what `read_document` has done elsewhere.
+
+    Raises:
+        SourceError: as `read_document`.
+    """
+    if is_pdf(body):
+        return read_pdf(body, url)
+    if is_zip(body):
+        return read_docx(body, url)
+    for magic, kind in _BINARY:
+        if kind and body.startswith(magic):
+            raise SourceError(url, f"it is {kind}" if "read" in kind else f"it is {kind}, not a text")
+    if body[4:8] == b"ftyp":
+        raise SourceError(url, "it is a film, not a text")
+    text = decode(body, content_type)
+    if "\x00" in text[:4_000] or _is_noise(text):
+        raise SourceError(url, NOT_TEXT)
+    declared = content_type.partition(";")[0].strip().lower()
+    suffix = PurePosixPath(urlsplit(url).path).suffix.lower()
+    if _HTML.match(text) or ("html" in declared and "<" in text and not _XML.match(text)):
+        return _page(text, url)
+    if _XML.match(text):
+        return _plain(_xml_text(text), url)
+    if declared in {"text/markdown", "text/x-markdown"} or suffix in {".md", ".markdown"}:
+        page = read_markdown(text, _file_name(url))
+        return _document(page, page.text, url)
+    if declared.endswith("json") or suffix == ".json":
+        text = _json_lines(text)
+    return _plain(unruffled(seen(text)), url)
+
+
+def _page(html: str, url: str) -> Document:
+    """Read a page, unless a wall stands before its text."""
+    cut = len(html) > MAX_MARKUP
+    html = html[:MAX_MARKUP]
+    page = read_html(html, url)
+    if len(page.text) < _FRAME_TEXT and (framed := _framed(html, url)):
+        raise Elsewhere(url, framed)
+    wall = wall_of(html, page.text, 200, url)
+    if wall and wall.kind != "partial":
+        raise SourceError(url, wall.reason)
+    gaps = [wall.reason] if wall else []
+    if cut:
+        gaps.append("it is very long; only its beginning was read")
+    return replace(_document(page, without_demands(page.text) if wall else page.text, url), gaps=tuple(gaps))
+
+
+def _framed(html: str, url: str) -> str:
+    """Give the document that a page without text of its own shows in a frame, or opens by itself; empty for none."""
+    if refresh := _REFRESH.search(html):
+        to = _REFRESH_TO.search(refresh[0])
+        if to and int(to[1][:4]) <= 10 and (opened := link(url, to[2].strip())) and opened != url:
+            return opened
+    for attributes in _FRAMES.findall(html):
+        source = _FRAMED.search(attributes)
+        if not source:
+            continue
+        address = source[1].replace("&amp;", "&")
+        viewed = parse_qs(urlsplit(address).query).get("file", [""])[0] if "viewer" in address else ""
+        shown = link(url, viewed or address)
+        if shown and shown != url and (viewed or "application/pdf" in attributes or _DOCUMENT_LINK.search(address)):
+            return shown
+    return ""
+
+
+def _plain(text: str, url: str) -> Document:
+    if not any(letter.isalnum() for letter in text):
+        raise SourceError(url, EMPTY)
+    first = one_line(text.lstrip().split("\n", 1)[0])
+    is_data = first[:1] in {"{", "[", "<"} or urlsplit(url).path.lower().endswith((".csv", ".tsv"))
+    title = first if 0 < len(first) <= MAX_NAME and not is_data else _file_name(url)
+    return _document(Page(title=title, text=text, language=language_of(text)), text, url)
+
+
+def _document(page: Page, text: str, url: str) -> Document:
+    if not any(letter.isalnum() for letter in text):
+        raise SourceError(url, EMPTY)
+    host = (urlsplit(url).hostname or "").removeprefix("www.")
+    return Document(
+        title=page.title or _file_name(url),
+        text=text,
+        author=page.author,
+        site=page.site or host or None,
+        published=page.published,
+        language=page.language,
+        canonical=page.canonical,
+    )
+
+
+def _is_noise(text: str) -> bool:
+    """Tell bytes that are no text although every byte has a letter somewhere."""
+    sample = text[:4_000]
+    strange = sum(letter < " " and letter not in "\t\n\r\f\x1b" for letter in sample)
+    return strange > 0.02 * len(sample)
+
+
+def _xml_text(text: str) -> str:
+    """Give the texts of an XML file, such as a feed, one element a line."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, huge_tree=False)
+    root = etree.fromstring(re.sub(r"^\s*<\?xml[^>]*\?>", "", text), parser)
+    if root is None:
+        return ""
+    return collapsed(
+        seen("\n".join(part.strip() for part in root.itertext() if isinstance(part, str) and part.strip()))
+    )
+
+
+def _json_lines(text: str) -> str:
+    """Give JSON that was written for machines, on one line, a line for each value."""
+    if "\n" in text.strip():
+        return text
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False, indent=1)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _file_name(url: str) -> str:
+    name = PurePosixPath(unquote(urlsplit(url).path)).stem
+    return " ".join(name.replace("_", " ").replace("-", " ").split()) or (urlsplit(url).hostname or "Untitled")

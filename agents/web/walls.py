@@ -1,0 +1,149 @@
+"""Pages that stand in the way of a text: robot checks, log-ins, requests for consent, paywalls, empty shells.
+
+Such a page says 200 and has prose of its own, which must never be quoted for the text behind it. Short pages are judged
+by several signs together, since an article about log-ins or robot checks has the words of one. Knows the languages
+English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, and a little Russian, Chinese and Japanese.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from agents.web import wall_signs as signs
+
+WallKind = Literal["blocked", "needs_javascript", "not_found", "partial", "empty"]
+
+ROBOT_CHECK = "it shows a check against robots instead of its text"
+LOG_IN = "it asks for a log-in"
+CONSENT = "it shows only a request for consent to cookies"
+REGION = "it is not available in this region"
+PAYWALL = "its text is for subscribers only"
+TEASER = "only its free beginning was read; the rest is for subscribers"
+SCRIPT = "it shows its text only in a browser with JavaScript"
+NOT_FOUND = "there is no such page any more, only a notice that says so"
+EMPTY = "it has no text"
+
+_LONG = 1_500  # characters of text from which a page is no mere notice
+_NOTICE = 700
+_LITTLE = 200
+_READ = 150_000  # characters of markup in which signs are looked for
+_LEFT = 40  # characters beside the demand to pay from which a beginning was given away
+_NOTHING = 2
+
+
+_TITLE = re.compile(r"<title[^>]*>(.{0,300}?)</title>|<h1[^>]*>(.{0,600}?)</h1>", re.I | re.S)
+_TAG = re.compile(r"<[^>]*>")
+_NOSCRIPT = re.compile(r"<noscript[^>]*>(.{0,2000}?)</noscript>", re.I | re.S)
+_LOG_IN_PATH = re.compile(r"/(?:log-?in|sign-?in|auth|sso|account/login)\b", re.I)
+
+
+@dataclass(frozen=True)
+class Wall:
+    """What a page is instead of a text, or beside its beginning."""
+
+    kind: WallKind
+    reason: str
+    """For the reader of the report."""
+
+
+def refusal(html: str, text: str, status: int, url: str) -> str:
+    """Give the reason why a page must not be used as a source; empty when it may.
+
+    Args:
+        html: the page, decoded.
+        text: what was read out of it as its article.
+        status: of the answer.
+        url: where it led in the end.
+    """
+    wall = wall_of(html, text, status, url)
+    return wall.reason if wall and wall.kind != "partial" else ""
+
+
+def wall_of(html: str, text: str, status: int, url: str) -> Wall | None:
+    """Tell what stands in the way of a page's text; None when nothing does. Arguments as for `refusal`.
+
+    A page of kind `partial` may be quoted, once `without_demands` has taken the demand to pay away.
+    """
+    markup, names = html[:_READ], _names(html)
+    size = len(text.strip())
+    if status in {401, 407}:
+        return Wall("blocked", LOG_IN)
+    if status in {404, 410}:
+        return Wall("not_found", NOT_FOUND)
+    if size < _LONG:
+        is_article = bool(signs.ARTICLE.search(markup))
+        if _is_robot_check(markup, names, text, is_article=is_article):
+            return Wall("blocked", ROBOT_CHECK)
+        if size < _NOTICE and signs.REGION.search(f"{names}\n{text}") and not (is_article and size > _LITTLE):
+            return Wall("blocked", REGION)
+        if _asks_for_log_in(markup, names, text, url, is_article=is_article):
+            return Wall("blocked", LOG_IN)
+        if size < _NOTICE and not is_article and _in_lines(signs.NOT_FOUND, names):
+            return Wall("not_found", NOT_FOUND)
+        if not is_article and _is_consent(text):
+            return Wall("blocked", CONSENT)
+    if wall := _paywall(markup, text):
+        return wall
+    if size < _LITTLE and (signs.SHELL.search(markup) or signs.NEEDS_SCRIPT.search(f"{_noscript(markup)}\n{text}")):
+        return Wall("needs_javascript", SCRIPT)
+    if sum(letter.isalnum() for letter in text) < _NOTHING:
+        return Wall("empty", EMPTY)
+    return None
+
+
+def without_demands(text: str) -> str:
+    """Give a text without its paragraphs that only ask to subscribe."""
+    return "\n\n".join(paragraph for paragraph in text.split("\n\n") if not _demands(paragraph)).strip()
+
+
+def _names(html: str) -> str:
+    """Give title and main headings, one a line."""
+    found = (first or second for first, second in _TITLE.findall(html[:_READ]))
+    return "\n".join(" ".join(_TAG.sub(" ", name).split()) for name in found)
+
+
+def _in_lines(pattern: re.Pattern[str], text: str) -> bool:
+    return any(pattern.search(line) for line in text.split("\n"))
+
+
+def _is_robot_check(markup: str, names: str, text: str, *, is_article: bool) -> bool:
+    points = 2 * _in_lines(signs.ROBOT_NAMES, names)
+    points += sum(bool(pattern.search(text)) for pattern in signs.ROBOT_ASKS)
+    points += 2 * bool(signs.ROBOT_MARKUP.search(markup)) + bool(signs.CAPTCHA_FIELD.search(markup))
+    points += (len(text) < _LITTLE) - 3 * is_article
+    return points >= 3 and (points >= 4 or len(text) < _NOTICE)
+
+
+def _asks_for_log_in(markup: str, names: str, text: str, url: str, *, is_article: bool) -> bool:
+    if len(text) >= _NOTICE or is_article:
+        return False
+    named = _in_lines(signs.LOG_IN, names)
+    has_field = bool(signs.PASSWORD.search(markup))
+    path = _LOG_IN_PATH.search(url)
+    return (named and (has_field or len(text) < _LITTLE)) or bool(has_field and (path or signs.LOG_IN.search(text)))
+
+
+def _is_consent(text: str) -> bool:
+    about = [part for part in text.split("\n\n") if signs.COOKIES.search(part)]
+    asks = bool(signs.CONSENTS.search(text)) and bool(signs.ADDRESSES.search(text)) and "ookie" in text
+    return asks and 2 * sum(map(len, about)) > len(text)
+
+
+def _paywall(markup: str, text: str) -> Wall | None:
+    paragraphs = text.split("\n\n")
+    # Demands stand at the end; in the middle of a text they are what it tells of.
+    last = paragraphs[-6:] if signs.PAY_MARKUP.search(markup) else paragraphs[-2:]
+    if not any(_demands(paragraph) for paragraph in last):
+        return None
+    if len(without_demands(text)) < _LEFT:
+        return Wall("blocked", PAYWALL)
+    return Wall("partial", TEASER)
+
+
+def _demands(paragraph: str) -> bool:
+    """Tell a paragraph that asks to pay; a long one rather tells of others who ask."""
+    return len(paragraph) < 400 and bool(signs.PAYS.search(paragraph))
+
+
+def _noscript(markup: str) -> str:
+    return "\n".join(_TAG.sub(" ", part) for part in _NOSCRIPT.findall(markup))

@@ -1,0 +1,153 @@
+"""A real server in a process of its own, and a real browser."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
+
+
+def missing(why):
+    """A browser that is missing is a failure where everything must hold, a loud skip elsewhere."""
+    if os.environ.get("CI", "").lower() in {"1", "true"}:
+        pytest.fail(f"NO BROWSER: {why}")
+    pytest.skip(f"NO BROWSER: {why}; the chat was not tested in one")
+
+
+class Server:
+    """The server on the offline engine and the sample library; its extractors take their time if told to."""
+
+    def __init__(self, folder, slow_s=0.0):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://localhost:{self.port}"
+        self.folder, self.slow_s = folder, slow_s
+        self.process = None
+
+    def start(self):
+        env = {
+            **os.environ,
+            "DOSSIER_MODEL": "offline",
+            "RETRIEVER": "library",
+            "DOSSIER_DATA_DIR": str(self.folder / "data"),
+            "PORT": str(self.port),
+            "TEST_SLOW_S": str(self.slow_s),
+        }
+        for name in ("CHAINLIT_APP_ROOT", "CHAINLIT_AUTH_SECRET"):
+            env.pop(name, None)
+        command = [sys.executable, "-m", "tests.browser.slow_server"]
+        with (self.folder / "server.log").open("ab") as log:
+            self.process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
+        began = time.monotonic()
+        while time.monotonic() - began < 30:
+            try:
+                urllib.request.urlopen(f"{self.url}/healthz", timeout=2)
+            except (urllib.error.URLError, OSError):
+                if self.process.poll() is not None:
+                    break
+                time.sleep(0.1)
+            else:
+                self.ready_s = time.monotonic() - began
+                return self
+        raise AssertionError(f"the server did not come up:\n{self.log()}")
+
+    def log(self):
+        return (self.folder / "server.log").read_text("utf-8", "replace")
+
+    def stop(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        return self.process.wait(15)
+
+
+@pytest.fixture(scope="session")
+def shots(tmp_path_factory):
+    """Where pictures of the pages are left."""
+    return tmp_path_factory.mktemp("shots")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError as error:
+        missing(str(error))
+    path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    with sync_playwright() as playwright:
+        try:
+            made = playwright.chromium.launch(
+                executable_path=path, args=["--no-sandbox", "--disable-gpu", "--no-first-run"]
+            )
+        except Error as error:
+            missing(str(error).splitlines()[0])
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    made = Server(tmp_path_factory.mktemp("server"), slow_s=0.5).start()
+    yield made
+    if made.process.poll() is None:
+        made.stop()
+
+
+class Tab:
+    """A page and what it asked for."""
+
+    def __init__(self, browser, server, shots, width=1280, height=900):
+        self.context = browser.new_context(viewport={"width": width, "height": height})
+        self.server, self.shots = server, shots
+        self.page, self.asked = self.context.new_page(), []
+        self.context.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("websocket", lambda socket_: self.asked.append(socket_.url))
+        self.page.set_default_timeout(15_000)
+
+    def open(self, path=""):
+        self.page.goto(self.server.url + path)
+        self.page.wait_for_selector("#chat-input")
+        self.page.wait_for_timeout(500)
+        return self
+
+    def say(self, text):
+        self.page.locator("#chat-input").click()
+        self.page.keyboard.insert_text(text)
+        self.page.keyboard.press("Enter")
+
+    def sees(self, text, timeout=15_000):
+        self.page.get_by_text(text).last.wait_for(timeout=timeout)
+
+    def shot(self, name):
+        self.page.screenshot(path=self.shots / f"{name}.png")
+
+    def outside(self):
+        """Addresses asked for that are not on this machine."""
+        hosts = {
+            urlsplit(url).netloc.rsplit(":", 1)[0]: url for url in self.asked if not url.startswith(("data:", "blob:"))
+        }
+        return {host: url for host, url in hosts.items() if host not in LOOPBACK}
+
+
+@pytest.fixture
+def tab(browser, server, shots):
+    made = []
+
+    def open_tab(path="", **kwargs):
+        made.append(Tab(browser, server, shots, **kwargs).open(path))
+        return made[-1]
+
+    yield open_tab
+    for one in made:
+        one.context.close()

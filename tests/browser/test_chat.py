@@ -1,0 +1,176 @@
+"""The chat in a real browser, on a real server with the offline engine and the sample library."""
+
+import json
+import re
+import signal
+import urllib.request
+from urllib.parse import urljoin
+
+from tests.browser.conftest import ROOT, Server, Tab
+
+STARTERS = [one["message"] for one in json.loads((ROOT / "examples" / "starters.json").read_text("utf-8"))["starters"]]
+FEASIBLE, BROAD = STARTERS[0], STARTERS[1]
+PHRASE = "Authorized to execute"
+QUOTE_LINK = "a[href*='/quote/']"
+
+
+def jobs_of(server):
+    with urllib.request.urlopen(f"{server.url}/research/jobs", timeout=5) as answer:
+        return json.load(answer)["jobs"]
+
+
+def test_the_server_is_ready_within_seconds_and_says_what_leaves_the_computer(server):
+    # 3 to 4 s on two idle cores; the bound leaves room for a machine that runs other tests beside it.
+    assert server.ready_s < 12
+    assert "Nothing leaves this computer." in server.log()
+
+
+def test_from_a_broad_question_to_a_quote_in_its_source(server, tab, shots):
+    first = tab()
+    first.sees("What do you need to know?")
+    assert first.page.locator("button", has_text="A question that is too broad").count() == 1
+    first.shot("01-first")
+
+    first.say(BROAD)
+    first.sees("Too broad as it stands. Pick a narrower one")
+    assert first.page.locator(".ds-opt").count() >= 2
+    first.shot("02-too-broad")
+
+    first.say(PHRASE)
+    first.sees("Nothing was searched and nothing was spent.")
+    first.shot("03-too-early")
+
+    first.say(FEASIBLE)
+    first.sees("It binds exactly this draft.")
+    first.page.wait_for_selector(".ds-contract")
+    first.shot("04-contract")
+
+    first.say(f"What happens when I type {PHRASE}?")
+    first.sees("Send the phrase alone to begin.")
+    assert jobs_of(server) == []
+
+    first.say("10 minutes")
+    first.sees("Changed: 10 minutes instead of 5 minutes.")
+
+    first.say(PHRASE)
+    first.page.wait_for_selector("[data-job=running]")
+    first.say("how is it going?")
+    first.sees("branches have delivered")
+    first.shot("05-live")
+
+    first.say(PHRASE)
+    first.sees("Nothing was started twice.")
+    assert len(jobs_of(server)) == 1
+
+    first.page.reload()
+    first.page.wait_for_selector("[data-job]")
+    second = Tab(first.context.browser, server, shots)
+    second.open(first.page.url.removeprefix(server.url))
+
+    for tab_ in (first, second):
+        tab_.page.wait_for_selector(QUOTE_LINK, timeout=40_000)
+    first.shot("06-report")
+    second.context.close()
+
+    chip = first.page.locator(QUOTE_LINK).first
+    chip.scroll_into_view_if_needed()
+    chip.click()
+    popup = first.page.locator(".ds-pop mark")
+    popup.wait_for()
+    assert len(popup.inner_text()) > 10
+    first.shot("07-quote-card")
+
+    address = first.page.locator(".ds-pop a", has_text="Open in context").get_attribute("href")
+    source = first.context.new_page()
+    source.goto(urljoin(server.url, address))
+    marked = source.locator("#quote")
+    marked.wait_for()
+    assert marked.is_visible()
+    source.screenshot(path=shots / "08-stored-copy.png")
+
+    first.page.bring_to_front()
+    first.page.reload()
+    first.page.wait_for_selector(QUOTE_LINK)
+    first.page.wait_for_selector("[data-job=done]")
+    assert first.outside() == {}
+    assert "ERROR" not in server.log()
+
+
+def test_a_narrower_question_is_picked_on_its_card(tab):
+    page = tab()
+    page.say(BROAD)
+    page.page.locator(".ds-opt").first.click()
+    page.page.get_by_role("button", name="Use these").click()
+    page.page.wait_for_selector(".ds-contract")
+    page.shot("09-picked")
+
+
+def test_the_command_is_understood_from_the_line(tab):
+    page = tab()
+    page.say(f"/research --deep --time 7 {FEASIBLE}")
+    page.page.wait_for_selector(".ds-contract")
+    assert "7 min" in page.page.locator(".ds-contract").inner_text()
+    assert "(deep)" in page.page.locator(".ds-contract").inner_text()
+
+
+def test_a_run_is_stopped_by_a_word(tab, server):
+    page = tab()
+    page.say(FEASIBLE)
+    page.page.wait_for_selector(".ds-contract")
+    page.say(PHRASE)
+    page.page.wait_for_selector("[data-job=running]")
+    page.say("stop")
+    page.sees("no report was written")
+    page.page.wait_for_selector("[data-job=cancelled]")
+    page.shot("10-stopped")
+
+
+def test_on_a_phone_the_message_can_be_sent(tab):
+    page = tab(width=390, height=844)
+    page.say(FEASIBLE)
+    page.page.wait_for_selector(".ds-contract")
+    page.page.wait_for_timeout(500)
+    wide = page.page.evaluate("document.documentElement.scrollWidth")
+    box = page.page.locator("#chat-submit").bounding_box()
+    page.shot("11-phone")
+    assert wide <= 390
+    assert box is not None
+    assert box["x"] + box["width"] <= 390
+
+
+def test_a_run_that_a_killed_server_left_is_said_so_and_the_chat_goes_on(browser, tmp_path, shots):
+    server = Server(tmp_path, slow_s=2.0).start()
+    try:
+        page = Tab(browser, server, shots).open()
+        page.say(FEASIBLE)
+        page.page.wait_for_selector(".ds-contract")
+        page.say(PHRASE)
+        page.page.wait_for_selector("[data-job=running]")
+        thread = re.sub(r"^https?://[^/]+", "", page.page.url)
+        server.stop(signal.SIGKILL)
+        server.start()
+
+        page.open(thread)
+
+        page.sees("The server was restarted while this ran.")
+        page.say(FEASIBLE)
+        page.sees("It binds exactly this draft.")
+        page.shot("12-restarted")
+        page.context.close()
+    finally:
+        if server.process.poll() is None:
+            server.stop()
+
+
+def test_a_server_that_is_asked_to_stop_stops_within_seconds(browser, tmp_path, shots):
+    server = Server(tmp_path, slow_s=5.0).start()
+    page = Tab(browser, server, shots).open()
+    page.say(FEASIBLE)
+    page.page.wait_for_selector(".ds-contract")
+    page.say(PHRASE)
+    page.page.wait_for_selector("[data-job=running]")
+
+    assert server.stop() in (0, -signal.SIGTERM)
+
+    page.context.close()
+    assert "Traceback" not in server.log()
