@@ -8,6 +8,8 @@ DossierError                base; the chat, the routes and the command line catc
 ├── ModelError              the provider failed after every retry
 ├── BadOutput               the model stayed outside its contract after the repair
 ├── SearchError             the search provider failed after every retry
+│   ├── SearchFailed        one provider, with the kind of failure (agents.search.outcomes)
+│   └── NoneAnswered        every provider of the chain, with what each said (agents.search.outcomes)
 ├── SourceError             a document could not be read or may not be used
 ├── BudgetExceeded          calls, tokens, dollars or seconds ran out
 └── StepFailed              a recorded step failed; carries what happened as data
@@ -55,9 +57,9 @@ class BadRequest(DossierError):
 class NotFeasible(BadRequest):
     """A query needs a tree deeper than 3 executors, or wider than the bound."""
 
-    def __init__(self, reasons: tuple[str, ...], splits: tuple[str, ...] = ()) -> None:
+    def __init__(self, reasons: tuple[str, ...], splits: tuple[str, ...] = (), query: str = "") -> None:
         super().__init__("This can't be researched as one question yet. " + " ".join(reasons))
-        self.reasons, self.splits = reasons, splits
+        self.reasons, self.splits, self.query = reasons, splits, query
 
 
 class ModelError(DossierError):

@@ -4,6 +4,7 @@ Provider keys (`OPENAI_API_KEY` and kin) are not listed here: the model library 
 """
 
 import os
+from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
@@ -57,11 +58,17 @@ class Settings(BaseSettings):
     api_base: str = Field(default="", validation_alias="OPENAI_API_BASE")
     """Address of an OpenAI-compatible server, for `openai/…` models."""
     retriever: Annotated[tuple[str, ...], NoDecode] = Field(default=(), validation_alias="RETRIEVER")
-    """Where to search, as a comma list. Default: `library`."""
+    """Where to search, as a comma list. Default: keyed web search, else keyless, else the documents alone."""
     library: Annotated[tuple[Path, ...], NoDecode] = Field(default=(), validation_alias="DOSSIER_LIBRARY")
     """Folders with your own documents, separated by the system's path separator. Default: the sample library."""
     tavily_api_key: SecretStr = Field(default=SecretStr(""), validation_alias="TAVILY_API_KEY")
-    """Key for web search."""
+    """Key for web search; without one Tavily's keyless mode is tried."""
+    tavily_api_base: str = Field(default="", validation_alias="TAVILY_API_BASE")
+    """Address of a Tavily-compatible server."""
+    firecrawl_api_key: SecretStr = Field(default=SecretStr(""), validation_alias="FIRECRAWL_API_KEY")
+    """Key for Firecrawl: search, scrape and crawl."""
+    allow_private_hosts: str = Field(default="", validation_alias="DOSSIER_ALLOW_PRIVATE_HOSTS")
+    """Hosts inside the network that pages may be read from: a comma list of `host:port`, or `pattern=host:port` to dial there."""
     data_dir: Path = Field(default=ROOT / ".data", validation_alias="DOSSIER_DATA_DIR")
     """Folder for indexes, texts, reports, history and the session secret."""
     host: str = Field(default="127.0.0.1", validation_alias="DOSSIER_HOST")
@@ -136,6 +143,14 @@ class Settings(BaseSettings):
             if usable_key(os.environ.get(variable, "")):
                 return model
         return OFFLINE
+
+
+def search_values(names: Iterable[str]) -> dict[str, str]:
+    """Give those of these variables of search providers that are set to something usable."""
+    found = {name: os.environ.get(name, "").strip() for name in names}
+    aliases = {"SEARXNG_API_BASE": os.environ.get("SEARXNG_URL", "") or os.environ.get("SEARX_URL", "")}
+    found = {name: value or aliases.get(name, "") for name, value in found.items()}
+    return {name: value for name, value in found.items() if value and (name.endswith("_BASE") or usable_key(value))}
 
 
 PLACEHOLDERS = ("your", "xxx", "changeme", "replace", "todo", "<", "...")

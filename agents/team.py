@@ -22,7 +22,7 @@ from agents.jobs.service import Job, Jobs, Workbench
 from agents.jobs.shelf import Shelf
 from agents.jobs.steering import Steering
 from agents.llm.base import Model, OnText
-from agents.llm.litellm_model import LiteLLMModel
+from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.offline import OfflineModel
 from agents.prompts import PromptBook
 from agents.prompts import load as load_prompts
@@ -44,8 +44,13 @@ from agents.roles.planner import PLANNER
 from agents.roles.reflector import REFLECTOR
 from agents.roles.synthesizer import FRAME_WRITER, LEAD_WRITER, SECTION_WRITER
 from agents.search.base import Searcher
+from agents.search.chain import Chain, Probed
+from agents.search.choosing import BASE_VARIABLES, KEY_VARIABLES, choose
 from agents.search.library import Library
-from agents.settings import OFFLINE, ROOT, Settings
+from agents.search.pages import WebPages
+from agents.settings import OFFLINE, ROOT, Settings, search_values
+from agents.web.fetching import Fetcher
+from agents.web.guard import AllowedHosts
 
 SAMPLE_LIBRARY = ROOT / "examples" / "library"
 """Invented documents that ship with the program, searched when no folder of one's own is set."""
@@ -100,7 +105,8 @@ class Team:
         self.jobs = Jobs(shelf, clock, per_job=settings.max_concurrency)
         distinct = tuple(dict.fromkeys(model.name for model in models.values()))
         self.engine = Engine(names=distinct, reasons=any(model.reasons for model in models.values()))
-        self.retrievers = (searcher.name,)
+        self.retrievers: tuple[str, ...] = getattr(searcher, "names", (searcher.name,))
+        self.fetcher: Fetcher | None = None
         self.means = Means(
             limits=Limits(
                 rounds=settings.max_iters or settings.max_researcher_iterations,
@@ -224,9 +230,23 @@ class Team:
     def _build(self, job_id: str, outcome: Outcome, actual: Actual) -> ReportDocument:
         return build(job_id, outcome, actual, engine=self.engine.name, reasons=self.engine.reasons)
 
+    def warm_up(self) -> None:
+        """Load what the first answer would else wait for; slow, so for a thread of its own after start-up."""
+        for model in dict.fromkeys(self.models.values()):
+            if isinstance(model, LiteLLMModel):
+                warm_up()
+
+    async def probe(self) -> Probed | None:
+        """Try keyless web search once, briefly; None where none would be asked."""
+        return await self.searcher.probe() if isinstance(self.searcher, Chain) else None
+
     async def close(self) -> None:
-        """Stop all jobs and wait for them."""
+        """Stop all jobs and wait for them, then let go of connections."""
         await self.jobs.close()
+        if isinstance(self.searcher, Chain):
+            await self.searcher.close()
+        if self.fetcher is not None:
+            await self.fetcher.aclose()
 
 
 def open_team(settings: Settings) -> Team:
@@ -239,15 +259,17 @@ def open_team(settings: Settings) -> Team:
     for role in ROLES:
         if missing := prompts[role.prompt_name].inputs - set(role.takes.model_fields):
             raise ConfigError(f"prompt {role.prompt_name!r} wants {sorted(missing)}, which its contract does not hold")
-    searcher, sample = _searcher(settings)
-    return Team(
+    sources = _searching(settings)
+    team = Team(
         settings,
         models=_models(settings, prompts),
-        searcher=searcher,
+        searcher=sources.searcher,
         prompts=prompts,
         shelf=Shelf(settings.data_dir),
-        sample=sample,
+        sample=sources.sample,
     )
+    team.fetcher = sources.fetcher
+    return team
 
 
 def _models(settings: Settings, prompts: PromptBook) -> dict[str, Model]:
@@ -273,9 +295,16 @@ def _model(name: str, settings: Settings, prompts: PromptBook) -> Model:
     return LiteLLMModel(name, api_base=base, api_key=None, schema_note=schema_note)
 
 
-def _searcher(settings: Settings) -> tuple[Searcher, bool]:
-    if unknown := [name for name in settings.retriever if name != "library"]:
-        raise ConfigError(f"RETRIEVER names {', '.join(unknown)}, which this version does not have. It has: library.")
+@dataclass(frozen=True)
+class Sources:
+    """Where documents come from, and what has to be closed."""
+
+    searcher: Searcher
+    sample: bool
+    fetcher: Fetcher
+
+
+def _searching(settings: Settings) -> Sources:
     folders = settings.library
     sample = not folders
     library = Library(
@@ -284,4 +313,13 @@ def _searcher(settings: Settings) -> tuple[Searcher, bool]:
         kind="sample" if sample else "library",
         name="sample library" if sample else "library",
     )
-    return library, sample
+    fetcher = Fetcher(AllowedHosts.parse(settings.allow_private_hosts))
+    searcher = choose(
+        settings.retriever,
+        keys=search_values(KEY_VARIABLES),
+        bases=search_values(BASE_VARIABLES),
+        pages=WebPages(fetcher),
+        library=library,
+        sample=sample,
+    )
+    return Sources(searcher=searcher, sample=sample, fetcher=fetcher)

@@ -24,6 +24,11 @@ HEAVY = {
     "sqlalchemy": ("agents/chat/", "agents/jobs/"),
     "dbos": ("agents/jobs/",),
     "chainlit": ("app.py", "agents/chat/", "agents/api/"),
+    "httpx": ("agents/search/tavily.py", "agents/llm/litellm_errors.py"),
+    "httpx2": ("agents/web/", "agents/search/"),
+    "pypdfium2": ("agents/web/",),
+    "docx": ("agents/web/",),
+    "protego": ("agents/web/",),
     "trafilatura": ("agents/web/",),
     "lxml": ("agents/web/",),
 }
@@ -88,10 +93,14 @@ def test_research_code_reads_no_clock_and_races_nothing():
 
 
 def test_only_the_settings_read_the_environment():
-    readers = [
-        str(p.relative_to(ROOT)) for p in SOURCES if re.search(r"os\.(environ|getenv)", p.read_text("utf-8"))
-    ]
-    allowed = {"agents/settings.py", "agents/doctor.py", "agents/llm/litellm_model.py", "agents/api/server.py", "app.py"}
+    readers = [str(p.relative_to(ROOT)) for p in SOURCES if re.search(r"os\.(environ|getenv)", p.read_text("utf-8"))]
+    allowed = {
+        "agents/settings.py",
+        "agents/doctor.py",
+        "agents/llm/litellm_model.py",
+        "agents/api/server.py",
+        "app.py",
+    }
     assert set(readers) <= allowed
 
 
@@ -111,7 +120,9 @@ def test_every_prompt_that_moved_has_a_higher_version():
 
 def test_no_file_names_a_registry_or_a_place_on_somebodys_machine():
     telling = re.compile(r"pypi\.org|pythonhosted|registry\.npmjs|deb\.debian|/root/|/work/|/home/\w+/")
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split("\n")
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split(
+        "\n"
+    )
     found = []
     for name in tracked:
         path = ROOT / name

@@ -20,7 +20,7 @@ from agents.research.scoping import Scope
 from agents.settings import ROOT
 
 ELEMENTS = ROOT / "public" / "elements"
-REPORT_ELEMENT = False
+REPORT_ELEMENT = True
 """Show the report as an element in place of its Markdown message; the Markdown then lies in the message's metadata."""
 
 PHRASE_LINE = f"Type **{PHRASE}** to begin. It binds exactly this draft."

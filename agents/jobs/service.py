@@ -155,6 +155,9 @@ class Jobs:
         """Cancel a job and everything it has running, at once."""
         if job.task and not job.task.done():
             job.task.cancel()
+            if job.status == "queued":
+                # Its task never ran, so it will not tell of its own end.
+                job.run.emit("job#ended", JobChanged(status="cancelled", stage=job.stage, note="Stopped."))
 
     def finish(self, job: Job, path: str = "job") -> None:
         """Ask a job, or one of its branches, to search no further and to write from what it has."""

@@ -4,7 +4,7 @@ from agents.contracts.base import Frozen, Text
 from agents.contracts.plan import Branch, Leaf, LeafBudget, Node, Phase, Plan, PlanLevel, PlannedClaim, PlanningInput
 from agents.contracts.plan import SuccessCriteria as Criteria
 from agents.contracts.source import CorpusSurvey
-from agents.errors import NotFeasible, StepFailed
+from agents.errors import StepFailed
 from agents.jobs.port import Ctx, Handler
 from agents.research.desk import Desk
 from agents.role import Asked
@@ -128,20 +128,19 @@ def _leaf(branch: Branch, given: LevelGiven) -> Leaf:
     )
 
 
-def as_plan(query: str, drafted: Drafted, *, max_depth: int, max_leaves: int) -> Plan:
-    """Make the plan of a query, checking by code what makes it feasible.
-
-    Raises:
-        NotFeasible: deeper or wider than this run allows.
-    """
-    depth, leaves = drafted.node.depth(), len(drafted.node.leaves())
+def infeasible(node: Node, *, max_depth: int, max_leaves: int) -> tuple[str, ...]:
+    """Say why a drafted tree is not feasible; empty when it is."""
+    depth, leaves = node.depth(), len(node.leaves())
     reasons = []
     if depth > max_depth:
         reasons.append(f"Its plan is {depth} executors deep; {max_depth} is the bound.")
     if leaves > max_leaves:
         reasons.append(f"Its plan has {leaves} leaves; {max_leaves} is the bound.")
-    if reasons:
-        raise NotFeasible(tuple(reasons), tuple(child.title for child in drafted.node.children))
+    return tuple(reasons)
+
+
+def as_plan(query: str, drafted: Drafted) -> Plan:
+    """Make the plan of a query out of its drafted tree; claims are deduplicated and tied to its leaves."""
     titles = tuple(leaf.title for leaf in drafted.node.leaves())
     claims = tuple(dict.fromkeys(claim.strip() for claim in drafted.claims if claim.strip()))[:10]
     return Plan(

@@ -12,7 +12,7 @@ from agents.jobs.port import Ctx, Handler
 from agents.research.breaker import Breaker
 from agents.research.contracting import Limits, bounds_of, make_contract
 from agents.research.desk import Desk
-from agents.research.drafting import Drafted, LevelGiven, as_plan
+from agents.research.drafting import Drafted, LevelGiven, as_plan, infeasible
 from agents.research.leaf import Setting
 from agents.research.looping import LoopSettings
 from agents.research.rounds import NodeGiven
@@ -33,9 +33,11 @@ class Means(Frozen):
 
 
 class QueryDrafted(Frozen):
-    """One query's plan."""
+    """One query's plan, or why there is none."""
 
-    plan: Plan
+    plan: Plan | None = None
+    reasons: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
 
 
 class DraftGiven(Frozen):
@@ -73,9 +75,10 @@ def draft_handler(desk: Desk, means: Means) -> Handler:
             max_iterations=bounds.rounds,
         )
         drafted = await ctx.child("plan", "plan", level, gives=Drafted)
-        return QueryDrafted(
-            plan=as_plan(query.text, drafted, max_depth=means.limits.depth, max_leaves=means.limits.leaves)
-        )
+        limits = means.limits
+        if reasons := infeasible(drafted.node, max_depth=limits.depth, max_leaves=limits.leaves):
+            return QueryDrafted(reasons=reasons, splits=tuple(child.title for child in drafted.node.children))
+        return QueryDrafted(plan=as_plan(query.text, drafted))
 
     return Handler(run=run, takes=DraftGiven, gives=QueryDrafted)
 
@@ -90,11 +93,11 @@ async def draft_contract(ctx: Ctx, brief: Brief, means: Means) -> Contract:
     items = [(f"draft-{number}", DraftGiven(query=query, brief=brief)) for number, query in enumerate(brief.queries)]
     drafted = await ctx.children("draft", items, gives=QueryDrafted)
     plans: list[Plan] = []
-    for one in drafted:
+    for query, one in zip(brief.queries, drafted, strict=True):
         if isinstance(one, StepFailed):
-            if one.type == "NotFeasible":
-                raise NotFeasible((one.notice.removeprefix("This can't be researched as one question yet. "),)) from one
             raise one
+        if one.plan is None:
+            raise NotFeasible(one.reasons, one.splits, query.text)
         plans.append(one.plan)
     return make_contract(
         brief, tuple(plans), means.limits, reasons=means.reasons, models=means.models, retrievers=means.retrievers

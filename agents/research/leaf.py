@@ -19,6 +19,7 @@ from agents.research.retries import MAX_ATTEMPTS
 from agents.research.writing import Numbering, plain_section, spread
 from agents.role import Asked
 from agents.roles.synthesizer import SECTION_WRITER
+from agents.web.addresses import canonical
 
 HITS_PER_SEARCH = 8
 ENOUGH_HITS = 3
@@ -242,14 +243,15 @@ def _query(setting: Setting, text: str) -> SearchQuery:
 
 
 def fused(lists: list[tuple[Hit, ...]], k: int = 60) -> list[Hit]:
-    """Merge ranked lists by reciprocal rank fusion (Cormack, Clarke and Büttcher 2009), each address once."""
+    """Merge ranked lists by reciprocal rank fusion (Cormack, Clarke and Büttcher 2009), each document once."""
     score: dict[str, float] = {}
     first: dict[str, Hit] = {}
     for hits in lists:
         for rank, hit in enumerate(hits):
-            score[hit.url] = score.get(hit.url, 0.0) + 1 / (k + rank + 1)
-            first.setdefault(hit.url, hit)
-    return [first[url] for url in sorted(first, key=lambda url: -score[url])]
+            key = canonical(hit.url)
+            score[key] = score.get(key, 0.0) + 1 / (k + rank + 1)
+            first.setdefault(key, hit)
+    return [first[key] for key in sorted(first, key=lambda key: -score[key])]
 
 
 def _to_read(url: str, given: LeafGiven) -> SourceGiven:

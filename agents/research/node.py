@@ -6,7 +6,7 @@ from agents.events import NodeChanged
 from agents.jobs.port import Ctx, Handler
 from agents.research.desk import Desk
 from agents.research.leaf import spent
-from agents.research.rounds import NodeGiven, Rounds, Tell
+from agents.research.rounds import COVERED, NodeGiven, Rounds, Tell
 from agents.research.writing import Numbering, facts_behind, prose_of, sources_behind
 from agents.role import Asked
 from agents.roles.synthesizer import LEAD_WRITER
@@ -99,7 +99,7 @@ async def _lead(
 def graded(findings: tuple[Finding, ...]) -> tuple[NodeStatus, str]:
     """Derive an executor's status from its children's: one with a failed or stopped child is never done."""
     if not findings:
-        return "empty", "other branches already cover all its topics"
+        return "empty", COVERED
     statuses = [finding.status for finding in findings]
     if all(status == "done" for status in statuses):
         return "done", ""

@@ -36,6 +36,8 @@ from agents.roles.reflector import REFLECTOR
 Tell = Callable[[str, str, str], None]
 """Tell a state, what is done now and why, under a key of its own."""
 
+COVERED = "other branches already cover all its topics"
+"""Note of an executor whose every topic was a repeat: it made no search, and is taken out of the tree again."""
 REFLECTION_SHARE = 0.1
 """Part of the whole time that one reflection may take."""
 MIN_ROUND_SHARE = 0.6
@@ -204,7 +206,10 @@ class Rounds:
         findings: list[Finding] = []
         for (kind_, key, _), (_, child), result in zip(items, chosen, results, strict=True):
             if isinstance(result, Finding):
-                findings.append(result)
+                if result.note == COVERED:
+                    self.skipped += result.skipped
+                else:
+                    findings.append(result)
                 continue
             findings.append(self._failed(key, child.title, "leaf" if kind_ == "leaf" else "node", result))
         return tuple(findings)

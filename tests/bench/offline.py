@@ -102,7 +102,9 @@ def main() -> None:
         question = json.loads((ROOT / "examples" / "starters.json").read_text("utf-8"))["starters"][0]["message"]
         whole = median(timed([python, "-m", "agents", "run", question], folder) for _ in range(RUNS))
         rows.append(("`python -m agents run`, whole process", f"{whole:.1f} s", ""))
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     cores = os.cpu_count()
     print(f"{datetime.now(UTC).date()}, commit {commit.stdout.strip()}, {platform.machine()}, {cores} cores, ", end="")
     print(f"Python {platform.python_version()}, median of {RUNS}\n")

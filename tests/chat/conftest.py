@@ -27,7 +27,7 @@ class HeldModel(ScriptedModel):
     """Answers like a scripted model, but holds extractors back until they are let go."""
 
     def __init__(self, worker, held=("extractor",)):
-        super().__init__(by_role=dict.fromkeys(("manager", "planner", "extractor", "synthesizer"), worker))
+        super().__init__(by_role=dict.fromkeys(("manager", "planner", "extractor", "reflector", "synthesizer"), worker))
         self.held, self.go = held, asyncio.Event()
 
     async def reply(self, request, on_text=None):
@@ -37,7 +37,7 @@ class HeldModel(ScriptedModel):
 
 
 def make_team(folder, model=None, *, sample=False, searcher=None, kind=Team, **settings):
-    model = model or ScriptedModel(by_role=dict.fromkeys(("manager", "planner", "extractor", "synthesizer"), Worker()))
+    model = model or ScriptedModel(by_role=dict.fromkeys(("manager", "planner", "extractor", "reflector", "synthesizer"), Worker()))
     return kind(
         Settings(data_dir=folder, model="offline", **settings),
         models=dict.fromkeys([role.name for role in ROLES], model),

@@ -13,23 +13,26 @@ _SOURCE = re.compile(r"\s*\[[^\[\]]*\]$")
 
 
 def reflect(given: ReflectionInput) -> ReflectionResponse:
-    """Judge by count alone: enough when nothing is lacking, else look for what the findings themselves point at."""
-    if not given.missing:
-        return ReflectionResponse(sufficient=True, confidence=0.6, gaps=(), new_queries=())
+    """Judge by count alone: go on only where a question has no answer yet and a finding names where one may be."""
+    unanswered = tuple(question for question in given.questions if _has_no_answer(question, given.missing))
+    hops = _next_hops(given, unanswered) if unanswered and given.statements else ()
     return ReflectionResponse(
-        sufficient=False,
-        confidence=0.3 if given.statements else 0.0,
-        gaps=given.missing[:MAX_QUERIES],
-        new_queries=_next_hops(given),
+        sufficient=not given.missing,
+        confidence=0.6 if not given.missing else 0.3 if given.statements else 0.0,
+        # Without a next step a gap is for the reader to know, not for another round.
+        gaps=given.missing[:MAX_QUERIES] if hops else (),
+        new_queries=hops,
     )
 
 
-def _next_hops(given: ReflectionInput) -> tuple[str, ...]:
+def _has_no_answer(question: str, missing: tuple[str, ...]) -> bool:
+    return any(question in lack and " by 0 of " in lack for lack in missing)
+
+
+def _next_hops(given: ReflectionInput, unanswered: tuple[str, ...]) -> tuple[str, ...]:
     """Follow the names that answers brought in and the question did not hold: a question of several steps needs them."""
     asked = {word.casefold() for question in (given.query, *given.questions) for word in re.findall(r"\w+", question)}
     tried = {" ".join(topic.casefold().split()) for topic in given.dispatched}
-    open_questions = [question for question in given.questions if any(question in lack for lack in given.missing)]
-    base = open_questions or list(given.questions[:1]) or [given.objective]
     names: dict[str, int] = {}
     for statement in given.statements[:12]:
         for name in _NAME.findall(_SOURCE.sub("", statement)):
@@ -38,7 +41,7 @@ def _next_hops(given: ReflectionInput) -> tuple[str, ...]:
                 names[name] = names.get(name, 0) + 1
     hops: list[str] = []
     for name in sorted(names, key=lambda name: (-names[name], list(names).index(name))):
-        rest = [word for word in _telling(base[0]) if word.casefold() not in name.casefold()]
+        rest = [word for word in _telling(unanswered[0]) if word.casefold() not in name.casefold()]
         hop = " ".join([name, *rest[:6]])
         if " ".join(hop.casefold().split()) not in tried and hop not in hops:
             hops.append(hop)
