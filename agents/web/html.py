@@ -289,7 +289,7 @@ def _article(tree: _Element, size: int) -> str:
     wall = sum(len(paragraph) for paragraph in paragraphs if _asks_consent(paragraph))
     is_wall = 2 * wall > len(text)
     if not is_wall and (len(text) >= WEAK or size < _LARGE):
-        return text or _tidy(_everything(tree))
+        return text if text and not _lost_its_rows(text, tree) else _tidy(_everything(tree))
     rest = [part for part in _tidy(_everything(tree)).split("\n\n") if not _asks_consent(part)]
     other = "\n\n".join(rest)
     return other if len(other) > max(len(text) - wall, _LEFT if is_wall else WEAK) else text
@@ -351,10 +351,24 @@ def _depth(element: etree._Element) -> int:
     return sum(1 for _ in element.iterancestors())
 
 
+def _lost_its_rows(text: str, tree: _Element) -> bool:
+    """Tell a text in which nothing but a table of figures was run together into one line."""
+    return "\n" not in text and any(
+        sum(1 for row in table.iter("tr") if len(row.findall("td")) > 1) > 1 for table in tree.iter("table")
+    )
+
+
 def _everything(tree: _Element) -> str:
     """Write the text of the whole page but its frame: for pages in which no article was found."""
     within = tree.find(".//main")
-    root = within if within is not None else tree
+    root = deepcopy(within if within is not None else tree)
+    for table in list(root.iter("table")):
+        rows = [[" ".join(cell.text_content().split()) for cell in row.iter("td", "th")] for row in table.iter("tr")]
+        if sum(1 for row in rows if len(row) > 1) > 1 and table.find(".//table") is None:
+            lines = _LINE.join(" | ".join(cell.replace("|", "/") for cell in row) for row in rows)
+            for child in list(table):
+                table.remove(child)
+            table.text = lines
     parts: list[str] = []
     skipped = 0
     for event, node in etree.iterwalk(root, events=("start", "end")):
@@ -369,7 +383,7 @@ def _everything(tree: _Element) -> str:
         else:
             skipped -= is_frame
             parts.append("" if skipped or node is root else " ".join((node.tail or "").split("\n")))
-    return "".join(parts)
+    return "".join(parts).replace(_LINE, "\n")
 
 
 def _title(tree: _Element, declared: str) -> str:

@@ -148,6 +148,12 @@ def test_tables_lists_and_code_keep_their_layout():
         assert piece in found.text
 
 
+def test_a_page_that_is_only_a_table_keeps_its_rows():
+    page = read_html((CASES / "C17" / "5_independent.html").read_text("utf-8"), "https://board.orvane.example/closures")
+
+    assert page.text == "Closures by winter\n\nWinter | Days closed\n2020/21 | 41\n2021/22 | 23\n2022/23 | 12"
+
+
 def test_a_page_says_who_wrote_it_and_when():
     head = (
         "<meta name='author' content='Dr. A. Lee'><meta name='date' content='2022-06-14'>"
