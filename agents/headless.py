@@ -44,6 +44,8 @@ async def research(
     team = open_team(settings)
     try:
         _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
+        if (probed := await team.probe()) is not None:
+            _say(f"keyless web search: queries go to {probed.host}" if probed.reachable else "keyless web search: not reachable")
         scope, turn = await team.scope(Scope(mode=mode, minutes=minutes), text)
         if not scope.queries:
             raise BadRequest(turn.reply)

@@ -23,6 +23,7 @@ class Composer:
         self._blocks: list[Block] = []
         self._language = language
         self._addresses = addresses
+        self._said: set[str] = set()  # sentences of sections so far, for leaving out what would be said twice
         self._mended: dict[tuple[str, int | None], str] = {}  # each part is looked at before it is written
 
     @property
@@ -43,10 +44,46 @@ class Composer:
             self._mended[key] = mend(markdown, level=level, addresses=self._addresses, source_of=of)
         return self._mended[key]
 
-    def prose(self, markdown: str, *, level: int | None = None) -> None:
-        """Put prose that cites facts; headings inside begin at `level`, None drops them."""
+    def prose(self, markdown: str, *, level: int | None = None, once: bool = False) -> None:
+        """Put prose that cites facts; headings inside begin at `level`, None drops them.
+
+        Args:
+            markdown: the prose, mended here.
+            level: of its highest heading.
+            once: leave out sentences that an earlier section already says word for word.
+        """
         for block in parse(self.mended(markdown, level)):
-            self._blocks.append(self._numbered(block))
+            kept = self._unsaid(block) if once else block
+            if kept is not None:
+                self._blocks.append(self._numbered(kept))
+
+    def _unsaid(self, block: Block) -> Block | None:
+        """Take out of a paragraph or list what was already said, and the transitions that leaned on it."""
+        match block:
+            case Paragraph(lines):
+                left = tuple(line for line in map(self._unsaid_line, lines) if line)
+                return Paragraph(left) if left else None
+            case Listing(items, ordered, start):
+                left = tuple(item for item in map(self._unsaid_line, items) if item)
+                return Listing(left, ordered, start) if left else None
+            case _:
+                return block
+
+    def _unsaid_line(self, line: str) -> str:
+        kept: list[str] = []
+        dropped = False
+        for part in placed(line):
+            key = " ".join(part.text.split()).casefold()
+            if part.facts and key in self._said:
+                dropped = True
+                continue
+            if dropped and not part.facts and states_no_fact(part.text, self._language):
+                continue
+            dropped = False
+            if part.facts:
+                self._said.add(key)
+            kept.append(part.text + "".join(f"[#{fact}]" for fact in part.facts) + part.gap)
+        return "".join(kept).strip()
 
     def own(self, *blocks: Block) -> None:
         """Put what code says about the research itself: exempt from citing, its Markdown taken as it is."""

@@ -171,19 +171,26 @@ def _compose(composer: Composer, findings: tuple[Finding, ...], frame: Frame, wo
             composer.prose(text, level=3)
 
 
-def _section(composer: Composer, node: Finding, level: int, words: Wording) -> None:
+def _section(composer: Composer, node: Finding, level: int, words: Wording, above: str = "") -> None:
     """Write a node's prose below its heading, then its children one level deeper; a gap stays in its place."""
-    composer.heading(level, node.title)
+    if not _same_title(node.title, above):
+        composer.heading(level, node.title)
     text = _prose(node, composer)
     if text:
-        composer.prose(text, level=level + 1)
+        composer.prose(text, level=level + 1, once=True)
     elif not node.children:
         note = node.note or words.statuses.get(node.status, "")
         missing = node.status in ("failed", "stopped", "partial") and note
         said = words.section_missing.format(note=escape_text(_sentence(note))) if missing else words.section_empty
         composer.own(Paragraph((said,)))
-    for child in node.children:
-        _section(composer, child, level + 1, words)
+    for number, child in enumerate(node.children):
+        # A first child that is called like its parent would put the same heading twice.
+        _section(composer, child, level + 1, words, above=node.title if number == 0 and not text else "")
+
+
+def _same_title(title: str, above: str) -> bool:
+    short, long = sorted((title.casefold().rstrip(" ?？.…"), above.casefold().rstrip(" ?？.…")), key=len)
+    return bool(short) and long.startswith(short)
 
 
 def _prose(node: Finding, composer: Composer) -> str:

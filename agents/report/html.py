@@ -136,9 +136,10 @@ def _quotes(document: ReportDocument, words: Wording, link: Linker, back: dict[s
             address = link(reference, quote)
             source = _anchor(address, words.open_source) if address else ""
             text = f'<a href="#{back[place]}">{escape(words.back)}</a>' if place in back else ""
+            page = "" if quote.page is None else f" {escape(words.page.format(page=quote.page))}"
             out.append(
                 f'<blockquote id="{place}" dir="auto"><p>{escape(cleaned(quote.text))}</p>'
-                f"<footer>{text}{source}</footer></blockquote>"
+                f"<footer>{text}{source}{page}</footer></blockquote>"
             )
     return "\n".join([*out, "</section>"])
 

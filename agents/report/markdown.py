@@ -75,13 +75,17 @@ def _linked(text: str, address: str) -> str:
 
 
 def quote_address(reference: Reference, quote: Quote) -> str:
-    """Give the address that opens a web page at the quoted words, by a text fragment; empty for what is not on the web.
+    """Give the address that opens a web page at the quoted words, by a text fragment, and a PDF file at their page.
+
+    Empty for what is not on the web.
 
     Documents of a library open through a route of the caller, which knows who may read them.
     """
     url = reference.url.strip()
     if not is_safe(url) or not url.lower().startswith("http"):
         return ""
+    if quote.page is not None:
+        return f"{url.partition('#')[0]}#page={quote.page}"
     words = quote.text.split()
     text = " ".join(words)
     if len(text) <= MAX_EXACT and "\n" not in quote.text.strip():
@@ -122,6 +126,7 @@ def _entry(reference: Reference, words: Wording, link_to: Linker) -> str:
     opening, closing = words.quotes
     quoted = " · ".join(
         _linked(f"{opening}{escape_text(_shortened(quote.text))}{closing}", link_to(reference, quote))
+        + (f" ({escape_text(words.page.format(page=quote.page))})" if quote.page is not None else "")
         for quote in reference.quotes
     )
     return ", ".join([head, *about]) + (f": {quoted}" if quoted else "")

@@ -58,5 +58,14 @@ class Numbering:
             published=card.published,
             accessed=card.retrieved,
             kind=card.kind,
-            quotes=tuple(Quote(text=fact.quote, start=fact.start, end=fact.end, fact_id=fact.id) for fact in facts),
+            quotes=tuple(
+                Quote(
+                    text=fact.quote,
+                    start=fact.start,
+                    end=fact.end,
+                    fact_id=fact.id,
+                    page=card.page_of(fact.start),
+                )
+                for fact in facts
+            ),
         )

@@ -25,6 +25,8 @@ class Wording:
     """Behind the title of an invented document."""
     read: str
     """When a source was read: `{date}`."""
+    page: str
+    """Where in a source a quote stands: `{page}`."""
     quotes: tuple[str, str]
     """Opening and closing quotation mark."""
 

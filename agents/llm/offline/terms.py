@@ -12,6 +12,8 @@ _ENDINGS = (
 )  # fmt: skip
 _SHORTEST = 4
 """Letters that a term keeps at least when an ending is cut."""
+_SHORTEST_BEFORE_TWO = 5
+"""The same for endings of two letters, which many short words end in by accident."""
 _LONGEST = 9
 """Letters that words are compared by: inflection stands at the end, whatever the language."""
 
@@ -130,7 +132,9 @@ def _common(stem: str) -> str:
     stem = _STRONG.get(stem, stem)
     if stem.isalpha():
         for ending in _ENDINGS:
-            if stem.endswith(ending) and len(stem) - len(ending) >= _SHORTEST:
+            # `restor` is not `rest`: a short ending may only be cut from a long word.
+            least = _SHORTEST if len(ending) > 2 else _SHORTEST_BEFORE_TWO
+            if stem.endswith(ending) and len(stem) - len(ending) >= least:
                 stem = stem[: -len(ending)]
                 break
     return stem[:_LONGEST]
