@@ -15,10 +15,12 @@ from agents.contracts.decision import ReflectionInput
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput
 from agents.contracts.plan import PlanningInput
+from agents.contracts.truth import ChallengeInput, JudgeInput, StanceInput, VerifyInput
 from agents.errors import ModelError
 from agents.llm.base import OnText, Reply, Request
 from agents.llm.offline.extraction import extract
 from agents.llm.offline.frame import frame
+from agents.llm.offline.judging import challenge, judge, judge_stances, verify
 from agents.llm.offline.planning import plan
 from agents.llm.offline.reflecting import reflect
 from agents.llm.offline.scoping import scope
@@ -36,6 +38,10 @@ _FUNCTIONS: dict[type[Frozen], Callable[..., Frozen]] = {
     LeadInput: write_lead,
     FrameInput: frame,
     ReflectionInput: reflect,
+    ChallengeInput: challenge,
+    StanceInput: judge_stances,
+    VerifyInput: verify,
+    JudgeInput: judge,
 }
 
 
