@@ -22,6 +22,8 @@ class Quote(Frozen):
     start: int = Field(ge=0)
     end: int = Field(ge=1)
     fact_id: Text
+    page: int | None = Field(default=None, ge=1)
+    """Page of the source on which it begins, counted from 1; None where the source has no pages."""
 
 
 class Reference(Frozen):

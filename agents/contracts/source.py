@@ -1,5 +1,6 @@
 """Sources: documents that were really retrieved, and the hits that point at them."""
 
+from bisect import bisect_right
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -75,6 +76,8 @@ class Source(Frozen):
     """ISO date and time of reading, UTC."""
     language: str | None = None
     tags: tuple[str, ...] = ()
+    pages: tuple[int, ...] = ()
+    """Where each page begins in the text, first page first; nothing for a document without pages."""
 
     @model_validator(mode="after")
     def _hash_is_of_the_text(self) -> "Source":
@@ -101,6 +104,12 @@ class SourceCard(Frozen):
     retrieved: str | None = None
     text_hash: Text
     language: str | None = None
+    pages: tuple[int, ...] = ()
+    """As of the source: a list of references can then name the page of a quote."""
+
+    def page_of(self, start: int) -> int | None:
+        """Give the number of the page, counted from 1, on which the character at `start` stands; None without pages."""
+        return max(1, bisect_right(self.pages, start)) if self.pages else None
 
     @classmethod
     def of(cls, source: Source) -> "SourceCard":
@@ -116,6 +125,7 @@ class SourceCard(Frozen):
             retrieved=source.retrieved,
             text_hash=source.text_hash,
             language=source.language,
+            pages=source.pages,
         )
 
 

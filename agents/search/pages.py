@@ -58,6 +58,7 @@ def page_source(
     published: str | None = None,
     language: str | None = None,
     tags: tuple[str, ...] = (),
+    pages: tuple[int, ...] = (),
 ) -> Source:
     """Make a source of a page of the web.
 
@@ -72,6 +73,7 @@ def page_source(
         published: ISO date.
         language: ISO 639-1 code; guessed when not given.
         tags: what else is to be known of it.
+        pages: where each page begins in the text.
     """
     host = (urlsplit(url).hostname or "").removeprefix("www.")
     return Source(
@@ -87,6 +89,7 @@ def page_source(
         retrieved=retrieved,
         language=language or (language_of(text) if text.strip() else None),
         tags=tags,
+        pages=pages,
     )
 
 
@@ -126,6 +129,7 @@ class WebPages:
             retrieved=self._date(),
             language=document.language,
             tags=document.gaps,
+            pages=document.page_starts,
         )
 
 

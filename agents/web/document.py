@@ -24,6 +24,11 @@ class Document:
     gaps: tuple[str, ...] = ()
     """What of it was not read, for the reader of the report: `page 2 of 2 could not be read`. Empty when all was."""
 
+    @property
+    def page_starts(self) -> tuple[int, ...]:
+        """Where each page begins in the text."""
+        return tuple(start for start, _ in self.pages)
+
     def page_of(self, start: int) -> int | None:
         """Give the number of the page, counted from 1, on which the character at `start` stands; None without pages."""
         number = None

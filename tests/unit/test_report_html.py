@@ -91,6 +91,20 @@ def test_a_quote_without_an_address_stays_a_plain_number():
     assert "Is 18.\\[2\\]" in linked_markdown(world.document(), quote_address)
 
 
+def test_a_quote_of_a_source_with_pages_names_its_page_and_a_web_file_opens_there():
+    paged = world.A.model_copy(update={"url": "https://site1.example/report.pdf", "pages": (0, 0, 150)})
+    closures = world.CLOSURES.model_copy(update={"sources": (paged, world.B)})
+    document = world.document(findings=(world.TOP.model_copy(update={"children": (closures, world.OTHERS)}),))
+
+    (found,) = (reference for reference in document.references if reference.source_id == world.A.id)
+    pages = {quote.text: quote.page for quote in found.quotes}
+    assert pages == {world.F1.quote: 2, world.F3.quote: 3}
+    assert "(p. 2)" in document.markdown
+    assert "https://site1.example/report.pdf#page=3" in document.markdown
+    assert " p. 3</footer>" in to_html(document)
+    assert all(quote.page is None for one in document.references if one != found for quote in one.quotes)
+
+
 def test_the_reference_list_links_titles_and_quotes():
     text = linked_markdown(world.document(), route)
 
