@@ -21,7 +21,7 @@ from agents.text.words import content_words, segmented
 APPLICATION = 0x446F7369
 """Written into the file, so that a database of something else is never taken for an index."""
 
-LAYOUT = 1
+LAYOUT = 2
 """Raised when the tables, or what is written into them, change."""
 
 PASSAGE = 5
@@ -37,7 +37,7 @@ _TABLES = """
 create table document(
     id integer primary key, url text unique not null, folder text not null, stamp text not null, title text not null,
     author text, site text, published text, language text, text text not null, words_hash text not null,
-    phrases text not null, runs blob not null,
+    phrases text not null, runs blob not null, pages text not null, gaps text not null,
     main integer, is_mirror integer not null default 0);
 create index document_main on document(main);
 create table skipped(url text primary key, stamp text not null, reason text not null);
@@ -61,6 +61,10 @@ class Entry:
     site: str | None = None
     published: str | None = None
     language: str | None = None
+    pages: tuple[int, ...] = ()
+    """Where each page begins in the text."""
+    gaps: tuple[str, ...] = ()
+    """What of the document could not be read."""
 
 
 @dataclass(frozen=True)
@@ -170,9 +174,13 @@ class Index:
         if row is None:
             return None
         row = self._db.execute(
-            "select url, folder, stamp, title, text, author, site, published, language from document where url = ?", row
+            "select url, folder, stamp, title, text, author, site, published, language, pages, gaps from document"
+            " where url = ?",
+            row,
         ).fetchone()
-        return Entry(*row)
+        url, folder, stamp, title, text, author, site, published, language, pages, gaps = row
+        parted = tuple(json.loads(pages)), tuple(json.loads(gaps))
+        return Entry(url, folder, stamp, title, text, author, site, published, language, *parted)
 
     def aliases(self, url: str) -> tuple[str, ...]:
         """Give the addresses of the copies that a document stands for."""
@@ -229,12 +237,13 @@ class Index:
         found = phrases(entry.text, entry.title, entry.language)
         number = self._db.execute(
             "insert into document(url, folder, stamp, title, author, site, published, language, text, words_hash,"
-            " phrases, runs) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " phrases, runs, pages, gaps) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 entry.url, entry.folder, entry.stamp, entry.title, entry.author, entry.site, entry.published,
                 entry.language, entry.text, digest(fingerprint(entry.text), 32),
                 json.dumps([(phrase.key, phrase.shown, phrase.count) for phrase in found], ensure_ascii=False),
-                array("I", sorted(shingles(entry.text))).tobytes(),
+                array("I", sorted(shingles(entry.text))).tobytes(), json.dumps(entry.pages),
+                json.dumps(entry.gaps, ensure_ascii=False),
             ),
         ).lastrowid  # fmt: skip
         title = segmented(entry.title)

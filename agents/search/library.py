@@ -1,4 +1,4 @@
-"""Folders of documents as a search provider: Markdown, plain text and HTML, indexed on disk and kept up to date."""
+"""Folders of documents as a search provider: text, Markdown, HTML, PDF and Word, indexed on disk, kept up to date."""
 
 import asyncio
 import os
@@ -25,6 +25,7 @@ from agents.contracts.source import (
     SourceKind,
 )
 from agents.errors import ConfigError, SearchError, SourceError
+from agents.search import office
 from agents.search.index import Entry, Index, Noted
 from agents.search.telling import telling, widespread
 from agents.text.visible import one_line, seen, unruffled
@@ -34,14 +35,13 @@ from agents.web.html import MAX_NAME, Page, read_html
 from agents.web.markdown import read_markdown
 
 MAX_BYTES = 10_000_000
-"""Larger files are skipped and named."""
+"""Larger text files are skipped and named; PDF and Word files have a bound of their own."""
 
 RESCAN_S = 5.0
 """Seconds for which the folders are taken to be unchanged."""
 
 SCHEME = "library:/"
 
-NOT_READ_YET = "PDF and Word files are not read yet"
 OTHER_KIND = "files of this kind are not read"
 TOO_LARGE = "it is larger than 10 MB"
 NOT_TEXT = "it is not a text file"
@@ -51,7 +51,6 @@ A_LINK = "it is a link, and links out of the folder are not followed"
 UNKNOWN = "there is no such document in the library"
 
 _MARKDOWN, _PLAIN, _HTML = {".md", ".markdown"}, {".txt", ".text"}, {".html", ".htm"}
-_OFFICE = {".pdf", ".doc", ".docx", ".docm", ".dot", ".dotx", ".odt", ".rtf", ".pages"}
 _BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"\x7fELF")
 _DOCUMENT_THEMES = 6
 _CORPUS_THEMES = 20
@@ -147,6 +146,8 @@ class Library:
             published=entry.published,
             retrieved=self._clock(),
             language=entry.language,
+            tags=entry.gaps,
+            pages=entry.pages,
         )
 
     async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
@@ -197,9 +198,11 @@ class Library:
         present = {one.url: one for name, root in self._roots for one in _files(name, root)}
         gone = [url for url in known if url not in present]
         fresh = [one for url, one in present.items() if known.get(url) != one.stamp]
+        later: list[str] = []
         if gone or fresh:
-            index.change([*gone, *(one.url for one in fresh)], (one.entry() for one in fresh))
-        self.skipped = tuple(RejectedSource(url=url, reason=reason) for url, reason in index.skipped())
+            index.change([*gone, *(one.url for one in fresh)], _entries(fresh, later))
+        skipped = sorted([*index.skipped(), *((url, office.LATER) for url in later)])
+        self.skipped = tuple(RejectedSource(url=url, reason=reason) for url, reason in skipped)
 
 
 class _File:
@@ -242,11 +245,50 @@ class _File:
         suffix = self.path.suffix.lower()
         if stat.S_ISLNK(self.facts.st_mode):
             return A_LINK
-        if suffix in _OFFICE:
-            return NOT_READ_YET
-        if not stat.S_ISREG(self.facts.st_mode) or suffix not in _MARKDOWN | _PLAIN | _HTML:
+        if suffix in office.UNREAD:
+            return office.OTHER_OFFICE
+        if not stat.S_ISREG(self.facts.st_mode) or suffix not in _MARKDOWN | _PLAIN | _HTML | office.READ:
             return OTHER_KIND
+        if suffix in office.READ:
+            return office.TOO_LARGE if self.facts.st_size > office.MAX_BYTES else ""
         return TOO_LARGE if self.facts.st_size > MAX_BYTES else ""
+
+    def is_office(self) -> bool:
+        """Tell a PDF or Word file that is to be read."""
+        return self.path.suffix.lower() in office.READ and not self._reason()
+
+    def found(self, outcome: office.Outcome) -> Entry | tuple[str, str, str]:
+        """Take what came of a PDF or Word file: a document, or address, stamp and the reason why it is none."""
+        document = outcome.document
+        if document is None:
+            return self.url, self.stamp, outcome.reason
+        return Entry(
+            url=self.url,
+            folder=self.folder,
+            stamp=self.stamp,
+            title=document.title,
+            text=document.text,
+            author=document.author,
+            site=document.site,
+            published=document.published,
+            language=document.language,
+            pages=document.page_starts,
+            gaps=document.gaps,
+        )
+
+
+def _entries(files: Sequence[_File], later: list[str]) -> Iterator[Entry | tuple[str, str, str]]:
+    """Read files, those that must be read apart last; `later` gets the addresses of those left for the next look."""
+    apart = [one for one in files if one.is_office()]
+    rest = set(files).difference(apart)
+    yield from (one.entry() for one in files if one in rest)
+    for one, outcome in office.read_all(
+        apart, lambda file: _bytes(file.path, office.MAX_BYTES), lambda file: (file.path, file.url)
+    ):
+        if outcome.later:
+            later.append(one.url)
+        else:
+            yield one.found(outcome)
 
 
 def _named(folders: Sequence[Path]) -> tuple[tuple[str, Path], ...]:
@@ -295,13 +337,13 @@ def _raise_for_root(root: Path) -> Callable[[OSError], None]:
     return on_error
 
 
-def _bytes(path: Path) -> bytes:
+def _bytes(path: Path, at_most: int = MAX_BYTES) -> bytes:
     """Read a file, unless it has become a link or a pipe since it was listed."""
     descriptor = os.open(
         path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     )
     with os.fdopen(descriptor, "rb") as file:
-        return file.read(MAX_BYTES + 1)
+        return file.read(at_most + 1)
 
 
 def _page(text: str, path: Path, url: str) -> Page:

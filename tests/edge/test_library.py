@@ -12,7 +12,8 @@ import pytest
 from agents.contracts.base import digest
 from agents.contracts.source import SearchQuery, Source
 from agents.errors import ConfigError, SearchError, SourceError
-from agents.search.library import A_LINK, NO_TEXT, NOT_READ_YET, NOT_TEXT, OTHER_KIND, TOO_LARGE, Library
+from agents.search.library import A_LINK, NO_TEXT, NOT_TEXT, OTHER_KIND, TOO_LARGE, Library
+from agents.search.office import OTHER_OFFICE
 from agents.search.scripted import ScriptedSearcher
 
 ROOT = Path(__file__).parent.parent.parent
@@ -117,8 +118,8 @@ async def test_files_that_are_not_used_are_named_with_the_reason(open_library, t
     library = open_library(
         {
             "a.md": HERON,
-            "r.pdf": b"%PDF-1.7",
-            "w.docx": b"PK",
+            "w.doc": b"\xd0\xcf\x11\xe0",
+            "w.odt": b"PK",
             "p.png": b"\x89PNG",
             "fake.md": b"\x00\x01\x02" * 50,
             "empty.txt": " \n",
@@ -131,7 +132,7 @@ async def test_files_that_are_not_used_are_named_with_the_reason(open_library, t
 
     reasons = {one.url.rpartition("/")[2]: one.reason for one in library.skipped}
     assert reasons == {
-        "r.pdf": NOT_READ_YET, "w.docx": NOT_READ_YET, "p.png": OTHER_KIND, "fake.md": NOT_TEXT, "empty.txt": NO_TEXT,
+        "w.doc": OTHER_OFFICE, "w.odt": OTHER_OFFICE, "p.png": OTHER_KIND, "fake.md": NOT_TEXT, "empty.txt": NO_TEXT,
         "big.txt": TOO_LARGE, "out": A_LINK,
     }  # fmt: skip
 
