@@ -30,6 +30,7 @@ from agents.report.document import build
 from agents.research.contracting import Limits
 from agents.research.desk import Desk
 from agents.research.drafting import plan_level_handler
+from agents.research.flat import bounded
 from agents.research.job import Means, draft_contract, draft_handler, research_handler
 from agents.research.leaf import leaf_handler
 from agents.research.looping import LoopSettings
@@ -39,6 +40,7 @@ from agents.research.scoping import Scope, take_turn
 from agents.research.topics import Topics
 from agents.role import Role
 from agents.roles.extractor import EXTRACTOR
+from agents.roles.flat_planner import FLAT_PLANNER
 from agents.roles.manager import MANAGER
 from agents.roles.planner import PLANNER
 from agents.roles.reflector import REFLECTOR
@@ -58,6 +60,7 @@ SAMPLE_LIBRARY = ROOT / "examples" / "library"
 ROLES: tuple[Role[Frozen, Frozen], ...] = (  # type: ignore[assignment]  # a role's contracts are its own affair
     MANAGER,
     PLANNER,
+    FLAT_PLANNER,
     EXTRACTOR,
     REFLECTOR,
     SECTION_WRITER,
@@ -107,6 +110,8 @@ class Team:
         self.engine = Engine(names=distinct, reasons=any(model.reasons for model in models.values()))
         self.retrievers: tuple[str, ...] = getattr(searcher, "names", (searcher.name,))
         self.fetcher: Fetcher | None = None
+        self.observers: list[Callable[[Job], None]] = []
+        """Told of every job before its first event: what metrics and logs are fed from."""
         self.means = Means(
             limits=Limits(
                 rounds=settings.max_iters or settings.max_researcher_iterations,
@@ -219,13 +224,20 @@ class Team:
     ) -> Job:
         steering = Steering()
         desk = self.desk(steering, brief.language)
-        return self.jobs.start(
+        handlers = self._handlers(desk)
+        if commission.contract is not None and brief.tier is not None:
+            # A tier bounds the searches and sources of the whole run, not those of each leaf and round.
+            handlers = {**handlers, "leaf": bounded(handlers["leaf"], commission.contract.caps)}
+        job = self.jobs.start(
             commission,
-            Workbench(handlers=self._handlers(desk), build=self._build, close=desk.close, steering=steering),
+            Workbench(handlers=handlers, build=self._build, close=desk.close, steering=steering),
             owner=owner,
             title=brief.question[:120],
             budget=Spending(seconds=None if minutes is None else minutes * 60, tokens=tokens, cost_usd=cost),
         )
+        for observe in self.observers:
+            observe(job)
+        return job
 
     def _build(self, job_id: str, outcome: Outcome, actual: Actual) -> ReportDocument:
         return build(job_id, outcome, actual, engine=self.engine.name, reasons=self.engine.reasons)

@@ -1,0 +1,359 @@
+"""`run_research`: a task in, an answer with its sources out. What `/run`, the OpenAI-compatible face and MCP call.
+
+The smallest run of the product: the flat planner says what to search for, one executor searches, reads, reflects and
+goes on until it suffices or a bound is reached, and the report is written inside the time.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from urllib.parse import quote as percent_encoded
+
+from agents.budget import NOTHING, Usage
+from agents.contracts.base import Frozen, QueryType, Tier
+from agents.contracts.contract import Contract
+from agents.contracts.plan import PlanLevel, PlanningInput
+from agents.contracts.report import Reference, ReportDocument
+from agents.contracts.response import (
+    AgentResponse,
+    AgentSource,
+    Citation,
+    FlatPlan,
+    FlatPlanInput,
+    PlanQuery,
+    RunLimits,
+    RunMetadata,
+    TierOrigin,
+)
+from agents.errors import BadRequest, DossierError, ModelError, NotFeasible
+from agents.events import RoundEnded
+from agents.jobs.service import Job
+from agents.research.contracting import TIERS, Limits, make_contract
+from agents.research.desk import NO_STAND_IN, Desk
+from agents.research.flat import FlatLeaf, flat_brief, flat_leaves, flat_plan
+from agents.research.scoping import Scope, checked, seeds_in, take_turn
+from agents.role import Asked
+from agents.roles.flat_planner import FLAT_PLANNER, MAX_QUERIES
+from agents.roles.planner import PLANNER
+from agents.settings import Settings
+from agents.team import Team
+from agents.text.words import language_of
+
+PLANNING_SHARE = 0.25
+"""Part of the whole time that planning may take; of the shortest tier's while none is known."""
+LEAST_S = 0.5
+"""Seconds that a run has in any case once it is planned: enough to say that there was no time."""
+LIMIT_TAGS = frozenset({"#TIME_LIMIT", "#ITERATION_LIMIT", "#TOKEN_LIMIT"})
+
+
+class Wish(Frozen):
+    """What a request asks for; None leaves it to the environment, then to the tier."""
+
+    tier: Tier | None = None
+    max_iters: int | None = None
+    max_queries: int | None = None
+    max_sources: int | None = None
+    max_execution_time_s: float | None = None
+
+
+class Stopped(DossierError):
+    """The run was stopped before it had an answer."""
+
+    notice = "The run was stopped before it had an answer."
+
+
+@dataclass(frozen=True)
+class FlatRun:
+    """A planned run: what will be carried out, and what planning took."""
+
+    contract: Contract
+    tier: Tier
+    origin: TierOrigin
+    limits: RunLimits
+    queries: tuple[PlanQuery, ...]
+    usage: Usage
+    started: float
+    """On the team's clock, when the request was received."""
+
+
+@dataclass(frozen=True)
+class _Drafted:
+    leaves: tuple[FlatLeaf, ...]
+    tier: Tier | None
+    query_type: QueryType
+    claims: tuple[str, ...]
+    usage: Usage
+    language: str = ""
+
+
+class _Until:
+    """Time until a moment of the team's clock."""
+
+    def __init__(self, team: Team, end: float) -> None:
+        self._team, self._end = team, end
+
+    def seconds(self) -> float | None:
+        return max(0.0, self._end - self._team.clock())
+
+
+async def run_research(
+    task: str,
+    *,
+    max_iters: int | None = None,
+    max_queries: int | None = None,
+    max_sources: int | None = None,
+    max_execution_time_s: float | None = None,
+    complexity_tier: Tier | None = None,
+    team: Team | None = None,
+    owner: str = "",
+) -> AgentResponse:
+    """Research a task; a bound that is not given comes from the environment, else from the tier.
+
+    Args:
+        task: what shall be found out.
+        max_iters: rounds, at most.
+        max_queries: searches over all rounds, at most.
+        max_sources: documents read over all rounds, at most.
+        max_execution_time_s: seconds until the answer, planning and writing included.
+        complexity_tier: bounds by name; detected while planning when it is not given.
+        team: who does the work; without one, a team is set up from the settings and closed again.
+        owner: who may see the job.
+
+    Raises:
+        NotFeasible: the task is too broad for one run; carries reasons and narrower tasks.
+        BadRequest: the task is empty or far too long.
+        DossierError: the run ended without an answer.
+    """
+    if team is None:
+        from agents.settings import load
+        from agents.team import open_team
+
+        team = open_team(load())
+        try:
+            return await run_research(
+                task, max_iters=max_iters, max_queries=max_queries, max_sources=max_sources,
+                max_execution_time_s=max_execution_time_s, complexity_tier=complexity_tier, team=team, owner=owner,
+            )  # fmt: skip
+        finally:
+            await team.close()
+    wish = Wish(
+        tier=complexity_tier, max_iters=max_iters, max_queries=max_queries, max_sources=max_sources,
+        max_execution_time_s=max_execution_time_s,
+    )  # fmt: skip
+    run = await plan_run(team, task, wish)
+    job = begin(team, run, owner)
+    try:
+        await job.wait()
+    finally:
+        # Whoever asked is gone: nobody could read the answer.
+        team.jobs.stop(job)
+    return answer(team, run, job)
+
+
+async def plan_run(team: Team, task: str, wish: Wish) -> FlatRun:
+    """Plan a run: what to search for, within which bounds.
+
+    Raises:
+        NotFeasible: the task is too broad for one run.
+        BadRequest: the task is empty or far too long.
+        ModelError, BadOutput: the planner gave nothing usable.
+    """
+    started = team.clock()
+    text = checked(task)
+    desk = team.desk()
+    try:
+        total = wish.max_execution_time_s or team.settings.max_execution_time_s
+        known = total or TIERS[wish.tier or "simple"].minutes * 60
+        language = language_of(text)
+        drafted = await _draft(team, desk, text, wish, language, _Until(team, started + PLANNING_SHARE * known))
+    finally:
+        desk.close()
+    tier: Tier = wish.tier or drafted.tier or "standard"
+    origin: TierOrigin = "request" if wish.tier else "detected" if drafted.tier else "default"
+    limits = limits_of(tier, wish, team.settings)
+    left = max(LEAST_S, limits.max_execution_time_s - (team.clock() - started))
+    seeds = seeds_in(text)
+    brief = flat_brief(
+        text, tier, min(1440.0, left / 60), language=drafted.language or language, query_type=drafted.query_type,
+        seed_urls=seeds, today=team.today(), max_cost_usd=team.settings.max_cost_usd,
+    )  # fmt: skip
+    plan = flat_plan(text, drafted.leaves, tier, limits, seed_urls=seeds, claims=drafted.claims)
+    bounds = Limits(
+        rounds=limits.max_iters, searches=limits.max_queries, sources=limits.max_sources,
+        tokens=team.means.limits.tokens, cost_usd=team.means.limits.cost_usd, depth=1, leaves=MAX_QUERIES,
+    )  # fmt: skip
+    contract = make_contract(
+        brief, (plan,), bounds, reasons=team.means.reasons, models=team.engine.names, retrievers=team.retrievers
+    )
+    queries = tuple(leaf.planned for leaf in drafted.leaves[: limits.max_queries])
+    return FlatRun(contract, tier, origin, limits, queries, drafted.usage, started)
+
+
+def limits_of(tier: Tier, wish: Wish, settings: Settings) -> RunLimits:
+    """Bound a run: the request's figures over the environment's over those of the tier."""
+    bounds = TIERS[tier]
+    return RunLimits(
+        max_iters=wish.max_iters or settings.max_iters or settings.max_researcher_iterations or bounds.rounds,
+        max_queries=wish.max_queries or settings.max_queries or bounds.searches,
+        max_sources=wish.max_sources or settings.max_sources or bounds.sources,
+        max_execution_time_s=wish.max_execution_time_s or settings.max_execution_time_s or bounds.minutes * 60,
+    )
+
+
+async def _draft(team: Team, desk: Desk, task: str, wish: Wish, language: str, until: _Until) -> _Drafted:
+    """Ask the flat planner; the offline engine plans by its own means, where it is bound or has to stand in."""
+    if team.models[FLAT_PLANNER.name].reasons:
+        given = FlatPlanInput(
+            task=task,
+            tier=wish.tier,
+            max_queries=wish.max_queries or MAX_QUERIES,
+            survey=await desk.survey(task),
+            language=language,
+            today=desk.today,
+        )
+        try:
+            return _taken(await _ask_planner(desk, given, until))
+        except ModelError as error:
+            if desk.fallback is None or error.fault in NO_STAND_IN:
+                raise
+    return await _quoting_draft(team, desk, task, language, until)
+
+
+async def _ask_planner(desk: Desk, given: FlatPlanInput, until: _Until) -> Asked[FlatPlan]:
+    # Without the desk's own stand-in: the offline engine plans from other contracts.
+    return await replace(desk, fallback=None).ask(FLAT_PLANNER, given, until)
+
+
+def _taken(asked: Asked[FlatPlan]) -> _Drafted:
+    plan = asked.output
+    if not plan.feasible or not plan.queries:
+        raise NotFeasible(plan.reasons, plan.suggested_splits)
+    leaves = flat_leaves(plan.queries)[:MAX_QUERIES]
+    return _Drafted(leaves, plan.tier, plan.query_type, plan.claims, asked.usage)
+
+
+async def _quoting_draft(team: Team, desk: Desk, task: str, language: str, until: _Until) -> _Drafted:
+    """Plan without a language model: scope the task, then draft one level of leaves."""
+    engine = desk.fallback or team.models[PLANNER.name]
+    desk = replace(desk, models={"manager": engine, "planner": engine})
+    settings = team.settings
+    scope, asked = await take_turn(desk, Scope(), task, max_depth=settings.max_depth, max_leaves=settings.max_leaves)
+    if not scope.queries:
+        raise BadRequest(asked.output.reply)
+    if broad := [query for query in scope.queries if not query.feasible]:
+        splits = tuple(split for query in broad for split in query.suggested_split)
+        raise NotFeasible(tuple(query.reason for query in broad), splits)
+    given = PlanningInput(
+        query=task,
+        objective=task,
+        executors_left=1,
+        leaves_left=MAX_QUERIES,
+        survey=await desk.survey(task),
+        language=scope.language,
+        today=desk.today,
+        want_claims=True,
+    )
+    level: Asked[PlanLevel] = await desk.ask(PLANNER, given, until)
+    leaves = tuple(
+        FlatLeaf(
+            planned=PlanQuery(query=(*branch.searches, *branch.questions, branch.objective)[0], intent=branch.title),
+            questions=branch.questions or (branch.objective,),
+        )
+        for branch in level.output.branches
+    )
+    return _Drafted(leaves, scope.tier, scope.query_type, level.output.claims, NOTHING, scope.language)
+
+
+def begin(team: Team, run: FlatRun, owner: str) -> Job:
+    """Start a planned run."""
+    return team.start(run.contract, owner=owner)
+
+
+# ---- the answer
+
+
+def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
+    """Put the answer of a run that is over together.
+
+    Raises:
+        DossierError: it ended without a report.
+    """
+    document = job.report
+    if document is None:
+        raise job.error or Stopped("stopped")
+    rounds = [
+        one.event.record for one in job.run.events if isinstance(one.event, RoundEnded) and one.event.node == "job/0"
+    ]
+    adopted = [record for record in rounds if record.adopted]
+    capped = bool(rounds) and rounds[-1].tag in LIMIT_TAGS and rounds[-1].coverage < 1
+    actual = document.methodology.actual
+    return AgentResponse(
+        final_answer=document.markdown,
+        summary=opening(document.markdown),
+        sources=tuple(_source(one) for one in document.references if _verified(one, document)),
+        citations=tuple(
+            Citation(id=f"[{one.n}]", title=one.title, type=one.kind, location=_location(one, document.job_id))
+            for one in document.references
+        ),
+        confidence=adopted[-1].confidence if adopted and document.references else 0.0,
+        iterations=len(rounds),
+        insufficient_termination=document.insufficient_termination or capped,
+        degraded_mode=document.degraded_mode,
+        error_log=document.error_log,
+        metadata=RunMetadata(
+            timestamp=datetime.now(UTC).isoformat(timespec="seconds"),
+            model=team.engine.name,
+            token_count=actual.tokens_in + actual.tokens_out + run.usage.tokens,
+            job_id=job.id,
+            complexity_tier=run.tier,
+            tier_origin=run.origin,
+            limits=run.limits,
+            queries=run.queries,
+            grade=document.grade,
+            grade_reasons=document.grade_reasons,
+            language=document.language,
+            query_type=document.query_type,
+            seconds=round(team.clock() - run.started, 3),
+            cost_usd=_sum(actual.cost_usd, run.usage.cost_usd),
+            searches=actual.searches,
+            model_calls=actual.model_calls + run.usage.calls,
+            tags=tuple(tag.tag for tag in document.methodology.tags),
+            contract=document.contract.hash,
+            verifiable_ratio=document.verifiable_ratio,
+        ),
+    )
+
+
+def opening(markdown: str) -> str:
+    """Give what stands before the first heading: a report opens with its short answer."""
+    return re.split(r"(?m)^#{1,6} ", markdown, maxsplit=1)[0].strip()
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else round(one + other, 6)
+
+
+def _verified(reference: Reference, document: ReportDocument) -> bool:
+    """Tell whether a source carries anything: cited by a sentence that no check found wrong."""
+    wrong = {"unsupported", "contradicted"}
+    return any(reference.n in sentence.citations and sentence.verdict not in wrong for sentence in document.sentences)
+
+
+def _source(reference: Reference) -> AgentSource:
+    return AgentSource(
+        id=f"[{reference.n}]",
+        title=reference.title,
+        url=reference.url,
+        type=reference.kind,
+        author=reference.author,
+        site=reference.site,
+        published=reference.published,
+        quotes=tuple(quote.text for quote in reference.quotes),
+    )
+
+
+def _location(reference: Reference, job_id: str) -> str:
+    if reference.url.startswith(("http://", "https://")) and reference.kind == "web":
+        return reference.url
+    first = reference.quotes[0].fact_id if reference.quotes else ""
+    return f"/research/jobs/{job_id}/quote/{percent_encoded(first)}#quote" if first else reference.url
