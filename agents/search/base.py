@@ -1,8 +1,8 @@
 """The search protocol: queries to hits, addresses to sources, a corpus to a survey. Knows no provider."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from agents.contracts.source import CorpusSurvey, SearchQuery, SearchResult, Source
+from agents.contracts.source import CorpusSurvey, Hit, SearchQuery, SearchResult, Source
 
 
 class Searcher(Protocol):
@@ -29,6 +29,19 @@ class Searcher(Protocol):
 
     async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
         """Tell what the documents that match `question` (all of them when empty) talk about."""
+        ...
+
+
+@runtime_checkable
+class Crawler(Protocol):
+    """A searcher that can go on from a page to others of its site."""
+
+    async def crawl(self, url: str, limit: int, deadline_s: float | None = None) -> tuple[Hit, ...]:
+        """Give pages of the same site that the page at `url` leads to, one step away; none is an answer.
+
+        Raises:
+            SourceError: the page cannot be read or may not be used.
+        """
         ...
 
 

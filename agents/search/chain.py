@@ -14,6 +14,7 @@ from agents.contracts.source import CorpusSurvey, Hit, RejectedSource, SearchQue
 from agents.errors import SearchError, SourceError
 from agents.search.base import Searcher
 from agents.search.breaker import Breaker
+from agents.search.crawling import crawled
 from agents.search.outcomes import Attempt, NoneAnswered, SearchFailed
 from agents.search.pages import Pages
 from agents.search.retrying import ATTEMPTS
@@ -208,6 +209,17 @@ class Chain:
             if source := self._kept(url, whole=False):
                 return source
             raise
+
+    async def crawl(self, url: str, limit: int, deadline_s: float | None = None) -> tuple[Hit, ...]:
+        """Give pages of the same site that a page leads to, one step away; documents of the library lead nowhere.
+
+        Raises:
+            SourceError: the page cannot be read or may not be used.
+        """
+        if url.startswith(LIBRARY):
+            return ()
+        awake = [engine for engine in self._providers if not self._breakers[engine.name].is_open]
+        return await crawled(awake, self._pages, url, limit, deadline_s)
 
     async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
         """Tell what the library talks about; beside it there is the web, which nobody can survey.

@@ -180,6 +180,8 @@ class Firecrawl(RestProvider):
             except SourceError:
                 continue
             found.setdefault(source.url, source)
+            # So that reading one of them needs no second request.
+            self._kept.put(source.url, title=source.title, text=source.text, published=source.published, whole=True)
         return tuple(found.values())[:limit]
 
     def _source(self, document: dict[str, Any], asked: str) -> Source:

@@ -15,6 +15,7 @@ from agents.text.visible import one_line, seen, unruffled
 from agents.text.words import language_of
 from agents.web.addresses import canonical, display, identity
 from agents.web.fetching import Fetcher
+from agents.web.links import Links
 from agents.web.reader import read_page
 from agents.web.walls import refusal
 
@@ -30,6 +31,9 @@ KEPT_S = 900.0
 ENOUGH = 400
 """Characters below which a text that came with a hit is taken for a remnant, and the page is fetched."""
 
+MAX_LINKED = 300
+"""Pages whose links are remembered; the oldest go first."""
+
 ABSTRACT = "abstract"
 """Tag of a source of which only the abstract could be read."""
 
@@ -39,6 +43,14 @@ class Pages(Protocol):
 
     async def read(self, url: str, deadline_s: float | None = None) -> Source:
         """Read the page at an address.
+
+        Raises:
+            SourceError: it cannot be read or may not be used.
+        """
+        ...
+
+    async def links(self, url: str, deadline_s: float | None = None) -> Links:
+        """Give address and label of each link of a page to pages of its site.
 
         Raises:
             SourceError: it cannot be read or may not be used.
@@ -103,6 +115,7 @@ class WebPages:
 
     def __init__(self, fetcher: Fetcher, *, date: Callable[[], str] = now) -> None:
         self._fetcher, self._date = fetcher, date
+        self._links: OrderedDict[str, Links] = OrderedDict()
 
     async def read(self, url: str, deadline_s: float | None = None, *, named_by_user: bool = False) -> Source:
         """Read the page, PDF, Word or text file at an address.
@@ -118,6 +131,9 @@ class WebPages:
             SourceError: it cannot be read or may not be used; the reason is for the reader of the report.
         """
         fetched, document = await read_page(self._fetcher, url, deadline_s, named_by_user=named_by_user)
+        self._links[canonical(url)] = document.links
+        if len(self._links) > MAX_LINKED:
+            self._links.popitem(last=False)
         return page_source(
             display(fetched.final_url),
             key=identity(fetched.final_url, document.canonical),
@@ -131,6 +147,16 @@ class WebPages:
             tags=document.gaps,
             pages=document.page_starts,
         )
+
+    async def links(self, url: str, deadline_s: float | None = None) -> Links:
+        """Give the links of a page's text to pages of its site; the page is fetched only where it was not read lately.
+
+        Raises:
+            SourceError: it cannot be read or may not be used.
+        """
+        if canonical(url) not in self._links:
+            await self.read(url, deadline_s)
+        return self._links.get(canonical(url), ())
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ class Document:
     for documents without pages."""
     canonical: str | None = None
     """The address that the document gives for itself, absolute."""
+    links: tuple[tuple[str, str], ...] = ()
+    """Address and label of each link of its text to a page of the same site."""
     gaps: tuple[str, ...] = ()
     """What of it was not read, for the reader of the report: `page 2 of 2 could not be read`. Empty when all was."""
 

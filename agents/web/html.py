@@ -13,6 +13,7 @@ from trafilatura import bare_extraction, extract_metadata
 from agents.text.hiding import WHITE, Colour, StyleSheet, background_of, hides
 from agents.text.visible import collapsed, one_line, seen
 from agents.text.words import language_of
+from agents.web.links import Links, links_of
 
 _Element = lxml.html.HtmlElement
 
@@ -28,18 +29,8 @@ _MAX_NESTING = 60
 
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _NEVER_TEXT = (
-    "script",
-    "style",
-    "template",
-    "noscript",
-    "iframe",
-    "object",
-    "svg",
-    "canvas",
-    "select",
-    "textarea",
-    "button",
-)
+    "script", "style", "template", "noscript", "iframe", "object", "svg", "canvas", "select", "textarea", "button",
+)  # fmt: skip
 _SAID_BY_ATTRIBUTE = ("alt", "title", "aria-label", "placeholder", "summary")
 _ROOTS = {"html", "body", "head"}
 _FRAME = {"nav", "header", "footer", "aside", "form", "head"}
@@ -86,6 +77,7 @@ class Page:
     """ISO 639-1 code."""
     canonical: str | None = None
     """The address that the document gives for itself, absolute."""
+    links: Links = ()
 
 
 def read_html(html: str, url: str) -> Page:
@@ -108,7 +100,7 @@ def read_html(html: str, url: str) -> Page:
     title = _title(tree, facts.title)
     spoken = language_of(text)
     # A declared language is often the template's; the script of the text is not mistaken.
-    declared = facts.language if facts.language and (spoken in _LATIN_GUESSES) else None
+    declared = facts.language if facts.language and spoken in _LATIN_GUESSES else None
     return Page(
         title=title,
         text=text,
@@ -117,6 +109,7 @@ def read_html(html: str, url: str) -> Page:
         site=facts.site,
         language=declared or (spoken if text else None),
         canonical=facts.canonical,
+        links=links_of(tree, url) if _is_web(url) else (),
     )
 
 

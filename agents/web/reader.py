@@ -121,7 +121,8 @@ async def read_document(body: bytes, content_type: str, url: str, limit_s: float
     if "reason" in found:
         raise SourceError(url, str(found["reason"]))
     pages = tuple((int(start), int(end)) for start, end in found.pop("pages"))
-    return Document(pages=pages, gaps=tuple(found.pop("gaps")), **found)
+    links = tuple((str(address), str(label)) for address, label in found.pop("links"))
+    return Document(pages=pages, links=links, gaps=tuple(found.pop("gaps")), **found)
 
 
 async def warm_up() -> None:
@@ -222,6 +223,7 @@ def _document(page: Page, text: str, url: str) -> Document:
         published=page.published,
         language=page.language,
         canonical=page.canonical,
+        links=page.links,
     )
 
 

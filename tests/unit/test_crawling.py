@@ -1,0 +1,80 @@
+"""From a page to others of its site: the links of its text, or a crawler where a key allows one."""
+
+import pytest
+
+from agents.contracts.base import digest
+from agents.contracts.source import Source
+from agents.search.chain import Chain
+from agents.search.crawling import crawled
+from agents.search.outcomes import SearchFailed
+from agents.web.html import read_html
+from tests.unit.test_chain import Pages
+
+HUB = "https://board.example/reports/"
+PAGE = """<html><body><nav><a href="/jobs">Jobs at the board</a></nav><main><h1>Reports</h1>
+<p>See <a href="2023.html">the closures of 2023</a>, <a href="2023.html#table">its table</a>,
+<a href="https://data.board.example/costs.pdf">the costs</a>, <a href="https://other.example/x">another site</a>,
+<a href="/login">log in</a>, <a href="map.png">a map</a>, <a href="javascript:go()">go</a> and
+<a href="https://board.example/reports/">this page</a>.</p></main><footer><a href="/imprint">Imprint</a></footer></body></html>"""
+
+
+class Linked(Pages):
+    def __init__(self):
+        self.asked = []
+
+    async def links(self, url, deadline_s=None):
+        self.asked.append(url)
+        return read_html(PAGE, url).links
+
+
+def source(url):
+    return Source(id=Source.id_of(url), url=url, title="T", kind="web", text="Words.", text_hash=digest("Words."))
+
+
+class Crawling:
+    name = "crawler"
+
+    def __init__(self, *urls, fails=False):
+        self.urls, self.fails = urls, fails
+
+    async def crawl(self, url, *, limit=10, depth=1, deadline_s=None):
+        if self.fails:
+            raise SearchFailed("server", self.name, "down")
+        return tuple(map(source, self.urls))
+
+
+def test_links_of_the_text_to_pages_of_the_site_are_kept_each_once():
+    assert read_html(PAGE, HUB).links == (
+        ("https://board.example/reports/2023.html", "the closures of 2023"),
+        ("https://data.board.example/costs.pdf", "the costs"),
+    )
+
+
+def test_a_file_of_a_library_has_no_links():
+    assert read_html(PAGE, "library:/docs/hub.html").links == ()
+
+
+async def test_without_a_crawler_the_links_of_the_page_are_given():
+    hits = await crawled([object()], Linked(), HUB, 1, None)
+
+    assert [(hit.url, hit.title) for hit in hits] == [
+        ("https://board.example/reports/2023.html", "the closures of 2023")
+    ]
+
+
+async def test_a_crawler_is_asked_first_and_the_page_itself_is_not_among_what_it_gives():
+    pages = Linked()
+
+    hits = await crawled([Crawling(HUB, "https://board.example/a", "https://board.example/b")], pages, HUB, 5, 10.0)
+
+    assert [hit.url for hit in hits] == ["https://board.example/a", "https://board.example/b"]
+    assert pages.asked == []
+
+
+async def test_a_crawler_that_fails_gives_way_to_the_links():
+    assert len(await crawled([Crawling(fails=True)], Linked(), HUB, 5, None)) == 2
+
+
+@pytest.mark.parametrize(("url", "found"), [(HUB, 2), ("library:/docs/hub.html", 0)])
+async def test_a_chain_goes_on_from_pages_of_the_web_alone(url, found):
+    assert len(await Chain([], Linked()).crawl(url, 5)) == found
