@@ -45,14 +45,18 @@ async def research(
     try:
         _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
         if (probed := await team.probe()) is not None:
-            _say(f"keyless web search: queries go to {probed.host}" if probed.reachable else "keyless web search: not reachable")
+            _say(
+                f"keyless web search: queries go to {probed.host}"
+                if probed.reachable
+                else "keyless web search: not reachable"
+            )
         scope, turn = await team.scope(Scope(mode=mode, minutes=minutes), text)
         if not scope.queries:
             raise BadRequest(turn.reply)
         if not scope.feasible:
             raise _not_feasible(scope)
         brief = scope.brief(team.today(), max_cost_usd=settings.max_cost_usd).model_copy(update={"tier": tier})
-        job = team.commission(brief)
+        job = team.commission(brief, challenge=challenge)
         await _watch(job)
         await job.wait()
         if job.report is None:
@@ -61,7 +65,7 @@ async def research(
             return 1
         _write(job.report, json_file, out)
         _print(job.report)
-        return GRADE_CODES[job.report.grade]
+        return 3 if job.status == "blocked" else GRADE_CODES[job.report.grade]
     finally:
         await team.close()
 

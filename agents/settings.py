@@ -98,6 +98,38 @@ class Settings(BaseSettings):
     """Seconds per run; default by mode or tier."""
     token_budget: int = Field(default=400_000, ge=1000, validation_alias="RESEARCH_TOKEN_BUDGET")
     """Tokens per run."""
+    min_evidence_per_claim: int = Field(default=3, ge=0, validation_alias="RESEARCH_MIN_EVIDENCE_PER_CLAIM")
+    """Gate: pieces of evidence per claim."""
+    min_distinct_domains_per_claim: int = Field(
+        default=2, ge=0, validation_alias="RESEARCH_MIN_DISTINCT_DOMAINS_PER_CLAIM"
+    )
+    """Gate: independent sources per claim."""
+    require_counter_evidence: bool = Field(default=True, validation_alias="RESEARCH_REQUIRE_COUNTER_EVIDENCE")
+    """Gate: counter-evidence was searched for."""
+    min_report_confidence: float = Field(default=70.0, ge=0, le=100, validation_alias="RESEARCH_MIN_REPORT_CONFIDENCE")
+    """Gate: confidence of the report, 0 to 100."""
+    min_verifiable_ratio: float = Field(default=0.9, ge=0, le=1, validation_alias="RESEARCH_MIN_VERIFIABLE_RATIO")
+    """Gate: share of factual sentences that their quotes carry."""
+    require_judge: bool = Field(default=False, validation_alias="RESEARCH_REQUIRE_JUDGE")
+    """Have a judge review every report; requested changes block the job until it is released or reworked."""
+    judge_min_claims: int = Field(default=1, ge=0, validation_alias="JUDGE_RESEARCH_MIN_CLAIMS")
+    """Judge: claims settled."""
+    judge_min_evidence_per_claim: int = Field(default=3, ge=0, validation_alias="JUDGE_RESEARCH_MIN_EVIDENCE_PER_CLAIM")
+    """Judge: pieces of evidence per claim."""
+    judge_min_distinct_domains_per_claim: int = Field(
+        default=2, ge=0, validation_alias="JUDGE_RESEARCH_MIN_DISTINCT_DOMAINS_PER_CLAIM"
+    )
+    """Judge: independent sources per claim."""
+    judge_require_counter_evidence: bool = Field(
+        default=True, validation_alias="JUDGE_RESEARCH_REQUIRE_COUNTER_EVIDENCE"
+    )
+    """Judge: counter-evidence was searched for."""
+    judge_min_confidence: float = Field(default=70.0, ge=0, le=100, validation_alias="JUDGE_RESEARCH_MIN_CONFIDENCE")
+    """Judge: confidence of the report, 0 to 100."""
+    judge_min_verifiable_ratio: float = Field(
+        default=0.9, ge=0, le=1, validation_alias="JUDGE_RESEARCH_MIN_VERIFIABLE_RATIO"
+    )
+    """Judge: share of factual sentences that their quotes carry."""
     max_researcher_iterations: int | None = Field(
         default=None, ge=1, le=20, validation_alias="MAX_RESEARCHER_ITERATIONS"
     )

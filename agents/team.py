@@ -27,10 +27,12 @@ from agents.llm.offline import OfflineModel
 from agents.prompts import PromptBook
 from agents.prompts import load as load_prompts
 from agents.report.document import build
+from agents.research.challenging import challenge_handler, claim_handler
 from agents.research.contracting import Limits
 from agents.research.desk import Desk
 from agents.research.drafting import plan_level_handler
 from agents.research.flat import bounded
+from agents.research.gates import Thresholds
 from agents.research.job import Means, draft_contract, draft_handler, research_handler
 from agents.research.leaf import leaf_handler
 from agents.research.looping import LoopSettings
@@ -39,12 +41,15 @@ from agents.research.reading import source_handler
 from agents.research.scoping import Scope, take_turn
 from agents.research.topics import Topics
 from agents.role import Role
+from agents.roles.challenger import CHALLENGER
 from agents.roles.extractor import EXTRACTOR
 from agents.roles.flat_planner import FLAT_PLANNER
+from agents.roles.judge import JUDGE
 from agents.roles.manager import MANAGER
 from agents.roles.planner import PLANNER
 from agents.roles.reflector import REFLECTOR
 from agents.roles.synthesizer import FRAME_WRITER, LEAD_WRITER, SECTION_WRITER
+from agents.roles.verifier import STANCE_JUDGE, VERIFIER
 from agents.search.base import Searcher
 from agents.search.chain import Chain, Probed
 from agents.search.choosing import BASE_VARIABLES, KEY_VARIABLES, choose
@@ -63,6 +68,10 @@ ROLES: tuple[Role[Frozen, Frozen], ...] = (  # type: ignore[assignment]  # a rol
     FLAT_PLANNER,
     EXTRACTOR,
     REFLECTOR,
+    CHALLENGER,
+    STANCE_JUDGE,
+    VERIFIER,
+    JUDGE,
     SECTION_WRITER,
     LEAD_WRITER,
     FRAME_WRITER,
@@ -129,6 +138,22 @@ class Team:
                 topic_threshold=settings.duplicate_topic_similarity_threshold,
                 searches_per_leaf=settings.max_react_tool_calls,
             ),
+            thresholds=Thresholds(
+                min_evidence_per_claim=settings.min_evidence_per_claim,
+                min_distinct_domains_per_claim=settings.min_distinct_domains_per_claim,
+                require_counter_evidence=settings.require_counter_evidence,
+                min_report_confidence=settings.min_report_confidence,
+                min_verifiable_ratio=settings.min_verifiable_ratio,
+            ),
+            judge_thresholds=Thresholds(
+                min_claims=settings.judge_min_claims,
+                min_evidence_per_claim=settings.judge_min_evidence_per_claim,
+                min_distinct_domains_per_claim=settings.judge_min_distinct_domains_per_claim,
+                require_counter_evidence=settings.judge_require_counter_evidence,
+                min_report_confidence=settings.judge_min_confidence,
+                min_verifiable_ratio=settings.judge_min_verifiable_ratio,
+            ),
+            require_judge=settings.require_judge,
             reasons=self.engine.reasons,
             models=self.engine.names,
             retrievers=self.retrievers,
@@ -144,6 +169,7 @@ class Team:
             today=self.today(),
             # Stands in when a provider fails for good, so that what was found is still written up.
             fallback=OfflineModel() if self.engine.reasons else None,
+            keep=self.shelf.keep_report if steering is not None else None,
             steering=steering or Steering(),
             topics=Topics(threshold=self.settings.duplicate_topic_similarity_threshold, language=language),
         )
@@ -156,6 +182,8 @@ class Team:
             "node": node_handler(desk),
             "leaf": leaf_handler(desk),
             "source": source_handler(desk),
+            "challenge": challenge_handler(desk),
+            "claim": claim_handler(desk),
         }
 
     async def scope(self, scope: Scope, message: str, on_text: OnText | None = None) -> tuple[Scope, ScopingTurn]:
@@ -207,11 +235,13 @@ class Team:
             Commission(contract=contract), contract.brief, owner, caps.minutes, caps.tokens, caps.cost_usd
         )
 
-    def commission(self, brief: Brief, *, owner: str = "") -> Job:
+    def commission(self, brief: Brief, *, owner: str = "", challenge: bool = True) -> Job:
         """Start a job for a caller whose request is the authorization; its planners run inside the job."""
         limits = self.means.limits
         cost = brief.max_cost_usd or limits.cost_usd
-        return self._start(Commission(brief=brief), brief, owner, brief.minutes, limits.tokens, cost)
+        return self._start(
+            Commission(brief=brief, challenge=challenge), brief, owner, brief.minutes, limits.tokens, cost
+        )
 
     def _start(
         self,

@@ -14,6 +14,7 @@ import random
 import re
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 LIBRARIES = ("examples/library", "tests/data/library_two")
@@ -22,7 +23,9 @@ WORDS = "two three four five six seven eight nine ten eleven twelve thirteen fou
 NUMBER = re.compile(r"(?<![\w.,/–-])\d{1,3}(?:,\d{3})+(?![\w/–-])|(?<![\w.,/–-])\d+(?:\.\d+)?(?![\w/–-]|[.,]\d)")
 YEAR = re.compile(r"(?<![\w.,/–-])(?:1[5-9]|20)\d{2}(?![\w/–-]|[.,]\d)")
 NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z](?!rs\b)[a-z]{2,}(?: [A-Z][a-z]{2,})*(?![\w'’])")
-AUXILIARY = re.compile(r"\b(is|was|are|were|has|had|have|can|could|will|would|did|does|do|may|should)\b(?! not\b|n't|n’t)")
+AUXILIARY = re.compile(
+    r"\b(is|was|are|were|has|had|have|can|could|will|would|did|does|do|may|should)\b(?! not\b|n't|n’t)"
+)
 DENIED = re.compile(r"\b(is|was|are|were|has|had|have|can|could|will|would|did|does|do) not\b(?! only)")
 OPPOSITES = (
     ("increased", "decreased"), ("rose", "fell"), ("higher", "lower"), ("largest", "smallest"), ("larger", "smaller"),
@@ -56,7 +59,11 @@ def one_number(rng: random.Random, text: str) -> str | None:
     if "." in plain:
         put = f"{float(plain) + rng.choice((1.3, 2.1, 0.7)):.{len(plain.split('.')[1])}f}"
     else:
-        put = f"{int(plain) + rng.choice((1, 2, 3, 10)):,}" if "," in match[0] else str(int(plain) + rng.choice((1, 2, 3, 10)))
+        put = (
+            f"{int(plain) + rng.choice((1, 2, 3, 10)):,}"
+            if "," in match[0]
+            else str(int(plain) + rng.choice((1, 2, 3, 10)))
+        )
     return text[: match.start()] + put + text[match.end() :]
 
 
@@ -86,7 +93,9 @@ def year(rng: random.Random, text: str) -> str | None:
 
 
 def month(rng: random.Random, text: str) -> str | None:
-    found = list(re.finditer(r"\b(?:" + "|".join(name for name in MONTHS if name not in {"May", "March"}) + r")\b", text))
+    found = list(
+        re.finditer(r"\b(?:" + "|".join(name for name in MONTHS if name not in {"May", "March"}) + r")\b", text)
+    )
     if not found:
         return None
     match = rng.choice(found)
@@ -104,7 +113,7 @@ def name(rng: random.Random, text: str, pool: list[str]) -> str | None:
 
 def two_names(rng: random.Random, text: str) -> str | None:
     found = [match for match in NAME.finditer(text) if match[0].split()[0] not in MONTHS]
-    for one, two in zip(found, found[1:], strict=False):
+    for one, two in pairwise(found):
         between = text[one.end() : two.start()]
         if not re.fullmatch(r",? ?(?:and|or|,)? ?", between.strip()) and one[0] != two[0] and "," not in between:
             return text[: one.start()] + two[0] + between + one[0] + text[two.end() :]
@@ -149,7 +158,9 @@ def same(rng: random.Random, text: str) -> str | None:
     kept = kept.replace(" per cent", "%")
     opening = rng.choice(("According to the source, ", "As the authors write, ", "In short, ", "Moreover, ", ""))
     if opening and kept[0].isupper() and not NAME.match("a " + kept, 2) and not kept.split()[0].isupper():
-        kept = opening + (kept[0].lower() + kept[1:] if kept.split()[0] in {"The", "A", "It", "In", "This", "They", "He"} else kept)
+        kept = opening + (
+            kept[0].lower() + kept[1:] if kept.split()[0] in {"The", "A", "It", "In", "This", "They", "He"} else kept
+        )
     return kept if kept != text else None
 
 
@@ -176,17 +187,23 @@ def main() -> None:
     rng = random.Random(7)
     found = list(dict.fromkeys(rows(Path(sys.argv[1]), Path(sys.argv[2]))))
     rng.shuffle(found)
-    pool = sorted({match[0] for _, text, _ in found for match in NAME.finditer(text) if match[0].split()[0] not in MONTHS})
+    pool = sorted(
+        {match[0] for _, text, _ in found for match in NAME.finditer(text) if match[0].split()[0] not in MONTHS}
+    )
     changes = {
         "number": one_number, "number_word": number_word, "two_numbers": two_numbers, "year": year, "month": month,
         "name": lambda r, t: name(r, t, pool), "two_names": two_names, "denial_in": denial_in, "denial_out": denial_out,
         "opposite": opposite, "unit": unit,
     }  # fmt: skip
-    left = {"library": 130, "fm2_evidence": 130, "fm2_claim": 60, "begin": 120}
+    left = {"library": 90, "fm2_evidence": 90, "fm2_claim": 30, "begin": 80}
     for source, sentence, quote in found:
         if not left[source]:
             continue
-        made = [(kind, changed) for kind, change in changes.items() if (changed := change(rng, sentence)) and changed != sentence]
+        made = [
+            (kind, changed)
+            for kind, change in changes.items()
+            if (changed := change(rng, sentence)) and changed != sentence
+        ]
         if not made:
             continue
         left[source] -= 1
@@ -196,7 +213,12 @@ def main() -> None:
         rare = [one for one in made if one[0] not in {"number", "name", "denial_in", "same"}]
         picked = [("none", sentence), *rng.sample(made, min(2, len(made))), *rng.sample(rare, min(1, len(rare)))]
         for kind, text in dict.fromkeys(picked):
-            print(json.dumps({"source": source, "half": half, "change": kind, "sentence": text, "quote": quote}, ensure_ascii=False))
+            print(
+                json.dumps(
+                    {"source": source, "half": half, "change": kind, "sentence": text, "quote": quote},
+                    ensure_ascii=False,
+                )
+            )
 
 
 if __name__ == "__main__":

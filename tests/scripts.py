@@ -5,7 +5,9 @@ from agents.contracts.decision import ReflectionInput, ReflectionResponse
 from agents.contracts.fact import Extraction, ExtractionInput, PointedFact
 from agents.contracts.finding import Frame, FrameInput, LeadInput, Section, SectionInput
 from agents.contracts.plan import Branch, PlanLevel, PlanningInput
+from agents.contracts.truth import Attack, Challenge, ChallengeInput, JudgeInput, StanceInput, VerifyInput
 from agents.llm.base import Request
+from agents.llm.offline.judging import judge, judge_stances, verify
 from agents.llm.scripted import ScriptedModel
 from agents.search.scripted import ScriptedSearcher
 
@@ -82,6 +84,12 @@ class Worker:
                 )
             case SectionInput() | LeadInput():
                 return Section(markdown=" ".join(f"{f.statement}[f{f.number}]" for f in given.facts[:6]))
+            case ChallengeInput():
+                return Challenge(
+                    attacks=tuple(Attack(claim_number=c.number, queries=(f"not {c.text}",)) for c in given.claims)
+                )
+            case StanceInput() | VerifyInput() | JudgeInput():
+                return {StanceInput: judge_stances, VerifyInput: verify, JudgeInput: judge}[type(given)](given)
             case ReflectionInput():
                 return ReflectionResponse(sufficient=True, confidence=0.9, gaps=(), new_queries=())
             case FrameInput():
@@ -93,7 +101,7 @@ class Worker:
         raise AssertionError(f"unexpected input {type(given).__name__}")
 
 
-ROLES = ("manager", "planner", "extractor", "reflector", "synthesizer")
+ROLES = ("manager", "planner", "extractor", "reflector", "challenger", "verifier", "judge", "synthesizer")
 
 
 def working_model(plans=None, **by_role):

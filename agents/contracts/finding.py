@@ -47,7 +47,7 @@ class Finding(Frozen):
 
     path: Text
     title: Text
-    role: Literal["leaf", "node", "query"]
+    role: Literal["leaf", "node", "query", "challenge"]
     status: NodeStatus
     note: str = ""
     """What is missing and why, for a status other than done."""
@@ -128,6 +128,8 @@ class SectionInput(Frozen):
     facts: tuple[NumberedFact, ...] = Field(min_length=1)
     siblings: tuple[str, ...] = ()
     """Titles of the other sections, which this one must not repeat."""
+    verdicts: tuple[str, ...] = ()
+    """Claims of this section that the challenge qualified, contested or refuted: it is written anew for them."""
     language: Text
     query_type: QueryType = "other"
     today: str = ""
@@ -167,6 +169,8 @@ class FrameInput(Frozen):
     language: Text
     query_type: QueryType = "other"
     degraded: bool = False
+    claims: tuple[str, ...] = ()
+    """Claims with their verdicts: the frame says nothing firmer than they are."""
     today: str = ""
 
 

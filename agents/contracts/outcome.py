@@ -4,6 +4,7 @@ from agents.contracts.base import Frozen, Text
 from agents.contracts.brief import Brief
 from agents.contracts.contract import Contract
 from agents.contracts.finding import Finding, Frame, Problem
+from agents.contracts.truth import Truth
 
 
 class Commission(Frozen):
@@ -31,5 +32,9 @@ class Outcome(Frozen):
     """Response-awareness tags that apply, for example `#TIME_LIMIT`."""
     degraded: bool = False
     """Searching was limited: the report rests on partial information."""
+    truth: Truth = Truth()
+    """Claims, sentence checks and gates; empty where nothing was challenged or checked."""
+    counter: tuple[Finding, ...] = ()
+    """One per query: the facts that the search for counter-evidence brought."""
     seed_failures: tuple[str, ...] = ()
     """Addresses the user named that could not be read."""

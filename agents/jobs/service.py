@@ -163,6 +163,13 @@ class Jobs:
         """Ask a job, or one of its branches, to search no further and to write from what it has."""
         job.run.steering.finish.add(path)
 
+    def release(self, job: Job) -> bool:
+        """Let a job pass that the judge held back; False when it is not held."""
+        if job.status != "blocked":
+            return False
+        job.run.emit("job#released", JobChanged(status="done", stage="completed", note="Released as it is."))
+        return True
+
     def stop_branch(self, job: Job, path: str) -> bool:
         """Stop one branch at once; its siblings go on. False when it does not run."""
         return job.run.stop_branch(path)
@@ -198,7 +205,16 @@ class Jobs:
                 "job#report",
                 ReportWritten(grade=document.grade, title=document.title, references=len(document.references)),
             )
-            run.emit("job#ended", JobChanged(status="done", stage="completed"))
+            judgement = outcome.truth.judgement
+            if judgement is not None and judgement.verdict == "request_changes":
+                # Readable meanwhile: only its status waits for somebody to release or rework it.
+                note = " ".join(judgement.reasons)
+                run.emit(
+                    "job#blocked",
+                    JobChanged(status="blocked", stage="judging", blocked_reason="needs_rework", note=note),
+                )
+            else:
+                run.emit("job#ended", JobChanged(status="done", stage="completed"))
         except asyncio.CancelledError:
             run.emit("job#ended", JobChanged(status="cancelled", stage=job.stage, note="Stopped."))
         except DossierError as error:

@@ -1,9 +1,12 @@
 """The body of a report while it is put together: blocks with numbers, and every sentence with what carries it."""
 
 import re
+from collections.abc import Iterable
 
 from agents.contracts.report import ReportSentence, SentenceVerdict
+from agents.contracts.truth import SentenceCheck
 from agents.report.blocks import Block, Heading, Listing, Paragraph, Quotation, Table, Verbatim, parse, render
+from agents.report.escaping import escape_text
 from agents.report.inline import mended_line
 from agents.report.mending import mend
 from agents.report.names import states_no_fact
@@ -11,14 +14,26 @@ from agents.report.numbering import Numbering
 from agents.report.sentences import Placed, placed
 
 MAX_LEVEL = 5
+UNVERIFIED = " `#UNVERIFIED`"
+"""Stands behind a sentence that its own quotes do not carry."""
 _FACT = re.compile(r"\s*\[#f[0-9a-f]+\]")
 
 
 class Composer:
     """Takes mended prose in reading order; numbers are given as they are met."""
 
-    def __init__(self, numbering: Numbering, language: str, addresses: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        numbering: Numbering,
+        language: str,
+        addresses: tuple[str, ...] = (),
+        checks: Iterable[SentenceCheck] = (),
+    ) -> None:
         self.numbering = numbering
+        checks = tuple(checks)
+        self._checks = {(check.text, check.facts): check for check in checks if check.replaced_by is None}
+        # A sentence that was put right or struck is looked up by the facts that it cited when it was checked.
+        self._mends = {check.text: check for check in checks if check.replaced_by is not None}
         self.sentences: list[ReportSentence] = []
         self._blocks: list[Block] = []
         self._language = language
@@ -111,12 +126,22 @@ class Composer:
     def _sentence(self, part: Placed, *, label: bool = False) -> str:
         if not part.text:
             return ""
+        mend_ = self._mends.get(part.text)
+        if mend_ is not None and not mend_.replaced_by:
+            return ""
+        if mend_ is not None and mend_.replaced_by:
+            part = Placed(escape_text(mend_.replaced_by), mend_.facts, part.gap)
         numbers, facts = self.numbering.cite(part.facts)
         if numbers or any(letter.isalnum() for letter in part.text):
             exempt = label or states_no_fact(part.text, self._language)
             verdict: SentenceVerdict | None = "unchecked" if numbers else None if exempt else "uncited"
+            if mend_ is not None:
+                verdict = mend_.verdict
+            elif verdict is not None and (check := self._checks.get((part.text, facts))):
+                verdict = check.verdict
             self.sentences.append(ReportSentence(text=part.text, citations=numbers, facts=facts, verdict=verdict))
-        return part.text + "".join(f"[{number}]" for number in numbers)
+        mark = UNVERIFIED if numbers and self.sentences[-1].verdict in {"unsupported", "contradicted"} else ""
+        return part.text + "".join(f"[{number}]" for number in numbers) + mark
 
     def _row(self, row: tuple[str, ...]) -> tuple[str, ...]:
         """Number a table row: one sentence where one citation stands at its end, or none at all; else one a cell.

@@ -8,6 +8,7 @@ from agents.contracts.outcome import Outcome
 from agents.contracts.report import Actual, BoundContract, Grade, NodeRow, ReportDocument
 from agents.contracts.source import RejectedSource, SourceCard
 from agents.report.blocks import Block, Heading, Listing, Paragraph, parse, render
+from agents.report.claims import claims_table, truth_lines, truth_reasons, unverified
 from agents.report.composer import Composer, heading_text
 from agents.report.escaping import escape_text, plain_text
 from agents.report.markdown import references_markdown
@@ -54,11 +55,13 @@ def build(
     brief = outcome.contract.brief
     words = wording(brief.language)
     findings = outcome.findings
-    numbering = Numbering(findings)
-    cards = _unique(card for top in findings for card in top.all_sources())
-    refused = _rejected(findings, rejected)
+    held = (*findings, *outcome.counter)
+    truth = outcome.truth
+    numbering = Numbering(held)
+    cards = _unique(card for top in held for card in top.all_sources())
+    refused = _rejected(held, rejected)
     has_facts = any(numbering.source_of(fact) for fact in numbering.facts)
-    composer = Composer(numbering, brief.language, tuple(card.url for card in cards))
+    composer = Composer(numbering, brief.language, tuple(card.url for card in cards), truth.checks)
     frame = outcome.frame if has_facts else None
     if has_facts:
         frame = _usable(frame, composer) or _frame_by_code(outcome, composer)
@@ -66,14 +69,20 @@ def build(
     else:
         _nothing_found(composer, findings, cards, refused, words)
     references = numbering.references()
-    grade_reasons = _reasons(outcome, words) if has_facts else outcome.reasons
+    grade_reasons = outcome.reasons
+    if has_facts:
+        grade_reasons = (*_reasons(outcome, words), *truth_reasons(truth, brief.language))
     grade: Grade = "nothing_found" if not has_facts else "partial" if grade_reasons else "complete"
     tags = _tags(outcome, len(references), written_by_code=has_facts and reasons and frame is not outcome.frame)
     data, making = methodology(
         outcome, actual, engine=engine, reasons=reasons, rejected=refused, cards=cards, tags=tags, words=words
     )  # fmt: skip
     limitations = _limitations(outcome, frame, grade_reasons, bool(references), words)
-    tail: list[Block] = [Heading(2, words.methodology), *making]
+    tail: list[Block] = []
+    if truth.claims:
+        by_id = {card.id: card for card in cards}
+        tail += [Heading(2, words.claims), claims_table(truth.claims, by_id, brief.language)]
+    tail += [Heading(2, words.methodology), *making, *truth_lines(truth, brief.language)]
     if limitations:
         tail += [Heading(2, words.limitations), *introduced("", (escape_text(text) for text in limitations))]
     parts = [composer.markdown]
@@ -84,7 +93,7 @@ def build(
         job_id=job_id,
         grade=grade,
         grade_reasons=grade_reasons,
-        queries_tried=tuple(dict.fromkeys(record.text for record in all_searches(outcome.findings))),
+        queries_tried=tuple(dict.fromkeys(record.text for record in all_searches(held))),
         title=plain_text(heading_text(title)) or brief.question,
         language=brief.language,
         question=brief.question,
@@ -92,14 +101,20 @@ def build(
         markdown="\n\n".join([*parts, render(tail)]),
         sentences=tuple(composer.sentences),
         references=references,
+        claims=truth.claims,
         methodology=data,
+        verifiable_ratio=truth.verifiable_ratio,
+        confidence=truth.confidence,
         limitations=limitations,
         degraded_mode="#DEGRADED_SEARCH" in tags,
         rounds_log=rounds_log(outcome.findings),
         phase_state=phase_state(outcome.contract, outcome.findings),
         insufficient_termination=grade != "complete" and not LIMITS.isdisjoint(tags),
         error_log=_problems(outcome),
-        nodes=tuple(row for top in findings for row in _rows(top, "")),
+        nodes=(
+            *(row for top in findings for row in _rows(top, "")),
+            *(row for top in outcome.counter for row in _rows(top, findings[0].path if findings else "")),
+        ),
         contract=BoundContract(
             hash=outcome.contract.hash,
             question=brief.question,
@@ -254,6 +269,10 @@ def _tags(outcome: Outcome, cited: int, *, written_by_code: bool) -> tuple[str, 
         tags["#PATH_DECISION"] = None  # the summary is made of the sections' first sentences
     if any(plan.assumptions for plan in outcome.contract.plans):
         tags["#COMPLETION_DRIVE"] = None
+    if any(claim.verdict == "contested" for claim in outcome.truth.claims):
+        tags["#SOURCE_CONFLICT"] = None
+    if unverified(outcome.truth):
+        tags["#UNVERIFIED"] = None
     return tuple(tags)
 
 
@@ -263,7 +282,8 @@ def _limitations(
     asked = [*(frame.open_questions if frame else ())]
     asked += [question for top in outcome.findings for node in top.walk() for question in node.open_questions]
     questions = [plain_text(heading_text(question)) for question in asked]
-    lines = [*grade_reasons, *([words.unchecked] if cites else ()), *questions]
+    unchecked = [words.unchecked] if cites and not outcome.truth.checks else []
+    lines = [*grade_reasons, *unchecked, *outcome.truth.shortfalls, *questions]
     return tuple(dict.fromkeys(line for line in lines if line))
 
 
@@ -280,7 +300,8 @@ def _unique(cards: Iterable[SourceCard]) -> tuple[SourceCard, ...]:
 
 
 def _problems(outcome: Outcome) -> tuple[Problem, ...]:
-    of_nodes = (problem for top in outcome.findings for node in top.walk() for problem in node.problems)
+    held = (*outcome.findings, *outcome.counter)
+    of_nodes = (problem for top in held for node in top.walk() for problem in node.problems)
     return tuple(dict.fromkeys((*outcome.problems, *of_nodes)))
 
 

@@ -9,7 +9,7 @@ SAFE_SCHEMES = ("http", "https", "mailto")
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010fffd]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # An underscore inside a word is never emphasis, so names like snake_case stay readable.
-_SPECIAL = re.compile(r"[\\`*\[\]<>|~$&]|^[#+\-=]|(?<!\w)_|_(?!\w)")
+_SPECIAL = re.compile(r"[\\`*\[\]<>|~$&]|^[#+\-=]|(?<![^\W_])_|_(?![^\W_])")
 _UNSAFE_IN_LINK = re.compile(r"[\s\"'`<>()\[\]{}|\\^*~$]")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MARKUP = re.compile(r"(?<!\\)(\*{1,3}|`+)")

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from agents.budget import NOTHING, Deadline, NoDeadline, Usage
 from agents.contracts.base import Frozen
 from agents.contracts.decision import SkippedTopic
+from agents.contracts.report import ReportDocument
 from agents.contracts.source import CorpusSurvey, SearchQuery, SearchResult, Source, SourceCard
 from agents.errors import ModelError, ModelFault, SearchError, SourceError
 from agents.events import Charged, Event, SearchDone
@@ -94,6 +95,8 @@ class Desk:
     """ISO date."""
     fallback: Model | None = None
     """Stands in when a role's model fails for good; None lets the failure through."""
+    keep: Callable[[ReportDocument], Awaitable[object]] | None = None
+    """Saves a report; the first version is saved before any check runs on it."""
     steering: Steering = field(default_factory=Steering)
     topics: Topics = field(default_factory=Topics)
     retries: Retries = field(default_factory=Retries)
@@ -192,6 +195,12 @@ class Desk:
             return Fetched(card=SourceCard.of(source))
 
         return await self.pages.get(url, make)
+
+    async def keep_draft(self, document: ReportDocument) -> ReportDocument:
+        """Save a report as it stands: the body of a step."""
+        if self.keep is not None:
+            await self.keep(document)
+        return document
 
     async def text_of(self, card: SourceCard) -> Source:
         """Put card and kept text together again."""

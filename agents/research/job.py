@@ -13,9 +13,11 @@ from agents.research.breaker import Breaker
 from agents.research.contracting import Limits, bounds_of, make_contract
 from agents.research.desk import Desk
 from agents.research.drafting import Drafted, LevelGiven, as_plan, infeasible
+from agents.research.gates import Thresholds
 from agents.research.leaf import Setting
 from agents.research.looping import LoopSettings
 from agents.research.rounds import NodeGiven
+from agents.research.truthful import MOVED, challenge_all, checked, rewritten, verdict_lines
 from agents.research.writing import Numbering, facts_behind, prose_of, sources_behind
 from agents.role import Asked
 from agents.roles.synthesizer import FRAME_WRITER
@@ -26,6 +28,9 @@ class Means(Frozen):
 
     limits: Limits = Limits()
     loop: LoopSettings = LoopSettings()
+    thresholds: Thresholds = Thresholds()
+    judge_thresholds: Thresholds = Thresholds(min_claims=1)
+    require_judge: bool = False
     reasons: bool = True
     """False when only the offline engine is bound."""
     models: tuple[str, ...] = ()
@@ -127,14 +132,28 @@ def research_handler(desk: Desk, means: Means) -> Handler:
                 ),
             )
         results = await ctx.children("node", items, gives=Finding)
+        settings = tuple(root.setting for _, root in items)
         findings = tuple(
             _failed(f"{ctx.path}/{key}", root.title, result) if isinstance(result, StepFailed) else result
             for (key, root), result in zip(items, results, strict=True)
         )
+        challenged = await challenge_all(
+            ctx,
+            contract,
+            findings,
+            settings,
+            search=given.challenge,
+            minimum=means.thresholds.min_evidence_per_claim,
+        )
+        if any(done.claim.verdict in MOVED for one in challenged for done in one.claims):
+            findings = await rewritten(ctx, desk, findings, challenged, contract)
         ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
-        degraded = _degraded(findings)
-        frame, problems = await _frame(ctx, desk, contract, findings, degraded)
-        return Outcome(
+        counter = tuple(one.finding for one in challenged if one.finding is not None)
+        degraded = _degraded((*findings, *counter))
+        claims = tuple(line for one in challenged for line in verdict_lines(one.claims))
+        frame, problems = await _frame(ctx, desk, contract, (findings, counter), claims, degraded)
+        outcome = Outcome(
+            counter=counter,
             contract=contract,
             findings=findings,
             frame=frame,
@@ -153,6 +172,8 @@ def research_handler(desk: Desk, means: Means) -> Handler:
                 }.values()
             ),
         )
+        judge = means.judge_thresholds if means.require_judge else None
+        return await checked(ctx, desk, outcome, challenged, means.thresholds, judge, reasons=means.reasons)
 
     return Handler(run=run, takes=Commission, gives=Outcome)
 
@@ -185,14 +206,23 @@ def _failed(path: str, title: str, failure: StepFailed) -> Finding:
 
 
 async def _frame(
-    ctx: Ctx, desk: Desk, contract: Contract, findings: tuple[Finding, ...], degraded: bool
+    ctx: Ctx,
+    desk: Desk,
+    contract: Contract,
+    held: tuple[tuple[Finding, ...], tuple[Finding, ...]],
+    claims: tuple[str, ...],
+    degraded: bool,
 ) -> tuple[Frame | None, tuple[Problem, ...]]:
     """Have the last synthesizer write around the sections; a report is made without it when it fails."""
+    findings, counter = held
     parts = _parts(findings)
     facts = facts_behind(tuple(parts))
     if not facts:
         return None, ()
-    numbering = Numbering(facts, sources_behind(tuple(parts)))
+    # What speaks against a claim is shown to the last writer too, although no section cites it yet.
+    against = tuple(fact for finding in counter for fact in finding.facts)
+    facts = tuple({fact.id: fact for fact in (*facts, *against)}.values())
+    numbering = Numbering(facts, sources_behind((*parts, *counter)))
     brief = contract.brief
     given = FrameInput(
         question=brief.question,
@@ -204,6 +234,7 @@ async def _frame(
         language=brief.language,
         query_type=brief.query_type,
         degraded=degraded,
+        claims=claims,
         today=brief.today,
     )  # fmt: skip
     try:

@@ -7,6 +7,7 @@ from agents.contracts.outcome import Commission, Outcome
 from agents.jobs.limits import ProcessLimits
 from agents.jobs.memory import JobRun
 from agents.prompts import load
+from agents.research.challenging import challenge_handler, claim_handler
 from agents.research.desk import Desk
 from agents.research.drafting import plan_level_handler
 from agents.research.job import Means, draft_handler, research_handler
@@ -55,6 +56,8 @@ class Bench:
             "node": node_handler(desk),
             "leaf": leaf_handler(desk),
             "source": source_handler(desk),
+            "challenge": challenge_handler(desk),
+            "claim": claim_handler(desk),
         }
 
     def job(self, record=None):

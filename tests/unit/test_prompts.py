@@ -95,4 +95,4 @@ def test_every_text_from_outside_goes_in_fenced():
                 or head.startswith(("loop.", '"', "fact.", "sentence."))
             ):
                 continue
-            assert re.match(r"(survey\.(total|matching)|turn\.speaker)$", head), f"{name}: {head}"
+            assert re.match(r"(survey\.(total|matching)|turn\.speaker|\w+\.number)$", head), f"{name}: {head}"

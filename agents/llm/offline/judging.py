@@ -1,5 +1,7 @@
 """Challenging, judging stance and support without a model: what code can compare, and nothing it would have to guess."""
 
+import re
+
 from agents.contracts.truth import (
     Attack,
     Challenge,
@@ -25,6 +27,12 @@ _AGAINST = {
 }
 """Words that dissent is written with: a document that disputes a claim shares its subject and holds some of them."""
 _TELLING = 8
+SPEAKS = 0.5
+"""Strength below which a contradiction is only a sign."""
+SAME_SUBJECT = 0.45
+"""Share of the claim's telling words that a quote must hold to speak of the same thing."""
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
+_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)*")
 
 
 def challenge(given: ChallengeInput) -> Challenge:
@@ -47,8 +55,28 @@ def judge_stances(given: StanceInput) -> Stances:
     rows = []
     for fact in given.facts:
         judged = stance(given.claim, fact.quote, language=given.language.split("-")[0], context=(fact.source,))
-        rows.append(StanceRow(fact_number=fact.number, stance=judged.stance, strength=judged.strength))
+        taken = judged.stance
+        if taken == "contradicts":
+            # Another figure about something else contradicts nothing; one for another place or period sets a limit.
+            if judged.strength < SPEAKS or _shared(given.claim, fact.quote) < SAME_SUBJECT:
+                taken = "unrelated"
+            elif _other_scope(given.claim, fact.quote):
+                taken = "qualifies"
+        rows.append(StanceRow(fact_number=fact.number, stance=taken, strength=judged.strength))
     return Stances(rows=tuple(rows))
+
+
+def _shared(claim: str, quote: str) -> float:
+    wanted = frozenset(content_words(claim))
+    return len(wanted & frozenset(content_words(quote))) / len(wanted) if wanted else 0.0
+
+
+def _other_scope(claim: str, quote: str) -> bool:
+    """Tell whether the two name different years, or the claim a place or person that the quote does not."""
+    mine, theirs = set(_YEAR.findall(claim)), set(_YEAR.findall(quote))
+    if mine and theirs and mine != theirs:
+        return True
+    return any(name not in quote for name in _NAME.findall(claim))
 
 
 def verify(given: VerifyInput) -> Verified:

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from agents.contracts.plan import Branch, PlanLevel, PlanningInput
-from agents.llm.offline import cues, wording
-from agents.llm.offline.draft import Draft, Sprig, draft
+from agents.llm.offline.draft import Sprig, draft
 from agents.llm.offline.parts import Question, questions, tidy
 from agents.llm.offline.terms import distinct
 
@@ -26,7 +25,7 @@ def plan(given: PlanningInput) -> PlanLevel:
     branches = _fitted(sprigs, given)
     return PlanLevel(
         branches=branches,
-        claims=_claims(question, tree, given.language) if given.want_claims else (),
+        claims=(),  # what can be tested is only known once the documents were read: claims are found while reading
         themes=tuple(dict.fromkeys(branch.title for branch in branches))[:_THEMES],
         min_sources=1 if tree.lookup else 2,
     )
@@ -105,30 +104,6 @@ def _branch(sprig: Sprig) -> Branch:
         searches=tuple(dict.fromkeys(sprig.searches))[:MOST_SEARCHES] or (sprig.objective,),
         discovery=False,
     )
-
-
-def _claims(question: Question, tree: Draft, language: str) -> tuple[str, ...]:
-    """Write what the report must confirm: for every leaf that a figure, a cause or an answer is on record."""
-    found: list[str] = []
-    for leaf in _leaves(tree.sprigs):
-        asked = leaf.questions[0] if leaf.questions else leaf.objective
-        if leaf.title == wording.say(language, "limits_title"):
-            continue
-        names = (
-            ["claim_reason"]
-            if cues.REASON.search(asked)
-            else ["claim_figure"]
-            if cues.QUANTITY.search(asked)
-            else ["claim_answer"]
-        )
-        if not tree.lookup:
-            names.append("claim_agree")
-        found.extend(wording.say(language, name, question=asked) for name in names)
-    kept: list[str] = []
-    for claim in found:
-        if claim not in kept:
-            kept.append(claim)
-    return tuple(kept[:MOST_CLAIMS])
 
 
 def _leaves(sprigs: Sequence[Sprig]) -> list[Sprig]:

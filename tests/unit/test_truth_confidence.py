@@ -1,0 +1,74 @@
+"""Confidence that can be recomputed by hand, and shares that say what they are a share of."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from agents.contracts.claim import Evidence
+from agents.truth.confidence import count, report_confidence, weigh
+
+CASE = Path(__file__).parents[1] / "data" / "cases" / "C24"
+
+
+def evidence(stance, strength=1.0, domain="a.example"):
+    return Evidence(fact_id="f1", source_id=f"s-{domain}", domain=domain, stance=stance, strength=strength)
+
+
+def test_independent_witnesses_add_up_and_copies_do_not():
+    two = weigh([evidence("supports"), evidence("supports", domain="b.example")])
+    copies = weigh([evidence("supports"), evidence("supports", domain="b.example")], {"s-b.example": "a.example"})
+
+    assert (two.verdict, two.confidence) == ("supported", 0.96)
+    assert (copies.confidence, copies.origins) == (0.8, 1)
+
+
+@pytest.mark.parametrize(
+    ("stances", "verdict"),
+    [
+        (["supports", "supports"], "supported"),
+        (["supports", "qualifies"], "qualified"),
+        (["supports", "contradicts"], "contested"),
+        (["contradicts"], "refuted"),
+        (["unrelated"], "insufficient"),
+        ([], "insufficient"),
+    ],
+)
+def test_the_verdict_follows_from_the_weights(stances, verdict):
+    given = [evidence(stance, domain=f"{at}.example") for at, stance in enumerate(stances)]
+
+    assert weigh(given).verdict == verdict
+
+
+def test_weak_evidence_settles_nothing():
+    assert weigh([evidence("supports", strength=0.4)]).verdict == "insufficient"
+
+
+def test_a_report_is_as_sound_as_both_its_halves():
+    settled = weigh([evidence("supports"), evidence("supports", domain="b.example")])
+
+    assert report_confidence([settled], count(["supported", "supported"])) == 98.0
+    assert report_confidence([settled, None], count(["supported"])) == 69.3
+    assert report_confidence([settled], count(["unsupported"])) == 0.0
+    assert report_confidence([], count([])) is None
+
+
+def test_what_was_not_checked_stays_in_the_denominator():
+    counted = count(["supported", "uncited", "unchecked", None, "no_fact"])
+
+    assert (counted.stating, counted.checked, counted.not_checked, counted.ratio) == (4, 1, 3, 0.25)
+    assert "1 of 4 sentences" in counted.told()
+
+
+def test_a_checker_that_understood_few_citations_says_so():
+    expected = json.loads((CASE / "expected.json").read_text("utf-8"))
+    statements = [line for line in (CASE / "report.md").read_text("utf-8").splitlines() if line.strip()]
+    plain = [bool(re.search(r"\[\d+(?:, \d+)*\]\.$", line)) for line in statements]
+
+    counted = count(["supported" if known else "unchecked" for known in plain])
+
+    assert counted.stating == expected["sentences_with_a_mark"]
+    assert counted.checked + counted.not_checked == expected["sentences_with_a_mark"]
+    assert counted.ratio < 0.5
+    assert f"{counted.checked} of {expected['sentences_with_a_mark']}" in counted.told()
