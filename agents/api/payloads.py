@@ -1,0 +1,277 @@
+"""What callers send and are sent, with examples for the OpenAPI document; unknown fields are said, never ignored."""
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Annotated, Any, Literal
+
+from fastapi import Request
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from starlette.exceptions import HTTPException
+
+from agents.contracts.base import Mode, Tier
+from agents.research.scoping import MAX_MESSAGE
+
+MAX_BODY = 1_000_000
+"""Bytes of a request's body; what is longer is refused before it is read."""
+MAX_LISTED = 50
+"""Entries of a list in a request."""
+
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MESSAGE)]
+Domain = Annotated[str, StringConstraints(pattern=r"^-?[A-Za-z0-9*]([A-Za-z0-9.*-]{0,251}[A-Za-z0-9])?$")]
+IsoDate = Annotated[str, StringConstraints(pattern=r"^\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?$")]
+Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")]
+
+
+class Payload(BaseModel):
+    """Base of what callers send: exact types, no field that is not declared."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True, populate_by_name=True)
+
+
+class SimpleRunRequest(Payload):
+    """A task for one run, with the bounds of the simple tier unless they are given."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"task": "In which year was Eelgrass Watch founded?"}]})
+
+    task: Words
+    """What shall be found out."""
+    max_iters: int | None = Field(default=None, ge=1, le=20)
+    """Rounds, at most."""
+    max_queries: int | None = Field(default=None, ge=1, le=100)
+    """Searches over all rounds, at most."""
+    max_sources: int | None = Field(default=None, ge=1, le=100)
+    """Documents read over all rounds, at most."""
+    max_execution_time_s: float | None = Field(default=None, gt=0, le=86_400, allow_inf_nan=False)
+    """Seconds until the answer, planning and writing included."""
+    stream: bool = False
+    """Answer with server-sent events: progress, then the answer as the event `result`."""
+    async_: bool = Field(default=False, alias="async")
+    """Answer at once with 202, the job's id and the address of its status."""
+
+    @model_validator(mode="after")
+    def _one_way_of_waiting(self) -> "SimpleRunRequest":
+        if self.stream and self.async_:
+            raise ValueError("`stream` and `async` exclude each other")
+        return self
+
+
+class RunRequest(SimpleRunRequest):
+    """A task for one run. A bound given here wins over the environment's, and that over the tier's."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"task": "What does it cost to restore one hectare of eelgrass in Tolven Bay?", "complexity_tier": "simple"},
+                {"task": "How well did transplanted shoots survive?", "max_iters": 1, "stream": True},
+            ]
+        }
+    )  # fmt: skip
+
+    complexity_tier: Tier | None = None
+    """Bounds by name; detected while planning when it is not given."""
+
+
+class SearchRequest(Payload):
+    """One search, without any research."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"query": "eelgrass restoration cost", "max_results": 3}]}
+    )
+
+    query: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
+    """What is searched for."""
+    max_results: int = Field(default=8, ge=1, le=50)
+    """Hits, at most."""
+
+
+class Dates(Payload):
+    """When the sources were published."""
+
+    from_: IsoDate | None = Field(default=None, alias="from")
+    """Earliest date, as year, month or day."""
+    to: IsoDate | None = None
+    """Latest date, as year, month or day."""
+
+
+class JobRequest(Payload):
+    """A research job: the request is the authorization, its planners run inside the job."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"query": "What does it cost to restore one hectare of eelgrass in Tolven Bay?", "mode": "standard", "time": 5}
+            ]
+        }
+    )  # fmt: skip
+
+    query: Words | None = None
+    """One question."""
+    queries: list[Words] | None = Field(default=None, min_length=1, max_length=6)
+    """Several questions for one report, side by side."""
+    mode: Mode | None = None
+    """`standard`: up to 3 rounds; `deep`: up to 7."""
+    time: float | str | None = None
+    """Minutes, more than 0 and at most 1440, or `unlimited`; 5 by default, a tier's own with a tier."""
+    complexity_tier: Tier | None = None
+    """Bounds of a tier instead of those of a mode."""
+    language: Language | None = None
+    """Language of the report, as a BCP 47 tag; by default that of the question."""
+    domains: list[Domain] | None = Field(default=None, max_length=MAX_LISTED)
+    """Sites to search; with a leading `-`, sites to leave out."""
+    dates: Dates | None = None
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> "JobRequest":
+        if (self.query is None) == (self.queries is None):
+            raise ValueError("give either `query` or `queries`")
+        if self.mode and self.complexity_tier:
+            raise ValueError("`mode` and `complexity_tier` exclude each other: a tier has its own bounds")
+        return self
+
+
+class TaskRequest(Payload):
+    """A task that an operator puts into a running job."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"stage": "collect", "note": "Look at the 2024 recount too."}]}
+    )
+
+    stage: Literal["plan", "collect", "challenge", "write"]
+    claim_id: Annotated[str, StringConstraints(min_length=1, max_length=80)] | None = None
+    """The claim it is about."""
+    note: Annotated[str, StringConstraints(strip_whitespace=True, max_length=2000)] | None = None
+    """What to look at."""
+
+
+class GuidanceRequest(Payload):
+    """Words that the next rounds of a job follow."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"text": "Leave out press releases."}]})
+
+    text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
+
+
+# ---- answers
+
+
+class ErrorInside(BaseModel):
+    """What went wrong."""
+
+    type: str
+    message: str
+    retryable: bool
+    details: dict[str, Any] | None = None
+
+
+class ErrorBody(BaseModel):
+    """Every error of every route has this shape."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"error": {"type": "not_found", "message": "There is no such job.", "retryable": False}}]
+        }
+    )
+
+    error: ErrorInside
+
+
+class Accepted(BaseModel):
+    """A run that goes on by itself."""
+
+    job_id: str
+    status_url: str
+
+
+class PlannerStart(BaseModel):
+    """Whether the planner took the question up; where it did not, the job plans by itself."""
+
+    started: bool
+    error: str | None = None
+
+
+class Runtime(BaseModel):
+    """What a job runs on."""
+
+    engine: str
+    models: list[str]
+    retrievers: list[str]
+    durable: bool
+    """Whether a job outlives the process that runs it."""
+
+
+class JobAccepted(BaseModel):
+    """A job that was started."""
+
+    job_id: str
+    status: str
+    stage: str
+    planner: PlannerStart
+    runtime: Runtime
+    status_url: str
+
+
+class SearchHit(BaseModel):
+    """One hit."""
+
+    title: str
+    url: str
+    snippet: str
+    published: str | None = None
+    provider: str = ""
+
+
+class SearchAnswer(BaseModel):
+    """The hits of a search, best first; none is an answer, too."""
+
+    query: str
+    provider: str
+    results: list[SearchHit]
+
+
+_SAID = {
+    400: "The body can't be read.",
+    401: "Neither the key nor a session.",
+    403: "A request from another site.",
+    404: "There is no such thing, or it is somebody else's.",
+    409: "The job is not in a state that allows this.",
+    413: "The body is longer than 1,000,000 bytes.",
+    422: "A field is wrong or unknown, or the question is not feasible (`details` holds reasons and narrower questions).",
+    500: "An error of ours.",
+    501: "This server can't do this yet.",
+    502: "A provider failed, or gave nothing usable.",
+}
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorBody, "description": said} for status, said in _SAID.items()
+}
+"""Answers of every route beside its own, for the OpenAPI document."""
+
+
+class BoundedRoute(APIRoute):
+    """A route that refuses a body of more than a megabyte before it is read."""
+
+    def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
+        """Wrap the handler."""
+        handler = super().get_route_handler()
+
+        async def bounded(request: Request) -> Response:
+            said = request.headers.get("content-length", "")
+            if said.isdecimal() and int(said) > MAX_BODY:
+                raise _too_large()
+            read, receive = 0, request.receive
+
+            async def counting() -> MutableMapping[str, Any]:
+                nonlocal read
+                message = await receive()
+                read += len(message.get("body", b""))
+                if read > MAX_BODY:
+                    raise _too_large()
+                return message
+
+            return await handler(Request(request.scope, counting))
+
+        return bounded
+
+
+def _too_large() -> HTTPException:
+    return HTTPException(413, f"The body is longer than {MAX_BODY:,} bytes. Put long texts into your library.")
