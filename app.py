@@ -81,6 +81,18 @@ async def pick_split(action: cl.Action) -> None:
     await shielded(lambda: chat.picked(action.payload.get("texts")))
 
 
+@cl.action_callback("contract_edit")
+async def contract_edit(action: cl.Action) -> str:
+    """Take an edit of the draft made on its card; what could not be done is answered."""
+    said: list[str] = []
+
+    async def edit() -> None:
+        said.append(await chat.edited(action.payload))
+
+    await shielded(edit)
+    return "".join(said)
+
+
 @cl.action_callback("stop_run")
 async def stop_run(action: cl.Action) -> None:
     """Stop a run from its card."""

@@ -1,5 +1,7 @@
 """What this server is set up with, and what leaves this computer: said at start, on the first page, and by a route."""
 
+from typing import Protocol
+
 from agents.contracts.base import Frozen
 from agents.settings import OFFLINE
 from agents.team import Team
@@ -21,6 +23,33 @@ PROVIDERS = {
 }
 
 
+class Tried(Protocol):
+    """What trying keyless web search came to."""
+
+    @property
+    def host(self) -> str:
+        """Where queries go."""
+        ...
+
+    @property
+    def reachable(self) -> bool:
+        """Whether it answered."""
+        ...
+
+    @property
+    def reason(self) -> str:
+        """Why not, for people."""
+        ...
+
+
+class Cell(Frozen):
+    """One fact about this server, as the first page shows it."""
+
+    name: str
+    value: str
+    note: str
+
+
 class About(Frozen):
     """Engine, documents, and where words go."""
 
@@ -29,32 +58,85 @@ class About(Frozen):
     leaves: str
     lines: tuple[str, ...]
     """The same as sentences for the reader, most telling first."""
+    cells: tuple[Cell, ...] = ()
+    """The same in few words: writes with, searches in, leaves this computer."""
     sample: bool
     offline: bool
 
 
-def about(team: Team) -> About:
-    """Describe how a team is set up."""
+def about(team: Team, tried: Tried | None = None) -> About:
+    """Describe how a team is set up.
+
+    Args:
+        team: whose settings are described.
+        tried: what trying web search came to; None when it was not tried, or none would be asked.
+    """
     offline = not team.engine.reasons
     engine = OFFLINE_LINE if offline else f"Model: {team.engine.name}."
-    if team.sample:
-        documents = SAMPLE_DOCUMENTS
-    else:
-        folders = ", ".join(str(folder) for folder in team.settings.library)
-        documents = f"Documents: your library ({folders})."
-    leaves = NOTHING_LEAVES if offline else _receivers(team)
+    hosts: tuple[str, ...] = tuple(getattr(team.searcher, "destinations", ()))
+    cut_off = bool(hosts) and tried is not None and not tried.reachable
+    searched = () if cut_off else hosts
+    documents = _documents(team, hosts, cut_off=cut_off)
+    leaves = _leaves(team, searched, offline=offline)
     return About(
         engine=team.engine.name,
         documents=documents,
         leaves=leaves,
         lines=(engine, documents, leaves),
+        cells=_cells(team, searched, cut_off=cut_off, offline=offline),
         sample=team.sample,
         offline=offline,
     )
 
 
-def _receivers(team: Team) -> str:
-    """Say who is sent questions and passages."""
+def _documents(team: Team, hosts: tuple[str, ...], *, cut_off: bool) -> str:
+    if team.sample:
+        own = SAMPLE_DOCUMENTS
+    else:
+        own = f"Documents: your library ({', '.join(str(folder) for folder in team.settings.library)})."
+    if not hosts:
+        return own
+    if cut_off:
+        return f"Web search can't be reached from here, so it is left out. {own}"
+    beside = "" if team.sample else f" {own}"
+    return f"Searched: the web.{beside}"
+
+
+def _leaves(team: Team, hosts: tuple[str, ...], *, offline: bool) -> str:
+    """Say who is sent questions and passages, and where search words go."""
+    receivers = _receivers(team)
+    said = []
+    if hosts:
+        said.append(f"Search words go to {_and(hosts)}, and pages that are found are fetched from their sites.")
+    if receivers:
+        said.append(f"Your questions and passages of the documents go to {_and(receivers)}.")
+    return " ".join([*said, "Nothing else leaves this computer."]) if said else NOTHING_LEAVES
+
+
+def _cells(team: Team, hosts: tuple[str, ...], *, cut_off: bool, offline: bool) -> tuple[Cell, ...]:
+    receivers = _receivers(team)
+    writes = Cell(
+        name="Writes with",
+        value="Offline engine" if offline else ", ".join(name.partition("/")[2] or name for name in team.engine.names),
+        note="Free, on this computer" if offline else f"Asked at {_and(receivers)}" if receivers else "",
+    )
+    own = "Sample documents" if team.sample else "Your library"
+    if hosts:
+        searches = Cell(name="Searches in", value="The web", note="" if team.sample else "and your library")
+    else:
+        note = "Web search is out of reach" if cut_off else "Invented: nothing in them is real" if team.sample else ""
+        searches = Cell(name="Searches in", value=own, note=note)
+    going = [*(["Search words"] if hosts else []), *(["questions and passages"] if receivers else [])]
+    leaving = Cell(
+        name="Leaves this computer",
+        value=", ".join(going).capitalize() if going else "Nothing",
+        note=f"to {_and((*hosts, *receivers))}" if going else "Questions and files stay here",
+    )
+    return (writes, searches, leaving)
+
+
+def _receivers(team: Team) -> tuple[str, ...]:
+    """Name the model providers that are asked."""
     base = team.settings.api_base
     names: list[str] = []
     for model in team.engine.names:
@@ -62,5 +144,8 @@ def _receivers(team: Team) -> str:
         if model == OFFLINE:
             continue
         names.append(base if base and provider == "openai" else PROVIDERS.get(provider, provider))
-    who = " and ".join(dict.fromkeys(names))
-    return f"Your questions and passages of the documents go to {who}. Nothing else leaves this computer."
+    return tuple(dict.fromkeys(names)) if team.engine.reasons else ()
+
+
+def _and(names: tuple[str, ...]) -> str:
+    return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"

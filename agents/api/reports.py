@@ -3,12 +3,13 @@
 import re
 import unicodedata
 from html import unescape
+from typing import get_args
 from urllib.parse import quote as percent_encoded
 
 from fastapi.responses import HTMLResponse, Response
 
 from agents.api.lookup import Quoted
-from agents.contracts.report import Quote, Reference, ReportDocument
+from agents.contracts.report import Quote, Reference, ReportDocument, SentenceVerdict
 from agents.report.html import POLICY, render_markdown, to_html
 from agents.report.markdown import Linker, linked_markdown
 from agents.report.quote_page import quote_page
@@ -16,6 +17,12 @@ from agents.report.quote_page import quote_page
 FORMATS = {"md": "text/markdown", "html": "text/html", "json": "application/json"}
 _HEADING = re.compile(r"<h([2-4])([^>]*)>(.*?)</h\1>", re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
+_VERDICTS: tuple[SentenceVerdict, ...] = get_args(SentenceVerdict)
+_OPEN: dict[SentenceVerdict, str] = {verdict: chr(0xE020 + number) for number, verdict in enumerate(_VERDICTS)}
+_SHUT = "\ue01f"
+"""Private characters that stand for the span of a sentence while Markdown is rendered."""
+_BLOCK = re.compile(r"[|\n\ue01f-\ue02f]|^\s*(?:[-*+>#]|\d+[.)])\s|\$\$")
+"""What makes a span impossible: cells, several lines, the beginning of a block."""
 AROUND = 280
 """Characters shown before and after a quote, at most."""
 
@@ -43,7 +50,7 @@ def fragment(document: ReportDocument) -> dict[str, object]:
         headings.append({"id": place, "level": int(match[1]), "text": unescape(_TAG.sub("", match[3])).strip()})
         return f'<h{match[1]} id="{place}"{match[2]}>{match[3]}</h{match[1]}>'
 
-    html = _HEADING.sub(placed, render_markdown(chat_markdown(document)))
+    html = _HEADING.sub(placed, _with_verdicts(document))
     actual = document.methodology.actual
     return {
         "html": html,
@@ -61,6 +68,26 @@ def fragment(document: ReportDocument) -> dict[str, object]:
             "sources": len(document.references),
         },
     }
+
+
+def _with_verdicts(document: ReportDocument) -> str:
+    """Render a report, every sentence that was judged in a span that names its verdict."""
+    text = chat_markdown(document)
+    pieces: list[str] = []
+    last = at = 0
+    for sentence in document.sentences:
+        begin = text.find(sentence.text, at)
+        if begin < 0:
+            continue
+        at = begin + len(sentence.text)
+        if sentence.verdict is None or _BLOCK.search(sentence.text):
+            continue
+        pieces += [text[last:begin], _OPEN[sentence.verdict], sentence.text, _SHUT]
+        last = at
+    html = render_markdown("".join([*pieces, text[last:]]))
+    for verdict, mark in _OPEN.items():
+        html = html.replace(mark, f'<span data-verdict="{verdict}">')
+    return html.replace(_SHUT, "</span>")
 
 
 def written(document: ReportDocument, form: str) -> Response:

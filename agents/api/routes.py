@@ -46,9 +46,9 @@ async def healthz() -> dict[str, object]:
 
 
 @api.get("/research/about")
-async def configuration(owner: Owner, lookup: Jobs) -> dict[str, object]:
+async def configuration(owner: Owner, lookup: Jobs, request: Request) -> dict[str, object]:
     """Say which engine answers, which documents are searched, and what leaves this computer."""
-    return about(lookup.team).model_dump()
+    return about(lookup.team, request.app.state.dossier_site.reach.found).model_dump()
 
 
 @api.get("/research/jobs")

@@ -1,16 +1,39 @@
 """One server's parts, opened once per process: settings, team, ledger, and our routes on Chainlit's app."""
 
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, field
 
 import chainlit.server as chainlit_server
 from chainlit.config import config
 
+from agents.api.about import Tried
+from agents.api.branches import install_branches
 from agents.api.exposure import check_exposure
 from agents.api.hardening import harden
 from agents.api.ledger import Ledger
 from agents.api.routes import install
 from agents.settings import Settings, load
 from agents.team import Team, open_team
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Reach:
+    """Whether keyless web search can be reached, once it was tried."""
+
+    found: Tried | None = None
+    """None where none would be asked, and before it was tried."""
+
+    async def ask(self, team: Team) -> None:
+        """Try once; whatever goes wrong only means that nothing is known."""
+        try:
+            self.found = await team.probe()
+        except Exception:
+            log.exception("web search could not be tried")
+        if self.found is not None:
+            state = "reachable" if self.found.reachable else f"not reachable: {self.found.reason}"
+            log.info("keyless web search (%s) is %s", self.found.host, state)
 
 
 @dataclass(frozen=True)
@@ -20,6 +43,7 @@ class Site:
     settings: Settings
     team: Team
     ledger: Ledger
+    reach: Reach = field(default_factory=Reach)
 
 
 def opened(settings: Settings | None = None, team: Team | None = None) -> Site:
@@ -42,5 +66,6 @@ def opened(settings: Settings | None = None, team: Team | None = None) -> Site:
         config.run.headless = True
         harden(settings.host, settings.port)
         install(chainlit_server.app)
+        install_branches(chainlit_server.app)
         state.dossier_site = site
     return site

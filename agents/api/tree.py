@@ -1,9 +1,11 @@
 """The live tree of a job, folded from its events: what the card draws and what "how is it going" is answered from."""
 
+import re
 from collections.abc import Iterable
 
 from agents.budget import NOTHING, Usage
 from agents.contracts.base import Frozen
+from agents.contracts.decision import RoundRecord
 from agents.contracts.job import OVER, JobStatus, Stage
 from agents.events import (
     JobChanged,
@@ -124,7 +126,10 @@ class _Row:
         self.told = event
         if event.state != "queued" and self.started is None:
             self.started = seconds
-        self.ended = None if event.state in ACTIVE else seconds
+        if event.state in ACTIVE:
+            self.ended = None
+        elif self.ended is None:
+            self.ended = seconds
 
 
 class Tree:
@@ -197,8 +202,22 @@ class Tree:
 
     def _number(self, path: str) -> str:
         several = sum(1 for row in self._rows.values() if row.told.role == "query") > 1
-        steps = [step for step in path.split("/")[1:] if step.isdigit()]
-        return ".".join(str(int(step) + 1) for step in (steps if several else steps[1:]))
+        steps = path.split("/")[1:]
+        numbers = [self._place_among("/".join(path.split("/")[: depth + 2]), step) for depth, step in enumerate(steps)]
+        shown = numbers if several else numbers[1:]
+        return "" if None in shown else ".".join(str(number) for number in shown)
+
+    def _place_among(self, path: str, step: str) -> int | None:
+        """Count a branch from 1: planned ones by the plan, those of later rounds behind them; None for other work."""
+        if step.isdigit():
+            return int(step) + 1
+        if not _LATER.fullmatch(step):
+            return None
+        above = path.rpartition("/")[0] + "/"
+        beside = {one[len(above) :].partition("/")[0] for one in self._rows if one.startswith(above)}
+        planned = max((int(one) + 1 for one in beside if one.isdigit()), default=0)
+        later = sorted((one for one in beside if _LATER.fullmatch(one)), key=_rank)
+        return planned + later.index(step) + 1 if step in later else None
 
     def node(self, path: str, at: float | None = None) -> TreeNode:
         """Draw one row, as it stands at `at` seconds (default: at the last event)."""
@@ -241,9 +260,29 @@ class Tree:
         )
 
 
-def _place(path: str) -> list[tuple[int, str]]:
-    """Reading order: branch 10 after branch 9."""
-    return [(int(step), "") if step.isdigit() else (-1, step) for step in path.split("/")]
+_LATER = re.compile(r"r(\d+)-(\d+)")
+"""How branches of later rounds are named: `r2-0`."""
+
+
+def _rank(step: str) -> tuple[int, int, int, str]:
+    """Planned branches, then those of later rounds, then other work."""
+    if step.isdigit():
+        return (0, int(step), 0, "")
+    later = _LATER.fullmatch(step)
+    return (1, int(later[1]), int(later[2]), "") if later else (2, 0, 0, step)
+
+
+def _place(path: str) -> list[tuple[int, int, int, str]]:
+    """Reading order: branch 10 after branch 9; a branch that hangs below another by what it says stands below it."""
+    return [_rank(step) for step in path.split("/")]
+
+
+def _round(record: RoundRecord) -> str:
+    """Say what a round changed, and what comes next."""
+    said = [part.strip().rstrip(".") for part in (record.delta, record.reason) if part.strip()]
+    if record.decision.shouldContinue and record.decision.nextSearchTopic:
+        said.append(f"next: {record.decision.nextSearchTopic.strip().rstrip('.')}")
+    return f"Round {record.round}: {'. '.join(said)}."
 
 
 def _told(event: object) -> str:
@@ -264,7 +303,7 @@ def _told(event: object) -> str:
         case SourceRejected():
             return f"Left out {event.url}: {event.reason}."
         case RoundEnded():
-            return f"Round {event.record.round} ended: {event.record.delta}"
+            return _round(event.record)
         case SectionWritten():
             return f"Wrote “{event.title}”, {event.words} words."
         case ReportWritten():

@@ -45,6 +45,10 @@ class ShowContract:
     """What differs from the draft before, in plain words; empty for a first draft."""
     number: int = 1
     """Which draft of this question it is, counted from 1."""
+    undo: bool = False
+    """There is a draft before this one to go back to."""
+    in_place: bool = False
+    """It takes the place of the card it was edited on; else it is a message of its own."""
 
 
 @dataclass(frozen=True)

@@ -4,22 +4,23 @@ Only one thing here starts work: a message that is the phrase, when a contract l
 """
 
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 
-from agents.chat.acts import Act, Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
+from agents.chat.acts import Act, Refuse, Reply, Say, ShowContract, ShowScope, Started
+from agents.chat.branches import asks_to_undo, read_branch_edit
+from agents.chat.drafts import MAX_FORMER, CardEdit, Draft, as_branch_edit, put_back, with_branch, with_terms
 from agents.chat.edits import Edit, changes, edited, picked, read_edit
-from agents.chat.progress import progress_line, view_of
-from agents.chat.words import asks_for_progress, counted, steering
+from agents.chat.underway import Underway
 from agents.contracts.base import Frozen, Mode
 from agents.contracts.brief import Query
 from agents.contracts.contract import Contract
-from agents.contracts.plan import Plan
-from agents.errors import DossierError, NotFeasible
+from agents.errors import BadRequest, DossierError, NotFeasible
 from agents.jobs.service import Job
 from agents.llm.base import OnText
 from agents.research.authorization import PHRASE, authorizes, looks_like_the_phrase
 from agents.research.command import ResearchCommand, parse_research
-from agents.research.contracting import make_contract
+from agents.research.editing import BranchEdit
 from agents.research.scoping import Scope, checked, refused
 from agents.team import Team
 
@@ -41,6 +42,10 @@ class Talk(Frozen):
     """The draft on the table: exactly what the phrase would bind."""
     drafts: int = 0
     """Drafts shown for the question at hand."""
+    former: tuple[Draft, ...] = ()
+    """Drafts that an edit took the place of, oldest first: what can be undone."""
+    by_hand: bool = False
+    """The plan was edited by hand: it is kept where else it would be drafted anew."""
     job_id: str = ""
     """The last run that was started here."""
     picker: Mode | None = None
@@ -104,7 +109,7 @@ class Conversation:
         elif not is_command and looks_like_the_phrase(text):
             acts = _one(Refuse(NEAR_MISS))
         elif self.running is not None:
-            acts = _one(self._during_the_run(self.running, checked(text), is_command))
+            acts = _one(Underway(self.team, self.running).hear(checked(text), is_command=is_command))
         elif is_command:
             self._take_picker(modes)
             acts = self._commanded(parse_research(text), on_text)
@@ -124,7 +129,7 @@ class Conversation:
             yield Refuse(not_started(talk.scope))
         elif self._take_picker(modes):
             # The picker was moved after the draft was shown: what the phrase would bind is not what was read.
-            async for act in self._drafted():
+            async for act in self._edit(Edit(mode=self.talk.scope.mode)):
                 yield act
             yield Refuse(
                 f"I haven't started: the depth was changed after the draft. Type **{PHRASE}** to bind the new one."
@@ -174,7 +179,15 @@ class Conversation:
         before = self.talk
         scope = self._fresh()
         update = {"mode": given.mode or scope.mode, "minutes": given.minutes if given.time_given else scope.minutes}
-        self.talk = before.model_copy(update={"scope": scope.model_copy(update=update), "contract": None, "drafts": 0})
+        self.talk = before.model_copy(
+            update={
+                "scope": scope.model_copy(update=update),
+                "contract": None,
+                "drafts": 0,
+                "former": (),
+                "by_hand": False,
+            }
+        )
         try:
             async for act in self._turn(checked(given.question), on_text):
                 yield act
@@ -185,18 +198,22 @@ class Conversation:
             raise
 
     async def _scoped(self, text: str, on_text: OnText | None) -> AsyncIterator[Act]:
-        scope = self.talk.scope
-        if scope.queries and (edit := read_edit(text)) is not None:
+        talk = self.talk
+        if talk.contract is not None and asks_to_undo(text):
+            acts = _one(self._undone())
+        elif talk.contract is not None and (typed := read_branch_edit(text)) is not None:
+            acts = self._branch(as_branch_edit(typed, talk.contract))
+        elif talk.scope.queries and (edit := read_edit(text)) is not None:
             acts = self._edit(edit)
         else:
-            acts = self._turn(picked(text, splits_of(scope)) or text, on_text)
+            acts = self._turn(picked(text, splits_of(talk.scope)) or text, on_text)
         async for act in acts:
             yield act
 
     async def _turn(self, text: str, on_text: OnText | None) -> AsyncIterator[Act]:
         scope, turn = await self.team.scope(self.talk.scope, text, on_text)
-        before = self.talk.contract
-        self.talk = self.talk.model_copy(update={"scope": scope, "contract": None})
+        before = self._draft
+        self.talk = self.talk.model_copy(update={"scope": scope, "contract": None, "by_hand": False})
         yield Reply(turn.reply)
         if scope.feasible and scope.ready:
             async for act in self._drafted(before):
@@ -204,36 +221,82 @@ class Conversation:
         else:
             yield ShowScope(scope)
 
+    # ---- edits of the draft
+
+    async def on_card(self, edit: CardEdit) -> AsyncIterator[Act]:
+        """Take an edit made on the card. What cannot be done is said; the draft then stands as it was."""
+        try:
+            contract = self.talk.contract
+            if contract is None or edit.hash != contract.hash:
+                raise BadRequest("That card shows a draft that no longer stands. Nothing was changed.")
+            async for act in self._carded(edit, contract):
+                yield replace(act, in_place=True) if isinstance(act, ShowContract) else act
+        except DossierError as error:
+            yield Refuse(error.notice)
+
+    async def _carded(self, edit: CardEdit, contract: Contract) -> AsyncIterator[Act]:
+        if edit.op == "undo":
+            acts = _one(self._undone())
+        elif edit.op == "say":
+            said = read_edit(edit.text)
+            if said is None:
+                raise BadRequest(f"I can't read “{edit.text[:80]}” as a change of the limits. Nothing was changed.")
+            acts = self._edit(said)
+        elif edit.op == "drop" and len(edit.path) == 1:
+            acts = self._edit(Edit(drop=(edit.path[0] + 1,)))
+        else:
+            acts = self._branch(BranchEdit(op=edit.op, place=edit.path or (0,), text=edit.text))
+        async for act in acts:
+            yield act
+
+    @property
+    def _draft(self) -> Draft | None:
+        """The draft on the table, as it can be gone back to."""
+        return Draft(scope=self.talk.scope, contract=self.talk.contract) if self.talk.contract else None
+
+    async def _branch(self, edit: BranchEdit) -> AsyncIterator[Act]:
+        before = self._draft
+        if before is None:
+            raise BadRequest("There is no draft yet whose branches could be edited. Nothing was changed.")
+        if edit.op == "drop" and len(edit.place) == 1:
+            async for act in self._edit(Edit(drop=(edit.place[0] + 1,))):
+                yield act
+            return
+        contract, said = with_branch(self.team, before.contract, edit)
+        self.talk = self.talk.model_copy(update={"by_hand": True})
+        yield self._on_the_table(contract, before, (said,))
+
+    def _undone(self) -> Act:
+        draft, former = put_back(self.talk.former)
+        self.talk = self.talk.model_copy(
+            update={
+                "scope": draft.scope,
+                "contract": draft.contract,
+                "former": former,
+                "drafts": self.talk.drafts + 1,
+                "by_hand": bool(former) and self.talk.by_hand,
+            }
+        )
+        said = (f"took back: {draft.left_by}",)
+        return ShowContract(draft.contract, draft.scope, said, number=self.talk.drafts, undo=bool(former))
+
     async def _edit(self, edit: Edit) -> AsyncIterator[Act]:
-        before = self.talk.contract
+        before = self._draft
         scope = edited(self.talk.scope, edit)
+        # The words of a plan are in the language it was drafted in; one that was edited by hand is kept all the same.
+        kept = before is not None and (edit.language is None or self.talk.by_hand)
+        contract = with_terms(self.team, before.contract, scope) if before and kept else None
         self.talk = self.talk.model_copy(update={"scope": scope, "contract": None})
         if not (scope.feasible and scope.ready):
             yield Say("Noted for the draft.")
             yield ShowScope(scope)
-        elif before is not None and edit.keeps_the_plans:
-            kept = tuple(plan for plan in before.plans if plan.query in {query.text for query in scope.queries})
-            if len(kept) == len(scope.queries):
-                yield self._on_the_table(self._frozen_anew(before, scope, kept), before)
-                return
-            async for act in self._drafted(before):
-                yield act
+        elif contract is not None:
+            yield self._on_the_table(contract, before)
         else:
             async for act in self._drafted(before):
                 yield act
 
-    def _frozen_anew(self, before: Contract, scope: Scope, plans: tuple[Plan, ...]) -> Contract:
-        """The same plans under changed terms: nothing is asked of a model again."""
-        return make_contract(
-            scope.brief(before.brief.today, max_cost_usd=self.team.settings.max_cost_usd),
-            plans,
-            self.team.means.limits,
-            reasons=self.team.means.reasons,
-            models=self.team.means.models,
-            retrievers=self.team.means.retrievers,
-        )
-
-    async def _drafted(self, before: Contract | None = None) -> AsyncIterator[Act]:
+    async def _drafted(self, before: Draft | None = None) -> AsyncIterator[Act]:
         """Draft the contract; a plan that comes out too deep or too wide takes the query's feasibility back."""
         try:
             contract = await self.team.draft(self.talk.scope)
@@ -246,29 +309,15 @@ class Conversation:
             return
         yield self._on_the_table(contract, before)
 
-    def _on_the_table(self, contract: Contract, before: Contract | None) -> ShowContract:
-        self.talk = self.talk.model_copy(update={"contract": contract, "drafts": self.talk.drafts + 1})
-        changed = changes(before, contract) if before else ()
-        return ShowContract(contract, self.talk.scope, changed, number=self.talk.drafts)
-
-    # ---- while a run is going
-
-    def _during_the_run(self, job: Job, text: str, is_command: bool) -> Act:
-        steer = None if is_command else steering(text)
-        if steer == "stop":
-            self.team.jobs.stop(job)
-            return Stopping(job)
-        if steer == "finish":
-            self.team.jobs.finish(job)
-            return Say(f"No new searches. Writing from {counted(view_of(job).usage.sources, 'source')}.")
-        if not is_command and asks_for_progress(text):
-            return Say(progress_line(job))
-        what = "A new question" if is_command else "Your message"
-        return Refuse(
-            f"The run goes on as authorized. {what} was not applied to it: "
-            "this version takes no guidance during a run. "
-            "Type *stop* to end it, *finish* to write from what is there, or ask something else in a new chat."
+    def _on_the_table(self, contract: Contract, before: Draft | None, said: tuple[str, ...] = ()) -> ShowContract:
+        changed = said or (changes(before.contract, contract) if before else ())
+        former = self.talk.former
+        if before is not None and changed:
+            former = (*former, before.model_copy(update={"left_by": "; ".join(changed)}))[-MAX_FORMER:]
+        self.talk = self.talk.model_copy(
+            update={"contract": contract, "drafts": self.talk.drafts + 1, "former": former}
         )
+        return ShowContract(contract, self.talk.scope, changed, number=self.talk.drafts, undo=bool(former))
 
 
 async def _one(act: Act) -> AsyncIterator[Act]:

@@ -28,6 +28,9 @@ _TIME = re.compile(
 _HAS_TIME_WORD = re.compile(r"time|minute|\bmins?\b|unlimited|\d ?m\b|limit|budget")
 _ONLY = re.compile(rf"only (?:the )?(?:domains?|sites?|from)?:? ?({_DOMAIN})")
 _EXCLUDE = re.compile(rf"(?:exclude|without|not from|no|skip) (?:the )?(?:domains?|sites?)?:? ?({_DOMAIN})")
+_LIFT = re.compile(rf"(?:allow|readmit|lift) (?:the )?(?:domains?|sites?)?:? ?({_DOMAIN})")
+_ALL_DOMAINS = re.compile(r"(?:all|any) (?:domains?|sites?)|(?:no|without) domain limits?")
+_ANY_DATE = re.compile(r"(?:any|all) (?:dates?|years?|time range)|(?:no|without) date limits?")
 _BARE_DOMAIN = re.compile(rf"({_DOMAIN})")
 _LANGUAGE = re.compile(r"(?:(?:report )?language:? |(?:write|answer|report)(?: it)? in |in )([a-zçñ]+)")
 _BETWEEN = re.compile(r"(?:dates? )?(?:from )?(\d{4}) ?(?:-|–|to|until|till) ?(\d{4})")
@@ -53,15 +56,14 @@ class Edit(Frozen):
     language: str | None = None
     date_from: str | None = None
     date_to: str | None = None
-
-    @property
-    def keeps_the_plans(self) -> bool:
-        """True when the plans drafted before still fit: rounds and language are written into a plan."""
-        return self.mode is None and self.language is None
+    lift: tuple[str, ...] = ()
+    """Domains that are neither required nor left out any more."""
+    all_domains: bool = False
+    any_date: bool = False
 
     def __or__(self, other: "Edit") -> "Edit":
         changed = {name: getattr(other, name) for name in other.model_fields_set}
-        for name in ("drop", "domains", "exclude_domains"):
+        for name in ("drop", "domains", "exclude_domains", "lift"):
             if name in changed:
                 changed[name] = (*getattr(self, name), *changed[name])
         return self.model_copy(update=changed)
@@ -99,6 +101,12 @@ def _clause(text: str) -> Edit | None:
         return Edit(domains=(found[1],))
     if found := _EXCLUDE.fullmatch(text):
         return Edit(exclude_domains=(found[1],))
+    if found := _LIFT.fullmatch(text):
+        return Edit(lift=(found[1],))
+    if _ALL_DOMAINS.fullmatch(text):
+        return Edit(all_domains=True)
+    if _ANY_DATE.fullmatch(text):
+        return Edit(any_date=True)
     if (found := _LANGUAGE.fullmatch(text)) and found[1] in LANGUAGES:
         return Edit(language=LANGUAGES[found[1]])
     if found := _BETWEEN.fullmatch(text):
@@ -130,7 +138,7 @@ def edited(scope: Scope, edit: Edit) -> Scope:
     queries = tuple(query for number, query in enumerate(scope.queries, start=1) if number not in edit.drop)
     if not queries:
         raise BadRequest("That is the only query of the draft. Ask something else instead, and I draft anew.")
-    date_from, date_to = edit.date_from or scope.date_from, edit.date_to or scope.date_to
+    date_from, date_to = _dates(scope, edit)
     if date_from and date_to and date_from > date_to:
         raise BadRequest(f"{date_from[:4]} is after {date_to[:4]}. Nothing was changed.")
     return scope.model_copy(
@@ -138,13 +146,27 @@ def edited(scope: Scope, edit: Edit) -> Scope:
             "queries": queries,
             "mode": edit.mode or scope.mode,
             "minutes": edit.minutes if edit.time_given else scope.minutes,
-            "domains": tuple(dict.fromkeys((*scope.domains, *edit.domains))),
-            "exclude_domains": tuple(dict.fromkeys((*scope.exclude_domains, *edit.exclude_domains))),
+            # A domain is asked for or left out, never both: what was said last holds.
+            "domains": _domains(scope.domains, edit.domains, (*edit.exclude_domains, *edit.lift), edit),
+            "exclude_domains": _domains(scope.exclude_domains, edit.exclude_domains, (*edit.domains, *edit.lift), edit),
             "language": edit.language or scope.language,
             "date_from": date_from,
             "date_to": date_to,
         }
     )
+
+
+def _dates(scope: Scope, edit: Edit) -> tuple[str | None, str | None]:
+    if edit.any_date:
+        return edit.date_from, edit.date_to
+    if edit.date_from and edit.date_to:
+        return edit.date_from, edit.date_to
+    return edit.date_from or scope.date_from, edit.date_to or scope.date_to
+
+
+def _domains(before: tuple[str, ...], more: tuple[str, ...], gone: tuple[str, ...], edit: Edit) -> tuple[str, ...]:
+    kept = () if edit.all_domains else tuple(name for name in before if name not in gone)
+    return tuple(dict.fromkeys((*kept, *more)))
 
 
 def picked(message: str, splits: tuple[str, ...]) -> str | None:

@@ -3,7 +3,7 @@
 import asyncio
 import contextvars
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -13,8 +13,9 @@ from pydantic import ValidationError
 
 from agents.api.exposure import LOCAL, REMOTE, is_the_key
 from agents.api.site import Site
-from agents.chat.acts import Started
+from agents.chat.acts import Act, Refuse, Started
 from agents.chat.conversation import Conversation, Talk
+from agents.chat.drafts import CardEdit
 from agents.chat.edits import as_picked
 from agents.chat.history import History, Uploads
 from agents.chat.outcome import Outcomes
@@ -55,6 +56,7 @@ class Chat:
         data = site.settings.data_dir
         self.history = History(data / "chat.db", Uploads(data / "uploads"))
         self.outcomes = Outcomes(self.ledger, self.team.shelf, self.history)
+        self._probing: asyncio.Task[None] | None = None
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     # ---- life of the server
@@ -63,10 +65,14 @@ class Chat:
         """Close what a former process left open."""
         for entry in await self.ledger.settle(self.team.shelf):
             log.info("job %s was left open by a former process: %s", entry.id, entry.status)
+        # In the background: the first page must not wait for a network that may not be there.
+        self._probing = asyncio.create_task(self.site.reach.ask(self.team), name="probe")
 
     async def close(self) -> None:
         """Stop all runs, and let their chats know."""
         self.outcomes.closing = True
+        if self._probing is not None:
+            self._probing.cancel()
         await self.team.close()
         await self.outcomes.close()
 
@@ -129,14 +135,41 @@ class Chat:
             await cl.context.emitter.task_end()
 
     async def answer(self, text: str, command: str | None, modes: Mapping[str, str]) -> None:
-        """Have the conversation answer and draw its acts; the talk is kept whatever happens."""
+        """Have the conversation answer and draw its acts."""
+
+        def acts(conversation: Conversation, stage: Stage) -> AsyncIterator[Act]:
+            return conversation.hear(text, command, modes, stage.streamed.on_text)
+
+        await self._conversed(acts)
+
+    async def edited(self, given: object) -> str:
+        """Take an edit made on the contract's card; what could not be done is answered, for the card to show."""
+        refusals: list[str] = []
+        try:
+            edit = CardEdit.model_validate(given)
+        except ValidationError as error:
+            log.warning("an edit of a card can't be read: %s", error)
+            return "That change could not be read. Nothing was changed."
+
+        async def acts(conversation: Conversation, _: Stage) -> AsyncIterator[Act]:
+            async for act in conversation.on_card(edit):
+                if isinstance(act, Refuse):
+                    refusals.append(act.text)
+                else:
+                    yield act
+
+        await self._conversed(acts)
+        return " ".join(refusals)
+
+    async def _conversed(self, acts: Callable[[Conversation, Stage], AsyncIterator[Act]]) -> None:
+        """Draw what the conversation does; how the talk stands is kept whatever happens."""
         session = cl.context.session
         async with self._talking(session.thread_id):
             before = await self._talk(session.thread_id)
             conversation = Conversation(self.team, before, owner=who(session.user))
             stage = Stage(self.history, before.cards, sample=self.team.sample)
             try:
-                async for act in conversation.hear(text, command, modes, stage.streamed.on_text):
+                async for act in acts(conversation, stage):
                     if isinstance(act, Started):
                         self.outcomes.watch(act.job, session.thread_id, session.user)
                     await stage.draw(act)

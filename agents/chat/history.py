@@ -53,6 +53,10 @@ _STEPS = """
 SELECT s.*, f.id f_id, f.value f_value, f.comment f_comment FROM steps s LEFT JOIN feedbacks f ON f."forId" = s.id
 WHERE s."threadId" = :id ORDER BY s."createdAt", s.rowid
 """
+_ONE_STEP = """
+SELECT s.*, f.id f_id, f.value f_value, f.comment f_comment FROM steps s LEFT JOIN feedbacks f ON f."forId" = s.id
+WHERE s.id = :id
+"""
 _UPDATED = """COALESCE((SELECT MAX("createdAt") FROM steps s WHERE s."threadId" = t.id), t."createdAt")"""
 _MATCHES = """
 AND (lower(t.name) LIKE :q ESCAPE '\\' OR EXISTS(
@@ -148,6 +152,22 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
             "UPDATE elements SET props = json_patch(COALESCE(props, '{}'), :props) WHERE id = :id",
             {"id": element_id, "props": json.dumps(props)},
         )
+
+    async def put_props(self, element_id: str, props: Row) -> None:
+        """Put other props in the place of those of a kept element."""
+        await self.execute_sql(
+            "UPDATE elements SET props = :props WHERE id = :id", {"id": element_id, "props": json.dumps(props)}
+        )
+
+    async def reword(self, step_id: str, output: str) -> StepDict | None:
+        """Put another text in the place of a kept message's; None when there is no such message."""
+        await self.execute_sql("UPDATE steps SET output = :o WHERE id = :id", {"id": step_id, "o": output})
+        rows = await self.execute_sql(_ONE_STEP, {"id": step_id})
+        return _step(dict(rows[0])) if rows else None
+
+    async def has_thread(self, thread_id: str) -> bool:
+        """Tell whether a thread is still there: its user may have deleted it while a run was going."""
+        return bool(await self.execute_sql("SELECT 1 FROM threads WHERE id = :id", {"id": thread_id}))
 
     # ---- the talk of a thread
 

@@ -86,6 +86,10 @@ class Outcomes:
         shown = outcome(entry, document)
         # Chainlit's data layer asks the context whether a browser has spoken yet: here there is none.
         init_http_context(thread_id=entry.thread_id, user=user)
+        if not await self.history.has_thread(entry.thread_id):
+            # Its user deleted the chat while the run was going; keeping a message would bring it back, nameless.
+            log.info("the chat of job %s is gone; its report is kept on the shelf", entry.id)
+            return shown
         for step in shown.steps:
             await self.history.create_step(dict(step))
         for element in shown.elements:
@@ -98,10 +102,7 @@ class Outcomes:
             )
             await self.history.create_element(kept)
         for tab in tabs(entry.thread_id, entry.owner):
-            for step in shown.steps:
-                await tab.emit("new_message", step)
-            for element in shown.elements:
-                await tab.emit("element", element)
+            await _send(tab, shown)
         return shown
 
     async def show_missing(self, thread_id: str, owner: str, user: Any, known: set[str]) -> Shown:
@@ -121,11 +122,15 @@ class Outcomes:
         for entry in await self.ledger.in_thread(tab.thread_id, who(tab.user)):
             if entry.over and uid(entry.id, "report") not in known:
                 document = await self.shelf.report(entry.id) if entry.status == "done" else None
-                shown = outcome(entry, document)
-                for step in shown.steps:
-                    await tab.emit("new_message", step)
-                for element in shown.elements:
-                    await tab.emit("element", element)
+                await _send(tab, outcome(entry, document))
+
+
+async def _send(tab: Any, shown: Shown) -> None:
+    """Send to one tab, elements first: a report's text must not be seen before the card that takes its place."""
+    for element in shown.elements:
+        await tab.emit("element", element)
+    for step in shown.steps:
+        await tab.emit("new_message", step)
 
 
 def outcome(entry: Entry, document: ReportDocument | None) -> Shown:
@@ -135,13 +140,12 @@ def outcome(entry: Entry, document: ReportDocument | None) -> Shown:
     run = _step(entry, "run", "run", now, parent=None, name="on_message", output="")
     text = outcome_text(entry, document)
     elements: tuple[Step, ...] = ()
-    metadata: dict[str, Any] = {}
     if document is not None and views.REPORT_ELEMENT and views.drawn("ReportView"):
-        metadata = {"markdown": text}
-        text = f"**{views.line_safe(document.title)}**"
+        # The Markdown stays the message's text: for copying, for searching the history, and for when the element
+        # fails. The page hides it while the element stands (see public/dossier.css).
         elements = (_report_element(entry, document),)
     message = _step(entry, "report", "assistant_message", now, parent=run["id"], name="Dossier", output=text)
-    message["metadata"], message["isError"] = metadata, entry.status == "failed"
+    message["isError"] = entry.status == "failed"
     return Shown((run, message), elements)
 
 

@@ -110,8 +110,10 @@ class Stage:
                 if scope.queries or scope.open_questions:
                     await self._card("ScopeCard", scope, scope_line(act.scope), scope_markdown(act.scope))
             case ShowContract():
-                await self._retire("replaced")
                 card, line = ContractCard.of(act, sample=self.sample), contract_line(act.changed)
+                if act.in_place and await self._redraw("ContractCard", card, line):
+                    return
+                await self._retire("replaced")
                 await self._card("ContractCard", card, line, f"{contract_markdown(card)}\n\n{line}")
             case Started():
                 await self._retire("bound")
@@ -143,6 +145,29 @@ class Stage:
         if not lasting:
             self.cards = (*self.cards, ShownCard(element_id=element.id, message_id=message.id, name=name))
         await mirror(dict(message.to_dict()), (dict(element.to_dict()),))
+
+    async def _redraw(self, name: Name, props: Frozen, line: str) -> bool:
+        """Put other props, and another line above it, in the place of the card on the table; False without one."""
+        session = cl.context.session
+        shown = next((card for card in reversed(self.cards) if card.name == name), None)
+        element = await self.history.get_element(session.thread_id, shown.element_id) if shown else None
+        if shown is None or element is None:
+            return False
+        changed = {**element, "props": props.model_dump(mode="json")}
+        await self.history.put_props(shown.element_id, changed["props"])
+        await self._reworded(shown.message_id, line)
+        await cl.context.emitter.send_element(changed)
+        for tab in other_tabs():
+            await tab.emit("element", changed)
+        return True
+
+    async def _reworded(self, message_id: str, line: str) -> None:
+        """Put another text in the place of a kept message's."""
+        step = await self.history.reword(message_id, line)
+        if step is not None:
+            await cl.context.emitter.update_step(step)
+            for tab in other_tabs():
+                await tab.emit("update_message", {**step, "parentId": None})
 
     async def _retire(self, state: str) -> None:
         """Put the cards before this one out of use, so that nobody acts on what no longer stands."""

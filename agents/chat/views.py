@@ -9,7 +9,7 @@ from typing import Literal
 from agents.budget import synthesis_reserve_s
 from agents.chat.acts import ShowContract
 from agents.chat.conversation import splits_of
-from agents.chat.edits import dates_words, language_name, time_words
+from agents.chat.edits import LANGUAGES, dates_words, language_name, time_words
 from agents.contracts.base import Frozen, Mode
 from agents.contracts.contract import Contract, ForecastLine
 from agents.contracts.plan import Leaf, Node
@@ -21,7 +21,7 @@ from agents.settings import ROOT
 
 ELEMENTS = ROOT / "public" / "elements"
 REPORT_ELEMENT = True
-"""Show the report as an element in place of its Markdown message; the Markdown then lies in the message's metadata."""
+"""Show the report as an element; its Markdown stays the message's text, which the page hides while the element stands."""
 
 PHRASE_LINE = f"Type **{PHRASE}** to begin. It binds exactly this draft."
 STARTED_LINE = "Started. First sources should appear within half a minute. You can close this page."
@@ -129,6 +129,11 @@ class ContractCard(Frozen):
     """`bound` once the phrase bound it, `replaced` once another draft took its place."""
     changed: tuple[str, ...]
     ready: bool = True
+    editable: bool = True
+    undo: bool = False
+    """There is a draft before this one to go back to."""
+    languages: tuple[str, ...] = ()
+    """Languages that a report can be asked for in."""
     language: str
     query_type: str
     caution: str
@@ -155,6 +160,8 @@ class ContractCard(Frozen):
             hash=contract.hash,
             draft=shown.number,
             changed=shown.changed,
+            undo=shown.undo,
+            languages=tuple(dict.fromkeys(language_name(tag) for tag in LANGUAGES.values())),
             language=language_name(brief.language),
             query_type=brief.query_type,
             caution=CAUTION if brief.query_type == "medical_legal_financial" else "",
@@ -191,6 +198,8 @@ class ResearchRun(Frozen):
     title: str
     minutes: float | None
     reserve_s: float
+    steer: bool = True
+    """Branches can be finished and stopped one by one."""
 
     @classmethod
     def of(cls, job: Job, contract: Contract) -> "ResearchRun":

@@ -23,7 +23,7 @@ _FINISH = frozenset(
 )  # fmt: skip
 _PROGRESS = re.compile(
     r"\b(how('s| is| are)? (it|things|that|the run|the research)|how far|how long|how much|status|progress|"
-    r"still running|"
+    r"still running|when (will|are|is)|"
     r"are you (done|there|finished)|what are you doing|where are you|"
     r"wie läuft|wie laeuft|wie weit|wie lange|wie steht|fortschritt|stand der dinge|zwischenstand|"
     r"où en|ou en es|ça avance|ca avance|avancement|progrès|combien de temps|"

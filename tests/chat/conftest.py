@@ -27,7 +27,12 @@ class HeldModel(ScriptedModel):
     """Answers like a scripted model, but holds extractors back until they are let go."""
 
     def __init__(self, worker, held=("extractor",)):
-        super().__init__(by_role=dict.fromkeys(("manager", "planner", "extractor", "reflector", "synthesizer"), worker))
+        super().__init__(
+            by_role=dict.fromkeys(
+                ("manager", "planner", "extractor", "reflector", "challenger", "verifier", "judge", "synthesizer"),
+                worker,
+            )
+        )
         self.held, self.go = held, asyncio.Event()
 
     async def reply(self, request, on_text=None):
@@ -37,7 +42,11 @@ class HeldModel(ScriptedModel):
 
 
 def make_team(folder, model=None, *, sample=False, searcher=None, kind=Team, **settings):
-    model = model or ScriptedModel(by_role=dict.fromkeys(("manager", "planner", "extractor", "reflector", "synthesizer"), Worker()))
+    model = model or ScriptedModel(
+        by_role=dict.fromkeys(
+            ("manager", "planner", "extractor", "reflector", "challenger", "verifier", "judge", "synthesizer"), Worker()
+        )
+    )
     return kind(
         Settings(data_dir=folder, model="offline", **settings),
         models=dict.fromkeys([role.name for role in ROLES], model),
@@ -66,6 +75,11 @@ class Talker:
             self.pieces.append(piece)
 
         return [act async for act in self.conversation.hear(text, on_text=on_text, **kwargs)]
+
+    async def on_card(self, **edit):
+        from agents.chat.drafts import CardEdit
+
+        return [act async for act in self.conversation.on_card(CardEdit(**edit))]
 
     @property
     def talk(self):

@@ -255,9 +255,7 @@ async def test_an_old_draft_is_put_out_of_use(chat):
     assert kept[first["id"]] == "replaced"
 
 
-async def test_a_report_element_takes_the_place_of_the_text_when_it_is_turned_on(chat, monkeypatch):
-    monkeypatch.setattr("agents.chat.views.REPORT_ELEMENT", True)
-    monkeypatch.setattr("agents.chat.views.drawn", lambda name: True)
+async def test_a_report_comes_as_an_element_before_the_text_that_is_kept_for_copying(chat):
     page = Page()
     await page.say(QUESTION)
     await page.say(PHRASE)
@@ -268,8 +266,14 @@ async def test_a_report_element_takes_the_place_of_the_text_when_it_is_turned_on
     await chat.outcomes.close()
     thread = await chat.history.get_thread(page.session.thread_id)
     (message,) = [step for step in thread["steps"] if step["id"] == element["forId"]]
-    assert "## References" in message["metadata"]["markdown"]
-    assert "## References" not in message["output"]
+    assert "## References" in message["output"]
+    kinds = [
+        data.get("name") if event == "element" else data["id"]
+        for event, data in page.sent
+        if event in {"element", "new_message"}
+    ]
+    assert kinds.index("ReportView") < kinds.index(element["forId"])
+    assert [one["name"] for one in thread["elements"]].count("ReportView") == 1
 
 
 async def test_a_talk_that_cannot_be_read_begins_anew(chat):

@@ -6,8 +6,10 @@ import pytest
 
 from agents.chat.acts import Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
 from agents.chat.conversation import COMMAND_HELP, NEAR_MISS, Talk
+from agents.chat.progress import view_of
 from agents.contracts.brief import Query, ScopingTurn
 from agents.errors import BadOutput, ModelError, NotFeasible
+from agents.events import Noted
 from agents.llm.scripted import ScriptedModel
 from agents.research.scoping import Scope
 from agents.team import Team
@@ -426,6 +428,116 @@ async def test_an_edit_that_cannot_be_made_changes_nothing(talker, text):
     assert talker.talk == before
 
 
+async def test_branches_are_edited_by_talking_and_each_edit_is_a_draft_of_its_own(talker):
+    await talker(QUESTION)
+    asked = len(talker.team.models["planner"].asked)
+    seen = {talker.talk.contract.hash}
+
+    for number, (text, said) in enumerate(
+        [
+            ("drop branch 3", "dropped “"),
+            ("rename branch 1 to “Closures by winter”", "is now “Closures by winter”"),
+            ("add a branch: What did the tickets cost?", "added “What did the tickets cost?”"),
+            ("move branch 3 up", "moved “What did the tickets cost?” up"),
+        ],
+        start=2,
+    ):
+        (act,) = await talker(text)
+        assert isinstance(act, ShowContract)
+        assert said in act.changed[0]
+        assert (act.number, act.undo, act.in_place) == (number, True, False)
+        seen.add(act.contract.hash)
+
+    titles = [child.title for child in talker.talk.contract.plans[0].root.children]
+    assert titles[0] == "Closures by winter"
+    assert titles[1] == "What did the tickets cost?"
+    assert len(seen) == 5
+    assert len(talker.team.models["planner"].asked) == asked
+
+
+async def test_undo_goes_back_draft_by_draft_under_new_numbers(talker):
+    await talker(QUESTION)
+    first = talker.talk.contract
+    await talker("drop branch 3")
+    await talker("10 minutes")
+
+    (act,) = await talker("undo")
+    assert act.changed == ("took back: 10 minutes instead of 5 minutes",)
+    assert (act.number, act.undo) == (4, True)
+    (act,) = await talker("undo that")
+
+    assert act.changed[0].startswith("took back: dropped “")
+    assert (act.number, act.undo) == (5, False)
+    assert talker.talk.contract == first
+    (act,) = await talker("undo")
+    assert isinstance(act, Refuse)
+    (started,) = await talker(PHRASE)
+    assert started.contract.hash == first.hash
+
+
+async def test_an_edit_on_a_card_that_no_longer_stands_changes_nothing(talker):
+    await talker(QUESTION)
+    old = talker.talk.contract.hash
+    await talker("10 minutes")
+    before = talker.talk
+
+    (act,) = await talker.on_card(op="drop", path=(0, 1), hash=old)
+
+    assert act == Refuse("That card shows a draft that no longer stands. Nothing was changed.")
+    assert talker.talk == before
+
+
+async def test_an_edit_on_the_card_takes_the_place_of_the_card(talker):
+    await talker(QUESTION)
+
+    (act,) = await talker.on_card(op="say", text="only domain a.example", hash=talker.talk.contract.hash)
+    assert act.in_place
+    assert talker.talk.contract.brief.domains == ("a.example",)
+    (act,) = await talker.on_card(op="say", text="exclude domain a.example", hash=talker.talk.contract.hash)
+    assert talker.talk.contract.brief.domains == ()
+    assert talker.talk.contract.brief.exclude_domains == ("a.example",)
+    (act,) = await talker.on_card(op="undo", hash=talker.talk.contract.hash)
+
+    assert talker.talk.contract.brief.domains == ("a.example",)
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        ({"op": "drop", "path": (0, 7)}, "There is no branch"),
+        ({"op": "drop", "path": (3,)}, "There is no query 4"),
+        ({"op": "drop", "path": (0,)}, "That is the only query"),
+        ({"op": "rename", "path": (0, 0), "text": "  "}, "needs words"),
+        ({"op": "up", "path": (0, 0)}, "is the first already"),
+        ({"op": "add", "path": (0, 0), "text": "x"}, "is a leaf"),
+        ({"op": "say", "text": "make me a sandwich"}, "I can't read"),
+        ({"op": "say", "text": "0 minutes"}, "minutes"),
+        ({"op": "undo"}, "no earlier draft"),
+    ],
+)
+async def test_an_edit_on_the_card_that_cannot_be_made_is_said_and_changes_nothing(talker, edit, said):
+    await talker(QUESTION)
+    before = talker.talk
+
+    (act,) = await talker.on_card(**edit, hash=before.contract.hash)
+
+    assert isinstance(act, Refuse)
+    assert said in act.text
+    assert talker.talk == before
+
+
+async def test_the_last_branches_of_a_query_cannot_all_be_dropped(talker):
+    await talker(QUESTION)
+    for _ in range(len(talker.talk.contract.plans[0].root.leaves()) - 1):
+        await talker("drop branch 1")
+
+    (act,) = await talker("drop branch 1")
+
+    assert isinstance(act, Refuse)
+    assert "nothing to research" in act.text
+    assert len(talker.talk.contract.plans[0].root.leaves()) == 1
+
+
 async def test_what_is_no_plain_edit_goes_to_the_manager(talker):
     await talker(QUESTION)
     acts = await talker("could you go a bit deeper into the costs, in German sources too?")
@@ -481,10 +593,8 @@ async def test_finish_searches_no_further(held):
     assert started.job.run.steering.finishing("job")
 
 
-@pytest.mark.parametrize(
-    "text", ["please don't stop", "stop reading the tabloids", "when will you finish the costs part", "deep"]
-)
-async def test_a_longer_sentence_is_no_command(held, text):
+@pytest.mark.parametrize("text", ["please don't stop", "stop reading the tabloids", "Prefer the harbour master's log."])
+async def test_any_other_sentence_during_a_run_is_guidance(held, text):
     await held(QUESTION)
     (started,) = await held(PHRASE)
 
@@ -492,8 +602,95 @@ async def test_a_longer_sentence_is_no_command(held, text):
 
     assert not started.job.run.steering.finishing("job")
     assert not started.job.over
+    assert act == Say(f"Noted: {text.rstrip('.')}. It applies from round 2.")
+    assert started.job.run.steering.guidance == [text.rstrip(".")]
+    assert f"Your note “{text.rstrip('.')}”. It applies from round 2." in feed(started.job)
+
+
+async def test_a_question_without_a_question_mark_is_no_guidance(held):
+    await held(QUESTION)
+    (started,) = await held(PHRASE)
+    (act,) = await held("when will you finish the costs part")
+    assert "branches have delivered" in act.text or "so far" in act.text
+    assert started.job.run.steering.guidance == []
+
+
+def feed(job):
+    return [numbered.event.text for numbered in job.run.events if isinstance(numbered.event, Noted)]
+
+
+async def test_a_branch_is_stopped_by_its_number_and_the_others_go_on(held):
+    await held(QUESTION)
+    (started,) = await held(PHRASE)
+    await asyncio.sleep(0.05)
+
+    (act,) = await held("stop branch 2")
+
+    assert act.text.startswith("Noted as change 1 to the contract: branch 2 “")
+    await asyncio.sleep(0.05)
+    states = {node.n: node.state for node in view_of(started.job).nodes}
+    assert states["2"] == "stopped"
+    assert states["1"] == "reading"
+    held.model.go.set()
+    await asyncio.wait_for(started.job.wait(), 5)
+    assert started.job.report.grade == "partial"
+    assert any(line.startswith("Change 1 to the contract: branch 2") for line in feed(started.job))
+    assert any("stopped" in reason for reason in started.job.report.grade_reasons)
+
+
+async def test_a_branch_finishes_alone(held):
+    await held(QUESTION)
+    (started,) = await held(PHRASE)
+    await asyncio.sleep(0.05)
+
+    (act,) = await held("finish branch 1 now")
+
+    assert act.text.startswith("Noted as change 1 to the contract: no new searches in branch 1.")
+    assert started.job.run.steering.finishing("job/0/0")
+    assert not started.job.run.steering.finishing("job/0/1")
+
+
+@pytest.mark.parametrize("text", ["drop branch 9", "stop 4.2"])
+async def test_a_branch_that_is_not_there_is_said_with_those_that_are(held, text):
+    await held(QUESTION)
+    await held(PHRASE)
+    await asyncio.sleep(0.05)
+    (act,) = await held(text)
     assert isinstance(act, Refuse)
-    assert "was not applied" in act.text
+    assert "there are: 1, 2, 3" in act.text
+
+
+@pytest.mark.parametrize(
+    "text", ["deep", "10 minutes", "unlimited time", "in German", "allow domain a.example", "add a branch about cats"]
+)
+async def test_what_goes_beyond_the_contract_needs_the_phrase_again(held, text):
+    await held(QUESTION)
+    (started,) = await held(PHRASE)
+
+    (act,) = await held(text)
+
+    assert isinstance(act, Refuse)
+    assert act.text.startswith("The run goes on as authorized: ")
+    assert "the phrase binds it" in act.text
+    assert not any("Change 1" in line for line in feed(started.job))
+    assert started.job.run.steering.guidance == []
+
+
+async def test_a_narrowing_edit_after_authorization_is_a_numbered_change(held):
+    await held(QUESTION)
+    (started,) = await held(PHRASE)
+    contract = started.job.commission.contract
+
+    (first,) = await held("exclude domain bad.example")
+    (second,) = await held("2 minutes")
+
+    assert first.text == "Noted as change 1 to the contract: without bad.example. It applies from round 2."
+    assert second.text.startswith("Noted as change 2 to the contract: 2 minutes in all. I stop searching at 1:2")
+    assert [line for line in feed(started.job) if line.startswith("Change ")] == [
+        "Change 1 to the contract: without bad.example.",
+        "Change 2 to the contract: 2 minutes in all.",
+    ]
+    assert started.job.commission.contract.hash == contract.hash
 
 
 async def test_a_new_question_after_a_run_begins_a_new_draft(talker):

@@ -1,0 +1,189 @@
+"""What a message does while a run is going: steer it, narrow it, guide it, or ask how it goes. Nothing widens it here."""
+
+import asyncio
+import re
+from typing import Literal
+
+from agents.api.narrowing import recorded, rows, steer
+from agents.api.tree import TreeNode
+from agents.chat.acts import Act, Refuse, Say, Stopping
+from agents.chat.branches import read_branch_edit
+from agents.chat.edits import Edit, dates_words, language_name, read_edit, time_words
+from agents.chat.progress import progress_line, view_of
+from agents.chat.words import asks_for_progress, counted, minutes_and_seconds, steering
+from agents.contracts.contract import Contract
+from agents.errors import BadRequest
+from agents.events import Noted, RoundEnded
+from agents.jobs.service import Job
+from agents.team import Team
+
+NEW_QUESTION = (
+    "The run goes on as authorized. A new question was not applied to it. "
+    "Type *stop* to end it, *finish* to write from what is there, or ask in a new chat."
+)
+_NUMBER = r"(\d{1,2}(?:\.\d{1,2}){0,3})"
+_ONE = re.compile(
+    rf"(?:(stop|cancel|end)|(drop|remove|skip|leave out)|(finish|wrap up|write)) "
+    rf"(?:the )?(?:branch|leaf|node|part|query|question)? ?{_NUMBER}(?: now| early)?",
+    re.IGNORECASE,
+)
+_GUIDANCE = 120
+"""Characters of guidance that are said back."""
+
+
+def one_branch(text: str) -> tuple[Literal["stop", "drop", "finish"], str] | None:
+    """Read `drop branch 2`, `stop 1.2`, `finish branch 2 now`; None when it is anything else."""
+    found = _ONE.fullmatch(" ".join(text.split()).strip(" .!"))
+    if not found:
+        return None
+    return ("stop" if found[1] else "drop" if found[2] else "finish"), found[4]
+
+
+class Underway:
+    """A run, and what its user may say to it."""
+
+    def __init__(self, team: Team, job: Job) -> None:
+        self.team, self.job = team, job
+
+    def hear(self, text: str, *, is_command: bool) -> Act:
+        """Answer one message.
+
+        Raises:
+            BadRequest: it names a branch that is not there.
+        """
+        if is_command:
+            return Refuse(NEW_QUESTION)
+        word = steering(text)
+        if word == "stop":
+            self.team.jobs.stop(self.job)
+            return Stopping(self.job)
+        if word == "finish":
+            self.team.jobs.finish(self.job)
+            return Say(f"No new searches. Writing from {counted(view_of(self.job).usage.sources, 'source')}.")
+        if named := one_branch(text):
+            return self._branch(*named)
+        if read_branch_edit(text) is not None:
+            return Refuse(self._wider("that changes what is looked for"))
+        if (edit := read_edit(text)) is not None:
+            return self._edit(edit)
+        if asks_for_progress(text):
+            return Say(progress_line(self.job))
+        return self._guidance(text)
+
+    # ---- branches
+
+    def _branch(self, what: Literal["stop", "drop", "finish"], number: str) -> Act:
+        row = self._row(number)
+        late = self.job.run.now()
+        change = steer(self.team.jobs, self.job, row, what)
+        if change is None:
+            return Refuse(f"Branch {number} is {row.state} already. Nothing was changed.")
+        if what == "finish":
+            return Say(
+                f"Noted as change {change} to the contract: no new searches in branch {number}. It writes from "
+                f"{counted(row.sources, 'source')}; the other branches go on."
+            )
+        return Say(
+            f"Noted as change {change} to the contract: branch {number} “{row.title}” was "
+            f"{'dropped' if what == 'drop' else 'stopped'} at {minutes_and_seconds(late)}. "
+            "The other branches go on, and the report will say so."
+        )
+
+    def _row(self, number: str) -> TreeNode:
+        known = rows(self.job)
+        row = next((one for one in known if one.n == number), None)
+        if row is None:
+            numbers = ", ".join(one.n for one in known if one.n)
+            raise BadRequest(f"There is no branch {number} in this run; there are: {numbers}. Nothing was changed.")
+        return row
+
+    # ---- the contract, after it was bound
+
+    def _edit(self, edit: Edit) -> Act:
+        contract = self.job.commission.contract
+        if edit.drop:
+            return self._branch("drop", str(edit.drop[0]))
+        if contract is None or (why := wider(contract, edit)):
+            return Refuse(self._wider(why if contract else "its plan is still being made"))
+        if edit.time_given and edit.minutes is not None:
+            return self._sooner(edit.minutes)
+        said = narrowed(edit)
+        self.team.jobs.guide(self.job, said)
+        change = recorded(self.job, said)
+        return Say(f"Noted as change {change} to the contract: {said}. {self._applies()}")
+
+    def _sooner(self, minutes: float) -> Act:
+        """Keep a shorter time: when it comes near, the run searches no further."""
+        left = minutes * 60 - self.job.run.now() - min(self.job.run.reserve_s, 0.3 * minutes * 60)
+        change = recorded(self.job, f"{time_words(minutes)} in all")
+        if left <= 0:
+            self.team.jobs.finish(self.job)
+            return Say(f"Noted as change {change} to the contract. That time is up: no new searches, I write now.")
+        asyncio.get_running_loop().call_later(left, self.team.jobs.finish, self.job)
+        return Say(
+            f"Noted as change {change} to the contract: {time_words(minutes)} in all. "
+            f"I stop searching at {minutes_and_seconds(self.job.run.now() + left)} and write from what is there."
+        )
+
+    @staticmethod
+    def _wider(why: str) -> str:
+        return (
+            f"The run goes on as authorized: {why}, and a contract that was bound may only be narrowed. "
+            "When this run has ended, say it again: you get a new draft, and the phrase binds it."
+        )
+
+    # ---- guidance
+
+    def _guidance(self, text: str) -> Act:
+        said = " ".join(text.split()).rstrip(".")
+        short = said if len(said) <= _GUIDANCE else said[: _GUIDANCE - 1].rstrip() + "…"
+        self.team.jobs.guide(self.job, said)
+        number = len(self.job.run.steering.guidance)
+        applies = self._applies()
+        noted = Noted(text=f"Your note “{short}”. {applies}", tag="guidance")
+        self.job.run.emit(f"job#guidance:{number}", noted)
+        return Say(f"Noted: {short}. {applies}")
+
+    def _applies(self) -> str:
+        """Say from which round on it counts: the one at hand was dispatched before it was said."""
+        ended = max(
+            (one.event.record.round for one in self.job.run.events if isinstance(one.event, RoundEnded)), default=0
+        )
+        contract = self.job.commission.contract
+        if not self.team.engine.reasons:
+            return "The offline engine matches words and cannot weigh it; it is kept with the run."
+        if contract is not None and ended + 2 > contract.caps.rounds:
+            return "The last round is under way, so it may come too late; it is kept with the run."
+        return f"It applies from round {ended + 2}."
+
+
+def wider(contract: Contract, edit: Edit) -> str:
+    """Say what in an edit goes beyond a contract; empty when it only narrows."""
+    brief = contract.brief
+    if edit.mode is not None and edit.mode != brief.mode:
+        return "the depth is part of what you authorized"
+    if edit.language is not None and edit.language != brief.language:
+        return f"a report in {language_name(edit.language)} needs other sections than the planned ones"
+    if edit.time_given and (edit.minutes is None or (brief.minutes is not None and edit.minutes > brief.minutes)):
+        return f"{time_words(edit.minutes)} is more than the {time_words(brief.minutes)} you authorized"
+    if edit.lift or edit.all_domains or edit.any_date:
+        return "that would search more than you authorized"
+    if brief.domains and any(name not in brief.domains for name in edit.domains):
+        return "that adds domains"
+    if (edit.date_from and brief.date_from and edit.date_from < brief.date_from) or (
+        edit.date_to and brief.date_to and edit.date_to > brief.date_to
+    ):
+        return "that adds years"
+    return ""
+
+
+def narrowed(edit: Edit) -> str:
+    """Write a narrowing edit in plain words."""
+    said = []
+    if edit.domains:
+        said.append("only " + ", ".join(edit.domains))
+    if edit.exclude_domains:
+        said.append("without " + ", ".join(edit.exclude_domains))
+    if dates := dates_words(edit.date_from, edit.date_to):
+        said.append(f"dates {dates}")
+    return "; ".join(said) or "as it was authorized"

@@ -1,0 +1,127 @@
+"""Edits of a drafted plan: what comes out can always run."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.contracts.plan import Leaf, Node, Plan, PlannedClaim
+from agents.errors import BadRequest
+from agents.research.editing import BranchEdit, branch_at, edit_plans, place_of, refreshed
+
+
+def leaf(title, searches=("a", "b", "c")):
+    return Leaf(title=title, objective=title, questions=(title,), searches=searches)
+
+
+def plan(query="Ferries"):
+    deep = Node(title="Costs", objective="Costs", children=(leaf("Fuel"), leaf("Crew")))
+    root = Node(title=query, objective=query, children=(leaf("Closures"), deep, leaf("Passengers")))
+    claims = (PlannedClaim(text="Fuel costs most.", leaves=("Fuel",)), PlannedClaim(text="Ferries run.", leaves=()))
+    return Plan(query=query, root=root, claims=claims)
+
+
+def edited(op, *place, text="", plans=None, max_leaves=12):
+    return edit_plans(plans or (plan(),), BranchEdit(op=op, place=place, text=text), max_leaves=max_leaves)
+
+
+def titles(plan_):
+    return [one.title for one in plan_.root.leaves()]
+
+
+def test_a_dropped_branch_takes_its_claims_along():
+    done = edited("drop", 0, 1, 0)
+    assert titles(done.plans[0]) == ["Closures", "Crew", "Passengers"]
+    assert [claim.text for claim in done.plans[0].claims] == ["Ferries run."]
+    assert done.said == "dropped “Fuel”"
+
+
+def test_an_executor_that_loses_its_last_branch_goes_too():
+    once = edited("drop", 0, 1, 0)
+    twice = edited("drop", 0, 1, 0, plans=once.plans)
+    assert titles(twice.plans[0]) == ["Closures", "Passengers"]
+    assert twice.plans[0].root.depth() == 1
+
+
+def test_a_renamed_leaf_looks_for_what_its_new_name_says():
+    done = edited("rename", 0, 0, text="  Closures  by ice ")
+    renamed = branch_at(done.plans, (0, 0))
+    assert (renamed.title, renamed.questions[0], renamed.searches[0]) == ("Closures by ice",) * 3
+
+
+def test_claims_follow_a_renamed_leaf():
+    done = edited("rename", 0, 1, 0, text="Diesel")
+    assert done.plans[0].claims[0].leaves == ("Diesel",)
+
+
+def test_a_new_branch_is_a_leaf_that_can_run():
+    done = edited("add", 0, 1, text="Harbour dues")
+    new = branch_at(done.plans, (0, 1, 2))
+    assert (new.questions, new.searches) == (("Harbour dues",), ("Harbour dues",))
+
+
+def test_branches_change_places():
+    assert titles(edited("down", 0, 0).plans[0]) == ["Fuel", "Crew", "Closures", "Passengers"]
+    assert titles(edited("up", 0, 1, 1).plans[0]) == ["Closures", "Crew", "Fuel", "Passengers"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (("drop", 0), "whole query"),
+        (("drop", 5, 0), "no such branch"),
+        (("drop", 0, 9), "no branch"),
+        (("drop", 0, 0, 0), "no branch"),
+        (("up", 0, 0), "first already"),
+        (("down", 0, 2), "last already"),
+        (("add", 0, 0), "needs words"),
+    ],
+)
+def test_what_cannot_be_done_is_said(edit, said):
+    op, *place = edit
+    with pytest.raises(BadRequest, match=said):
+        edited(op, *place)
+
+
+def test_no_edit_makes_a_plan_wider_than_the_bound():
+    with pytest.raises(BadRequest, match="4 is the bound"):
+        edited("add", 0, text="One more", max_leaves=4)
+
+
+def test_a_branch_is_found_by_its_shown_number():
+    assert place_of("2.1", (plan(),)) == (0, 1, 0)
+    assert place_of("2.1", (plan(), plan("Trains"))) == (1, 0)
+    with pytest.raises(BadRequest, match=r"no branch 2\.5"):
+        place_of("2.5", (plan(),))
+
+
+def test_what_fitting_took_away_comes_back():
+    thin = plan()
+    poor = thin.root.children[0].model_copy(
+        update={"budget": thin.root.children[0].budget.model_copy(update={"searches": 1})}
+    )
+    thin = thin.model_copy(update={"root": thin.root.model_copy(update={"children": (poor, *thin.root.children[1:])})})
+    fresh = refreshed(thin, rounds=7)
+    assert fresh.root.leaves()[0].budget.searches == 3
+    assert fresh.root.phases[0].max_iterations == 7
+
+
+EDITS = st.builds(
+    BranchEdit,
+    op=st.sampled_from(["drop", "add", "rename", "up", "down"]),
+    place=st.lists(st.integers(0, 3), max_size=4).map(lambda steps: (0, *steps)),
+    text=st.sampled_from(["", "Fuel", "New words", "x" * 250, "<b>bold</b>", "日本"]),
+)
+
+
+@given(st.lists(EDITS, max_size=12))
+def test_however_many_edits_the_plan_stays_one_that_can_run(edits):
+    plans = (plan(),)
+    for edit in edits:
+        try:
+            plans = edit_plans(plans, edit, max_leaves=6).plans
+        except BadRequest as refused:
+            assert refused.notice.endswith("Nothing was changed.")
+    root = plans[0].root
+    assert root.depth() <= 3
+    assert 1 <= len(root.leaves()) <= 6
+    assert all(one.questions and one.searches for one in root.leaves())
