@@ -32,6 +32,7 @@ from agents.research.contracting import Limits
 from agents.research.desk import Desk
 from agents.research.drafting import plan_level_handler
 from agents.research.flat import bounded
+from agents.research.following import FollowUp, follow_up
 from agents.research.gates import Thresholds
 from agents.research.job import Means, draft_contract, draft_handler, research_handler
 from agents.research.leaf import leaf_handler
@@ -227,6 +228,14 @@ class Team:
             return await draft_contract(ctx, brief, self.means)
         finally:
             desk.close()
+
+    async def follow_up(self, document: ReportDocument, question: str) -> FollowUp:
+        """Answer a question from a finished report's own facts; `enough` is False where that needs new research.
+
+        Raises:
+            BadRequest: the question is empty or far too long.
+        """
+        return await follow_up(self.desk(), document, question)
 
     def start(self, contract: Contract, *, owner: str = "") -> Job:
         """Start the job of an authorized contract."""

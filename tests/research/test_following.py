@@ -1,0 +1,42 @@
+"""Follow-up questions answered from a report's own facts."""
+
+import re
+
+from agents.contracts.report import Actual
+from agents.report.document import build
+from agents.research.following import follow_up
+from tests.scripts import working_model
+
+
+async def report_of(bench):
+    work = bench()
+    outcome = await work.run()
+    work.handlers()
+    return work, build("a" * 32, outcome, Actual(), engine="scripted", reasons=True)
+
+
+async def test_a_question_that_the_report_knows_is_answered_with_its_own_numbers(bench):
+    work, document = await report_of(bench)
+    answer = await follow_up(work.desk, document, "On how many days was the Orvane ferry line closed?")
+    assert answer.enough
+    assert "12 days" in answer.markdown
+    listed = {reference.n for reference in document.references}
+    assert {int(n) for n in re.findall(r"\[(\d+)\]", answer.markdown)} <= listed
+    quoted = {quote.fact_id for reference in document.references for quote in reference.quotes}
+    assert set(answer.facts) <= quoted
+
+
+async def test_a_question_beyond_the_report_needs_new_research(bench):
+    work, document = await report_of(bench)
+    answer = await follow_up(work.desk, document, "Which volcanoes erupted in Iceland during 1783?")
+    assert not answer.enough
+    assert answer.markdown == ""
+
+
+async def test_a_writer_that_changes_a_figure_is_not_repeated(bench):
+    work, document = await report_of(bench)
+    liar = working_model(synthesizer=lambda request: '{"markdown": "The line was closed on 99 days.[f1]"}')
+    work.desk.models = dict.fromkeys(work.desk.models, liar)
+    answer = await follow_up(work.desk, document, "On how many days was the Orvane ferry line closed?")
+    assert "99 days" not in answer.markdown
+    assert not answer.enough
