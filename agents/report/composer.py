@@ -46,6 +46,16 @@ class Composer:
         """Give the text so far."""
         return render(self._blocks)
 
+    @property
+    def size(self) -> int:
+        """Blocks so far; to be compared before and after a part."""
+        return len(self._blocks)
+
+    def take_back_heading(self, size: int) -> None:
+        """Drop a heading that nothing followed: the text stood `size` blocks long before it."""
+        if len(self._blocks) == size + 1 and isinstance(self._blocks[-1], Heading):
+            self._blocks.pop()
+
     def heading(self, level: int, title: str) -> None:
         """Put a heading; it is no sentence and cites nothing."""
         if text := heading_text(title):

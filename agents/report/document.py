@@ -188,9 +188,12 @@ def _compose(composer: Composer, findings: tuple[Finding, ...], frame: Frame, wo
 
 def _section(composer: Composer, node: Finding, level: int, words: Wording, above: str = "") -> None:
     """Write a node's prose below its heading, then its children one level deeper; a gap stays in its place."""
+    text = _prose(node, composer)
+    if not text and not node.children and _is_later(node):
+        return  # a later round that found nothing is told in Methodology and Limitations, not as an empty section
+    size = composer.size
     if not _same_title(node.title, above):
         composer.heading(level, node.title)
-    text = _prose(node, composer)
     if text:
         composer.prose(text, level=level + 1, once=True)
     elif not node.children:
@@ -201,6 +204,12 @@ def _section(composer: Composer, node: Finding, level: int, words: Wording, abov
     for number, child in enumerate(node.children):
         # A first child that is called like its parent would put the same heading twice.
         _section(composer, child, level + 1, words, above=node.title if number == 0 and not text else "")
+    composer.take_back_heading(size)
+
+
+def _is_later(node: Finding) -> bool:
+    """Tell a leaf of a later round by its place: rounds name their children `r2-0`."""
+    return node.path.rsplit("/", 1)[-1].startswith("r")
 
 
 def _same_title(title: str, above: str) -> bool:
