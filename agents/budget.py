@@ -67,6 +67,17 @@ class NoDeadline:
 
 
 @dataclass(frozen=True)
+class Within:
+    """A fixed number of seconds, for a call outside any job."""
+
+    limit_s: float
+
+    def seconds(self) -> float | None:
+        """The limit."""
+        return self.limit_s
+
+
+@dataclass(frozen=True)
 class Limits:
     """What may be spent; None is unlimited."""
 

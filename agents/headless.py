@@ -14,6 +14,9 @@ from agents.jobs.service import Job
 from agents.research.scoping import Scope, checked
 from agents.settings import Settings
 
+SCOPING_SHARE = 0.15
+"""Part of the time that understanding the question may take."""
+MIN_MINUTES = 0.01
 GRADE_CODES = {"complete": 0, "partial": 3, "nothing_found": 4}
 
 
@@ -50,7 +53,14 @@ async def research(
                 if probed.reachable
                 else "keyless web search: not reachable"
             )
-        scope, turn = await team.scope(Scope(mode=mode, minutes=minutes), text)
+        # A provider that hangs may not use up the time before anything was looked for.
+        limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
+        started = team.clock()
+        scope, turn = await team.scope(Scope(mode=mode, minutes=minutes), text, limit_s=limit_s)
+        if minutes is not None:
+            # The clock started with the command: what scoping took is no longer there.
+            minutes = max(MIN_MINUTES, minutes - (team.clock() - started) / 60)
+            scope = scope.model_copy(update={"minutes": minutes})
         if not scope.queries:
             raise BadRequest(turn.reply)
         if not scope.feasible:

@@ -20,7 +20,7 @@ from agents.jobs.steering import Steering
 
 log = logging.getLogger(__name__)
 
-MARGIN_SHARE, MARGIN_CAP_S = 0.04, 3.0
+MARGIN_SHARE, MARGIN_CAP_S = 0.08, 3.0
 """Part of the total time, and seconds at most, between the last call's deadline and the end."""
 
 
@@ -236,6 +236,10 @@ class MemoryCtx:
     def within(self, share: float) -> Deadline:
         """Time for one call that may take `share` of the whole time, and never more than is left for collecting."""
         return _Slice(self.deadline, self._run.budget.limits.seconds, share)
+
+    def writing(self, share: float) -> Deadline:
+        """Time for a writer that may use `share` of the synthesis reserve beside what is left for collecting."""
+        return _Left(self._run, self.budget, self._run.margin_s + (1 - share) * self._run.reserve_s)
 
     async def fan(
         self,

@@ -238,7 +238,7 @@ async def _frame(
         today=brief.today,
     )  # fmt: skip
     try:
-        asked = await ctx.call("frame", "0", desk.ask, FRAME_WRITER, given, ctx.last_deadline, gives=Asked[Frame])
+        asked = await ctx.call("frame", "0", desk.ask, FRAME_WRITER, given, ctx.writing(0.85), gives=Asked[Frame])
     except StepFailed as failure:
         problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
         return None, (problem,)

@@ -90,7 +90,7 @@ async def _lead(
         today=given.setting.today,
     )
     try:
-        asked = await ctx.call("lead", "0", desk.ask, LEAD_WRITER, asked_for, ctx.last_deadline, gives=Asked[Section])
+        asked = await ctx.call("lead", "0", desk.ask, LEAD_WRITER, asked_for, ctx.writing(0.7), gives=Asked[Section])
     except StepFailed as failure:
         return "", (Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable),)
     return numbering.to_ids(asked.output.markdown), ()

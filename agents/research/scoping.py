@@ -2,7 +2,7 @@
 
 import re
 
-from agents.budget import NoDeadline
+from agents.budget import Deadline, NoDeadline
 from agents.contracts.base import Frozen, Mode, QueryType, Text, Tier
 from agents.contracts.brief import Brief, Query, ScopingInput, ScopingTurn, Turn
 from agents.errors import BadRequest
@@ -104,7 +104,14 @@ def seeds_in(text: str) -> tuple[str, ...]:
 
 
 async def take_turn(
-    desk: Desk, scope: Scope, message: str, *, max_depth: int, max_leaves: int, on_text: OnText | None = None
+    desk: Desk,
+    scope: Scope,
+    message: str,
+    *,
+    max_depth: int,
+    max_leaves: int,
+    on_text: OnText | None = None,
+    deadline: Deadline | None = None,
 ) -> tuple[Scope, Asked[ScopingTurn]]:
     """Have the manager answer one message; code's verdict on depth wins over the model's.
 
@@ -125,7 +132,7 @@ async def take_turn(
         max_depth=max_depth,
         max_leaves=max_leaves,
     )
-    asked = await desk.ask(MANAGER, given, NoDeadline(), on_text)
+    asked = await desk.ask(MANAGER, given, deadline or NoDeadline(), on_text)
     turn = asked.output
     queries = tuple(_code_verdict(query, max_depth) for query in turn.queries)
     feasible = bool(queries) and all(query.feasible for query in queries)

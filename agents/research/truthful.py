@@ -119,7 +119,7 @@ async def _again(
     )
     try:
         asked = await ctx.call(
-            "section", f"again:{part.path}", desk.ask, SECTION_WRITER, given, ctx.last_deadline, gives=Asked[Section]
+            "section", f"again:{part.path}", desk.ask, SECTION_WRITER, given, ctx.writing(0.6), gives=Asked[Section]
         )
     except StepFailed:
         return None
