@@ -40,6 +40,7 @@ from agents.research.looping import LoopSettings
 from agents.research.node import node_handler
 from agents.research.reading import source_handler
 from agents.research.scoping import Scope, take_turn
+from agents.research.scouting import scout_handler
 from agents.research.topics import Topics
 from agents.role import Role
 from agents.roles.challenger import CHALLENGER
@@ -49,6 +50,7 @@ from agents.roles.judge import JUDGE
 from agents.roles.manager import MANAGER
 from agents.roles.planner import PLANNER
 from agents.roles.reflector import REFLECTOR
+from agents.roles.scout import SCOUT
 from agents.roles.synthesizer import FRAME_WRITER, LEAD_WRITER, SECTION_WRITER
 from agents.roles.verifier import STANCE_JUDGE, VERIFIER
 from agents.search.base import Searcher
@@ -67,6 +69,7 @@ ROLES: tuple[Role[Frozen, Frozen], ...] = (  # type: ignore[assignment]  # a rol
     MANAGER,
     PLANNER,
     FLAT_PLANNER,
+    SCOUT,
     EXTRACTOR,
     REFLECTOR,
     CHALLENGER,
@@ -182,6 +185,7 @@ class Team:
             "plan": plan_level_handler(desk),
             "node": node_handler(desk),
             "leaf": leaf_handler(desk),
+            "scout": scout_handler(desk),
             "source": source_handler(desk),
             "challenge": challenge_handler(desk),
             "claim": claim_handler(desk),

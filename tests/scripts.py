@@ -5,6 +5,7 @@ from agents.contracts.decision import ReflectionInput, ReflectionResponse
 from agents.contracts.fact import Extraction, ExtractionInput, PointedFact
 from agents.contracts.finding import Frame, FrameInput, LeadInput, Section, SectionInput
 from agents.contracts.plan import Branch, PlanLevel, PlanningInput
+from agents.contracts.scout import Judged, ScoutInput, ScoutJudgement
 from agents.contracts.truth import Attack, Challenge, ChallengeInput, JudgeInput, StanceInput, VerifyInput
 from agents.llm.base import Request
 from agents.llm.offline.judging import judge, judge_stances, verify
@@ -82,6 +83,17 @@ class Worker:
                 return Extraction(
                     facts=facts, limitations=(), contradictions=(), follow_up_questions=(), linked_urls=()
                 )
+            case ScoutInput():
+                everything = tuple(range(1, len(given.questions) + 1))
+                return ScoutJudgement(
+                    candidates=tuple(
+                        Judged(
+                            number=candidate.number, authority="primary", theme=candidate.title, perspective="board",
+                            answers=everything, rationale="It counted the days itself.",
+                        )
+                        for candidate in given.candidates
+                    )
+                )  # fmt: skip
             case SectionInput() | LeadInput():
                 return Section(markdown=" ".join(f"{f.statement}[f{f.number}]" for f in given.facts[:6]))
             case ChallengeInput():
@@ -101,7 +113,7 @@ class Worker:
         raise AssertionError(f"unexpected input {type(given).__name__}")
 
 
-ROLES = ("manager", "planner", "extractor", "reflector", "challenger", "verifier", "judge", "synthesizer")
+ROLES = ("manager", "planner", "scout", "extractor", "reflector", "challenger", "verifier", "judge", "synthesizer")
 
 
 def working_model(plans=None, **by_role):

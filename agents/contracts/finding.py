@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from agents.contracts.base import Frozen, QueryType, Text
 from agents.contracts.decision import RetryEntry, RoundRecord, SkippedTopic
 from agents.contracts.fact import Fact
+from agents.contracts.scout import Shortlist
 from agents.contracts.source import RejectedSource, SourceCard
 
 NodeStatus = Literal["done", "partial", "failed", "stopped", "empty"]
@@ -67,6 +68,8 @@ class Finding(Frozen):
     """Topics that it did not dispatch because another covers them."""
     attempts: tuple[RetryEntry, ...] = ()
     """A leaf's searches and fetches that failed at least once."""
+    shortlist: Shortlist | None = None
+    """What a scout chose, and what it left out; only of a discovery leaf."""
     engine_note: str = ""
     """Said when the offline engine stood in for the model here."""
     children: tuple["Finding", ...] = ()

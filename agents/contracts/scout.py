@@ -14,7 +14,7 @@ saying whom. interested: sells or campaigns for what it writes about."""
 Recency = Literal["current", "recent", "older", "undated"]
 
 MIN_DOMAINS = 3
-"""Domains that candidates must span for the bound of one domain's share to hold (specification, section 6)."""
+"""Domains that useful candidates must span for the bound of one domain's share to hold (specification, section 6)."""
 
 
 class SourceTags(Frozen):
@@ -67,7 +67,8 @@ class Shortlist(Frozen):
 
     @model_validator(mode="after")
     def _no_domain_rules(self) -> "Shortlist":
-        domains = {candidate.domain for candidate in (*self.kept, *self.rejected) if candidate.tags.diversity}
+        # Domains that have nothing to say on the questions cannot share the list.
+        domains = {candidate.domain for candidate in (*self.kept, *self.rejected) if candidate.tags.coverage}
         most = max(Counter(candidate.domain for candidate in self.kept).values(), default=0)
         if len(domains) >= MIN_DOMAINS and 3 * most > len(self.kept):
             raise ValueError(f"one domain has {most} of {len(self.kept)} places of the shortlist; a third is the bound")

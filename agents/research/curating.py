@@ -32,6 +32,7 @@ RECENCY: Mapping[Recency, float] = {"current": 1.0, "recent": 0.8, "older": 0.4,
 CURRENT_YEARS, RECENT_YEARS = 1, 5
 ENOUGH_FACTS = 4
 """Statements of the quick scan from which more say nothing further of a source's worth."""
+UNANSWERING = "it answers none of the questions"
 NEW_QUESTION, NEW_GROUP = 0.35, 0.15
 """What it is worth that a source answers a question, or shows a theme and perspective, that none chosen before does."""
 
@@ -126,27 +127,27 @@ def shortlist(
     Args:
         weighed: candidates that were read.
         questions: what the sources are wanted for.
-        size: places.
+        size: places; three at least, since a shorter list could not keep the bound.
         today: ISO date.
         rejected: candidates that were not read, or are copies of others.
     """
-    useful = [one for one in weighed if one.facts or one.judged.answers]
-    spans = len({domain_of(one.scanned.card) for one in weighed})
+    useful = [one for one in weighed if _coverage(one, questions)]
+    spans = len({domain_of(one.scanned.card) for one in useful})
     chosen: list[Weighed] = []
-    for places in range(min(size, len(useful)), 0, -1):
+    for places in range(min(max(size, MIN_DOMAINS), len(useful)), 0, -1):
         bound = places // 3 if spans >= MIN_DOMAINS else places
-        chosen = _chosen(useful, places, bound, len(questions), today)
-        if len(chosen) == places and (bound or not chosen):
+        chosen = _chosen(useful, places, bound, questions, today)
+        if len(chosen) == places:
             break
-        chosen = []
     bound = max(1, len(chosen) // 3)
     kept = tuple(
-        _candidate(one, questions, today, why)
-        for one, why in zip(chosen, _inclusions(chosen, questions), strict=True)
+        _candidate(one, questions, today, why) for one, why in zip(chosen, _inclusions(chosen, questions), strict=True)
     )
     taken = Counter(candidate.domain for candidate in kept)
     left = tuple(
-        _candidate(one, questions, today, _exclusion(one, taken, bound, spans >= MIN_DOMAINS, len(questions)))
+        _candidate(
+            one, questions, today, _exclusion(one, taken, bound, bounded=spans >= MIN_DOMAINS, useful=one in useful)
+        )
         for one in weighed
         if one not in chosen
     )
@@ -198,7 +199,7 @@ def _coverage(one: Weighed, questions: tuple[str, ...]) -> tuple[str, ...]:
     read_for = frozenset(one.facts)
     found = tuple(question for question in questions if question in read_for)
     named = tuple(questions[number - 1] for number in one.judged.answers if 1 <= number <= len(questions))
-    return found or named
+    return found or named or tuple(dict.fromkeys(one.facts))
 
 
 def _score(one: Weighed, questions: int, today: str) -> float:
@@ -212,25 +213,27 @@ def _score(one: Weighed, questions: int, today: str) -> float:
     )
 
 
-def _chosen(useful: Sequence[Weighed], places: int, bound: int, questions: int, today: str) -> list[Weighed]:
+def _chosen(
+    useful: Sequence[Weighed], places: int, bound: int, questions: tuple[str, ...], today: str
+) -> list[Weighed]:
+    """Take the most worthy first; the worth of the rest falls as what they bring is already there."""
     chosen: list[Weighed] = []
-    answered: set[object] = set()
+    answered: set[str] = set()
     groups: set[tuple[str, str]] = set()
     taken: Counter[str] = Counter()
-    left = list(useful)
-    while left and len(chosen) < places:
-        free = [one for one in left if taken[domain_of(one.scanned.card)] < bound]
-        if not free:
+    while len(chosen) < places:
+        best, most = None, -1.0
+        for one in useful:
+            if one in chosen or taken[domain_of(one.scanned.card)] >= bound:
+                continue
+            new = not answered.issuperset(_coverage(one, questions))
+            worth = _score(one, len(questions), today) + NEW_QUESTION * new + NEW_GROUP * (_group(one) not in groups)
+            if worth > most:
+                best, most = one, worth
+        if best is None:
             break
-
-        def worth(one: Weighed) -> float:
-            new = (set(one.facts) or set(one.judged.answers)) - answered
-            return _score(one, questions, today) + NEW_QUESTION * bool(new) + NEW_GROUP * (_group(one) not in groups)
-
-        best = max(free, key=worth)
         chosen.append(best)
-        left.remove(best)
-        answered |= set(best.facts) or set(best.judged.answers)
+        answered.update(_coverage(best, questions))
         groups.add(_group(best))
         taken[domain_of(best.scanned.card)] += 1
     return chosen
@@ -279,15 +282,15 @@ def _inclusions(chosen: Sequence[Weighed], questions: tuple[str, ...]) -> list[s
     return reasons
 
 
-def _exclusion(one: Weighed, taken: Counter[str], bound: int, bounded: bool, questions: int) -> str:
-    if not one.facts and not one.judged.answers:
-        return "it answers none of the questions"
+def _exclusion(one: Weighed, taken: Counter[str], bound: int, *, bounded: bool, useful: bool) -> str:
+    if not useful:
+        return UNANSWERING
     domain = domain_of(one.scanned.card)
     if bounded and taken[domain] >= bound:
         return f"{domain} already has its share of the list"
     if not one.was_scanned:
         return "others of its theme and view were ahead of it"
-    return f"ranked below those kept, answering {len(set(one.facts) or set(one.judged.answers))} of {questions} questions"
+    return f"ranked below those kept: {one.judged.authority}, {len(one.facts)} statements to the point"
 
 
 def _clusters(weighed: Sequence[Weighed]) -> tuple[Cluster, ...]:

@@ -9,7 +9,7 @@ from agents.budget import NOTHING, Deadline, NoDeadline, Usage
 from agents.contracts.base import Frozen
 from agents.contracts.decision import SkippedTopic
 from agents.contracts.report import ReportDocument
-from agents.contracts.source import CorpusSurvey, SearchQuery, SearchResult, Source, SourceCard
+from agents.contracts.source import CorpusSurvey, Hit, SearchQuery, SearchResult, Source, SourceCard
 from agents.errors import ModelError, ModelFault, SearchError, SourceError
 from agents.events import Charged, Event, SearchDone
 from agents.jobs.steering import Steering
@@ -19,7 +19,7 @@ from agents.research.breaker import Breaker
 from agents.research.retries import Retries
 from agents.research.topics import Topics
 from agents.role import Asked, In, Out, Role, Run, ask
-from agents.search.base import Searcher, Texts
+from agents.search.base import Crawler, Searcher, Texts
 
 T = TypeVar("T")
 
@@ -41,6 +41,12 @@ class Fetched(Frozen):
     """One document that was really retrieved; its text is kept under its hash."""
 
     card: SourceCard
+
+
+class Crawled(Frozen):
+    """Pages of one site that a page leads to."""
+
+    hits: tuple[Hit, ...] = ()
 
 
 class Once(Generic[T]):
@@ -201,6 +207,16 @@ class Desk:
         if self.keep is not None:
             await self.keep(document)
         return document
+
+    async def crawl(self, url: str, limit: int, deadline: Deadline) -> Crawled:
+        """Go on from a page to others of its site, one step; where the searcher cannot, nothing is found.
+
+        Raises:
+            SourceError: the page cannot be read or may not be used.
+        """
+        if not isinstance(self.searcher, Crawler):
+            return Crawled()
+        return Crawled(hits=await self.searcher.crawl(url, limit, deadline.seconds()))
 
     async def text_of(self, card: SourceCard) -> Source:
         """Put card and kept text together again."""

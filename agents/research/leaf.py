@@ -22,6 +22,8 @@ from agents.roles.synthesizer import SECTION_WRITER
 from agents.web.addresses import canonical
 
 HITS_PER_SEARCH = 8
+SECTION_SHARE = 0.5
+"""Part of the synthesis reserve that a section may use: summary and checks come after it."""
 ENOUGH_HITS = 3
 """Fewer distinct hits than this are searched for again in other words (specification, section 11)."""
 
@@ -92,7 +94,7 @@ def leaf_handler(desk: Desk) -> Handler:
         attempts: tuple[RetryEntry, ...] = ()
         if leaf.searches:
             tell("searching", leaf.searches[0])
-            hits, records, attempts = await _search(ctx, desk, given)
+            hits, records, attempts = await search_for(ctx, desk, given)
             urls += [hit.url for hit in hits if hit.url not in urls]
         urls = urls[: max(leaf.budget.sources, len(leaf.sources))]
         if urls:
@@ -131,7 +133,7 @@ def leaf_handler(desk: Desk) -> Handler:
         note = ""
         try:
             asked = await ctx.call(
-                "section", "0", desk.ask, SECTION_WRITER, _section_input(given, numbering), ctx.last_deadline,
+                "section", "0", desk.ask, SECTION_WRITER, section_input(given, numbering), ctx.last_deadline,
                 gives=Asked[Section],
             )  # fmt: skip
             markdown = numbering.to_ids(asked.output.markdown)
@@ -176,7 +178,7 @@ def leaf_handler(desk: Desk) -> Handler:
     return Handler(run=run, takes=LeafGiven, gives=Finding)
 
 
-async def _search(
+async def search_for(
     ctx: Ctx, desk: Desk, given: LeafGiven
 ) -> tuple[list[Hit], tuple[SearchRecord, ...], tuple[RetryEntry, ...]]:
     """Search with the planned texts side by side; too little found is searched again in other words (tier 2)."""
@@ -267,7 +269,8 @@ def _to_read(url: str, given: LeafGiven) -> SourceGiven:
     )
 
 
-def _section_input(given: LeafGiven, numbering: Numbering) -> SectionInput:
+def section_input(given: LeafGiven, numbering: Numbering) -> SectionInput:
+    """Put together what the writer of a leaf's section is given."""
     leaf, setting = given.leaf, given.setting
     return SectionInput(
         query=setting.query,

@@ -19,7 +19,7 @@ from agents.errors import StepFailed
 from agents.events import Charged, SourceRead, SourceRejected
 from agents.jobs.port import Ctx, Handler
 from agents.research.desk import Desk, Fetched
-from agents.research.passages import choose
+from agents.research.passages import MAX_CHARS, choose
 from agents.research.quotes import fact_of
 from agents.role import Asked
 from agents.roles.extractor import EXTRACTOR
@@ -29,6 +29,8 @@ LOW_CONFIDENCE = 0.4
 """Below it, a fact that answers a question sets off the extractor's insights."""
 MAX_FACTS = 10
 """Facts of one source for one leaf."""
+QUICK_FACTS, QUICK_CHARS = 4, 6_000
+"""The same for a quick scan, and characters that it is shown."""
 
 
 class SourceGiven(Frozen):
@@ -41,6 +43,8 @@ class SourceGiven(Frozen):
     rubric: str = ""
     language: Text = "en"
     today: str = ""
+    quick: bool = False
+    """A look at whether it is worth reading, not the reading itself."""
 
 
 class SourceDone(Frozen):
@@ -65,7 +69,8 @@ async def extract(desk: Desk, card: SourceCard, given: SourceGiven, deadline: De
     source = await desk.text_of(card)
     sentences = spans(source.text)
     questions = given.spec.questions if given.spec else given.questions
-    shown = choose(source.text, sentences, (*questions, given.objective))
+    asked_for = (*questions, given.objective)
+    shown = choose(source.text, sentences, asked_for, QUICK_CHARS if given.quick else MAX_CHARS)
     asked = await desk.ask(
         EXTRACTOR,
         ExtractionInput(
@@ -80,7 +85,7 @@ async def extract(desk: Desk, card: SourceCard, given: SourceGiven, deadline: De
             today=given.today,
             sentences=shown,
             discovery_intense=bool(given.spec and given.spec.discovery_intense),
-            max_facts=MAX_FACTS,
+            max_facts=QUICK_FACTS if given.quick else MAX_FACTS,
         ),
         deadline,
     )

@@ -4,6 +4,7 @@ New topics become leaves of the same executor, never executors: rounds add bread
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 from agents.budget import Limits
@@ -11,9 +12,11 @@ from agents.contracts.base import Frozen, Text
 from agents.contracts.decision import ReflectionInput, ReflectionResponse, RoundRecord, SkippedTopic
 from agents.contracts.finding import Finding, Problem
 from agents.contracts.plan import Leaf, LeafBudget, Node, Phase
+from agents.contracts.scout import Candidate
 from agents.errors import StepFailed
 from agents.events import NodeChanged, Noted, RoundEnded
 from agents.jobs.port import Ctx
+from agents.research.curating import fed
 from agents.research.decision import Decided, decide
 from agents.research.desk import Desk, Dispatched
 from agents.research.leaf import LeafGiven, Setting
@@ -42,6 +45,8 @@ REFLECTION_SHARE = 0.1
 """Part of the whole time that one reflection may take."""
 MIN_ROUND_SHARE = 0.6
 """Part of the time left that a round may take while others may follow; what it leaves goes to the next."""
+SWEEP_SHARE = 0.4
+"""Part of a round's time that its discovery leaves may take before the leaves that they feed."""
 
 
 class NodeGiven(Frozen):
@@ -183,6 +188,7 @@ class Rounds:
         items: list[tuple[str, str, Frozen]] = []
         for key, child in chosen:
             kind: Literal["leaf", "node"] = "leaf" if isinstance(child, Leaf) else "node"
+            runs = "scout" if isinstance(child, Leaf) and child.discovery else kind
             queued = NodeChanged(
                 node=f"{ctx.path}/{key}",
                 parent=ctx.path,
@@ -195,14 +201,14 @@ class Rounds:
             siblings = (*given.siblings, *(title for title in titles if title != child.title))
             if isinstance(child, Leaf):
                 items.append(
-                    (kind, key, LeafGiven(leaf=child, setting=given.setting, parent=ctx.path, siblings=siblings))
+                    (runs, key, LeafGiven(leaf=child, setting=given.setting, parent=ctx.path, siblings=siblings))
                 )
             else:
                 below = NodeGiven(
                     node=child, setting=given.setting, parent=ctx.path, title=child.title, siblings=given.siblings
                 )
                 items.append((kind, key, below))
-        results = await ctx.children_of(items, gives=Finding, limits=self._share(len(items), last=last))
+        results = await self._sweeps_first(items, last=last)
         findings: list[Finding] = []
         for (kind_, key, _), (_, child), result in zip(items, chosen, results, strict=True):
             if isinstance(result, Finding):
@@ -211,8 +217,24 @@ class Rounds:
                 else:
                     findings.append(result)
                 continue
-            findings.append(self._failed(key, child.title, "leaf" if kind_ == "leaf" else "node", result))
+            findings.append(self._failed(key, child.title, "node" if kind_ == "node" else "leaf", result))
         return tuple(findings)
+
+    async def _sweeps_first(self, items: list[tuple[str, str, Frozen]], *, last: bool) -> list[Finding | StepFailed]:
+        """Run discovery leaves before their siblings, which then read what the sweeps chose; the order stays."""
+        limits = self._share(len(items), last=last)
+        sweeps = [item for item in items if item[0] == "scout"]
+        if not sweeps or len(sweeps) == len(items):
+            return await self.ctx.children_of(items, gives=Finding, limits=limits)
+        kept_s = 0.0 if self.ctx.left is None else self.ctx.left - (self.ctx.collecting_left or 0)
+        box = limits.seconds if limits.seconds is None else kept_s + SWEEP_SHARE * max(0.0, limits.seconds - kept_s)
+        swept = await self.ctx.children_of(sweeps, gives=Finding, limits=replace(limits, seconds=box))
+        lists = [found.shortlist for found in swept if isinstance(found, Finding) and found.shortlist]
+        chosen = tuple({one.url: one for found in lists for one in found.kept}.values())
+        others = fed_with(chosen, [item for item in items if item[0] != "scout"])
+        worked = await self.ctx.children_of(others, gives=Finding, limits=self._share(len(others), last=last))
+        first, then = iter(swept), iter(worked)
+        return [next(first) if kind == "scout" else next(then) for kind, _, _ in items]
 
     def _failed(self, key: str, title: str, role: Literal["leaf", "node"], failure: StepFailed) -> Finding:
         path = f"{self.ctx.path}/{key}"
@@ -272,6 +294,18 @@ class Rounds:
             )
             return None
         return asked.output
+
+
+def fed_with(chosen: tuple[Candidate, ...], items: list[tuple[str, str, Frozen]]) -> list[tuple[str, str, Frozen]]:
+    """Add the sources of a node's shortlists to those of its other leaves that they concern."""
+    leaves = [given.leaf for _, _, given in items if isinstance(given, LeafGiven)]
+    out: list[tuple[str, str, Frozen]] = []
+    for kind, key, given in items:
+        if isinstance(given, LeafGiven):
+            siblings = [leaf for leaf in leaves if leaf is not given.leaf]
+            given = given.model_copy(update={"leaf": fed(given.leaf, siblings, chosen)})
+        out.append((kind, key, given))
+    return out
 
 
 def _summary(new: tuple[Finding, ...], facts: int) -> str:

@@ -1,13 +1,11 @@
-"""Step bodies of a sweep: links of a page, and what is known of texts before anybody judges them."""
+"""A step of a sweep: copies put together, and what is known of the other texts before anybody judges them."""
 
 import asyncio
 
-from agents.budget import Deadline
 from agents.contracts.base import Frozen, Text
-from agents.contracts.source import Hit, SourceCard
+from agents.contracts.source import SourceCard
 from agents.research.curating import Scanned
 from agents.research.desk import Desk
-from agents.search.base import Crawler
 from agents.search.telling import Phrase, phrases, telling
 from agents.text.sentences import spans
 from agents.text.shingles import copies, is_about_the_same, shingles
@@ -21,12 +19,6 @@ SENTENCES = 3
 MAX_SENTENCE = 280
 HOLDS = 0.5
 """Share of a question's words that a text must hold for code to say that it is about it."""
-
-
-class Crawled(Frozen):
-    """Pages of one site that a page leads to."""
-
-    hits: tuple[Hit, ...] = ()
 
 
 class Copy(Frozen):
@@ -43,20 +35,7 @@ class Sifted(Frozen):
     copies: tuple[Copy, ...] = ()
 
 
-async def crawl(desk: Desk, url: str, limit: int, deadline: Deadline) -> Crawled:
-    """Go on from a page to others of its site, one step; where the searcher cannot, nothing is found.
-
-    Raises:
-        SourceError: the page cannot be read or may not be used.
-    """
-    if not isinstance(desk.searcher, Crawler):
-        return Crawled()
-    return Crawled(hits=await desk.searcher.crawl(url, limit, deadline.seconds()))
-
-
-async def sift(
-    desk: Desk, found: tuple[tuple[str, SourceCard], ...], questions: tuple[str, ...]
-) -> Sifted:
+async def sift(desk: Desk, found: tuple[tuple[str, SourceCard], ...], questions: tuple[str, ...]) -> Sifted:
     """Put copies of one text together, and say of the others what they are about."""
     texts = [await desk.texts.get(card.text_hash) for _, card in found]
     return await asyncio.to_thread(_sifted, found, texts, questions)

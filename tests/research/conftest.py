@@ -14,6 +14,7 @@ from agents.research.job import Means, draft_handler, research_handler
 from agents.research.leaf import leaf_handler
 from agents.research.node import node_handler
 from agents.research.reading import source_handler
+from agents.research.scouting import scout_handler
 from tests.scripts import BRIEF, ROLES, working_model, world
 
 
@@ -55,6 +56,7 @@ class Bench:
             "plan": plan_level_handler(desk),
             "node": node_handler(desk),
             "leaf": leaf_handler(desk),
+            "scout": scout_handler(desk),
             "source": source_handler(desk),
             "challenge": challenge_handler(desk),
             "claim": claim_handler(desk),

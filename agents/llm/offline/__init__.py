@@ -15,6 +15,7 @@ from agents.contracts.decision import ReflectionInput
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput
 from agents.contracts.plan import PlanningInput
+from agents.contracts.scout import ScoutInput
 from agents.contracts.truth import ChallengeInput, JudgeInput, StanceInput, VerifyInput
 from agents.errors import ModelError
 from agents.llm.base import OnText, Reply, Request
@@ -24,6 +25,7 @@ from agents.llm.offline.judging import challenge, judge, judge_stances, verify
 from agents.llm.offline.planning import plan
 from agents.llm.offline.reflecting import reflect
 from agents.llm.offline.scoping import scope
+from agents.llm.offline.scouting import scout
 from agents.llm.offline.section import write_lead, write_section
 
 NAME = "offline engine"
@@ -38,6 +40,7 @@ _FUNCTIONS: dict[type[Frozen], Callable[..., Frozen]] = {
     LeadInput: write_lead,
     FrameInput: frame,
     ReflectionInput: reflect,
+    ScoutInput: scout,
     ChallengeInput: challenge,
     StanceInput: judge_stances,
     VerifyInput: verify,

@@ -38,15 +38,31 @@ _INTERESTED = union(
         r"nuestros (?:productos|clientes)",
     )
 )
-_TERTIARY = union((r"top \d+|\d+ (?:facts|things|reasons)|all you need to know|listicle|ultimate guide|faq|best \w+ \d{4}",))
+_TERTIARY = union(
+    (r"top \d+|\d+ (?:facts|things|reasons)|all you need to know|listicle|ultimate guide|faq|best \w+ \d{4}",)
+)
 _OFFICIAL = (".gov", ".mil", ".int", ".edu", ".gob", ".gouv", ".ac")
 
-_PERSPECTIVES: Mapping[Authority, str] = {
-    "primary": "at first hand",
-    "secondary": "as reported",
-    "tertiary": "retold",
-    "interested": "by an interested party",
-    "unknown": "",
+_PERSPECTIVES: Mapping[str, Mapping[Authority, str]] = {
+    "en": {"primary": "at first hand", "secondary": "as reported", "tertiary": "retold", "interested": "of a party"},
+    "de": {
+        "primary": "aus erster Hand",
+        "secondary": "wie berichtet",
+        "tertiary": "nacherzählt",
+        "interested": "einer Partei",
+    },
+    "fr": {
+        "primary": "de première main",
+        "secondary": "rapporté",
+        "tertiary": "de seconde main",
+        "interested": "d'une partie",
+    },
+    "es": {
+        "primary": "de primera mano",
+        "secondary": "según terceros",
+        "tertiary": "de segunda mano",
+        "interested": "de una parte",
+    },
 }
 _WORDS: Mapping[str, Mapping[str, str]] = {
     "en": {
@@ -87,14 +103,15 @@ def _judged(candidate: CandidateView, given: ScoutInput, spread: Counter[str]) -
     answers = _answers(candidate, given.questions)
     # A theme that others share makes a group; one of its own makes a group of one.
     shared = [theme for theme in candidate.themes if 1 < spread[theme.casefold()] < len(given.candidates)]
-    words = _WORDS.get(given.language.split("-")[0], _WORDS["en"])
+    language = given.language.split("-")[0]
+    words = _WORDS.get(language, _WORDS["en"])
     found = words["answers"].format(n=len(answers), of=len(given.questions)) if answers else words["none"]
     date = words["dated"].format(date=candidate.published) if candidate.published else words["undated"]
     return Judged(
         number=candidate.number,
         authority=authority,
         theme=(shared or list(candidate.themes) or [given.objective])[0],
-        perspective=_PERSPECTIVES[authority],
+        perspective=_PERSPECTIVES.get(language, _PERSPECTIVES["en"]).get(authority, ""),
         answers=answers,
         rationale=f"{found}; {date}.",
     )
