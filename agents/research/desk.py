@@ -20,6 +20,7 @@ from agents.research.retries import Retries
 from agents.research.topics import Topics
 from agents.role import Asked, In, Out, Role, Run, ask
 from agents.search.base import Crawler, Searcher, Texts
+from agents.web.addresses import canonical
 
 T = TypeVar("T")
 
@@ -200,7 +201,15 @@ class Desk:
             await self.texts.put(source.text)
             return Fetched(card=SourceCard.of(source))
 
-        return await self.pages.get(url, make)
+        return await self.pages.get(canonical(url), make)
+
+    async def remember(self, url: str, fetched: Fetched) -> None:
+        """Take a page as read that a step recorded: on a replay the step itself does not run."""
+
+        async def known() -> Fetched:
+            return fetched
+
+        await self.pages.get(canonical(url), known)
 
     async def keep_draft(self, document: ReportDocument) -> ReportDocument:
         """Save a report as it stands: the body of a step."""

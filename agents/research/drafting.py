@@ -1,5 +1,8 @@
 """Drafting a plan: the planner is asked level by level, the levels of one depth side by side."""
 
+import re
+from urllib.parse import unquote, urlsplit
+
 from agents.contracts.base import Frozen, Text
 from agents.contracts.plan import Branch, Leaf, LeafBudget, Node, Phase, Plan, PlanLevel, PlannedClaim, PlanningInput
 from agents.contracts.plan import SuccessCriteria as Criteria
@@ -9,9 +12,12 @@ from agents.jobs.port import Ctx, Handler
 from agents.research.desk import Desk
 from agents.role import Asked
 from agents.roles.planner import PLANNER
+from agents.text.words import content_words
 
 PLANNING_SHARE = 0.15
 """Part of the whole time that planning one level may take."""
+
+_NOT_A_WORD = re.compile(r"[\W_]+|\.\w{2,5}$")
 
 
 class LevelGiven(Frozen):
@@ -54,11 +60,15 @@ def plan_level_handler(desk: Desk) -> Handler:
         )
         level = asked.output
         nodes = [branch for branch in level.branches if branch.kind == "node"]
+        seeds = seeds_for(planning.seed_urls, level.branches)
         share = max(1, (planning.leaves_left - (len(level.branches) - len(nodes))) // max(1, len(nodes)))
         titles = tuple(branch.title for branch in level.branches)
         below = await ctx.children(
             "plan",
-            [(str(number), _below(given, branch, titles, share)) for number, branch in enumerate(nodes)],
+            [
+                (str(number), _below(given, branch, titles, share, seeds[branch.title]))
+                for number, branch in enumerate(nodes)
+            ],
             gives=Drafted,
         )
         drafted = dict(zip((branch.title for branch in nodes), below, strict=True))
@@ -75,7 +85,7 @@ def plan_level_handler(desk: Desk) -> Handler:
                     assumptions.append(
                         f"The branch “{branch.title}” could not be planned further; it is read as one leaf."
                     )
-                children.append(_leaf(branch, given))
+                children.append(_leaf(branch, given, seeds[branch.title]))
         node = Node(
             title=given.title,
             objective=planning.objective,
@@ -93,7 +103,23 @@ def plan_level_handler(desk: Desk) -> Handler:
     return Handler(run=run, takes=LevelGiven, gives=Drafted)
 
 
-def _below(given: LevelGiven, branch: Branch, titles: tuple[str, ...], leaves: int) -> LevelGiven:
+def seeds_for(urls: tuple[str, ...], branches: tuple[Branch, ...]) -> dict[str, tuple[str, ...]]:
+    """Give each address that the user named to the branch that it concerns, by the words of both; else to the first."""
+    found: dict[str, tuple[str, ...]] = {branch.title: () for branch in branches}
+    words = {
+        branch.title: frozenset(content_words(" ".join((branch.title, branch.objective, *branch.questions))))
+        for branch in branches
+    }
+    for url in urls:
+        own = frozenset(content_words(_NOT_A_WORD.sub(" ", unquote(urlsplit(url).path))))
+        best = max(words, key=lambda title: len(own & words[title]))  # of equals the first
+        found[best] = (*found[best], url)
+    return found
+
+
+def _below(
+    given: LevelGiven, branch: Branch, titles: tuple[str, ...], leaves: int, seeds: tuple[str, ...]
+) -> LevelGiven:
     planning = given.planning
     return given.model_copy(
         update={
@@ -105,6 +131,7 @@ def _below(given: LevelGiven, branch: Branch, titles: tuple[str, ...], leaves: i
                     "siblings": tuple(title for title in titles if title != branch.title),
                     "executors_left": planning.executors_left - 1,
                     "leaves_left": leaves,
+                    "seed_urls": seeds,
                     "want_claims": False,
                     "suggested": (),
                     "survey": CorpusSurvey(),
@@ -114,7 +141,7 @@ def _below(given: LevelGiven, branch: Branch, titles: tuple[str, ...], leaves: i
     )
 
 
-def _leaf(branch: Branch, given: LevelGiven) -> Leaf:
+def _leaf(branch: Branch, given: LevelGiven, seeds: tuple[str, ...]) -> Leaf:
     questions = tuple(q for q in branch.questions if q.strip()) or (branch.objective,)
     searches = tuple(dict.fromkeys(s.strip() for s in (*branch.searches, questions[0]) if s.strip()))
     return Leaf(
@@ -122,7 +149,7 @@ def _leaf(branch: Branch, given: LevelGiven) -> Leaf:
         objective=branch.objective,
         questions=questions,
         searches=searches[:5],
-        sources=given.planning.seed_urls,
+        sources=seeds,
         discovery=branch.discovery,
         budget=LeafBudget(sources=given.sources_per_leaf, searches=min(3, max(1, len(searches)))),
     )

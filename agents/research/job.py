@@ -11,16 +11,20 @@ from agents.events import JobChanged, NodeChanged
 from agents.jobs.port import Ctx, Handler
 from agents.research.breaker import Breaker
 from agents.research.contracting import Limits, bounds_of, make_contract
+from agents.research.curating import UNANSWERING
 from agents.research.desk import Desk
 from agents.research.drafting import Drafted, LevelGiven, as_plan, infeasible
 from agents.research.gates import Thresholds
-from agents.research.leaf import Setting
+from agents.research.leaf import READ_FOR_NOTHING, Setting
 from agents.research.looping import LoopSettings
 from agents.research.rounds import NodeGiven
 from agents.research.truthful import MOVED, challenge_all, checked, rewritten, verdict_lines
 from agents.research.writing import Numbering, facts_behind, prose_of, sources_behind
 from agents.role import Asked
 from agents.roles.synthesizer import FRAME_WRITER
+
+WAS_READ = (READ_FOR_NOTHING, UNANSWERING)
+"""Reasons for not using a document that was read all the same."""
 
 
 class Means(Frozen):
@@ -168,7 +172,7 @@ def research_handler(desk: Desk, means: Means) -> Handler:
                     for finding in findings
                     for part in finding.walk()
                     for rejected in part.rejected
-                    if rejected.url in brief.seed_urls
+                    if rejected.url in brief.seed_urls and rejected.reason not in WAS_READ
                 }.values()
             ),
         )

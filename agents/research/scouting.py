@@ -129,15 +129,7 @@ class _Sweep:
                 self._reject(hit, one.message.removeprefix(f"{hit.url}: ") if is_refusal else one.notice)
                 continue
             self.cards[hit.url] = one.card
-            await self._remember(hit.url, one)
-
-    async def _remember(self, url: str, fetched: Fetched) -> None:
-        """Let the leaves that follow find the page read, on a replay too, where the step itself does not run."""
-
-        async def known() -> Fetched:
-            return fetched
-
-        await self.desk.pages.get(url, known)
+            await self.desk.remember(hit.url, one)
 
     async def _linked(self, hits: Sequence[Hit]) -> list[Hit]:
         """Go on from the best pages of different sites to pages of theirs that speak of the questions."""

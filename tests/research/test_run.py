@@ -11,7 +11,9 @@ from agents.contracts.plan import TaskSpec
 from agents.errors import NotFeasible
 from agents.events import NodeChanged, SearchDone, SourceRead
 from agents.research.contracting import Limits
+from agents.research.drafting import seeds_for
 from agents.research.job import Means
+from agents.search.scripted import ScriptedSearcher
 from tests.scripts import BRIEF, FLAT, QUERY, WORLD, Worker, leaf, level, node, working_model, world
 
 DEEP = {
@@ -308,6 +310,37 @@ async def test_named_addresses_are_read_first_and_listed_when_unreadable(bench):
     brief = BRIEF.model_copy(update={"seed_urls": ("https://nowhere.example/x",)})
     outcome = await bench().run(brief)
     assert any("https://nowhere.example/x" in failure for failure in outcome.seed_failures)
+
+
+async def test_an_address_that_the_user_named_is_read_first_and_only_by_the_leaf_that_it_concerns(bench):
+    seeds = ("https://b.example/costs", "https://c.example/zzz")
+    documents = {**WORLD, "https://c.example/zzz": ("Z", "Nothing to the point stands here.")}
+    worker = Worker()
+
+    def picky(request):
+        found = worker(request)
+        return found.model_copy(update={"facts": ()}) if request.given.title == "Z" else found
+
+    work = bench(working_model(extractor=picky), searcher=ScriptedSearcher(documents))
+    outcome = await work.run(BRIEF.model_copy(update={"seed_urls": seeds}))
+
+    sources = {leaf.title: leaf.sources for leaf in outcome.contract.plans[0].root.leaves()}
+    assert sources == {"Closures": seeds[1:], "Costs": seeds[:1], "Passengers": ()}
+    assert outcome.seed_failures == ()
+
+
+def test_addresses_go_to_the_branch_whose_words_they_hold():
+    branches = (leaf("Fish", "Which fish live there?"), node("Winter closures"), leaf("Costs", "What did it cost?"))
+
+    found = seeds_for(
+        ("https://x.example/2023/winter_closures.pdf", "https://y.example/", "https://z.example/ferry-costs"), branches
+    )
+
+    assert found == {
+        "Fish": ("https://y.example/",),
+        "Winter closures": ("https://x.example/2023/winter_closures.pdf",),
+        "Costs": ("https://z.example/ferry-costs",),
+    }
 
 
 def test_not_feasible_carries_reasons_and_splits():
