@@ -104,6 +104,18 @@ def serve() -> None:
 
 
 @app.command()
+def mcp() -> None:
+    """Offer research as a tool to an MCP host, over standard input and output."""
+    from agents.api.mcp_server import stdio
+    from agents.settings import load
+
+    try:
+        stdio(load())
+    except DossierError as error:
+        fail(error.notice, EXIT_ERROR)
+
+
+@app.command()
 def doctor() -> None:
     """Say what models, documents and folders are usable, without any secret."""
     from agents.doctor import report

@@ -353,7 +353,7 @@ def _source(reference: Reference) -> AgentSource:
 
 
 def _location(reference: Reference, job_id: str) -> str:
-    if reference.url.startswith(("http://", "https://")) and reference.kind == "web":
+    if reference.url.startswith(("http://", "https://")):
         return reference.url
     first = reference.quotes[0].fact_id if reference.quotes else ""
     return f"/research/jobs/{job_id}/quote/{percent_encoded(first)}#quote" if first else reference.url

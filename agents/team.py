@@ -270,7 +270,7 @@ class Team:
         handlers = self._handlers(desk)
         if commission.contract is not None and brief.tier is not None:
             # A tier bounds the searches and sources of the whole run, not those of each leaf and round.
-            handlers = {**handlers, "leaf": bounded(handlers["leaf"], commission.contract.caps)}
+            handlers = bounded(handlers, commission.contract.caps)
         job = self.jobs.start(
             commission,
             Workbench(handlers=handlers, build=self._build, close=desk.close, steering=steering),

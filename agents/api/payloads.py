@@ -32,7 +32,9 @@ class Payload(BaseModel):
 class SimpleRunRequest(Payload):
     """A task for one run, with the bounds of the simple tier unless they are given."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"task": "In which year was Eelgrass Watch founded?"}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"task": "In which year was the first weather satellite launched?"}]}
+    )
 
     task: Words
     """What shall be found out."""
@@ -62,8 +64,8 @@ class RunRequest(SimpleRunRequest):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
-                {"task": "What does it cost to restore one hectare of eelgrass in Tolven Bay?", "complexity_tier": "simple"},
-                {"task": "How well did transplanted shoots survive?", "max_iters": 1, "stream": True},
+                {"task": "What does it cost to insulate the roof of a terraced house in Ireland?", "complexity_tier": "simple"},
+                {"task": "How well do heat pumps work below -10 °C?", "max_iters": 1, "stream": True},
             ]
         }
     )  # fmt: skip
@@ -76,7 +78,7 @@ class SearchRequest(Payload):
     """One search, without any research."""
 
     model_config = ConfigDict(
-        json_schema_extra={"examples": [{"query": "eelgrass restoration cost", "max_results": 3}]}
+        json_schema_extra={"examples": [{"query": "heat pump efficiency in cold climates", "max_results": 3}]}
     )
 
     query: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
@@ -100,7 +102,7 @@ class JobRequest(Payload):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
-                {"query": "What does it cost to restore one hectare of eelgrass in Tolven Bay?", "mode": "standard", "time": 5}
+                {"query": "What does it cost to insulate the roof of a terraced house in Ireland?", "mode": "standard", "time": 5}
             ]
         }
     )  # fmt: skip

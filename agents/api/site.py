@@ -10,7 +10,9 @@ from agents.api.about import Tried
 from agents.api.branches import install_branches
 from agents.api.exposure import check_exposure
 from agents.api.hardening import harden
+from agents.api.jobs_api_state import ApiState
 from agents.api.ledger import Ledger
+from agents.api.openapi import install_faces
 from agents.api.routes import install
 from agents.settings import Settings, load
 from agents.team import Team, open_team
@@ -44,6 +46,10 @@ class Site:
     team: Team
     ledger: Ledger
     reach: Reach = field(default_factory=Reach)
+    state: ApiState = field(default_factory=ApiState)
+
+    def __post_init__(self) -> None:
+        self.team.observers.append(self.state.meter.observe)
 
 
 def opened(settings: Settings | None = None, team: Team | None = None) -> Site:
@@ -67,5 +73,6 @@ def opened(settings: Settings | None = None, team: Team | None = None) -> Site:
         harden(settings.host, settings.port)
         install(chainlit_server.app)
         install_branches(chainlit_server.app)
+        install_faces(chainlit_server.app)
         state.dossier_site = site
     return site

@@ -9,7 +9,8 @@ from agents.contracts.finding import Finding
 from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, PlannedClaim, SuccessCriteria
 from agents.contracts.response import PlanQuery, RunLimits
 from agents.events import NodeChanged
-from agents.jobs.port import Ctx, Handler
+from agents.jobs.port import Ctx, Handler, Handlers
+from agents.research.challenging import NEW_SOURCES, Challenged, ChallengeGiven, ClaimDone, ClaimGiven
 from agents.research.leaf import LeafGiven
 
 MAX_ROUNDS = 20
@@ -98,6 +99,9 @@ class Grant(Frozen):
     sources: int
 
 
+NOTHING = Grant(searches=0, sources=0)
+
+
 class Allowance:
     """Searches and sources of a run: handed out leaf by leaf, what a leaf did not use comes back."""
 
@@ -118,41 +122,78 @@ class Allowance:
         self._granted[path] = grant
 
 
-def bounded(leaf: Handler, caps: Caps) -> Handler:
-    """Keep all leaves of a run together within its caps."""
+def bounded(handlers: Handlers, caps: Caps) -> Handlers:
+    """Keep everything that searches and reads in a run together within its caps: leaves first, then the challenge."""
     allowance = Allowance(caps.searches, caps.sources)
+    return {
+        **handlers,
+        "leaf": _bounded_leaf(handlers["leaf"], allowance),
+        "challenge": _bounded_challenge(handlers["challenge"], allowance),
+        "claim": _bounded_claim(handlers["claim"], allowance),
+    }
 
+
+async def _granted(ctx: Ctx, allowance: Allowance, searches: int, sources: int) -> Grant:
+    grant = await ctx.call("allowance", "0", allowance.grant, ctx.path, searches, sources, gives=Grant, pool="local")
+    allowance.note(ctx.path, grant)
+    return grant
+
+
+def _bounded_leaf(leaf: Handler, allowance: Allowance) -> Handler:
     async def run(ctx: Ctx, given: LeafGiven) -> Finding:
         wanted = given.leaf.budget
         searching = bool(given.leaf.searches)
-        grant = await ctx.call(
-            "allowance", "0", allowance.grant, ctx.path, wanted.searches if searching else 0, wanted.sources,
-            gives=Grant, pool="local",
-        )  # fmt: skip
-        allowance.note(ctx.path, grant)
+        grant = await _granted(ctx, allowance, wanted.searches if searching else 0, wanted.sources)
         if not grant.sources or (searching and not grant.searches):
-            used_up = f"{caps.sources} sources" if not grant.sources else f"{caps.searches} searches"
-            allowance.note(ctx.path, Grant(searches=0, sources=0))
-            return _not_begun(ctx, given, f"not begun: the {used_up} of this run are used up")
+            what = f"{allowance.sources} sources" if not grant.sources else f"{allowance.searches} searches"
+            allowance.note(ctx.path, NOTHING)
+            return _not_begun(ctx, given, f"not begun: the {what} of this run are used up")
         at_most = max(1, grant.searches)
         loop = given.setting.loop.model_copy(
             update={"searches_per_leaf": min(at_most, given.setting.loop.searches_per_leaf)}
         )
         budget = wanted.model_copy(update={"searches": at_most, "sources": grant.sources})
-        sources = given.leaf.sources[: grant.sources]
-        finding: Finding = await leaf.run(
-            ctx,
-            given.model_copy(
-                update={
-                    "leaf": given.leaf.model_copy(update={"budget": budget, "sources": sources}),
-                    "setting": given.setting.model_copy(update={"loop": loop}),
-                }
-            ),
-        )
+        less = given.leaf.model_copy(update={"budget": budget, "sources": given.leaf.sources[: grant.sources]})
+        setting = given.setting.model_copy(update={"loop": loop})
+        finding: Finding = await leaf.run(ctx, given.model_copy(update={"leaf": less, "setting": setting}))
         allowance.note(ctx.path, _used(finding, grant))
         return finding
 
     return Handler(run=run, takes=LeafGiven, gives=Finding)
+
+
+def _bounded_challenge(challenge: Handler, allowance: Allowance) -> Handler:
+    """Ask for counter-searches only where one could still be made."""
+
+    async def run(ctx: Ctx, given: ChallengeGiven) -> Challenged:
+        grant = await _granted(ctx, allowance, 1, 1)
+        allowance.note(ctx.path, NOTHING)
+        search = given.search and grant.searches > 0 and grant.sources > 0
+        done: Challenged = await challenge.run(ctx, given.model_copy(update={"search": search}))
+        return done
+
+    return Handler(run=run, takes=ChallengeGiven, gives=Challenged)
+
+
+def _bounded_claim(claim: Handler, allowance: Allowance) -> Handler:
+    """Let a claim be searched against where a search is left, and for once more where two are."""
+
+    async def run(ctx: Ctx, given: ClaimGiven) -> ClaimDone:
+        searches = 2 if given.attack else 0
+        grant = await _granted(ctx, allowance, searches, searches * NEW_SOURCES)
+        possible = min(grant.searches, grant.sources // NEW_SOURCES)
+        if possible < 1:
+            given = given.model_copy(update={"attack": None})
+        elif possible < searches:
+            # No evidence is too little for a second search then.
+            given = given.model_copy(update={"min_evidence": 0})
+        allowance.note(ctx.path, Grant(searches=possible, sources=possible * NEW_SOURCES))
+        done: ClaimDone = await claim.run(ctx, given)
+        made = min(possible, len(done.searches))
+        allowance.note(ctx.path, Grant(searches=made, sources=made * NEW_SOURCES))
+        return done
+
+    return Handler(run=run, takes=ClaimGiven, gives=ClaimDone)
 
 
 def _used(finding: Finding, grant: Grant) -> Grant:

@@ -1,0 +1,98 @@
+"""Starting a research job over HTTP: planner first; where it does not answer in time, the job plans by itself."""
+
+import asyncio
+from dataclasses import dataclass
+
+from agents.api.payloads import JobRequest
+from agents.contracts.brief import Brief, Query
+from agents.errors import BadOutput, BadRequest, ModelError, NotFeasible
+from agents.research.command import DEFAULT_MINUTES, minutes_of
+from agents.research.contracting import TIERS
+from agents.research.desk import NO_STAND_IN
+from agents.research.scoping import Scope, checked, seeds_in
+from agents.team import Team
+from agents.text.words import language_of
+
+PENDING_WINDOW_MS = 120_000
+"""Milliseconds that the planner is waited for (RESEARCH_PLANNER_PENDING_WINDOW_MS)."""
+
+
+def pending_window_s(team: Team) -> float:
+    """Seconds that the planner is waited for before the job plans by itself."""
+    return float(getattr(team.settings, "planner_pending_window_ms", PENDING_WINDOW_MS)) / 1000
+
+
+@dataclass(frozen=True)
+class Briefed:
+    """What a job is started with, and what kept the planner from answering; empty when it did."""
+
+    brief: Brief
+    error: str = ""
+
+
+async def brief_of(team: Team, sent: JobRequest) -> Briefed:
+    """Have each question judged, side by side, and make the brief of them.
+
+    Raises:
+        NotFeasible: a question is too broad; carries reasons and narrower ones.
+        BadRequest: a question or the time can't be used.
+        ModelError: the provider refuses for good, so that the job could not plan either.
+    """
+    texts = [checked(text) for text in (sent.queries or [sent.query or ""])]
+    if len({text.casefold() for text in texts}) < len(texts):
+        raise BadRequest("Two of the queries are the same. Leave one out.")
+    minutes = _minutes(sent)
+    try:
+        async with asyncio.timeout(pending_window_s(team)):
+            scopes = await asyncio.gather(*(team.scope(Scope(), text) for text in texts))
+    except (TimeoutError, BadOutput) as error:
+        said = error.notice if isinstance(error, BadOutput) else "The planner did not answer within its window."
+        return Briefed(_brief(team, sent, texts, minutes, _assumed(texts)), said)
+    except ModelError as error:
+        if error.fault in NO_STAND_IN:
+            raise
+        return Briefed(_brief(team, sent, texts, minutes, _assumed(texts)), error.notice)
+    if empty := [turn.reply for scope, turn in scopes if not scope.queries]:
+        raise BadRequest(empty[0])
+    queries = [query for scope, _ in scopes for query in scope.queries]
+    if broad := [query for query in queries if not query.feasible]:
+        splits = tuple(split for query in broad for split in query.suggested_split)
+        raise NotFeasible(tuple(query.reason for query in broad), splits)
+    brief = _brief(team, sent, texts, minutes, tuple(queries))
+    first = scopes[0][0]
+    return Briefed(
+        brief.model_copy(update={"query_type": first.query_type, "language": sent.language or first.language})
+    )
+
+
+def _assumed(texts: list[str]) -> tuple[Query, ...]:
+    """Take questions as they are; the plan that the job drafts is held against the bounds by code."""
+    return tuple(
+        Query(text=text, feasible=True, reason="Not judged beforehand; its plan decides.", depth_estimate=1)
+        for text in texts
+    )
+
+
+def _brief(team: Team, sent: JobRequest, texts: list[str], minutes: float | None, queries: tuple[Query, ...]) -> Brief:
+    domains = sent.domains or []
+    return Brief(
+        question="\n".join(texts),
+        queries=queries,
+        language=sent.language or language_of(texts[0]),
+        mode=sent.mode or "standard",
+        tier=sent.complexity_tier,
+        minutes=minutes,
+        domains=tuple(domain for domain in domains if not domain.startswith("-")),
+        exclude_domains=tuple(domain[1:] for domain in domains if domain.startswith("-")),
+        date_from=sent.dates.from_ if sent.dates else None,
+        date_to=sent.dates.to if sent.dates else None,
+        seed_urls=tuple(url for text in texts for url in seeds_in(text)),
+        max_cost_usd=team.settings.max_cost_usd,
+        today=team.today(),
+    )
+
+
+def _minutes(sent: JobRequest) -> float | None:
+    if sent.time is not None:
+        return minutes_of(str(sent.time))
+    return TIERS[sent.complexity_tier].minutes if sent.complexity_tier else DEFAULT_MINUTES

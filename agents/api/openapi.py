@@ -1,0 +1,69 @@
+"""The OpenAPI document of our own routes, `/metrics`, and the one place where all routers of ours are put up."""
+
+from functools import cache
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.responses import JSONResponse, Response
+
+from agents.api.branches import branches
+from agents.api.jobs_api import jobs_api
+from agents.api.mcp_server import install_mcp
+from agents.api.metrics import CONTENT_TYPE
+from agents.api.openai_face import openai_face
+from agents.api.payloads import ERRORS
+from agents.api.routes import api, kinds
+from agents.api.run import Here, Owner, runs
+
+VERSION = "1"
+SUMMARY = """Research over HTTP: a task in, a report out whose every sentence opens its quote.
+
+Errors have one shape: `{"error": {"type", "message", "retryable", "details"?}}`. Unknown fields are refused by name.
+From this machine no key is needed; from elsewhere send `Authorization: Bearer <DOSSIER_API_KEY>`."""
+
+meta = APIRouter(tags=["operation"], responses=ERRORS)
+
+
+@meta.get("/metrics", responses=kinds("text/plain"), response_class=Response)
+async def metrics(owner: Owner, site: Here) -> Response:
+    """Give the metrics as Prometheus reads them."""
+    return Response(site.state.meter.text(), headers={"Content-Type": CONTENT_TYPE})
+
+
+@meta.get("/research/openapi.json", response_model=dict[str, Any])
+async def document() -> JSONResponse:
+    """Describe these routes."""
+    return JSONResponse(described())
+
+
+FACES = (runs, jobs_api, openai_face, meta)
+"""Routers that stand before the others: the last route of those answers for every unknown path of ours."""
+
+
+@cache
+def described() -> dict[str, Any]:
+    """Describe our routes and nobody else's: Chainlit's own are none of a caller's business."""
+    routes = [route for router in (*FACES, branches, api) for route in router.routes]
+    found = get_openapi(title="Dossier", version=VERSION, description=SUMMARY, routes=routes)
+    found["components"] = found.get("components", {}) | {
+        "securitySchemes": {
+            "key": {"type": "http", "scheme": "bearer", "description": "DOSSIER_API_KEY; none on loopback"}
+        }
+    }
+    found["security"] = [{}, {"key": []}]
+    return found
+
+
+def install_faces(app: FastAPI) -> None:
+    """Put these routes in front; once, however often it is called."""
+    if getattr(app.state, "dossier_faces", False):
+        return
+    app.state.dossier_faces = True
+    count = len(app.router.routes)
+    for router in FACES:
+        app.include_router(router)
+    install_mcp(app)
+    ours = app.router.routes[count:]
+    del app.router.routes[count:]
+    app.router.routes[0:0] = ours

@@ -1,0 +1,162 @@
+"""`/run`, `/run-simple` and `/search`: one task in, one answer out, at once, as a stream or by and by."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Request
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+
+from agents.api.access import caller
+from agents.api.errors import ApiError, as_api_error, body
+from agents.api.jobs_api_state import Made, status_url
+from agents.api.payloads import (
+    ERRORS,
+    Accepted,
+    BoundedRoute,
+    RunRequest,
+    SearchAnswer,
+    SearchHit,
+    SearchRequest,
+    SimpleRunRequest,
+)
+from agents.api.stream import event_stream
+from agents.contracts.base import Tier
+from agents.contracts.response import AgentResponse
+from agents.contracts.source import SearchQuery
+from agents.errors import DossierError
+from agents.jobs.service import Job
+from agents.run_research import FlatRun, Wish, answer, begin, plan_run
+
+if TYPE_CHECKING:
+    from agents.api.site import Site
+
+SEARCH_S = 30.0
+"""Seconds that one bare search may take."""
+LOOKS_EVERY_S = 0.5
+"""Seconds between two looks whether the caller is still there."""
+STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+
+runs = APIRouter(tags=["run"], responses=ERRORS, route_class=BoundedRoute)
+
+
+def site_of(request: Request) -> "Site":
+    """Give a route the parts of this server."""
+    site: Site = request.app.state.dossier_site
+    return site
+
+
+Owner = Annotated[str, Depends(caller)]
+"""Who asks."""
+Here = Annotated[Any, Depends(site_of)]
+"""The server's parts, a `Site`: named so only to the type checker, since the site imports the routes."""
+Key = Annotated[str | None, Header(alias="Idempotency-Key", description="The same key and body: the same run.")]
+
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {"model": AgentResponse, "description": "The answer; with `stream`, events and then the answer as `result`.",
+          "content": {"text/event-stream": {"schema": {"type": "string"}}}},
+    202: {"model": Accepted, "description": "With `async`: the run goes on by itself."},
+}  # fmt: skip
+
+
+@runs.post("/run", responses=ANSWERS, response_model=None)
+async def run(sent: RunRequest, owner: Owner, site: Here, request: Request, key: Key = None) -> Response:
+    """Research a task: plan, search, reflect, go on until it suffices or a bound is reached, and write with citations."""
+    return await _run(sent, sent.complexity_tier, owner, site, request, key)
+
+
+@runs.post("/run-simple", responses=ANSWERS, response_model=None)
+async def run_simple(sent: SimpleRunRequest, owner: Owner, site: Here, request: Request, key: Key = None) -> Response:
+    """Research a task within the bounds of the simple tier."""
+    return await _run(sent, "simple", owner, site, request, key)
+
+
+@runs.post("/search")
+async def search(sent: SearchRequest, owner: Owner, site: Here) -> SearchAnswer:
+    """Search once, without any research."""
+    team = site.team
+    found = await team.searcher.search(SearchQuery(text=sent.query, max_results=sent.max_results), SEARCH_S)
+    hits = [
+        SearchHit(
+            title=hit.title, url=hit.url, snippet=hit.snippet, published=hit.published, provider=hit.provider or found.provider
+        )
+        for hit in found.hits
+    ]  # fmt: skip
+    return SearchAnswer(query=sent.query, provider=found.provider, results=hits[: sent.max_results])
+
+
+async def _run(
+    sent: SimpleRunRequest, tier: Tier | None, owner: str, site: "Site", request: Request, key: str | None
+) -> Response:
+    wish = Wish(
+        tier=tier, max_iters=sent.max_iters, max_queries=sent.max_queries, max_sources=sent.max_sources,
+        max_execution_time_s=sent.max_execution_time_s,
+    )  # fmt: skip
+    if sent.stream:
+        planned, job = await start(site, owner, sent.task, wish)
+        stream = _streamed(site, planned, job)
+        return StreamingResponse(stream, media_type="text/event-stream", headers=STREAM_HEADERS)
+
+    async def make() -> Made:
+        planned, job = await start(site, owner, sent.task, wish)
+        if sent.async_:
+            return 202, {"job_id": job.id, "status_url": status_url(job.id)}
+        await attended(site, job, request)
+        return 200, answer(site.team, planned, job).model_dump(mode="json")
+
+    status, made = await site.state.once(owner, key, f"{request.url.path}{sent.model_dump_json()}{tier}", make)
+    headers = {"Location": str(made["status_url"])} if status == 202 else None
+    return JSONResponse(made, status, headers)
+
+
+async def start(site: "Site", owner: str, task: str, wish: Wish) -> tuple[FlatRun, Job]:
+    """Plan a task and start its run; the ledger keeps it.
+
+    Raises:
+        DossierError: it is not feasible, or the planner gave nothing usable.
+    """
+    planned = await plan_run(site.team, task, wish)
+    site.state.meter.asked("planner", site.team.models["planner"].name, planned.usage)
+    job = begin(site.team, planned, owner)
+    site.state.follow(site.ledger, job)
+    return planned, job
+
+
+async def attended(site: "Site", job: Job, request: Request) -> None:
+    """Wait for the end of a run; one whose caller is gone is stopped.
+
+    Raises:
+        ApiError: 499; the caller is gone, so nobody reads this.
+    """
+    try:
+        while not job.over:
+            if job.task is not None:
+                await asyncio.wait({job.task}, timeout=LOOKS_EVERY_S)
+            if not job.over and await request.is_disconnected():
+                raise ApiError(499, "gone", "The caller closed the connection; the run was stopped.")
+    finally:
+        site.team.jobs.stop(job)
+
+
+async def _streamed(site: "Site", planned: FlatRun, job: Job) -> AsyncIterator[str]:
+    """Tell the plan, then every event of the run, then the answer; a caller who goes away ends the run."""
+    try:
+        yield _event("planned", {
+            "job_id": job.id, "status_url": status_url(job.id), "complexity_tier": planned.tier,
+            "limits": planned.limits.model_dump(), "queries": [query.model_dump() for query in planned.queries],
+        })  # fmt: skip
+        async for piece in event_stream(job, 0):
+            yield piece
+        await job.wait()
+        try:
+            yield _event("result", answer(site.team, planned, job).model_dump(mode="json"))
+        except DossierError as error:
+            said = as_api_error(error)
+            yield _event("error", body(said.type, said.message, retryable=said.retryable, details=said.details))
+    finally:
+        site.team.jobs.stop(job)
+
+
+def _event(name: str, data: dict[str, Any]) -> str:
+    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
