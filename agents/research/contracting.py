@@ -69,10 +69,13 @@ def caps_of(brief: Brief, limits: Limits) -> Caps:
 
 
 def fitted(plan: Plan, searches: int, sources: int) -> Plan:
-    """Share out the searches and sources of one query over its leaves, so that the plan keeps to its caps."""
-    leaves = len(plan.root.leaves())
-    per_searches, per_sources = max(1, searches // leaves), max(1, sources // leaves)
-    spare_searches, spare_sources = max(0, searches - per_searches * leaves), max(0, sources - per_sources * leaves)
+    """Share out the searches and sources of one query over its leaves, so that the plan keeps to its caps.
+
+    A discovery leaf has two shares: it reads more than it keeps, and what it keeps is read again by nobody.
+    """
+    shares = sum(1 + leaf.discovery for leaf in plan.root.leaves())
+    per_searches, per_sources = max(1, searches // shares), max(1, sources // shares)
+    spare_searches, spare_sources = max(0, searches - per_searches * shares), max(0, sources - per_sources * shares)
     given = 0
 
     def fit(node: Node) -> Node:
@@ -82,10 +85,12 @@ def fitted(plan: Plan, searches: int, sources: int) -> Plan:
             if isinstance(child, Node):
                 children.append(fit(child))
                 continue
+            share = 1 + child.discovery
+            most = 5 if child.discovery else child.budget.searches
             budget = child.budget.model_copy(
                 update={
-                    "searches": min(5, child.budget.searches, per_searches + (given < spare_searches)),
-                    "sources": min(50, per_sources + (given < spare_sources)),
+                    "searches": min(5, most, share * per_searches + (given < spare_searches)),
+                    "sources": min(50, share * per_sources + (given < spare_sources)),
                 }
             )
             given += 1

@@ -28,7 +28,7 @@ from agents.research.looping import (
     retries_of,
     sources_of,
     statements_of,
-    topic_of,
+    topics_of,
     unused,
 )
 from agents.research.novelty import novelty
@@ -162,7 +162,11 @@ class Rounds:
 
     async def _dispatch(self, number: int) -> tuple[list[tuple[str, Leaf | Node]], Dispatched]:
         """Have the job's ledger say which proposed topics are new; executors of the plan are never dropped."""
-        topics = {topic_of(child): child for child in self._proposed}
+        topics: dict[str, Leaf | Node] = {}
+        for child in self._proposed:
+            # Two branches that ask alike are still two: the second goes by its title, and none is lost in silence.
+            topic = topic_of(child)
+            topics[child.title if topic in topics else topic] = child
         leaf_topics = tuple(topic for topic, child in topics.items() if isinstance(child, Leaf))
         bound = self.loop.side_by_side if number > 1 else max(len(leaf_topics), 1)
         dispatch = await self.ctx.call(

@@ -11,7 +11,7 @@ from agents.contracts.decision import RetryEntry
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord, Section
 from agents.contracts.plan import Leaf
-from agents.contracts.scout import Candidate, ScoutInput, ScoutJudgement, Shortlist
+from agents.contracts.scout import MIN_DOMAINS, Candidate, ScoutInput, ScoutJudgement, Shortlist
 from agents.contracts.source import Hit, RejectedSource, Source, SourceCard
 from agents.errors import StepFailed
 from agents.events import NodeChanged, NodeState, SectionWritten, SourceRead, SourceRejected
@@ -39,16 +39,13 @@ from agents.roles.synthesizer import SECTION_WRITER
 from agents.text.words import content_words
 from agents.web.addresses import canonical, registrable_domain
 
-READ_PER_PLACE = 2
-"""Documents that a sweep reads for each place of its shortlist; the leaves after it find them read already."""
+KEPT = 2 / 3
+"""Share of the documents that a sweep reads, by its leaf's budget, for which its shortlist has places."""
 FOR_LINKS = 0.25
-"""Share of these that is kept for pages that others lead to."""
-SCANS_MORE = 3
-"""Documents scanned by extractors beyond the places of the shortlist."""
+"""Share of these documents that is left for pages that others lead to."""
 HUBS = 3
 """Pages from which a sweep goes on to others of their site."""
 LINKS_SEEN = 40
-SEARCHES = 5
 NOT_REACHED = "not read: better placed ones took the sweep's budget"
 OUT_OF_TIME = "not read: the sweep's time was up"
 
@@ -68,6 +65,7 @@ class _Sweep:
     def __init__(self, ctx: Ctx, desk: Desk, given: LeafGiven) -> None:
         self.ctx, self.desk, self.given = ctx, desk, given
         self.leaf, self.setting, self.started = given.leaf, given.setting, ctx.elapsed
+        self.places = max(MIN_DOMAINS, round(KEPT * self.leaf.budget.sources))
         self.questions = self.leaf.spec.questions if self.leaf.spec else self.leaf.questions
         self.cards: dict[str, SourceCard] = {}  # by the address that was read
         self.facts: dict[str, tuple[Fact, ...]] = {}  # the same
@@ -90,7 +88,7 @@ class _Sweep:
         weighed = await self._scanned(await self._judged(sifted.scanned))
         for copy in sifted.copies:
             self._reject(Hit(url=copy.url, title=self.cards[copy.url].title), f"the same text as {copy.of}")
-        chosen = shortlist(weighed, self.questions, self.leaf.budget.sources, self.setting.today, tuple(self.rejected))
+        chosen = shortlist(weighed, self.questions, self.places, self.setting.today, tuple(self.rejected))
         return await self._written(chosen, records, attempts)
 
     def _widened(self) -> Leaf:
@@ -99,13 +97,12 @@ class _Sweep:
         for attempt in (1, 3, 2):
             if wording := reformulate(self.leaf.objective, attempt, earlier=texts):
                 texts.append(wording)
-        at_most = min(SEARCHES, self.setting.loop.searches_per_leaf)
-        budget = self.leaf.budget.model_copy(update={"searches": at_most})
-        return self.leaf.model_copy(update={"searches": tuple(texts[:at_most]), "budget": budget})
+        at_most = min(self.leaf.budget.searches, self.setting.loop.searches_per_leaf)
+        return self.leaf.model_copy(update={"searches": tuple(texts[:at_most])})
 
     async def _read(self, hits: list[Hit]) -> None:
         """Fetch the best hits, no site before its turn, then what their pages lead to."""
-        budget = READ_PER_PLACE * self.leaf.budget.sources
+        budget = self.leaf.budget.sources
         kept_back = int(FOR_LINKS * budget)
         ordered = _domains_in_turn(hits)
         first, later = ordered[: budget - kept_back], ordered[budget - kept_back :]
@@ -189,7 +186,7 @@ class _Sweep:
         if self._late():
             return weighed
         turns = in_turn(weighed, len(self.questions), self.setting.today)
-        chosen = turns[: self.leaf.budget.sources + SCANS_MORE]
+        chosen = turns[: self.leaf.budget.sources]
         items = [
             (one.scanned.card.id, self.desk, one.scanned.card, self._to_scan(one.scanned.url), self.ctx.deadline)
             for one in chosen

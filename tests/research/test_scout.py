@@ -141,10 +141,11 @@ async def test_a_sweep_reads_no_more_than_its_budget_and_names_what_it_left(benc
     swept = Swept(bench, documents, plan={QUERY.text: level(DISCOVERY)})
     outcome = await swept.run()
 
-    places = outcome.contract.plans[0].root.leaves()[0].budget.sources
+    budget = outcome.contract.plans[0].root.leaves()[0].budget
     chosen = swept.children["Sources"].shortlist
-    assert len(swept.searcher.read_urls) <= 2 * places
-    assert len(chosen.kept) <= places
+    assert len(swept.searcher.read_urls) <= budget.sources
+    assert 3 <= len(chosen.kept) <= round(2 / 3 * budget.sources)
+    assert len(swept.children["Sources"].searches) <= budget.searches
     assert {one.reason for one in chosen.rejected if one.url not in swept.searcher.read_urls} <= {NOT_REACHED}
 
 
