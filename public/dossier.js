@@ -10,6 +10,9 @@
 (() => {
   'use strict';
 
+  // Light or dark as the computer has it, until somebody chooses; this runs before the page itself.
+  try { if (!localStorage.getItem('vite-ui-theme')) localStorage.setItem('vite-ui-theme', 'system'); } catch { /* no storage: light */ }
+
   // ------------------------------------------------------------------ icons
   // [tag, attributes] on a 24 grid; strokes take the text colour, `cut` takes the ground's.
   const FILL = { fill: 'currentColor', stroke: 'none' };
@@ -190,7 +193,7 @@
     const page = q.source_page;
     const pageNumber = typeof page === 'number' || /^\d+$/.test(String(page ?? '')) ? Number(page) : 0;
     const inContext = !pageNumber && page ? webAddress(page) : '';
-    foot.append(link('ds-btn', inContext || chip.href, pageNumber ? `Open at page ${pageNumber}` : 'Open in context', 'out'));
+    foot.append(link('ds-btn ds-plain', inContext || chip.href, pageNumber ? `Open at page ${pageNumber}` : 'Open in context', 'out'));
     const original = webAddress(q.url);
     if (original) foot.append(link('ds-link', original, 'Original page'));
 
@@ -243,7 +246,7 @@
     quoteOf(chip).then((q) => { if (pop && pop.box === box) { fill(box, chip, q); place(); } }, (e) => {
       if (!pop || pop.box !== box) return;
       head.firstChild.textContent = e.message === 'gone' ? 'This quote is no longer on the server.' : 'The quote could not be fetched.';
-      const foot = make('div', 'ds-pop-foot'); foot.append(link('ds-btn', chip.href, 'Open its page', 'out'));
+      const foot = make('div', 'ds-pop-foot'); foot.append(link('ds-btn ds-plain', chip.href, 'Open its page', 'out'));
       box.querySelector('.ds-pop-body').replaceChildren(foot);
       box.removeAttribute('aria-busy'); place();
     });
@@ -336,6 +339,49 @@
     target.focus({ preventScroll: true });
   }
 
+  // ------------------------------------------------------------------ how the server is set up, on the first page
+  const about = () => fetch('/research/about', { credentials: 'include', cache: 'no-store' }).then((r) => (r.ok ? r.json() : Promise.reject(new Error(r.status))));
+  function showSetup(box, a) {
+    const parts = [];
+    if (a.offline && a.lines && a.lines[0]) {
+      const note = make('p', 'ds-setup-note');
+      const [first, ...rest] = a.lines[0].split('. ');
+      note.append(icon('info', 16));
+      const said = make('span');
+      said.append(make('b', '', first + '.'), ' ' + rest.join('. ') + ' Add a model key in ', make('code', '', '.env'), ' to change that.');
+      note.append(said);
+      parts.push(note);
+    }
+    const cells = make('dl', 'ds-setup-cells');
+    for (const one of a.cells || []) {
+      const cell = make('div');
+      cell.append(make('dt', '', one.name), make('dd', 'ds-setup-value', one.value));
+      if (one.note) cell.append(make('dd', '', one.note));
+      cells.append(cell);
+    }
+    parts.push(cells);
+    box.replaceChildren(...parts);
+    box.title = (a.lines || []).slice(1).join(' ');
+    box.style.visibility = '';
+  }
+
+  // ------------------------------------------------------------------ an old chat opens at the last question
+  let opened = '';
+  function atLastQuestion() {
+    const thread = /\/thread\/([\w-]+)/.exec(location.pathname)?.[1] || '';
+    if (!thread || thread === opened) return;
+    const asked = document.querySelectorAll('[data-step-type="user_message"]');
+    if (!asked.length) return;
+    const first = !opened && !sawWelcome;
+    opened = thread;
+    if (!first && asked.length === 1) return; // a chat that has just begun
+    const last = asked[asked.length - 1];
+    const frame = [80, 400, 1200].map((ms) => setTimeout(() => last.isConnected && last.scrollIntoView({ block: 'start' }), ms));
+    const leave = () => frame.forEach(clearTimeout); // whoever scrolls by hand is left alone
+    for (const kind of ['wheel', 'touchstart', 'keydown', 'pointerdown']) addEventListener(kind, leave, { once: true, passive: true, capture: true });
+  }
+  let sawWelcome = false;
+
   // ------------------------------------------------------------------ what React draws and we finish
   function dress() {
     for (const chip of document.querySelectorAll(`${CHIP}:not([aria-haspopup])`)) {
@@ -346,11 +392,18 @@
       } else chip.classList.add('ds-chip-words');
     }
     const welcome = document.getElementById('welcome-screen');
+    if (welcome) { sawWelcome = true; opened = ''; }
+    atLastQuestion();
     if (welcome && !welcome.querySelector('.ds-welcome')) {
       const box = make('div', 'ds-welcome');
       box.append(make('h1', '', 'What do you need to know?'), make('p', '', 'Ask something broad. We narrow it together, you see the plan and its price, and nothing starts until you say so.'));
       const composer = welcome.querySelector('#message-composer');
       welcome.insertBefore(box, composer && composer.parentElement === welcome ? composer : welcome.children[1] || null);
+      const setup = make('section', 'ds-setup ds');
+      setup.setAttribute('aria-label', 'How this server is set up');
+      setup.style.visibility = 'hidden';
+      welcome.append(setup);
+      about().then((a) => showSetup(setup, a), () => setup.remove());
     }
     // the panel's sheet on phones names its title by an id of its own
     const sheet = document.getElementById('side-view-title')?.closest('[role="dialog"]');

@@ -11,10 +11,14 @@ from agents.settings import ROOT
 WORDS: dict[str, Any] = {
     "chat": {
         "input": {"placeholder": "Ask something, or type / for the command"},
+        "commands": {"button": "Commands"},
         "messages": {"status": {"using": "", "used": ""}},
         "watermark": "Every statement cites its source. Open the quote before you rely on it.",
     },
-    "threadHistory": {"sidebar": {"title": "History", "empty": "No chats yet"}},
+    "threadHistory": {
+        "sidebar": {"title": "History", "empty": "Your research will be listed here. It stays on this computer."}
+    },
+    "navigation": {"header": {"readme": "Guide"}},
 }
 """Words of the page that are ours, over Chainlit's English ones."""
 

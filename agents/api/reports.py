@@ -21,6 +21,8 @@ _VERDICTS: tuple[SentenceVerdict, ...] = get_args(SentenceVerdict)
 _OPEN: dict[SentenceVerdict, str] = {verdict: chr(0xE020 + number) for number, verdict in enumerate(_VERDICTS)}
 _SHUT = "\ue01f"
 """Private characters that stand for the span of a sentence while Markdown is rendered."""
+_JUDGED = frozenset({"supported", "partly", "unsupported", "contradicted", "uncited"})
+"""Verdicts on a sentence that states a fact."""
 _BLOCK = re.compile(r"[|\n\ue01f-\ue02f]|^\s*(?:[-*+>#]|\d+[.)])\s|\$\$")
 """What makes a span impossible: cells, several lines, the beginning of a block."""
 AROUND = 280
@@ -66,6 +68,8 @@ def fragment(document: ReportDocument) -> dict[str, object]:
             "sentences": len(document.sentences),
             "cited": sum(1 for sentence in document.sentences if sentence.citations),
             "sources": len(document.references),
+            "judged": sum(1 for sentence in document.sentences if sentence.verdict in _JUDGED),
+            "verified": sum(1 for sentence in document.sentences if sentence.verdict == "supported"),
         },
     }
 

@@ -155,8 +155,8 @@ class Tree:
         self.seq, self.seconds, self.line = numbered.seq, numbered.seconds, ""
         node = getattr(event, "node", "")
         if line := _told(event):
-            if isinstance(event, NodeChanged) and self._number(event.node):
-                line = f"{self._number(event.node)} {line}"
+            if isinstance(event, NodeChanged):
+                line = _node_line(event, self._number(event.node))
             self.now = self.line = line
             self._feed = [*self._feed, FeedLine(seq=numbered.seq, seconds=numbered.seconds, node=node, text=line)][
                 -FEED:
@@ -285,6 +285,25 @@ def _round(record: RoundRecord) -> str:
     return f"Round {record.round}: {'. '.join(said)}."
 
 
+_AT_WORK: dict[NodeState, str] = {
+    "planning": "Planning",
+    "searching": "Searching for",
+    "reading": "Reading for",
+    "writing": "Writing",
+    "retrying": "Trying again:",
+}
+
+
+def _node_line(event: NodeChanged, number: str) -> str:
+    """Say what a branch does now, or how it ended."""
+    name = f"{number} “{event.title}”".strip()
+    doing = event.doing.strip().rstrip(".")
+    if event.state in _AT_WORK:
+        return f"{_AT_WORK[event.state]} {name}" + (f": {doing}." if doing else ".")
+    state = {"empty": "found nothing"}.get(event.state, event.state)
+    return f"{name} {state}" + (f": {doing}." if doing else ".")
+
+
 def _told(event: object) -> str:
     """One line for the feed; empty for what no reader needs to hear."""
     match event:
@@ -293,7 +312,7 @@ def _told(event: object) -> str:
                 return event.note or STAGES["completed"]
             return STAGES[event.stage]
         case NodeChanged():
-            return f"{event.title}: {event.state}" + (f", {event.doing}" if event.doing else "")
+            return _node_line(event, "")
         case SearchDone(failed=""):
             return f"Searched “{event.text}”: {event.hits} {'document' if event.hits == 1 else 'documents'}."
         case SearchDone():

@@ -39,8 +39,8 @@ MODES = [
         id="depth",
         name="Depth",
         options=[
-            ModeOption(id="standard", name="Standard", description="Up to 3 rounds", default=True),
-            ModeOption(id="deep", name="Deep", description="Up to 7 rounds"),
+            ModeOption(id="standard", name="Depth: standard", description="Up to 3 rounds", default=True),
+            ModeOption(id="deep", name="Depth: deep", description="Up to 7 rounds"),
         ],
     )
 ]
@@ -88,7 +88,11 @@ class Chat:
 
     def starters(self) -> list[cl.Starter]:
         """Offer questions that the sample library answers; none for other documents."""
-        return [cl.Starter(label=one.label, message=one.message) for one in starters()] if self.team.sample else []
+        web = self.site.reach.found
+        if not self.team.sample or (web is not None and web.reachable):
+            return []
+        # The page shows the first line of a label small (see public/dossier.css).
+        return [cl.Starter(label=f"{one.label}\n{one.message}", message=one.message) for one in starters()]
 
     async def furnish(self) -> None:
         """Set up commands and pickers: they belong to the page, so every page gets them."""

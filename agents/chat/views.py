@@ -207,7 +207,7 @@ class ResearchRun(Frozen):
         minutes = contract.caps.minutes
         return cls(
             job_id=job.id,
-            title=job.title,
+            title=contract.plans[0].query if len(contract.plans) == 1 else job.title,
             minutes=minutes,
             reserve_s=synthesis_reserve_s(None if minutes is None else minutes * 60),
         )
@@ -231,7 +231,7 @@ def _item(branch: Node | Leaf, number: str, level: int) -> TreeItem:
         note = ""
     else:
         searches = min(branch.budget.searches, len(branch.searches)) if branch.searches else 0
-        note = f"{searches} {'search' if searches == 1 else 'searches'}, up to {branch.budget.sources} sources"
+        note = f"{searches} {'search' if searches == 1 else 'searches'}, reads up to {branch.budget.sources}"
     return TreeItem(n=number, title=branch.title, kind=branch.kind, level=level, note=note, children=below)
 
 

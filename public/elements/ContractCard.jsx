@@ -26,9 +26,12 @@ parts.ContractCard = parts.ContractCard || (function () {
     const [folded, setFolded] = useState(() => new Set())
     const [here, setHere] = useState('0')
     const [renaming, setRenaming] = useState('')
+    const [adding, setAdding] = useState('')
     const box = useRef(null), base = useId()
     const wanted = useRef('')
-    const rows = flatten(trees, folded, 0, [], [])
+    // with one query its own branches are the rows: its text stands right above
+    const lone = trees.length === 1 && (trees[0].children || []).length
+    const rows = lone ? flatten(trees[0].children, folded, 0, [0], []) : flatten(trees, folded, 0, [], [])
     const current = rows.some((r) => r.key === here) ? here : rows.length ? rows[0].key : ''
     useEffect(() => {
       if (!wanted.current) return
@@ -87,74 +90,136 @@ parts.ContractCard = parts.ContractCard || (function () {
               {end ? <span className="ds-end" id={`${base}e${key}`}>{end}</span> : null}
               {editable && renaming !== key ? (
                 <span className="ds-tools" role="group" aria-label={`Edit ${node.n} ${node.title}`}>
-                  {[['up', 'moveup', 'Move up', row.pos === 1], ['down', 'movedown', 'Move down', row.pos === row.size], ['rename', 'writing', 'Rename', false], ['drop', 'drop', 'Drop', false]].map(([op, icon, title, off]) => (
-                    <button key={op} type="button" className="ds-tool" title={title} aria-label={title} disabled={off} tabIndex={focusable ? 0 : -1}
-                      onClick={() => (op === 'rename' ? setRenaming(key) : edit(op, row))}>{Icon(React, icon, 15)}</button>
+                  {tools(row, trees.length).map(([op, icon, title, off]) => (
+                    <button key={op} type="button" className="ds-tool" title={title} aria-label={`${title} ${node.n}`.trim()} disabled={off} tabIndex={focusable ? 0 : -1}
+                      onClick={() => (op === 'rename' ? setRenaming(key) : op === 'add' ? setAdding(adding === key ? '' : key) : edit(op, row))}>{Icon(React, icon, 15)}</button>
                   ))}
                 </span>
               ) : null}
+              {adding === key ? <Words label={`Question of a new branch in ${node.title}`} hint="What should the new branch find out?" cls="ds-edit ds-edit-below" done={(text) => { setAdding(''); wanted.current = key; if (text) edit('add', row, text) }} /> : null}
             </div>
           )
         })}
       </div>
     )
   }
+  /** What a row offers: a whole query keeps its place and its words. */
+  const tools = (row, trees) => {
+    const whole = row.path.length === 1, branch = row.node.kind !== 'leaf'
+    return [
+      ...(branch ? [['add', 'plus', 'Add a branch in', false]] : []),
+      ...(whole ? [] : [['up', 'moveup', 'Move up', row.pos === 1], ['down', 'movedown', 'Move down', row.pos === row.size], ['rename', 'writing', 'Rename', false]]),
+      ['drop', 'drop', 'Drop', whole && trees === 1],
+    ]
+  }
+
+  /** One line to type in: Enter or leaving it takes it, Escape leaves things as they were. */
+  function Words({ label, hint, start = '', cls = 'ds-edit', type = 'text', done }) {
+    const over = useRef(false)
+    const end = (text) => { if (over.current) return; over.current = true; done(text.trim()) }
+    return <input className={cls} type={type} autoFocus defaultValue={start} aria-label={label} placeholder={hint} maxLength={200} onFocus={(e) => e.target.select()}
+      onBlur={(e) => end(e.target.value)} onKeyDown={(e) => { e.stopPropagation(); if (e.key === 'Enter') { e.preventDefault(); end(e.target.value) } if (e.key === 'Escape') end('') }} />
+  }
 
   function Add({ edit }) {
     const [open, setOpen] = useState(false)
-    const done = (text) => { setOpen(false); if (text.trim()) edit('add', { path: [], node: {} }, text.trim()) }
     return open
-      ? <input className="ds-edit" style={{ width: '100%', marginTop: 6 }} autoFocus aria-label="Question of the new branch" placeholder="What should the new branch find out?"
-          onBlur={(e) => done(e.target.value)} onKeyDown={(e) => { if (e.key === 'Enter') e.target.blur(); if (e.key === 'Escape') { e.target.value = ''; e.target.blur() } }} />
+      ? <Words label="Question of the new branch" hint="What should the new branch find out?" cls="ds-edit ds-edit-wide" done={(text) => { setOpen(false); if (text) edit('add', { path: [0], node: {} }, text) }} />
       : <button type="button" className="ds-btn ds-add" onClick={() => setOpen(true)}>{Icon(React, 'plus', 14)}Add a branch</button>
   }
 
-  function Limits({ p }) {
+  /** A figure that can be changed where it stands. */
+  function Term({ shown, label, hint, start, words, say, editable, type }) {
+    const [open, setOpen] = useState(false)
+    if (!editable) return shown
+    if (open) return <Words label={label} hint={hint} start={start} type={type} cls="ds-edit ds-edit-term" done={(text) => { setOpen(false); if (text && text !== String(start)) say(words(text)) }} />
+    return <button type="button" className="ds-term" title={label} aria-label={`${label}: now ${typeof shown === 'string' ? shown : start}`} onClick={() => setOpen(true)}>{shown}</button>
+  }
+  const domain = (text) => text.toLowerCase().replace(/^[a-z]+:\/\//, '').replace(/\/.*$/, '').trim()
+  const asMinutes = (text) => (/^(no|none|unlimited|∞)/i.test(text) ? 'unlimited time' : `${text.replace(/[^\d.,]/g, '')} minutes`)
+  const asDates = (text) => (/^(any|all|none|open)$/i.test(text) ? 'any date' : /^\d{4}$/.test(text) ? `${text}-${text}` : text.replace(/\s*[–—]\s*/g, '-'))
+
+  function Limits({ p, editable, say }) {
     const caps = p.caps || {}
-    const stop = [has(caps.minutes) ? `${caps.minutes} min` : 'no time limit', has(caps.cost_usd) ? `$${Number(caps.cost_usd).toFixed(2)}` : '', has(caps.sources) ? plural(caps.sources, 'source') : '', has(caps.searches) ? plural(caps.searches, 'search', 'searches') : ''].filter(has)
     const rows = []
-    rows.push(['Stop at', <span className="ds-num" key="s">{stop.map((s, i) => <React.Fragment key={i}>{i ? <span className="ds-dim"> · </span> : null}{s}</React.Fragment>)}</span>])
-    if (has(caps.rounds) || has(p.mode)) rows.push(['Rounds', <span key="r">{has(caps.rounds) ? `up to ${caps.rounds}` : ''}{has(p.mode) ? <span className="ds-dim"> ({p.mode})</span> : null}</span>])
+    const minutes = has(caps.minutes) ? `${caps.minutes} min` : 'no time limit'
+    const others = [has(caps.cost_usd) ? `$${Number(caps.cost_usd).toFixed(2)}` : '', has(caps.sources) ? plural(caps.sources, 'source') : '', has(caps.searches) ? plural(caps.searches, 'search', 'searches') : ''].filter(has)
+    rows.push(['Stop at', <span className="ds-num" key="s">
+      <Term shown={minutes} label="Minutes, or unlimited" hint="minutes" start={has(caps.minutes) ? caps.minutes : ''} words={asMinutes} say={say} editable={editable} />
+      {others.map((s) => <React.Fragment key={s}><span className="ds-dim"> · </span>{s}</React.Fragment>)}</span>])
+    const other = p.mode === 'deep' ? 'standard' : 'deep'
+    rows.push(['Rounds', <span key="r">{has(caps.rounds) ? `up to ${caps.rounds}` : ''}{has(p.mode) ? <span className="ds-dim"> ({p.mode})</span> : null}
+      {editable && has(p.mode) ? <> <button type="button" className="ds-link ds-small" onClick={() => say(other)}>Make it {other}</button></> : null}</span>])
     if (has(caps.depth)) rows.push(['Depth', plural(caps.depth, 'level')])
     if (has(p.query_type)) rows.push(['Kind', String(p.query_type).replace(/_/g, ' ')])
-    if (has(p.domains) || has(p.exclude_domains)) rows.push(['Domains', <span className="ds-chips" key="d">{(p.domains || []).map((d) => <span key={'i' + d}>must include {d}</span>)}{(p.exclude_domains || []).map((d) => <span key={'x' + d}>never {d}</span>)}</span>])
-    if (has(p.dates)) rows.push(['Dates', typeof p.dates === 'object' && !Array.isArray(p.dates) ? [p.dates.from ?? p.dates.since, p.dates.to ?? p.dates.until ?? 'today'].filter(has).join(' to ') : Array.isArray(p.dates) ? p.dates.filter(has).join(' to ') : p.dates])
-    if (has(p.language)) rows.push(['Language', words(p.language)])
-    if (has(p.models)) rows.push(['Models', (Array.isArray(p.models) ? p.models : [p.models]).map((m, i) => {
-      const name = typeof m === 'object' ? m.name || m.model : m, use = typeof m === 'object' ? m.use || words(m.roles || m.role || '') : ''
-      return <span key={i}>{i ? <span className="ds-dim"> · </span> : null}{name}{use ? <span className="ds-dim"> {use}</span> : null}</span>
-    })])
+    if (editable || has(p.domains) || has(p.exclude_domains)) rows.push(['Domains', <Domains key="d" p={p} editable={editable} say={say} />])
+    if (editable || has(p.dates)) rows.push(['Dates', <Term key="t" shown={has(p.dates) ? words(p.dates) : 'any'} label="Years: 2015-2024, since 2020, or any" hint="2015-2024, since 2020, any" start={has(p.dates) ? words(p.dates) : ''} words={asDates} say={say} editable={editable} />])
+    if (has(p.language)) rows.push(['Language', editable && has(p.languages)
+      ? <select key="l" className="ds-select" aria-label="Language of the report" value={p.language} onChange={(e) => say(`in ${e.target.value}`)}>{[...new Set([p.language, ...p.languages])].map((name) => <option key={name}>{name}</option>)}</select>
+      : words(p.language)])
+    if (has(p.models)) rows.push(['Models', (Array.isArray(p.models) ? p.models : [p.models]).map((m, i) => <span key={i}>{i ? <span className="ds-dim"> · </span> : null}{m}</span>)])
     if (has(p.retrievers)) rows.push(['Searches in', words(p.retrievers)])
     return <dl className="ds-set">{rows.map(([k, v]) => <React.Fragment key={k}><dt>{k}</dt><dd>{v}</dd></React.Fragment>)}</dl>
+  }
+
+  function Domains({ p, editable, say }) {
+    const [open, setOpen] = useState('')
+    const chip = (kind, name) => (
+      <span key={kind + name}>{kind} {name}{editable ? <button type="button" className="ds-x" aria-label={`Take back: ${kind} ${name}`} onClick={() => say(`allow domain ${name}`)}>{Icon(React, 'close', 11)}</button> : null}</span>
+    )
+    return (
+      <span className="ds-chips">
+        {(p.domains || []).map((d) => chip('only', d))}{(p.exclude_domains || []).map((d) => chip('never', d))}
+        {!editable ? null : open
+          ? <Words label={open === 'only' ? 'Only search this domain' : 'Never use this domain'} hint={open === 'only' ? 'only example.org' : 'never example.org'} cls="ds-edit ds-edit-term" done={(text) => { setOpen(''); if (text) say(`${open === 'only' ? 'only' : 'exclude'} domain ${domain(text)}`) }} />
+          : <>{has(p.domains) || has(p.exclude_domains) ? null : <span className="ds-plainchip">any</span>}
+            {[['only', 'Only'], ['never', 'Never']].map(([kind, name]) => <button key={kind} type="button" className="ds-chip-add" aria-label={`${name} a domain`} onClick={() => setOpen(kind)}>{Icon(React, 'plus', 11)}{name}</button>)}</>}
+      </span>
+    )
   }
 
   return function ContractCard({ p, callAction }) {
     const queries = p.queries || [], trees = p.trees || [], forecast = p.forecast || []
     const phrase = p.phrase || 'Authorized to execute'
     const missing = queries.filter((q) => q.feasible === false).length
+    const state = p.state || 'draft', editable = p.editable === true && state === 'draft'
     const [said, setSaid] = useState('')
-    const edit = async (op, row, text) => {
-      setSaid('')
+    const [busy, setBusy] = useState(false)
+    const [shown, setShown] = useState(false)
+    const send = async (payload) => {
+      setSaid(''); setBusy(true)
       try {
-        const answer = await callAction({ name: 'contract_edit', payload: { op, path: row.path, n: row.node.n ?? null, hash: p.hash, ...(text ? { text } : {}) } })
-        if (answer && answer.success === false) setSaid('That change did not reach the server. Nothing was changed.')
+        const answer = await callAction({ name: 'contract_edit', payload: { ...payload, hash: p.hash } })
+        if (!answer || answer.success === false) setSaid('That change did not reach the server. Nothing was changed.')
+        else if (answer.response) setSaid(answer.response)
       } catch (e) { setSaid('That change did not reach the server. Nothing was changed.') }
+      setBusy(false)
     }
+    const edit = (op, row, text) => send({ op, path: row.path, ...(text ? { text } : {}) })
+    const say = (text) => send({ op: 'say', text })
     const depth = deepest(trees)
     const short = forecast.slice(0, 3).map((f) => (/^[\d.,–\s-]+$/.test(String(f.value)) ? `${f.value} ${String(f.name).toLowerCase()}` : f.value))
     const hash = String(p.hash || '').replace(/\s/g, '')
+    if (state === 'replaced' && !shown) return (
+      <div className="ds ds-past ds-quiet" data-contract="replaced">{Icon(React, 'stopped', 17)}<span><b>Draft {p.draft}.</b> A later draft took its place. <button type="button" className="ds-link" aria-expanded="false" onClick={() => setShown(true)}>Show</button></span></div>
+    )
+    const [tone, shape, word] = state === 'bound' ? ['good', 'done', 'Authorized'] : state === 'replaced' ? ['quiet', 'stopped', 'Replaced']
+      : p.ready ? ['good', 'tick', 'Ready to authorize'] : ['caution', 'partial', missing ? `${plural(missing, 'query', 'queries')} not feasible yet` : 'Not ready yet']
     return (
-      <article className="ds ds-card ds-contract" aria-label={`Contract${p.draft ? `, draft ${p.draft}` : ''}`} data-ready={p.ready ? 'yes' : 'no'}>
+      <article className="ds ds-card ds-contract" aria-label={`Contract${p.draft ? `, draft ${p.draft}` : ''}`} aria-busy={busy} data-contract={state} data-ready={p.ready ? 'yes' : 'no'}>
         <header>
           <div className="ds-row">
             <h2 className="ds-title">Contract</h2>
             {has(p.draft) ? <span className="ds-tag">Draft {p.draft}</span> : null}
             {hash ? <span className="ds-mono ds-dim" title={hash}>{hash.slice(0, 4)} {hash.slice(4, 8)}</span> : null}
             <span className="ds-grow" />
-            <span className={'ds-tag ' + (p.ready ? 'ds-good' : 'ds-caution')}>{Icon(React, p.ready ? 'tick' : 'partial', 13)}
-              {p.ready ? 'Ready to authorize' : missing ? `${plural(missing, 'query', 'queries')} not feasible yet` : 'Not ready yet'}</span>
+            {state === 'replaced' ? <button type="button" className="ds-link ds-small" aria-expanded="true" onClick={() => setShown(false)}>Hide</button> : null}
+            <span className={`ds-tag ds-${tone}`}>{Icon(React, shape, 13)}{word}</span>
           </div>
-          {has(p.changed) ? <p className="ds-dim" style={{ marginTop: 4 }} dir="auto">{Number(p.draft) > 1 ? `Changed from draft ${p.draft - 1}: ` : ''}{words(p.changed)}</p> : null}
+          {has(p.changed) || (p.undo && editable) ? (
+            <p className="ds-dim ds-changed" role="status" dir="auto">{has(p.changed) ? `Changed from draft ${p.draft - 1}: ${p.changed.join('; ')}. ` : ''}
+              {p.undo && editable ? <button type="button" className="ds-link" disabled={busy} onClick={() => send({ op: 'undo' })}>Undo</button> : null}</p>
+          ) : null}
           {short.length ? <p className="ds-sum ds-narrow-only">{short.join(' · ')}</p> : null}
           {has(p.sample) && p.sample !== false ? <p className="ds-small ds-dim" style={{ marginTop: 4 }}>{typeof p.sample === 'string' ? p.sample : 'A sample: these figures come from a shortened survey.'}</p> : null}
         </header>
@@ -172,10 +237,10 @@ parts.ContractCard = parts.ContractCard || (function () {
               <>
                 <div className="ds-row ds-rule"><h3 className="ds-label">Draft tree</h3><span className="ds-grow" />
                   {depth ? <span className="ds-small ds-dim">deepest branch: level {depth}{(p.caps || {}).depth ? ` of ${p.caps.depth}` : ''}</span> : null}</div>
-                <Tree trees={trees} editable={p.editable === true} edit={edit} />
+                <Tree trees={trees} editable={editable} edit={edit} />
               </>
             ) : null}
-            {p.editable === true ? <Add edit={edit} /> : null}
+            {editable && trees.length === 1 ? <Add edit={edit} /> : null}
             {said ? <p className="ds-note ds-bad" role="alert" style={{ marginTop: 8 }}>{Icon(React, 'triangle', 15)}{said}</p> : null}
           </div>
           <div>
@@ -188,10 +253,13 @@ parts.ContractCard = parts.ContractCard || (function () {
               </>
             ) : null}
             <h3 className={'ds-label' + (forecast.length ? ' ds-rule' : '')}>Limits and scope</h3>
-            <Limits p={p} />
+            <Limits p={p} editable={editable} say={say} />
+            {p.caution ? <p className="ds-note ds-caution" style={{ marginTop: 12 }}>{Icon(React, 'triangle', 15)}<span>{p.caution}</span></p> : null}
           </div>
         </div>
-        {p.ready
+        {state === 'bound' ? <footer className="ds-go ds-bound"><span>{Icon(React, 'tick', 15)}Your phrase bound exactly this draft{hash ? <span className="ds-mono"> {hash.slice(0, 4)} {hash.slice(4, 8)}</span> : null}.</span><span className="ds-dim">What is changed afterwards is recorded with the run.</span></footer>
+          : state === 'replaced' ? null
+          : p.ready
           ? <footer className="ds-go"><span className="ds-big">Type <kbd>{phrase}</kbd> to begin.</span><span className="ds-dim">It binds exactly this draft. Later changes are recorded.</span></footer>
           : <footer className="ds-go ds-no"><span>{missing ? 'The phrase starts nothing while a query is not feasible.' : 'The phrase starts nothing until this draft is ready.'}</span></footer>}
       </article>

@@ -102,23 +102,24 @@ parts.EvidencePanel = parts.EvidencePanel || (function () {
   const span = (v, show) => {
     if (!has(v)) return '–'
     if (Array.isArray(v)) return v.length === 2 ? `${show(v[0])}–${show(v[1])}` : v.map(show).join(', ')
-    if (typeof v === 'object') { const lo = v.low ?? v.min ?? v.from, hi = v.high ?? v.max ?? v.to; return has(lo) && has(hi) ? (String(lo) === String(hi) ? show(lo) : `${show(lo)}–${show(hi)}`) : has(v.value) ? show(v.value) : '–' }
+    if (typeof v === 'object') { const lo = v.low ?? v.min ?? v.from, hi = v.high ?? v.max ?? v.to; return has(lo) && has(hi) ? (String(show(lo, v)) === String(show(hi, v)) ? show(lo, v) : `${show(lo, v)}–${show(hi, v)}`) : has(v.value) ? show(v.value) : '–' }
     return typeof v === 'number' ? show(v) : String(v)
   }
   const FIGURES = [ // row, names in the forecast, name in the actual figures, how it reads
-    ['Time', ['seconds', 'time'], (a) => a.seconds, (v) => (typeof v === 'number' ? clock(v) : v)],
+    ['Time', ['seconds', 'time'], (a) => a.seconds, (v, f) => (typeof v === 'number' ? clock(f && f.unit === 'min' ? v * 60 : v) : v)],
     ['Cost', ['cost_usd', 'cost'], (a) => a.cost_usd, (v) => (typeof v === 'number' ? money(v) : v)],
     ['Sources read', ['sources', 'sources read', 'sources_read'], (a, m) => m.sources_read, (v) => v],
     ['Searches', ['searches'], (a, m) => a.searches ?? m.searches, (v) => v],
     ['Model calls', ['model_calls', 'model calls', 'calls'], (a) => a.model_calls, (v) => v],
     ['Tokens', ['tokens'], (a) => (has(a.tokens_in) || has(a.tokens_out) ? (a.tokens_in || 0) + (a.tokens_out || 0) : undefined), (v) => (typeof v === 'number' ? count(v) : v)],
-    ['Nodes', ['nodes'], (a, m, d) => list(d.nodes).length || undefined, (v) => v],
+    ['Branches', ['branches', 'nodes'], (a, m, d) => list(d.nodes).length || undefined, (v) => v],
   ]
   function Methodology({ doc, id, url }) {
     const m = doc.methodology || {}, a = m.actual || {}
     const forecast = {}
-    if (Array.isArray(m.forecast)) for (const f of m.forecast) forecast[String(f.name).toLowerCase()] = f.value ?? f
-    else if (m.forecast && typeof m.forecast === 'object') for (const [k, v] of Object.entries(m.forecast)) forecast[k.toLowerCase()] = v
+    const told = m.forecast && Array.isArray(m.forecast.lines) ? m.forecast.lines : m.forecast
+    if (Array.isArray(told)) for (const f of told) forecast[String(f.name).toLowerCase()] = f.low === undefined ? f.value ?? f : f.low === null || f.high === null ? 'unknown' : f
+    else if (told && typeof told === 'object') for (const [k, v] of Object.entries(told)) forecast[k.toLowerCase()] = v
     const rows = FIGURES.map(([name, keys, actual, show]) => [name, keys.map((k) => forecast[k]).find(has), actual(a, m, doc), show]).filter((r) => has(r[1]) || has(r[2]))
     const nodes = list(doc.nodes), bad = (w) => nodes.filter((n) => String(n.status).startsWith(w)).length
     const extra = [bad('fail') ? `${bad('fail')} failed` : '', bad('stop') ? `${bad('stop')} stopped` : ''].filter(Boolean).join(', ')
@@ -129,7 +130,7 @@ parts.EvidencePanel = parts.EvidencePanel || (function () {
         {rows.length ? (
           <table className="ds-mt">
             <thead><tr><th scope="col">Forecast and actual</th><th scope="col">Forecast</th><th scope="col">Actual</th></tr></thead>
-            <tbody>{rows.map(([name, f, v, show]) => <tr key={name}><td>{name}</td><td className="ds-dim" style={{ fontWeight: 400 }}>{span(f, show)}</td><td>{span(v, show)}{name === 'Nodes' && extra ? `, ${extra}` : ''}</td></tr>)}</tbody>
+            <tbody>{rows.map(([name, f, v, show]) => <tr key={name}><td>{name}</td><td className="ds-dim" style={{ fontWeight: 400 }}>{span(f, show)}</td><td>{span(v, show)}{name === 'Branches' && extra ? `, ${extra}` : ''}</td></tr>)}</tbody>
           </table>
         ) : null}
         <p className="ds-small ds-dim" style={{ marginTop: 8 }}>{[has(m.rounds) ? `${plural(m.rounds, 'round')}.` : '', has(doc.verifiable_ratio) ? `${Math.round(doc.verifiable_ratio * 100)} % of statements can be verified.` : '', has(doc.confidence) ? `Confidence ${Math.round(doc.confidence <= 1 ? doc.confidence * 100 : doc.confidence)}.` : '', hash ? `Contract ${String(hash).slice(0, 4)} ${String(hash).slice(4, 8)}.` : ''].filter(Boolean).join(' ')}</p>

@@ -45,6 +45,15 @@ parts.ReportView = parts.ReportView || (function () {
       for (const th of table.querySelectorAll('thead th')) if (!th.scope) th.scope = 'col'
       table.replaceWith(frame); frame.append(table)
     }
+    // the number alone; and what was found about its sentence, for whoever hears the chip instead of seeing it
+    for (const a of doc.body.querySelectorAll('a[href*="/quote/"]')) {
+      const number = /^\[(\d+)\]$/.exec(a.textContent.trim())
+      if (!number) continue
+      a.textContent = number[1]
+      let carried = a.previousElementSibling
+      while (carried && carried.matches('a[href*="/quote/"]')) carried = carried.previousElementSibling
+      if (carried && carried.dataset.verdict) a.dataset.verdict = carried.dataset.verdict
+    }
     // a chip stays with the word before it, and with its neighbours
     for (const a of doc.body.querySelectorAll('a[href*="/quote/"]')) {
       if (a.closest('.ds-nw')) continue
@@ -54,7 +63,17 @@ parts.ReportView = parts.ReportView || (function () {
       keep.className = 'ds-nw'
       const before = a.previousSibling
       a.before(keep)
-      if (before && before.nodeType === 3) {
+      // a sentence in a span of its own: its last word stays outside the mark, beside its chip
+      const tail = before && before.nodeType === 1 && before.matches('[data-verdict]') ? before.lastChild : null
+      if (tail && tail.nodeType === 3) {
+        const word = /\S{1,24}$/.exec(tail.data)
+        if (word && word[0].length < tail.data.length && word[0].length < 24) {
+          tail.data = tail.data.slice(0, word.index)
+          const end = doc.createElement('span')
+          end.dataset.end = before.dataset.verdict; end.textContent = word[0]
+          keep.append(end)
+        }
+      } else if (before && before.nodeType === 3) {
         const word = /\S{1,24}$/.exec(before.data)
         if (word && word[0].length < 24) { before.data = before.data.slice(0, word.index); keep.append(word[0]) }
       }
@@ -158,7 +177,7 @@ parts.ReportView = parts.ReportView || (function () {
     const reasons = (report && report.grade_reasons) || []
     const c = (report && report.counts) || {}
     const figures = !report ? [] : [
-      c.sentences ? `${c.cited ?? 0} of ${plural(c.sentences, 'statement')} cited` : '',
+      c.judged ? `${c.verified ?? 0} of ${plural(c.judged, 'statement')} verified` : c.sentences ? `${c.cited ?? 0} of ${plural(c.sentences, 'statement')} cited` : '',
       c.sources !== undefined ? plural(c.sources, 'source') : '',
       report.seconds ? clock(report.seconds) : '',
       report.cost_usd !== undefined && report.cost_usd !== null ? money(report.cost_usd) : '',
@@ -199,7 +218,7 @@ parts.ReportView = parts.ReportView || (function () {
         ) : (
           <div className="ds-skel" role="status">
             {state.at === 'first' ? 'Opening the report.'
-              : state.at === 'gone' ? 'This report is no longer on the server. Its text is kept as Markdown in this chat.'
+              : state.at === 'gone' ? 'This report is no longer on the server. Its text is kept below.'
               : <span>The report could not be fetched. <button type="button" className="ds-link" onClick={again}>Try again</button></span>}
           </div>
         )}

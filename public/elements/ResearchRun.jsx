@@ -6,14 +6,14 @@ const parts = (globalThis.dossierParts = globalThis.dossierParts || {})
 
 parts.ResearchRun = parts.ResearchRun || (function () {
   const { Icon, clock, spoken, money, count, plural } = globalThis.dossier
-  const PAINT = 250, KINDS = ['job', 'node', 'asked', 'search', 'source', 'rejected', 'section', 'note', 'report', 'message']
+  const PAINT = 250, KINDS = ['job', 'node', 'asked', 'search', 'source', 'rejected', 'round', 'section', 'note', 'report', 'message']
   const OVER = /^(done|complete|completed|succeeded|success|partial|blocked|nothing_found|failed|error|stopped|cancelled|canceled|interrupted)$/
-  const STATES = { queued: ['Queued', 'quiet'], searching: ['Searching', 'work'], reading: ['Reading', 'work'], writing: ['Writing', 'work'], retrying: ['Retrying', 'caution'], done: ['Done', 'good'], partial: ['Partial', 'caution'], failed: ['Failed', 'bad'], stopped: ['Stopped', 'quiet'] }
+  const STATES = { queued: ['Queued', 'quiet'], planning: ['Planning', 'work'], searching: ['Searching', 'work'], reading: ['Reading', 'work'], writing: ['Writing', 'work'], retrying: ['Retrying', 'caution'], done: ['Done', 'good'], partial: ['Partial', 'caution'], empty: ['Nothing found', 'quiet'], covered: ['Covered elsewhere', 'quiet'], failed: ['Failed', 'bad'], stopped: ['Stopped', 'quiet'] }
   const SAME = { pending: 'queued', waiting: 'queued', complete: 'done', completed: 'done', succeeded: 'done', delivered: 'done', cancelled: 'stopped', canceled: 'stopped', skipped: 'stopped', error: 'failed', extracting: 'reading', fetching: 'reading', composing: 'writing' }
   const shape = (s) => { const k = SAME[s] || s; return STATES[k] ? k : 'working' }
   const wordOf = (s) => (STATES[SAME[s] || s] || [String(s || 'working').charAt(0).toUpperCase() + String(s || 'working').slice(1).replace(/_/g, ' ')])[0]
   const toneOf = (s) => (STATES[SAME[s] || s] || ['', 'work'])[1]
-  const running = (s) => ['searching', 'reading', 'writing', 'retrying', 'working'].includes(shape(s))
+  const running = (s) => ['planning', 'searching', 'reading', 'writing', 'retrying', 'working'].includes(shape(s))
   const STAGES = ['Planning', 'Collecting', 'Challenging', 'Composing', 'Judging']
   const STAGE_OF = { plan: 0, planning: 0, scoping: 0, queued: 0, collect: 1, collecting: 1, research: 1, researching: 1, searching: 1, reading: 1, challenge: 2, challenging: 2, reflecting: 2, compose: 3, composing: 3, writing: 3, synthesis: 3, synthesizing: 3, judge: 4, judging: 4, verify: 4, verifying: 4, grading: 4, done: 5, finished: 5 }
 
@@ -46,7 +46,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       if (d.seconds !== undefined && d.seconds !== null) { job.seconds = d.seconds; job.at = Date.now() }
       if (d.usage) job.usage = d.usage
       if (d.now !== undefined && d.now !== null) job.now = d.now
-      if (d.node) put(d.node)
+      for (const row of d.nodes && d.nodes.length ? d.nodes : d.node ? [d.node] : []) put(row) // the row it is about, and those above it
       if (d.feed_text) { feed.unshift({ key: 's' + d.seq, seconds: d.seconds, text: d.feed_text }); if (feed.length > 400) feed.length = 400 }
       const said = d.event || {}
       if ((said.kind || e.type) === 'job') {
@@ -119,17 +119,19 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       met.add(id)
       const list = kids.get(id) || []
       const n = nodes.get(id)
-      const shown = /^\d+(\.\d+)*$/.test(String(n.n ?? '')) ? String(n.n) : /^\d+(\.\d+)*$/.test(String(id)) ? String(id) : number
+      const shown = typeof n.n === 'string' ? n.n : number
       rows.push({ id, depth, number: shown, pos, size, kids: list.length, path })
       list.forEach((k, i) => walk(k, depth + 1, `${number}.${i + 1}`, i + 1, list.length, [...path, id]))
     }
-    const roots = kids.get('') || []
+    let roots = kids.get('') || []
+    // with one query its branches are the rows: what it does as a whole stands above the tree
+    if (roots.length === 1 && (kids.get(roots[0]) || []).length) { met.add(roots[0]); roots = kids.get(roots[0]) }
     roots.forEach((k, i) => walk(k, 0, String(i + 1), i + 1, roots.length, []))
     return rows
   }
 
   const Row = memo(function Row({ node, number, depth, pos, size, kids, folded, focusable, open, ticking, steer, fresh, act }) {
-    const s = shape(node.state), tone = toneOf(node.state), word = wordOf(node.state)
+    const s = shape(node.state), tone = toneOf(node.state), word = wordOf(node.state), look = { planning: 'working', empty: 'queued', covered: 'tick' }[s] || s
     const live = running(node.state)
     const secs = (node.seconds || 0) + (ticking && live ? Math.max(0, ticking - node.at) / 1000 : 0)
     const waits = s === 'queued'
@@ -137,16 +139,15 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       <div role="treeitem" data-node={node.id} data-state={node.state} aria-level={depth + 1} aria-posinset={pos} aria-setsize={size} aria-expanded={kids ? !folded : undefined}
         tabIndex={focusable ? 0 : -1} className={`ds-nd ds-${tone}` + (fresh ? ' ds-new' : '')} style={{ '--d': depth }}>
         {depth ? <i className="ds-guides" /> : null}
-        {Icon(React, s, 17, 'ds-fade')}
-        <span className="ds-name" title={node.title}><span className="ds-nn">{number} </span><bdi>{node.title}</bdi> </span>
+        {Icon(React, look, 17, 'ds-fade')}
+        <span className="ds-name" title={node.title}>{number ? <span className="ds-nn">{number} </span> : null}<bdi>{node.title}</bdi> </span>
         <span className="ds-line">
           <span><b>{word}.</b> {node.doing}</span>
           {kids && folded ? <span className="ds-kids">{plural(kids, 'branch', 'branches')} folded</span> : null}
-          {steer && (live || s === 'failed' || waits) ? (
+          {steer && number && (live || waits) ? (
             <span className="ds-acts">
-              {s === 'failed' ? <button type="button" className="ds-act" tabIndex={-1} onClick={() => act('retry', node.id)}>{Icon(React, 'retrying', 13)}Try again</button> : null}
-              {live ? <button type="button" className="ds-act" tabIndex={-1} onClick={() => act('finish', node.id)}>{Icon(React, 'flag', 13)}Finish now</button> : null}
-              {live || waits ? <button type="button" className="ds-act" tabIndex={-1} onClick={() => act('stop', node.id)}>{Icon(React, 'square', 13)}Stop branch</button> : null}
+              {live ? <button type="button" className="ds-act" tabIndex={focusable ? 0 : -1} aria-label={`Finish branch ${number} now`} onClick={() => act('finish', node.id)}>{Icon(React, 'flag', 13)}Finish now</button> : null}
+              <button type="button" className="ds-act" tabIndex={focusable ? 0 : -1} aria-label={`Stop branch ${number}`} onClick={() => act('ask', node.id)}>{Icon(React, 'square', 13)}Stop branch</button>
             </span>
           ) : null}
         </span>
@@ -186,7 +187,8 @@ parts.ResearchRun = parts.ResearchRun || (function () {
     const fresh = new Set(first.current ? [] : rows.filter((r) => !known.current.has(r.id)).map((r) => r.id))
     useEffect(() => { first.current = false; for (const r of rows) known.current.add(r.id) })
     const current = rows.some((r) => r.id === here) ? here : rows.length ? rows[0].id : ''
-    const rowsNow = useRef(rows); rowsNow.current = rows
+    const doing = useCallback((op, id) => { if (op === 'ask') setAsked(id); else act(op, id) }, [act])
+    const stopIt = () => { const id = asked; setAsked(''); act('stop', id) }
 
     const focus = (row) => { if (!row) return; setHere(row.id); const el = box.current.querySelector(`[data-node="${CSS.escape(String(row.id))}"]`); if (el) { el.tabIndex = 0; el.focus() } }
     const fold = (id, shut) => setFolded((old) => { const s = new Set(old); if (shut) s.add(id); else s.delete(id); return s })
@@ -205,7 +207,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       else if (k === 'Enter') setOpen(open === row.id ? '' : row.id)
       else if (k === ' ' && row.kids) fold(row.id, !folded.has(row.id))
       else if (steer && (k === 'f' || k === 'F')) act('finish', row.id)
-      else if (steer && (k === 's' || k === 'S')) { if (asked === row.id) { setAsked(''); act('stop', row.id) } else setAsked(row.id) }
+      else if (steer && (k === 's' || k === 'S')) { if (asked === row.id) { stopIt() } else setAsked(row.id) }
       else { if (asked) setAsked(''); return }
       e.preventDefault()
     }
@@ -216,7 +218,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       if (row.kids && e.target.closest('.ds-nd > .ds-icon')) fold(row.id, !folded.has(row.id))
       else if (!window.getSelection || String(window.getSelection()) === '') setOpen(open === row.id ? '' : row.id)
     }
-    const askedRow = asked && rows.find((r) => r.id === asked)
+    const askedRow = asked && rows.find((r) => r.id === asked && running((job.nodes.get(r.id) || {}).state || ''))
     return (
       <div>
         <div className="ds-live" ref={box}
@@ -227,11 +229,16 @@ parts.ResearchRun = parts.ResearchRun || (function () {
             {rows.map((r) => {
               const node = job.nodes.get(r.id)
               return <Row key={r.id} node={node} number={r.number} depth={r.depth} pos={r.pos} size={r.size} kids={r.kids} folded={folded.has(r.id)} focusable={r.id === current}
-                open={open === r.id} ticking={running(node.state) ? ticking : 0} steer={steer} fresh={fresh.has(r.id)} act={act} />
+                open={open === r.id} ticking={running(node.state) ? ticking : 0} steer={steer} fresh={fresh.has(r.id)} act={doing} />
             })}
           </div>
         </div>
-        {askedRow ? <p className="ds-note ds-caution" role="alert" style={{ margin: '0 16px 12px' }}>{Icon(React, 'square', 15)}Stop {askedRow.number}? Press S again to stop this branch. What it found is kept.</p> : null}
+        {askedRow ? (
+          <div className="ds-note ds-caution ds-asked" role="alert">{Icon(React, 'square', 15)}
+            <span>Stop branch {askedRow.number}? What it found is dropped; <i>Finish now</i> keeps it. The others go on.</span>
+            <span className="ds-row"><button type="button" className="ds-btn ds-warn" onClick={stopIt}>Stop it</button><button type="button" className="ds-btn" onClick={() => setAsked('')}>Keep it</button></span>
+          </div>
+        ) : null}
       </div>
     )
   }
@@ -348,11 +355,14 @@ parts.ResearchRun = parts.ResearchRun || (function () {
     )
   }
 
+  const queries = (job) => [...job.nodes.values()].filter((n) => n.role === 'query').length
+
   function summary(job) {
-    const n = { done: 0, partial: 0, failed: 0, stopped: 0 }
-    for (const x of job.nodes.values()) { const s = shape(x.state); if (s in n) n[s] += 1 }
-    const all = job.nodes.size
-    const tail = [`${n.done + n.partial} of ${plural(all, 'branch', 'branches')} delivered`, n.failed ? `${n.failed} failed` : '', n.stopped ? `${n.stopped} stopped` : ''].filter(Boolean).join(', ')
+    const n = { done: 0, partial: 0, failed: 0, stopped: 0, empty: 0 }
+    const leaves = [...job.nodes.values()].filter((x) => x.role === 'leaf' && x.n)
+    for (const x of leaves) { const s = shape(x.state); if (s in n) n[s] += 1 }
+    const all = leaves.length
+    const tail = [`${n.done + n.partial} of ${plural(all, 'branch', 'branches')} delivered`, n.empty ? `${n.empty} found nothing` : '', n.failed ? `${n.failed} failed` : '', n.stopped ? `${n.stopped} stopped` : ''].filter(Boolean).join(', ')
     const s = job.status
     if (/stop|cancel/.test(s)) return ['stopped', 'quiet', `Stopped at ${clock(job.seconds)}.`, tail]
     if (/fail|error|interrupt/.test(s)) return ['failed', 'bad', /interrupt/.test(s) ? 'The run was interrupted.' : 'The run failed.', tail]
@@ -378,8 +388,12 @@ parts.ResearchRun = parts.ResearchRun || (function () {
     }, [live])
     const act = useCallback(async (op, node) => {
       setNote('')
-      try { const a = await callAction({ name: 'steer_branch', payload: { job_id: id, node, op } }); if (a && a.success === false) throw new Error() } catch (e) { setNote('That did not reach the server. The branch goes on as before.') }
-    }, [id, callAction])
+      try {
+        const path = String(node).split('/').map(encodeURIComponent).join('/')
+        const r = await fetch(url(`/research/jobs/${encodeURIComponent(id)}/nodes/${path}/${op}`), { method: 'POST', credentials: 'include' })
+        if (!r.ok) { const said = await r.json().catch(() => ({})); setNote((said.error && said.error.message) || `The server refused (${r.status}). The branch goes on as before.`) }
+      } catch (e) { setNote('That did not reach the server. The branch goes on as before.') }
+    }, [id, url])
 
     if (!job || job.link === 'first') return <div className="ds ds-past ds-quiet" role="status" data-job="opening">{Icon(React, 'queued', 17)}<span>{job ? 'Reconnecting. The run itself goes on.' : 'Opening the run.'}</span></div>
     if (job.link === 'gone') return <div className="ds ds-past ds-quiet" data-job="gone">{Icon(React, 'stopped', 17)}<span>This run is no longer on the server.</span></div>
@@ -398,7 +412,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       <article className="ds ds-card ds-run" aria-label="Live research" data-job={job.status} data-link={job.link}>
         <header>
           <div className="ds-row">
-            <h2 className="ds-title" dir="auto">{p.title || job.title || 'Research'}</h2>
+            <h2 className="ds-title ds-clip" dir="auto" title={p.title || job.title || ''}>{queries(job) > 1 ? `Researching ${queries(job)} queries` : p.title || job.title || 'Research'}</h2>
             <span className="ds-grow" />
             {over ? <button type="button" className="ds-link" aria-expanded="true" onClick={() => setShow(false)}>Hide tree</button> : <Stages stage={job.stage} />}
           </div>

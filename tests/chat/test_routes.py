@@ -140,7 +140,9 @@ async def test_the_fragment_is_what_the_report_card_reads(chat, http):
     assert told["title"] == "Ferry winters"
     assert told["grade"] == "complete"
     assert told["counts"]["sources"] == 3
-    assert [heading["text"] for heading in told["headings"]][:3] == ["Closures", "Costs", "Passengers"]
+    texts = [heading["text"] for heading in told["headings"]]
+    assert texts[0] == "Closures"
+    assert "References" in texts
     assert all(f'id="{heading["id"]}"' in told["html"] for heading in told["headings"])
     assert f'href="/research/jobs/{job.id}/quote/' in told["html"]
     assert "<script" not in told["html"]
