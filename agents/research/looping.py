@@ -34,6 +34,15 @@ def topic_of(child: Leaf | Node) -> str:
     return (child.questions[0] if child.questions else child.objective) if isinstance(child, Leaf) else child.objective
 
 
+def topics_of(children: tuple[Leaf | Node, ...]) -> dict[str, Leaf | Node]:
+    """Name all children of a round; those that ask the same are told apart by their titles."""
+    named: dict[str, Leaf | Node] = {}
+    for child in children:
+        topic = topic_of(child)
+        named.setdefault(topic if topic not in named else f"{child.title}: {topic}", child)
+    return named
+
+
 def next_leaves(decision: LoopDecision, reflection: ReflectionResponse, budget: LeafBudget) -> tuple[Leaf, ...]:
     """Turn what the reflection wants next into leaves of the same node; never into executors."""
     topics = list(

@@ -162,11 +162,7 @@ class Rounds:
 
     async def _dispatch(self, number: int) -> tuple[list[tuple[str, Leaf | Node]], Dispatched]:
         """Have the job's ledger say which proposed topics are new; executors of the plan are never dropped."""
-        topics: dict[str, Leaf | Node] = {}
-        for child in self._proposed:
-            # Two branches that ask alike are still two: the second goes by its title, and none is lost in silence.
-            topic = topic_of(child)
-            topics[child.title if topic in topics else topic] = child
+        topics = topics_of(self._proposed)
         leaf_topics = tuple(topic for topic, child in topics.items() if isinstance(child, Leaf))
         bound = self.loop.side_by_side if number > 1 else max(len(leaf_topics), 1)
         dispatch = await self.ctx.call(
