@@ -3,7 +3,7 @@
 import hashlib
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 MAX_EXECUTOR_DEPTH = 3
 """Executors in a row, at most, in a feasible plan (specification, section 3). Settings may lower it, never raise it."""
@@ -13,6 +13,17 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 Confidence = Annotated[float, Field(ge=0.0, le=1.0)]
 """0 to 1, both included."""
+
+
+def _to_unit(value: object) -> object:
+    """Bring a model's 7 of 10 or 85 % to the scale that was asked for; anything else is left to validation."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 1 < value <= 100:
+        return value / 10 if value <= 10 else value / 100
+    return value
+
+
+Judged = Annotated[float, BeforeValidator(_to_unit), Field(ge=0.0, le=1.0)]
+"""0 to 1, both included, as a model gives it: some count to 10 or 100 whatever they are told."""
 
 QueryType = Literal[
     "academic",

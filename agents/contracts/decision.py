@@ -4,14 +4,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from agents.contracts.base import Confidence, Frozen, QueryType, Text
+from agents.contracts.base import Confidence, Frozen, Judged, QueryType, Text
 
 
 class ReflectionResponse(Frozen):
     """The reflector's judgement of a round (names as the specification's section 5 gives them)."""
 
     sufficient: bool
-    confidence: Confidence
+    confidence: Judged
     gaps: tuple[str, ...]
     new_queries: tuple[str, ...]
     metadata: dict[str, str] = Field(default_factory=dict)

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from agents.contracts.base import Confidence, Frozen, Text
+from agents.contracts.base import Confidence, Frozen, Judged, Text
 
 InsightTrigger = Literal["low_confidence", "stated_limitation", "contradiction", "discovery_intense"]
 """The only reasons for which an extractor may add insights (specification, section 7)."""
@@ -97,7 +97,7 @@ class PointedFact(Frozen):
     statement: str
     question_number: int
     """Which of the questions it answers, counted from 1; 0 when none."""
-    confidence: Confidence
+    confidence: Judged
 
 
 class Extraction(Frozen):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from agents.contracts.base import Confidence, Frozen, Text
+from agents.contracts.base import Frozen, Judged, Text
 from agents.contracts.claim import Claim, Stance
 from agents.contracts.report import SentenceVerdict
 
@@ -64,7 +64,7 @@ class StanceRow(Frozen):
 
     fact_number: int
     stance: Stance
-    strength: Confidence
+    strength: Judged
 
 
 class Stances(Frozen):

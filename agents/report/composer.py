@@ -1,7 +1,7 @@
 """The body of a report while it is put together: blocks with numbers, and every sentence with what carries it."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from agents.contracts.report import ReportSentence, SentenceVerdict
 from agents.contracts.truth import SentenceCheck
@@ -77,10 +77,10 @@ class Composer:
             level: of its highest heading.
             once: leave out sentences that an earlier section already says word for word.
         """
-        for block in parse(self.mended(markdown, level)):
-            kept = self._unsaid(block) if once else block
-            if kept is not None:
-                self._blocks.append(self._numbered(kept))
+        blocks = parse(self.mended(markdown, level))
+        if once:
+            blocks = tuple(_with_content(kept for block in blocks if (kept := self._unsaid(block)) is not None))
+        self._blocks.extend(self._numbered(block) for block in blocks)
 
     def _unsaid(self, block: Block) -> Block | None:
         """Take out of a paragraph or list what was already said, and the transitions that leaned on it."""
@@ -98,7 +98,10 @@ class Composer:
         kept: list[str] = []
         dropped = False
         for part in placed(line):
-            key = " ".join(part.text.split()).casefold()
+            mend_ = self._mends.get(part.text)
+            # A sentence that was put right says what its source says: perhaps that stands here already.
+            said = mend_.replaced_by if mend_ is not None and mend_.replaced_by else part.text
+            key = " ".join(said.split()).casefold()
             if part.facts and key in self._said:
                 dropped = True
                 continue
@@ -177,6 +180,18 @@ class Composer:
             left = max((other for other in filled if other < number), default=filled[0])
             parts[left] = Placed(texts[left], parts[left].facts + parts[number].facts, "")
         return tuple(self._sentence(part, label=number == filled[0]) for number, part in enumerate(parts))
+
+
+def _with_content(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Leave out headings that nothing of their own follows."""
+    waiting: list[Heading] = []
+    for block in blocks:
+        if isinstance(block, Heading):
+            waiting = [above for above in waiting if above.level < block.level] + [block]
+        else:
+            yield from waiting
+            waiting = []
+            yield block
 
 
 def heading_text(title: str) -> str:

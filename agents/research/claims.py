@@ -63,6 +63,8 @@ def claims_of(plan: Plan, finding: Finding) -> tuple[LedgerClaim, ...]:
 
 
 def _add(found: list[LedgerClaim], text: str, branch: str, *, discovered: bool) -> bool:
+    if text.rstrip().endswith(("?", "？", "؟")):
+        return False  # a question states nothing that could be true or false
     clean = " ".join(text.split()).rstrip(".") + "."
     if len(clean) < 8 or compare(clean, [claim.text for claim in found], SAME_CLAIM).duplicate:
         return False

@@ -143,7 +143,7 @@ def _below(
 
 def _leaf(branch: Branch, given: LevelGiven, seeds: tuple[str, ...]) -> Leaf:
     questions = tuple(q for q in branch.questions if q.strip()) or (branch.objective,)
-    searches = tuple(dict.fromkeys(s.strip() for s in (*branch.searches, questions[0]) if s.strip()))
+    searches = tuple(dict.fromkeys(s.strip() for s in (questions[0], *branch.searches) if s.strip()))
     return Leaf(
         title=branch.title,
         objective=branch.objective,

@@ -179,3 +179,18 @@ def test_contracts_are_frozen_and_closed():
         LEAF.title = "other"
     with pytest.raises(ValidationError, match="Extra inputs"):
         Leaf(title="L", objective="o", questions=("q",), searches=("s",), depth=9)
+
+
+@pytest.mark.parametrize(("given", "taken"), [(0.7, 0.7), (7, 0.7), (85, 0.85), (1, 1.0), (0, 0.0)])
+def test_a_models_seven_of_ten_is_brought_to_the_scale_that_was_asked_for(given, taken):
+    from agents.contracts.truth import StanceRow
+
+    assert StanceRow(fact_number=1, stance="supports", strength=given).strength == taken
+
+
+@pytest.mark.parametrize("given", [-1, 101, 1000])
+def test_a_figure_off_every_scale_is_refused(given):
+    from agents.contracts.truth import StanceRow
+
+    with pytest.raises(ValidationError):
+        StanceRow(fact_number=1, stance="supports", strength=given)
