@@ -1,0 +1,336 @@
+"""`/research/jobs`: the routes of S4 section 7, and the verbs beside them."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from agents.contracts.brief import ScopingTurn
+from agents.errors import BadOutput, ModelError
+from agents.llm.scripted import ScriptedModel
+from tests.api.conftest import NAMES, TASK, FlatWorker, Gate, scripted
+from tests.scripts import QUERY
+
+BROAD = ScopingTurn(
+    reply="Too broad.", open_questions=(), query_type="other", tier="deep", language="en", ready=False,
+    queries=(QUERY.model_copy(update={
+        "feasible": False, "reason": "It names no period.", "suggested_split": ("Winter 2022/23?", "Winter 2020/21?")
+    }),),
+)  # fmt: skip
+
+
+@pytest.fixture
+async def running(put, http):
+    """A job that does not end before it is let go."""
+    model = Gate(FlatWorker())
+    site = put(model)
+    job_id = (await http.post("/research/jobs", json={"query": TASK})).json()["job_id"]
+    job = site.team.jobs.get(job_id, "local")
+    job.model = model
+    async for numbered in job.follow():
+        if numbered and numbered.event.kind == "search":
+            break
+    yield job
+
+
+# ---- creation
+
+
+async def test_a_posted_job_is_authorized_planned_and_run(site, http):
+    answer = await http.post("/research/jobs", json={"query": TASK})
+    assert answer.status_code == 202
+    told = answer.json()
+    assert told["planner"] == {"started": True, "error": None}
+    assert (told["status"], told["stage"]) == ("queued", "planning")
+    assert told["runtime"] == {
+        "engine": "scripted",
+        "models": ["scripted"],
+        "retrievers": ["scripted"],
+        "durable": False,
+    }
+    assert answer.headers["location"] == f"/research/jobs/{told['job_id']}"
+    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 5)
+    whole = (await http.get(told["status_url"])).json()
+    assert (whole["status"], whole["stage"], whole["grade"]) == ("done", "completed", "complete")
+
+
+async def test_a_job_is_described_whole(site, http, over):
+    whole = (await http.get(f"/research/jobs/{await over(site)}")).json()
+    assert {
+        "job_id", "status", "stage", "grade", "blocked_reason", "contract", "phase_state", "claims", "evidence",
+        "metadata", "report",
+    } <= set(whole)  # fmt: skip
+    planning = whole["metadata"]["orchestrator"]
+    assert set(planning) == {"stage", "plannerPendingUntil", "plannedAt", "claimCount", "warnings"}
+    assert planning["plannedAt"] < planning["plannerPendingUntil"]
+    assert planning["claimCount"] >= 1
+    assert whole["error"] is None
+
+
+async def test_several_queries_make_one_report(site, http, over):
+    job_id = await over(site, queries=[TASK, "How many passengers did the Orvane ferry carry?"])
+    whole = (await http.get(f"/research/jobs/{job_id}")).json()
+    assert len(whole["contract"]["plans"]) == 2
+    assert len(whole["phase_state"]["queries"]) == 2
+
+
+async def test_mode_time_language_domains_and_dates_reach_the_brief(site, http, over):
+    job_id = await over(
+        site, query=TASK, mode="deep", time="unlimited", language="de", domains=["a.example", "-b.example"],
+        dates={"from": "2020", "to": "2024-06-30"},
+    )  # fmt: skip
+    brief = (await http.get(f"/research/jobs/{job_id}")).json()["contract"]["brief"]
+    assert (brief["mode"], brief["minutes"], brief["language"]) == ("deep", None, "de")
+    assert (brief["domains"], brief["exclude_domains"]) == (["a.example"], ["b.example"])
+    assert (brief["date_from"], brief["date_to"]) == ("2020", "2024-06-30")
+
+
+async def test_a_tier_sets_bounds_and_time(site, http, over):
+    contract = (await http.get(f"/research/jobs/{await over(site, query=TASK, complexity_tier='simple')}")).json()[
+        "contract"
+    ]
+    assert (contract["caps"]["rounds"], contract["caps"]["searches"], contract["caps"]["minutes"]) == (2, 3, 1.0)
+
+
+async def test_an_infeasible_query_is_refused_with_reasons_and_splits(put, http):
+    site = put(scripted(ScopingInput=BROAD))
+    answer = await http.post("/research/jobs", json={"query": "Everything about ferries"})
+    assert answer.status_code == 422
+    assert answer.json()["error"]["details"] == {
+        "reasons": ["It names no period."], "suggested_splits": ["Winter 2022/23?", "Winter 2020/21?"]
+    }  # fmt: skip
+    assert not site.team.jobs.of("local")
+
+
+async def test_a_planner_that_gives_nothing_usable_leaves_the_plan_to_the_job(put, http):
+    site = put(ScriptedModel(by_role={**dict.fromkeys(NAMES, FlatWorker()), "manager": lambda request: "not json"}))
+    told = (await http.post("/research/jobs", json={"query": TASK})).json()
+    assert told["planner"] == {"started": False, "error": BadOutput.notice}
+    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 5)
+    assert (await http.get(told["status_url"])).json()["status"] == "done"
+
+
+async def test_a_planner_that_cannot_be_reached_is_stood_in_for(put, http):
+    down = ModelError("down", fault="connection", notice="The provider did not answer.")
+    site = put(ScriptedModel(by_role={**dict.fromkeys(NAMES, FlatWorker()), "manager": lambda request: down}))
+    told = (await http.post("/research/jobs", json={"query": TASK})).json()
+    assert told["planner"]["started"] is True
+    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 5)
+
+
+async def test_a_planner_that_stays_silent_is_waited_for_no_longer_than_its_window(put, http, monkeypatch):
+    from agents.api import jobs_api_start
+
+    monkeypatch.setattr(jobs_api_start, "PENDING_WINDOW_MS", 50)
+    site = put()
+
+    async def silent(*args, **kwargs):
+        await asyncio.sleep(30)
+
+    monkeypatch.setattr(site.team, "scope", silent)
+    told = (await http.post("/research/jobs", json={"query": TASK})).json()
+    assert told["planner"] == {"started": False, "error": "The planner did not answer within its window."}
+    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 5)
+
+
+async def test_two_identical_posts_with_one_key_are_one_job(site, http):
+    sent = {"json": {"query": TASK}, "headers": {"Idempotency-Key": "k1"}}
+    first, second = await asyncio.gather(http.post("/research/jobs", **sent), http.post("/research/jobs", **sent))
+    assert first.json()["job_id"] == second.json()["job_id"]
+    assert len(site.team.jobs.of("local")) == 1
+
+
+async def test_a_refused_post_is_not_remembered_under_its_key(put, http):
+    site = put(scripted(ScopingInput=BROAD))
+    sent = {"json": {"query": TASK}, "headers": {"Idempotency-Key": "k1"}}
+    assert (await http.post("/research/jobs", **sent)).status_code == 422
+    site.team.models["manager"]._by_role["manager"] = FlatWorker()
+    assert (await http.post("/research/jobs", **sent)).status_code == 202
+
+
+# ---- lists
+
+
+async def test_jobs_are_listed_newest_first_page_by_page(site, http, over):
+    ids = [await over(site) for _ in range(3)]
+    listed = (await http.get("/research/jobs?limit=2")).json()
+    assert [job["job_id"] for job in listed["jobs"]] == ids[:0:-1]
+    assert (listed["total"], listed["limit"], listed["offset"]) == (3, 2, 0)
+    assert [job["job_id"] for job in (await http.get("/research/jobs?limit=2&offset=2")).json()["jobs"]] == ids[:1]
+    assert (await http.get("/research/jobs?status=running")).json()["total"] == 0
+
+
+async def test_ten_thousand_jobs_are_listed_in_a_tenth_of_a_second(site, http, over):
+    import time
+
+    one = await over(site)
+    with closing(sqlite3.connect(site.ledger.path)) as db, db:
+        (entry,) = db.execute("SELECT entry FROM dossier_jobs").fetchone()
+        rows = [
+            (f"{n:032x}", "local", "", f"2025-01-01T00:00:{n % 60:02}+00:00", "done", entry.replace(one, f"{n:032x}"))
+            for n in range(10_000)
+        ]
+        db.executemany("INSERT INTO dossier_jobs VALUES (?,?,?,?,?,?)", rows)
+    await http.get("/research/jobs")
+    started = time.perf_counter()
+    listed = (await http.get("/research/jobs")).json()
+    took = time.perf_counter() - started
+    assert listed["total"] == 10_001
+    assert len(listed["jobs"]) == 50
+    assert took < 0.4  # 0.1 s on a machine that does nothing else
+
+
+# ---- while it runs
+
+
+async def test_the_state_of_the_loop_is_readable_while_it_runs(running, http):
+    whole = (await http.get(f"/research/jobs/{running.id}")).json()
+    assert whole["status"] == "running"
+    assert whole["phase_state"]["research"]["time_budget"]["total_minutes"] == 5.0
+    assert whole["report"] is None
+
+
+async def test_guidance_reaches_the_next_rounds(running, http):
+    answer = await http.post(f"/research/jobs/{running.id}/guidance", json={"text": "Leave out press releases."})
+    assert answer.status_code == 202
+    assert running.run.steering.guidance == ["Leave out press releases."]
+
+
+async def test_an_operator_puts_tasks_into_a_running_job(running, http):
+    path = f"/research/jobs/{running.id}/tasks"
+    told = (await http.post(path, json={"stage": "collect", "note": "The 2024 recount", "claim_id": "c1"})).json()
+    assert told["task"]["context"]["research"] == {"jobId": running.id, "stage": "collect"}
+    assert running.run.steering.guidance == ["claim c1: The 2024 recount"]
+    assert (await http.post(path, json={"stage": "write"})).status_code == 202
+    assert running.run.steering.finishing("job")
+    assert (await http.post(path, json={"stage": "challenge"})).status_code == 501
+    assert (await http.post(path, json={"stage": "collect"})).status_code == 422
+    assert (await http.post(path, json={"stage": "sing"})).status_code == 422
+
+
+@pytest.mark.parametrize(("verb", "status"), [("pause", 501), ("resume", 501), ("rework", 409), ("restart", 409)])
+async def test_verbs_that_memory_cannot_do_are_said_so(running, http, verb, status):
+    answer = await http.post(f"/research/jobs/{running.id}/{verb}")
+    assert answer.status_code == status
+    assert set(answer.json()["error"]) == {"type", "message", "retryable"}
+
+
+async def test_a_durable_service_is_asked_for_its_own_verbs(running, http, site_of_running):
+    done = []
+
+    async def act(job):
+        done.append(job.id)
+
+    for verb in ("pause", "resume", "rework", "restart"):
+        setattr(site_of_running.team.jobs, verb, act)
+    for verb in ("pause", "resume"):
+        assert (await http.post(f"/research/jobs/{running.id}/{verb}")).status_code == 202
+    assert done == [running.id, running.id]
+
+
+@pytest.fixture
+def site_of_running(running, server_app):
+    return server_app.state.dossier_site
+
+
+async def test_a_job_that_is_over_takes_no_more_orders(site, http, over):
+    job_id = await over(site)
+    for verb, body in (("guidance", {"text": "x"}), ("tasks", {"stage": "write"}), ("pause", None)):
+        answer = await http.post(f"/research/jobs/{job_id}/{verb}", json=body)
+        assert answer.status_code == 409
+        assert answer.json()["error"]["type"] == "over"
+    for verb in ("rework", "restart"):
+        assert (await http.post(f"/research/jobs/{job_id}/{verb}")).status_code == 501
+    assert (await http.post(f"/research/jobs/{job_id}/cancel")).json()["status"] == "done"
+
+
+@pytest.mark.parametrize("verb", ["cancel", "finish", "pause", "resume", "rework", "restart"])
+async def test_an_unknown_job_is_a_404_for_every_verb(site, http, verb):
+    assert (await http.post(f"/research/jobs/{'0' * 32}/{verb}")).status_code == 404
+
+
+# ---- deletion
+
+
+async def test_a_job_is_deleted_with_everything_that_hangs_on_it(site, http, over):
+    keep, gone = await over(site), await over(site)
+    told = (await http.delete(f"/research/jobs?id={gone}")).json()
+    assert told == {"deleted": [gone], "count": 1}
+    assert (await http.get(f"/research/jobs/{gone}")).status_code == 404
+    assert await site.team.shelf.report(gone) is None
+    assert [job["job_id"] for job in (await http.get("/research/jobs")).json()["jobs"]] == [keep]
+
+
+async def test_jobs_are_deleted_by_status(site, http, over):
+    await over(site)
+    assert (await http.delete("/research/jobs?status=failed&status=cancelled")).json()["count"] == 0
+    assert (await http.delete("/research/jobs?status=done")).json()["count"] == 1
+
+
+async def test_a_running_job_is_deleted_only_by_force(running, http):
+    refused = await http.delete(f"/research/jobs?id={running.id}")
+    assert refused.status_code == 409
+    assert refused.json()["error"]["details"] == {"running": [running.id]}
+    assert not running.over
+    assert (await http.delete(f"/research/jobs?id={running.id}&force=true")).json()["count"] == 1
+    assert running.over
+    assert (await http.get("/research/jobs")).json()["total"] == 0
+
+
+async def test_deleting_what_is_not_there_deletes_nothing(site, http, over):
+    job_id = await over(site)
+    answer = await http.delete(f"/research/jobs?id={job_id}&id=nope")
+    assert answer.status_code == 404
+    assert answer.json()["error"]["details"] == {"unknown": ["nope"]}
+    assert (await http.get(f"/research/jobs/{job_id}")).status_code == 200
+
+
+async def test_nobody_deletes_or_sees_the_jobs_of_others(site, http):
+    from agents.contracts.brief import Brief
+
+    job = site.team.commission(Brief(question=TASK, queries=(QUERY,), today="2026-11-27"), owner="somebody")
+    assert (await http.delete("/research/jobs?force=true")).json()["count"] == 0
+    assert (await http.get(f"/research/jobs/{job.id}")).status_code == 404
+    assert (await http.delete(f"/research/jobs?id={job.id}")).status_code == 404
+
+
+# ---- a run that fails
+
+
+async def test_a_job_whose_plan_stays_unreadable_fails_and_says_why(put, http):
+    site = put(ScriptedModel(by_role={**dict.fromkeys(NAMES, FlatWorker()), "planner": lambda request: "not json"}))
+    job_id = (await http.post("/research/jobs", json={"query": TASK})).json()["job_id"]
+    await asyncio.wait_for(site.team.jobs.get(job_id, "local").wait(), 5)
+    whole = (await http.get(f"/research/jobs/{job_id}")).json()
+    assert whole["status"] == "failed"
+    assert whole["error"]["retryable"]
+    assert (await http.get(f"/research/jobs/{job_id}/report.bib")).status_code == 404
+
+
+# ---- exports
+
+
+async def test_references_are_downloads_for_reference_managers(site, http, over):
+    job_id = await over(site)
+    bib, ris = [await http.get(f"/research/jobs/{job_id}/report.{form}") for form in ("bib", "ris")]
+    assert bib.headers["content-type"] == "application/x-bibtex"
+    assert bib.headers["content-disposition"].startswith('attachment; filename="Ferry winters.bib"')
+    assert bib.text.count("@misc{") == ris.text.count("ER  - ") == 3
+    assert "url = {https://a.example/closures}" in bib.text
+    assert "UR  - https://a.example/closures\r\n" in ris.text
+
+
+@pytest.mark.parametrize("form", ["pdf", "docx"])
+async def test_what_cannot_be_written_yet_is_said_plainly(site, http, over, form):
+    from agents.api.reports import FORMATS
+
+    answer = await http.get(f"/research/jobs/{await over(site)}/report.{form}")
+    if form in FORMATS:
+        assert answer.status_code == 200
+        return
+    assert answer.status_code == 501
+    assert (
+        answer.json()["error"]["message"]
+        == f"Reports can't be written as {form} yet; there are: md, html, json, bib, ris."
+    )

@@ -1,0 +1,102 @@
+"""The research tool, called by a real MCP client: in memory, over HTTP, and over standard input and output."""
+
+import os
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from agents.api.mcp_server import mcp_server
+from tests.api.conftest import TASK, TOO_BROAD, scripted
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def connected():
+    from mcp.shared.memory import create_connected_server_and_client_session as connect
+
+    return lambda team: connect(mcp_server(team, "local")._mcp_server)
+
+
+async def test_a_client_finds_the_tools_with_their_schemas(site, connected):
+    async with connected(site.team) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert set(tools) == {"research", "search"}
+    assert tools["research"].inputSchema["required"] == ["question"]
+    assert {"report", "sources", "grade"} <= set(tools["research"].outputSchema["properties"])
+
+
+async def test_research_reports_progress_and_gives_a_report_with_sources(site, connected):
+    steps = []
+
+    async def heard(progress, total, message):
+        steps.append((progress, message))
+
+    async with connected(site.team) as client:
+        told = await client.call_tool("research", {"question": TASK, "tier": "simple"}, progress_callback=heard)
+    assert not told.isError
+    assert told.structuredContent["grade"] == "complete"
+    assert "closed on 12 days" in told.structuredContent["report"]
+    assert len(told.structuredContent["sources"]) == 3
+    assert steps[0][1] == "Planned: Closures; Costs; Passengers"
+    assert len(steps) > 2
+    assert [place for place, _ in steps] == sorted({place for place, _ in steps})
+
+
+async def test_a_question_that_is_too_broad_offers_narrower_ones(put, connected):
+    site = put(scripted(TOO_BROAD))
+    async with connected(site.team) as client:
+        told = await client.call_tool("research", {"question": TASK})
+    assert told.isError
+    assert "Winter 2022/23? | Winter 2020/21?" in told.content[0].text
+
+
+async def test_a_wrong_tier_is_an_error_for_the_model_to_read(site, connected):
+    async with connected(site.team) as client:
+        told = await client.call_tool("research", {"question": TASK, "tier": "huge"})
+    assert told.isError
+    assert "tier" in told.content[0].text
+
+
+async def test_search_lists_documents(site, connected):
+    async with connected(site.team) as client:
+        told = await client.call_tool("search", {"query": "Orvane ferry cost", "max_results": 1})
+    assert len(told.structuredContent["results"]) == 1
+
+
+async def test_the_same_tools_are_there_over_http(site, server_app):
+    from mcp import ClientSession
+    from mcp.client.streamable_http import streamablehttp_client
+
+    def through_the_app(headers=None, timeout=None, auth=None):
+        transport = httpx.ASGITransport(app=server_app)
+        return httpx.AsyncClient(transport=transport, headers=headers, timeout=timeout, auth=auth)
+
+    address = "http://127.0.0.1:8000/mcp"
+    async with (
+        streamablehttp_client(address, httpx_client_factory=through_the_app) as (reading, writing, _),
+        ClientSession(reading, writing) as client,
+    ):
+        await client.initialize()
+        told = await client.call_tool("research", {"question": TASK, "tier": "simple"})
+    assert told.structuredContent["grade"] == "complete"
+    await site.state.entered(told.structuredContent["job_id"])
+    assert (await site.ledger.get(told.structuredContent["job_id"], "local")).status == "done"
+
+
+async def test_the_command_speaks_over_standard_input_and_output(tmp_path):
+    from mcp import ClientSession, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CHAINLIT")}
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "agents", "mcp"], cwd=ROOT,
+        env=environment | {"DOSSIER_DATA_DIR": str(tmp_path), "DOSSIER_MODEL": "offline", "RETRIEVER": "library"},
+    )  # fmt: skip
+    with (tmp_path / "said").open("w") as said:
+        async with stdio_client(server, errlog=said) as (reading, writing), ClientSession(reading, writing) as client:
+            told = await client.initialize()
+            assert told.serverInfo.name == "dossier"
+            assert len((await client.list_tools()).tools) == 2
