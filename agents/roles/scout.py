@@ -4,16 +4,11 @@ from agents.contracts.scout import ScoutInput, ScoutJudgement
 from agents.errors import Reject
 from agents.role import Role
 
-MOST_UNJUDGED = 0.5
-"""Share of the candidates that may be left out; code judges those as well as it can."""
-
-
 def judges_what_it_was_shown(given: ScoutInput, judgement: ScoutJudgement) -> None:
-    """Refuse a judgement that leaves out most candidates."""
+    """Refuse a judgement of nothing that was shown; candidates that are left out are judged by code."""
     shown = {candidate.number for candidate in given.candidates}
-    judged = {one.number for one in judgement.candidates} & shown
-    if len(judged) < MOST_UNJUDGED * len(shown):
-        raise Reject(f"Judge every candidate by its number, 1 to {len(shown)}; missing: {sorted(shown - judged)[:12]}.")
+    if not shown.intersection(one.number for one in judgement.candidates):
+        raise Reject(f"Judge every candidate by its number, 1 to {len(shown)}; you judged none of them.")
 
 
 SCOUT = Role(

@@ -357,7 +357,7 @@ def test_the_offline_scout_tells_who_measured_from_who_repeats_and_who_sells():
     assert all(one.rationale for one in judged)
 
 
-async def test_a_judgement_of_few_candidates_is_asked_for_again(bench):
+async def test_a_judgement_of_no_candidate_is_asked_for_again(bench):
     worker = Worker(PLAN)
     answers = iter([ScoutJudgement(candidates=())])
 
