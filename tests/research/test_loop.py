@@ -239,12 +239,12 @@ class Gate:
     """A searcher that waits until it is let through, so that a test can speak to a running job."""
 
     def __init__(self, inner):
-        self.inner, self.open, self.waiting = inner, asyncio.Event(), 0
+        self.inner, self.open, self.held = inner, asyncio.Event(), asyncio.Event()
         self.name = inner.name
 
     async def search(self, query, deadline_s=None):
-        self.waiting += 1
         if "cost" in query.text:
+            self.held.set()
             await self.open.wait()
         return await self.inner.search(query, deadline_s)
 
@@ -259,8 +259,7 @@ async def test_one_branch_can_be_stopped_while_its_siblings_go_on(bench):
     gate = Gate(world())
     work = bench(searcher=gate)
     task = asyncio.create_task(work.run())
-    while gate.waiting < 3:
-        await asyncio.sleep(0.01)
+    await asyncio.wait_for(gate.held.wait(), 5)
     await asyncio.sleep(0.05)
 
     assert work.last.stop_branch("job/0/1")
