@@ -113,7 +113,11 @@ def _fault(fault: dict[str, Any]) -> dict[str, str]:
     )
     if fault["type"] == "json_invalid":
         return {"field": "body", "problem": "this is not JSON"}
-    problem = "there is no such field" if fault["type"] == "extra_forbidden" else str(fault["msg"])
+    problem = (
+        "there is no such field"
+        if fault["type"] == "extra_forbidden"
+        else str(fault["msg"]).removeprefix("Value error, ")
+    )
     name = ".".join(str(part) for part in place) or "body"
     return {"field": name.encode("utf-8", "replace").decode(), "problem": problem.encode("utf-8", "replace").decode()}
 

@@ -46,6 +46,14 @@ def described() -> dict[str, Any]:
     """Describe our routes and nobody else's: Chainlit's own are none of a caller's business."""
     routes = [route for router in (*FACES, branches, api) for route in router.routes]
     found = get_openapi(title="Dossier", version=VERSION, description=SUMMARY, routes=routes)
+    for operations in found["paths"].values():
+        for operation in operations.values():
+            for status, said in ERRORS.items():
+                operation["responses"].setdefault(str(status), {"description": said["description"]})
+                # In our shape everywhere, also where the framework would document its own.
+                operation["responses"][str(status)]["content"] = {
+                    "application/json": {"schema": {"$ref": "#/components/schemas/ErrorBody"}}
+                }
     found["components"] = found.get("components", {}) | {
         "securitySchemes": {
             "key": {"type": "http", "scheme": "bearer", "description": "DOSSIER_API_KEY; none on loopback"}

@@ -1,0 +1,112 @@
+"""docs/api.md: every command in it is typed again, in its order, and has to give what stands below it."""
+
+import asyncio
+import json
+import re
+import shlex
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+
+
+def commands():
+    """Commands with the status line and the answer that stand below them."""
+    found = []
+    for block in re.findall(r"```console\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL):
+        for part in re.split(r"(?m)^\$ ", block)[1:]:
+            command, status, *answer = part.rstrip("\n").split("\n")
+            found.append((command, status, "\n".join(answer)))
+    return found
+
+
+def request_of(command, job_id):
+    """Read what curl would send."""
+    words = iter(shlex.split(command.replace("$JOB", job_id)))
+    assert next(words) == "curl"
+    sent = {"method": "GET", "url": "", "headers": {}, "content": None}
+    for word in words:
+        if word == "-d":
+            sent |= {"content": next(words), "method": "POST"}
+        elif word == "-H":
+            name, value = next(words).split(": ", 1)
+            sent["headers"][name] = value
+        elif word == "-X":
+            sent["method"] = next(words)
+        elif word not in {"-s", "-sN"}:
+            sent["url"] = word.removeprefix("localhost:8000")
+    return sent
+
+
+def fits(told, written, place="answer"):
+    """Hold an answer against what is written: what is written must be there, `…` stands for anything."""
+    if written == "…":
+        return
+    if isinstance(written, dict):
+        assert isinstance(told, dict), place
+        for name, value in written.items():
+            assert name in told, f"{place}.{name}"
+            fits(told[name], value, f"{place}.{name}")
+    elif isinstance(written, list):
+        assert isinstance(told, list), place
+        assert len(told) >= len(written), place
+        assert written or not told, f"{place} is not empty: {told}"
+        for number, value in enumerate(written):
+            fits(told[number], value, f"{place}[{number}]")
+    elif isinstance(written, str):
+        pattern = ".*".join(re.escape(piece) for piece in written.split("…"))
+        assert isinstance(told, str), place
+        assert re.fullmatch(pattern, told, re.DOTALL), f"{place}: {told[:200]!r} is not {written!r}"
+    else:
+        assert told == written, place
+
+
+def holds(text, written):
+    """Hold a text against lines of which some are written: in their order, `…` for what is between or left out."""
+    rest = text
+    for line in written.split("\n"):
+        if line.startswith("data: {"):
+            name, found = re.search(r"(?m)^data: (\{.*\})$", rest), None
+            assert name, line
+            found = json.loads(name[1])
+            fits(found, json.loads(line.removeprefix("data: ")))
+            rest = rest[name.end() :]
+        elif line != "…":
+            pattern = ".*".join(re.escape(piece) for piece in line.split("…"))
+            found = re.search(pattern, rest)
+            assert found, f"{line!r} is not in {rest[:300]!r}"
+            rest = rest[found.end() :]
+
+
+async def test_every_command_of_the_page_gives_what_stands_below_it(put, http, tmp_path):
+    from agents.llm.offline import OfflineModel
+    from agents.search.library import Library
+    from agents.team import SAMPLE_LIBRARY
+
+    library = Library((SAMPLE_LIBRARY,), tmp_path / "library.db", kind="sample", name="sample library")
+    site = put(OfflineModel(), searcher=library)
+    job_id = ""
+    for command, status, written in commands():
+        answer = await http.request(**request_of(command, job_id))
+        kind = answer.headers["content-type"].split(";")[0]
+        assert f"{answer.status_code} {kind}" == status, f"{command}: {answer.text[:500]}"
+        if kind == "application/json":
+            told = answer.json()
+            fits(told, json.loads(written), command)
+            if "/research/jobs -H" in command:
+                job_id = told["job_id"]
+            if answer.status_code == 202 and "/run" in command:
+                await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 10)
+        else:
+            holds(answer.text, written)
+
+
+def test_the_page_names_every_route():
+    from agents.api.openapi import described
+
+    text = DOCS.read_text("utf-8")
+    missing = []
+    for path in described()["paths"]:
+        last = re.sub(r"/\{[^}]*\}", "", path).rsplit("/", 1)[-1]
+        if last not in text and path not in {"/files/{element_id}/{name}", "/research/jobs/{job_id}/report.{form}"}:
+            missing.append(path)
+    assert not missing
