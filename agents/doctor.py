@@ -43,7 +43,7 @@ async def report() -> tuple[list[str], bool]:
         if survey.total == 0:
             usable = False
             lines.append(
-                "  Nothing can be searched: put Markdown, text or HTML files into a folder of DOSSIER_LIBRARY."
+                "  Nothing can be searched: put PDF, Word, HTML, Markdown or text files into a folder of DOSSIER_LIBRARY."
             )
     finally:
         await team.close()

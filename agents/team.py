@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from agents.budget import Budget
+from agents.budget import Budget, Within
 from agents.budget import Limits as Spending
 from agents.contracts.base import Frozen
 from agents.contracts.brief import Brief, ScopingTurn
@@ -64,6 +64,9 @@ from agents.web.guard import AllowedHosts
 
 SAMPLE_LIBRARY = ROOT / "examples" / "library"
 """Invented documents that ship with the program, searched when no folder of one's own is set."""
+
+MAX_UNREAD = 20
+"""Unreadable files of a library that a report names, at most; `doctor` names all."""
 
 ROLES: tuple[Role[Frozen, Frozen], ...] = (  # type: ignore[assignment]  # a role's contracts are its own affair
     MANAGER,
@@ -191,8 +194,10 @@ class Team:
             "claim": claim_handler(desk),
         }
 
-    async def scope(self, scope: Scope, message: str, on_text: OnText | None = None) -> tuple[Scope, ScopingTurn]:
-        """Have the manager answer one message of the scoping talk.
+    async def scope(
+        self, scope: Scope, message: str, on_text: OnText | None = None, *, limit_s: float | None = None
+    ) -> tuple[Scope, ScopingTurn]:
+        """Have the manager answer one message of the scoping talk, within `limit_s` seconds where that is given.
 
         Raises:
             DossierError: with a notice for the user; the talk stands as it was before.
@@ -204,6 +209,7 @@ class Team:
             max_depth=self.settings.max_depth,
             max_leaves=self.settings.max_leaves,
             on_text=on_text,
+            deadline=None if limit_s is None else Within(limit_s),
         )
         return after, asked.output
 
@@ -283,7 +289,10 @@ class Team:
         return job
 
     def _build(self, job_id: str, outcome: Outcome, actual: Actual) -> ReportDocument:
-        return build(job_id, outcome, actual, engine=self.engine.name, reasons=self.engine.reasons)
+        unread = tuple(getattr(self.searcher, "unread", ()))[:MAX_UNREAD]
+        return build(
+            job_id, outcome, actual, engine=self.engine.name, reasons=self.engine.reasons, rejected=unread
+        )  # fmt: skip
 
     def warm_up(self) -> None:
         """Load what the first answer would else wait for; slow, so for a thread of its own after start-up."""

@@ -144,6 +144,11 @@ class Chain:
         """Files of the library that are not used."""
         return tuple(getattr(self._library, "skipped", ()))
 
+    @property
+    def unread(self) -> tuple[RejectedSource, ...]:
+        """Of these, documents that could not be read, which a report names."""
+        return tuple(getattr(self._library, "unread", ()))
+
     async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
         """Look for documents; the result names who answered.
 

@@ -100,6 +100,11 @@ class Library:
         self._index: Index | None = None
         self._seen_at: float | None = None
 
+    @property
+    def unread(self) -> tuple[RejectedSource, ...]:
+        """Of the skipped files, those of a kind that is read: a report names them, pictures and links it does not."""
+        return tuple(one for one in self.skipped if one.reason not in (OTHER_KIND, A_LINK, office.OTHER_OFFICE))
+
     async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
         """Find documents by the words of the query. Its domains do not apply; dates do, where a document has one.
 

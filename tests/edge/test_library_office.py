@@ -115,6 +115,7 @@ async def test_scans_locked_and_broken_files_are_skipped_and_named_with_the_reas
         "note.docx": NO_WORD,
     }
     assert (await library.survey()).total == 1
+    assert {one.url for one in library.unread} == {one.url for one in library.skipped}
 
 
 async def test_a_file_with_a_scanned_page_is_read_and_the_page_named(open_library):
