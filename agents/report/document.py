@@ -59,7 +59,7 @@ def build(
     truth = outcome.truth
     numbering = Numbering(held)
     cards = _unique(card for top in held for card in top.all_sources())
-    refused = _rejected(held, rejected)
+    refused = _rejected(held, rejected, cards)
     has_facts = any(numbering.source_of(fact) for fact in numbering.facts)
     composer = Composer(numbering, brief.language, tuple(card.url for card in cards), truth.checks)
     frame = outcome.frame if has_facts else None
@@ -299,9 +299,13 @@ def _limitations(
 # ---- tables of the document
 
 
-def _rejected(findings: tuple[Finding, ...], rejected: tuple[RejectedSource, ...]) -> tuple[RejectedSource, ...]:
+def _rejected(
+    findings: tuple[Finding, ...], rejected: tuple[RejectedSource, ...], cards: tuple[SourceCard, ...]
+) -> tuple[RejectedSource, ...]:
+    """List what was not used: a document that one branch set aside and another one used is not among it."""
+    used = {card.url for card in cards}
     named = (source for top in findings for node in top.walk() for source in node.rejected)
-    return tuple({source.url: source for source in (*rejected, *named)}.values())
+    return tuple({source.url: source for source in (*rejected, *named) if source.url not in used}.values())
 
 
 def _unique(cards: Iterable[SourceCard]) -> tuple[SourceCard, ...]:

@@ -64,9 +64,7 @@ def domain_of(card: SourceCard) -> str:
     """Name who speaks: the registrable domain; for a document its publisher or author, else the document itself."""
     if card.url.startswith(("http://", "https://")):
         return registrable_domain(card.url) or card.url
-    folder = card.url.partition(":/")[2].partition("/")[0]
-    publisher = card.site if card.site and card.site != folder else ""
-    return publisher or card.author or card.url
+    return card.site or card.author or card.url
 
 
 def recency_of(published: str | None, today: str) -> Recency:

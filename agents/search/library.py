@@ -147,7 +147,7 @@ class Library:
             text=entry.text,
             text_hash=digest(entry.text),
             author=entry.author,
-            site=entry.site or entry.folder,
+            site=entry.site,
             published=entry.published,
             retrieved=self._clock(),
             language=entry.language,

@@ -301,8 +301,8 @@ def test_dates_are_tagged_as_against_today(published, recency):
     [
         (card(1, "https://www.news.board.co.uk/a"), "board.co.uk"),
         (card(2, "library:/docs/a.md", site="River Office"), "River Office"),
-        (card(3, "library:/docs/a.md", site="docs", author="A. Lund"), "A. Lund"),
-        (card(4, "library:/docs/a.md", site="docs"), "library:/docs/a.md"),
+        (card(3, "library:/docs/a.md", author="A. Lund"), "A. Lund"),
+        (card(4, "library:/docs/a.md"), "library:/docs/a.md"),
     ],
 )
 def test_a_document_speaks_for_its_publisher_or_author_or_itself(source, domain):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agents.contracts.finding import FACT_MARK, Finding, Frame
 from agents.contracts.report import Actual, ReportDocument
+from agents.contracts.source import RejectedSource
 from agents.report.document import build
 from agents.report.markdown import locate
 from agents.report.mending import mend
@@ -95,6 +96,14 @@ def test_an_address_the_user_named_that_failed_is_said():
     reasons = world.document(seed_failures=("https://named.example/",)).grade_reasons
 
     assert "The address https://named.example/, which you named, could not be read." in reasons
+
+
+def test_a_document_that_one_branch_set_aside_and_another_used_is_not_listed_as_unused():
+    aside = RejectedSource(url=world.A.url, reason="read; says nothing to the point")
+    roads = world.OTHERS.model_copy(update={"rejected": (aside,)})
+    document = world.document(findings=(world.TOP.model_copy(update={"children": (world.CLOSURES, roads)}),))
+
+    assert [one.url for one in document.methodology.sources_rejected] == [one.url for one in world.REJECTED]
 
 
 def test_without_a_frame_code_opens_with_the_first_cited_sentence_of_each_branch():
