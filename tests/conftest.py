@@ -31,6 +31,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # The browser's driver keeps an event loop running in this process, which no asynchronous test after it can bear.
+    items.sort(key=lambda item: "browser" in item.path.relative_to(ROOT).parts)
     if config.getoption("--live"):
         return
     for item in items:
