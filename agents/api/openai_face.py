@@ -78,7 +78,9 @@ class ChatRequest(BaseModel):
             "examples": [
                 {
                     "model": "research-simple",
-                    "messages": [{"role": "user", "content": "In which year was the first weather satellite launched?"}],
+                    "messages": [
+                        {"role": "user", "content": "In which year was the first weather satellite launched?"}
+                    ],
                     "stream": False,
                 }
             ]

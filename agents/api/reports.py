@@ -132,6 +132,7 @@ def quoted_page(quoted: Quoted, reader: str = "en") -> HTMLResponse:
         published=reference.published,
         retrieved=reference.accessed,
         sample=reference.kind == "sample",
+        page=quoted.quote.page,
         reader=reader,
     )
     return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})
@@ -145,6 +146,7 @@ def quoted_data(quoted: Quoted, document: ReportDocument) -> dict[str, object]:
         "fact_id": quote.fact_id,
         "n": reference.n,
         "quote": quote.text,
+        "page": quote.page,
         "before": _before(quoted.text, quote.start),
         "after": _after(quoted.text, quote.end),
         "title": reference.title,

@@ -82,10 +82,33 @@ async def test_every_command_of_the_page_gives_what_stands_below_it(put, http, t
     from agents.search.library import Library
     from agents.team import SAMPLE_LIBRARY
 
+    class Patient(OfflineModel):
+        """Reads a few sources, then no further while the commands that steer a running job are typed."""
+
+        def __init__(self):
+            self.open, self.some, self.left = asyncio.Event(), asyncio.Event(), 0
+            self.open.set()
+
+        async def reply(self, request, on_text=None):
+            if request.role == "extractor" and not self.open.is_set():
+                self.left -= 1
+                if self.left < 0:
+                    self.some.set()
+                    await self.open.wait()
+            return await super().reply(request, on_text)
+
+    model = Patient()
     library = Library((SAMPLE_LIBRARY,), tmp_path / "library.db", kind="sample", name="sample library")
-    site = put(OfflineModel(), searcher=library)
+    site = put(model, searcher=library)
     job_id = ""
     for command, status, written in commands():
+        if "/research/jobs -H" in command:
+            model.open.clear()
+            model.left = 3
+        elif "/finish" in command:
+            await asyncio.wait_for(model.some.wait(), 10)
+        elif "/events" in command:
+            model.open.set()
         answer = await http.request(**request_of(command, job_id))
         kind = answer.headers["content-type"].split(";")[0]
         assert f"{answer.status_code} {kind}" == status, f"{command}: {answer.text[:500]}"
