@@ -28,6 +28,7 @@ def quote_page(
     published: str | None = None,
     retrieved: str | None = None,
     sample: bool = False,
+    page: int | None = None,
     language: str | None = None,
     reader: str = "en",
 ) -> str:
@@ -44,6 +45,7 @@ def quote_page(
         published: ISO date.
         retrieved: ISO date and time of reading.
         sample: the document is invented and ships with the program.
+        page: of the source, where the quote in focus begins; None where it has no pages.
         language: of the source, as a BCP 47 tag.
         reader: language of the labels.
 
@@ -54,6 +56,7 @@ def quote_page(
     spans = [(max(0, start), min(end, len(text))) for start, end in quotes]
     shown = spans[focus] if 0 <= focus < len(spans) and spans[focus][0] < spans[focus][1] else None
     about = [author, site, published, words.read.format(date=retrieved[:10]) if retrieved else None]
+    about.append(words.page.format(page=page) if page is not None else None)
     meta = " · ".join(escape(part) for part in dict.fromkeys(about) if part)
     opened = (
         f' · <a href="{escape(url)}" rel="noopener noreferrer" target="_blank">{escape(words.open_source)}</a>'

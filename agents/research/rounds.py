@@ -47,6 +47,8 @@ MIN_ROUND_SHARE = 0.6
 """Part of the time left that a round may take while others may follow; what it leaves goes to the next."""
 SWEEP_SHARE = 0.4
 """Part of a round's time that its discovery leaves may take before the leaves that they feed."""
+LONGEST_SWEEP_S = 240.0
+"""Seconds for the same where the job has no limit of time, those kept for writing included."""
 
 
 class NodeGiven(Frozen):
@@ -227,7 +229,9 @@ class Rounds:
         if not sweeps or len(sweeps) == len(items):
             return await self.ctx.children_of(items, gives=Finding, limits=limits)
         kept_s = 0.0 if self.ctx.left is None else self.ctx.left - (self.ctx.collecting_left or 0)
-        box = limits.seconds if limits.seconds is None else kept_s + SWEEP_SHARE * max(0.0, limits.seconds - kept_s)
+        box = (
+            kept_s + SWEEP_SHARE * max(0.0, limits.seconds - kept_s) if limits.seconds is not None else LONGEST_SWEEP_S
+        )
         swept = await self.ctx.children_of(sweeps, gives=Finding, limits=replace(limits, seconds=box))
         lists = [found.shortlist for found in swept if isinstance(found, Finding) and found.shortlist]
         chosen = tuple({one.url: one for found in lists for one in found.kept}.values())

@@ -12,7 +12,9 @@ from agents.text.shingles import copies, is_about_the_same, shingles
 from agents.text.words import content_words
 
 MAX_CHARS = 60_000
-"""Characters of a text from which themes and sentences are taken; copies are held against one another in full."""
+"""Characters of a text from which themes and sentences are taken."""
+MAX_COMPARED = 300_000
+"""Characters that are held against other texts to find copies."""
 THEMES = 5
 SENTENCES = 3
 """Sentences of an excerpt, beside the first."""
@@ -48,7 +50,7 @@ def _sifted(found: tuple[tuple[str, SourceCard], ...], texts: list[str], questio
         for key in (f"id {card.id}", f"text {card.text_hash}"):
             if first.setdefault(key, number) != number:
                 same.setdefault(number, first[key])
-    apart = {number: shingles(texts[number]) for number in range(len(found)) if number not in same}
+    apart = {number: shingles(texts[number][:MAX_COMPARED]) for number in range(len(found)) if number not in same}
 
     def one_subject(copy: int, original: int) -> bool:
         return is_about_the_same(found[copy][1].title, texts[copy], texts[original])

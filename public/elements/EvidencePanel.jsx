@@ -44,6 +44,7 @@ parts.EvidencePanel = parts.EvidencePanel || (function () {
               {(all ? quotes : quotes.slice(0, 2)).map((q, i) => (
                 <p className="ds-qt" key={q.fact_id || i} dir="auto" lang={q.language || r.language || undefined}>
                   {has(q.fact_id) ? <a className="ds-plain" href={quoteAt(q.fact_id)} target="_blank" rel="noopener noreferrer" title="Open this quote in its context">“{q.text}”</a> : `“${q.text}”`}
+                  {has(q.page) ? <span className="ds-small ds-dim"> p. {q.page}</span> : null}
                 </p>
               ))}
               {quotes.length > 2 ? <button type="button" className="ds-link" aria-expanded={all} onClick={() => setWhole((old) => { const s = new Set(old); if (all) s.delete(r.n); else s.add(r.n); return s })}>{all ? 'Fewer quotes' : `All ${quotes.length} quotes`}</button> : null}

@@ -273,6 +273,7 @@ def test_a_source_page_marks_the_quote_across_lines_and_escapes_the_rest():
 
 def test_a_source_page_links_only_to_the_web():
     assert 'href="https://a.example/"' in quote_page("T", "x", [], url="https://a.example/")
+    assert "Port Office · p. 12" in quote_page("T", "x", [], author="Port Office", page=12)
     assert "href" not in quote_page("T", "x", [], url="javascript:x")
 
 
