@@ -11,7 +11,9 @@ from agents.contracts.base import digest
 
 if TYPE_CHECKING:
     from agents.api.ledger import Ledger
+    from agents.api.site import Site
     from agents.jobs.service import Job
+    from agents.run_research import FlatRun
 
 KEPT = 2_000
 """Idempotency keys that are remembered, newest kept."""
@@ -35,6 +37,11 @@ class ApiState:
         task = asyncio.get_running_loop().create_task(ledger.follow(job), name=f"follow-{job.id}")
         self._followers[job.id] = task
         task.add_done_callback(lambda _: self._followers.pop(job.id, None))
+
+    def run_started(self, site: "Site", planned: "FlatRun", job: "Job") -> None:
+        """Enter a run that no chat follows, and what its planning took."""
+        self.meter.planned(job, len(planned.queries), site.team.models["planner"].name, planned.usage)
+        self.follow(site.ledger, job)
 
     async def entered(self, job_id: str) -> None:
         """Wait until the end of a job that is over stands in the ledger."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from fastapi import FastAPI
@@ -19,7 +20,7 @@ from agents.contracts.source import SearchQuery
 from agents.errors import DossierError, NotFeasible
 from agents.events import NodeChanged, RoundEnded, SearchDone, SectionWritten, SourceRead
 from agents.jobs.service import Job
-from agents.run_research import Wish, answer, begin, plan_run
+from agents.run_research import FlatRun, Wish, answer, begin, plan_run
 from agents.settings import Settings
 from agents.team import Team
 
@@ -93,13 +94,13 @@ def _said(error: DossierError) -> str:
     return error.notice
 
 
-def mcp_server(team: Team, owner: str, follow: Any = None) -> "FastMCP[Any]":
+def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] | None = None) -> "FastMCP[Any]":
     """Make the server with its tools.
 
     Args:
         team: who does the work.
         owner: whose jobs they are.
-        follow: told of every job, so that a ledger can keep it.
+        started: told of every run, so that a ledger can keep it.
     """
     # Seconds of import: only where it is used.
     from mcp.server.fastmcp import Context, FastMCP
@@ -113,8 +114,8 @@ def mcp_server(team: Team, owner: str, follow: Any = None) -> "FastMCP[Any]":
             planned = await plan_run(team, question, Wish(tier=tier))
             await ctx.report_progress(1, None, "Planned: " + "; ".join(query.intent for query in planned.queries))
             job = begin(team, planned, owner)
-            if follow is not None:
-                follow(job)
+            if started is not None:
+                started(planned, job)
             try:
                 await _told(job, ctx)
             finally:
@@ -181,7 +182,7 @@ class _Mcp:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         site = request.app.state.dossier_site
-        server = mcp_server(site.team, owner, lambda job: site.state.follow(site.ledger, job))
+        server = mcp_server(site.team, owner, lambda planned, job: site.state.run_started(site, planned, job))
         manager = StreamableHTTPSessionManager(app=server._mcp_server, stateless=True)
         async with manager.run():
             await manager.handle_request(scope, receive, send)

@@ -32,8 +32,9 @@ REPEATED = "Skipped "
 """How a note on a topic that is not searched again begins."""
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
+log_name = "agents.research"
 log = structlog.wrap_logger(
-    logging.getLogger("agents.research"),
+    logging.getLogger(log_name),
     processors=[
         structlog.stdlib.filter_by_level,
         structlog.stdlib.add_log_level,
@@ -45,6 +46,32 @@ log = structlog.wrap_logger(
     wrapper_class=structlog.stdlib.BoundLogger,
 )
 """Phase boundaries as JSON lines, below the level that DOSSIER_LOG_LEVEL sets."""
+
+
+class JsonLines(logging.Formatter):
+    """Puts every record of ours on one line as JSON; ours are JSON already."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write one record."""
+        message = record.getMessage()
+        if record.name == log_name and message.startswith("{"):
+            return message
+        said = {"event": message, "logger": record.name, "level": record.levelname.lower()}
+        if record.exc_info:
+            # Frames without their local variables, which may hold keys.
+            said["exception"] = self.formatException(record.exc_info)
+        return json.dumps(said, ensure_ascii=False)
+
+
+def log_to_stderr(level: str) -> None:
+    """Have what our modules log written out from `level` on, where nobody has set up logging otherwise; once."""
+    ours = logging.getLogger("agents")
+    ours.setLevel(level)
+    if not ours.handlers and not logging.getLogger().handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(JsonLines())
+        ours.addHandler(handler)
+        ours.propagate = False
 
 
 class Meter:
@@ -116,6 +143,13 @@ class Meter:
                 self.reports.labels(event.grade).inc()
             case Noted() if event.text.startswith(REPEATED):
                 self.repeats.inc()
+
+    def planned(self, job: Job, queries: int, model: str, usage: Usage) -> None:
+        """Count and log the planning of a run, which comes before its job."""
+        self.asked("planner", model, usage)
+        left = job.run.budget.tokens_left()
+        facts = {"node": "job", "iteration": 0, "queries": queries, "results": 0, "token_budget": left}
+        log.info("plan", job_id=job.id, model=model, **facts)
 
     def asked(self, role: str, model: str, usage: Usage) -> None:
         """Count the calls behind one question to a role."""

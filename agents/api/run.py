@@ -117,9 +117,8 @@ async def start(site: "Site", owner: str, task: str, wish: Wish) -> tuple[FlatRu
         DossierError: it is not feasible, or the planner gave nothing usable.
     """
     planned = await plan_run(site.team, task, wish)
-    site.state.meter.asked("planner", site.team.models["planner"].name, planned.usage)
     job = begin(site.team, planned, owner)
-    site.state.follow(site.ledger, job)
+    site.state.run_started(site, planned, job)
     return planned, job
 
 

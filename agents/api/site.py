@@ -12,6 +12,7 @@ from agents.api.exposure import check_exposure
 from agents.api.hardening import harden
 from agents.api.jobs_api_state import ApiState
 from agents.api.ledger import Ledger
+from agents.api.metrics import log_to_stderr
 from agents.api.openapi import install_faces
 from agents.api.routes import install
 from agents.settings import Settings, load
@@ -65,6 +66,7 @@ def opened(settings: Settings | None = None, team: Team | None = None) -> Site:
     if site is None:
         settings = settings or (team.settings if team else load())
         check_exposure(settings)
+        log_to_stderr(settings.log_level)
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         team = team or open_team(settings)
         site = Site(settings, team, Ledger(settings.data_dir / "chat.db"))

@@ -72,7 +72,7 @@ async def test_phase_boundaries_are_logged_with_what_they_are_about(put, http, c
     assert {line["job_id"] for line in lines} == {told["metadata"]["job_id"]}
     for line in lines:
         assert {"event", "level", "timestamp", "node", "iteration", "token_budget", "results"} <= set(line)
-    assert {"phase", "search", "reflect", "synthesize", "round"} <= {line["event"] for line in lines}
+    assert {"plan", "phase", "search", "reflect", "synthesize", "round"} <= {line["event"] for line in lines}
     assert [line["stage"] for line in lines if line["event"] == "phase"][:2] == ["planning", "collecting"]
     (repeat,) = [line for line in lines if line["event"] == "duplicate_topic"]
     assert "What did the Orvane winter service cost?" in repeat["reason"]

@@ -248,6 +248,25 @@ async def test_a_client_that_leaves_in_mid_stream_ends_the_run(put):
     assert job.status == "cancelled"
 
 
+async def test_a_run_that_nobody_waits_for_any_more_is_stopped(put):
+    from types import SimpleNamespace
+
+    from agents.api.errors import ApiError
+    from agents.api.run import attended
+    from agents.run_research import Wish, begin, plan_run
+
+    site = put(Gate(FlatWorker()))
+    job = begin(site.team, await plan_run(site.team, TASK, Wish()), "local")
+
+    async def gone():
+        return True
+
+    with pytest.raises(ApiError):
+        await attended(site, job, SimpleNamespace(is_disconnected=gone))
+    await asyncio.wait_for(job.wait(), 2)
+    assert job.status == "cancelled"
+
+
 async def test_a_run_that_was_stopped_says_so(put, http):
     site = put(Gate(FlatWorker()))
     asking = asyncio.create_task(http.post("/run", json={"task": TASK}))
