@@ -179,6 +179,7 @@
     head.replaceChildren(tag, make('span', 'ds-pop-why', q.verdict_reason || q.note || ''), head.querySelector('.ds-pop-close'));
 
     const quote = make('blockquote', 'ds-pop-quote');
+    quote.tabIndex = 0; // long ones scroll
     quote.dir = 'auto';
     if (q.language || q.lang) quote.lang = q.language || q.lang;
     if (q.before) quote.append(make('span', 'ds-pop-around', q.before.trimEnd() + ' '));
@@ -405,11 +406,28 @@
       welcome.append(setup);
       about().then((a) => showSetup(setup, a), () => setup.remove());
     }
+    nameThings();
     // the panel's sheet on phones names its title by an id of its own
     const sheet = document.getElementById('side-view-title')?.closest('[role="dialog"]');
     if (sheet && sheet.getAttribute('aria-labelledby') !== 'side-view-title') sheet.setAttribute('aria-labelledby', 'side-view-title');
     if (pop && !pop.chip.isConnected) close(false);
   }
+  // Chainlit's icon buttons have no names, and some of its parts say what they are in the wrong words.
+  const NAMES = { '#sidebar-trigger-button': 'Show or hide the history', '#search-chats-button': 'Search the history', '#new-chat-button': 'New chat', '#chat-submit': 'Send', '#stop-button': 'Stop answering', '#theme-toggle': 'Light or dark', '#user-nav-button': 'User', '.positive-feedback-off': 'Helpful', '.positive-feedback-on': 'Helpful, chosen', '.negative-feedback-off': 'Not helpful', '.negative-feedback-on': 'Not helpful, chosen' };
+  const SHAPES = { 'lucide-copy': 'Copy', 'lucide-check': 'Copied', 'lucide-arrow-down': 'To the newest message', 'lucide-arrow-left': 'Close the panel', 'lucide-x': 'Close' };
+  function nameThings() {
+    for (const [where, name] of Object.entries(NAMES)) {
+      for (const el of document.querySelectorAll(`${where}:not([aria-label])`)) el.setAttribute('aria-label', name);
+    }
+    for (const [shape, name] of Object.entries(SHAPES)) {
+      for (const svg of document.querySelectorAll(`button:not([aria-label]) > svg.${shape}`)) if (!svg.parentElement.textContent.trim()) svg.parentElement.setAttribute('aria-label', name);
+    }
+    for (const el of document.querySelectorAll('#thread-options:not([role])')) { el.setAttribute('role', 'button'); el.setAttribute('aria-label', 'Options of this chat'); }
+    const outer = document.getElementById('thread-history')?.parentElement;
+    if (outer?.tagName === 'UL') outer.setAttribute('role', 'presentation');
+    for (const bar of document.querySelectorAll('[role="separator"][aria-controls]')) if (!document.getElementById(bar.getAttribute('aria-controls'))) bar.removeAttribute('aria-controls');
+  }
+
   let due = 0;
   const soon = () => { if (!due) due = setTimeout(() => { due = 0; dress(); }, 120); };
   new MutationObserver(soon).observe(document.documentElement, { childList: true, subtree: true });

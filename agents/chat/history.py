@@ -92,6 +92,7 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         super().__init__(f"sqlite+aiosqlite:///{path}", storage_provider=uploads)
         self._write = asyncio.Lock()
         self._tickets: dict[str, int] = {}
+        self._deleted: set[str] = set()
 
         @event.listens_for(self.engine.sync_engine, "connect")
         def _pragmas(db: Any, _: Any) -> None:
@@ -104,6 +105,8 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
 
     async def create_step(self, step_dict: StepDict) -> None:
         """Keep a step; of versions that were written at the same time the newest stays."""
+        if step_dict["threadId"] in self._deleted:
+            return
         step_id = step_dict["id"]
         ticket = self._tickets[step_id] = self._tickets.get(step_id, 0) + 1
         async with self._write:
@@ -120,7 +123,7 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
 
     async def create_element(self, element: Element) -> None:
         """Keep an element; never by fetching an address, which the stock layer would do from the server."""
-        if element.url and not element.path and not element.content:
+        if (element.url and not element.path and not element.content) or element.thread_id in self._deleted:
             return
         await super().create_element(element)
 
@@ -137,12 +140,18 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         metadata: Row | None = None,
         tags: list[str] | None = None,
     ) -> None:
-        """Keep a thread, its name cut to what the side bar shows."""
+        """Keep a thread, its name cut to what the side bar shows; one that was deleted does not come back."""
+        if thread_id in self._deleted:
+            return
         short = re.sub(r"\s+", " ", name).strip()[:THREAD_NAME] if name else name
         await super().update_thread(thread_id, name=short, user_id=user_id, metadata=metadata, tags=tags)
 
     async def delete_thread(self, thread_id: str) -> None:
-        """Forget a thread and how its talk stood; reports of its runs stay on the shelf."""
+        """Forget a thread and how its talk stood; reports of its runs stay on the shelf.
+
+        An open page, or a run that goes on, would else write it anew: Chainlit makes a thread of whatever is written.
+        """
+        self._deleted.add(thread_id)
         await super().delete_thread(thread_id)
         await self.execute_sql("DELETE FROM dossier_talks WHERE thread_id = :id", {"id": thread_id})
 
@@ -164,10 +173,6 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         await self.execute_sql("UPDATE steps SET output = :o WHERE id = :id", {"id": step_id, "o": output})
         rows = await self.execute_sql(_ONE_STEP, {"id": step_id})
         return _step(dict(rows[0])) if rows else None
-
-    async def has_thread(self, thread_id: str) -> bool:
-        """Tell whether a thread is still there: its user may have deleted it while a run was going."""
-        return bool(await self.execute_sql("SELECT 1 FROM threads WHERE id = :id", {"id": thread_id}))
 
     # ---- the talk of a thread
 

@@ -86,10 +86,6 @@ class Outcomes:
         shown = outcome(entry, document)
         # Chainlit's data layer asks the context whether a browser has spoken yet: here there is none.
         init_http_context(thread_id=entry.thread_id, user=user)
-        if not await self.history.has_thread(entry.thread_id):
-            # Its user deleted the chat while the run was going; keeping a message would bring it back, nameless.
-            log.info("the chat of job %s is gone; its report is kept on the shelf", entry.id)
-            return shown
         for step in shown.steps:
             await self.history.create_step(dict(step))
         for element in shown.elements:

@@ -257,7 +257,7 @@ parts.ContractCard = parts.ContractCard || (function () {
             {p.caution ? <p className="ds-note ds-caution" style={{ marginTop: 12 }}>{Icon(React, 'triangle', 15)}<span>{p.caution}</span></p> : null}
           </div>
         </div>
-        {state === 'bound' ? <footer className="ds-go ds-bound"><span>{Icon(React, 'tick', 15)}Your phrase bound exactly this draft{hash ? <span className="ds-mono"> {hash.slice(0, 4)} {hash.slice(4, 8)}</span> : null}.</span><span className="ds-dim">What is changed afterwards is recorded with the run.</span></footer>
+        {state === 'bound' ? <footer className="ds-go ds-bound"><span>{Icon(React, 'tick', 15)}<span>Your phrase bound exactly this draft{hash ? <>, <span className="ds-mono">{hash.slice(0, 4)} {hash.slice(4, 8)}</span></> : null}.</span></span><span className="ds-dim">What is changed afterwards is recorded with the run.</span></footer>
           : state === 'replaced' ? null
           : p.ready
           ? <footer className="ds-go"><span className="ds-big">Type <kbd>{phrase}</kbd> to begin.</span><span className="ds-dim">It binds exactly this draft. Later changes are recorded.</span></footer>

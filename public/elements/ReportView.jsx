@@ -48,17 +48,18 @@ parts.ReportView = parts.ReportView || (function () {
     // the number alone; and what was found about its sentence, for whoever hears the chip instead of seeing it
     for (const a of doc.body.querySelectorAll('a[href*="/quote/"]')) {
       const number = /^\[(\d+)\]$/.exec(a.textContent.trim())
-      if (!number) continue
+      if (!number) { a.classList.add('ds-chip-words'); continue } // quoted words in the list of references
       a.textContent = number[1]
       let carried = a.previousElementSibling
       while (carried && carried.matches('a[href*="/quote/"]')) carried = carried.previousElementSibling
       if (carried && carried.dataset.verdict) a.dataset.verdict = carried.dataset.verdict
     }
     // a chip stays with the word before it, and with its neighbours
-    for (const a of doc.body.querySelectorAll('a[href*="/quote/"]')) {
+    const CHIP = 'a[href*="/quote/"]:not(.ds-chip-words)'
+    for (const a of doc.body.querySelectorAll(CHIP)) {
       if (a.closest('.ds-nw')) continue
       const run = [a]
-      for (let b = a.nextSibling; b && run.length < 4 && b.nodeType === 1 && b.matches('a[href*="/quote/"]'); b = b.nextSibling) run.push(b)
+      for (let b = a.nextSibling; b && run.length < 4 && b.nodeType === 1 && b.matches(CHIP); b = b.nextSibling) run.push(b)
       const keep = doc.createElement('span')
       keep.className = 'ds-nw'
       const before = a.previousSibling

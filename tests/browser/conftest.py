@@ -29,12 +29,14 @@ def missing(why):
 class Server:
     """The server on the offline engine and the sample library; its extractors take their time if told to."""
 
-    def __init__(self, folder, slow_s=0.0):
+    module = "tests.browser.slow_server"
+
+    def __init__(self, folder, slow_s=0.0, **env):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.url = f"http://localhost:{self.port}"
-        self.folder, self.slow_s = folder, slow_s
+        self.folder, self.slow_s, self.env = folder, slow_s, env
         self.process = None
 
     def start(self):
@@ -45,10 +47,11 @@ class Server:
             "DOSSIER_DATA_DIR": str(self.folder / "data"),
             "PORT": str(self.port),
             "TEST_SLOW_S": str(self.slow_s),
+            **self.env,
         }
         for name in ("CHAINLIT_APP_ROOT", "CHAINLIT_AUTH_SECRET"):
             env.pop(name, None)
-        command = [sys.executable, "-m", "tests.browser.slow_server"]
+        command = [sys.executable, "-m", self.module]
         with (self.folder / "server.log").open("ab") as log:
             self.process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
         began = time.monotonic()
@@ -96,9 +99,9 @@ def browser():
         made.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("server"), slow_s=0.5).start()
+    made = Server(tmp_path_factory.mktemp("server"), slow_s=0.4).start()
     yield made
     if made.process.poll() is None:
         made.stop()
@@ -124,10 +127,39 @@ class Tab:
     def say(self, text):
         self.page.locator("#chat-input").click()
         self.page.keyboard.insert_text(text)
-        self.page.keyboard.press("Enter")
+        # A page that is not connected yet keeps what was typed.
+        for _ in range(40):
+            self.page.keyboard.press("Enter")
+            self.page.wait_for_timeout(50)
+            if not self.page.locator("#chat-input").inner_text().strip():
+                return
+            self.page.wait_for_timeout(250)
+        raise AssertionError(f"the page did not send: {text}")
 
     def sees(self, text, timeout=15_000):
         self.page.get_by_text(text).last.wait_for(timeout=timeout)
+
+    def drafts(self, question):
+        """Ask something that is small enough, and wait for its contract."""
+        self.say(question)
+        self.card.wait_for()
+        return self
+
+    def starts(self, question):
+        """Ask, authorize, and wait for the run."""
+        self.drafts(question)
+        self.say("Authorized to execute")
+        self.page.wait_for_selector("[data-job=running]")
+        return self
+
+    @property
+    def card(self):
+        """The contract on the table."""
+        return self.page.locator(".ds-contract[data-contract=draft]").last
+
+    def wide(self):
+        """How wide the page is, in its own pixels: no more than its window, or it scrolls sideways."""
+        return self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
 
     def shot(self, name):
         self.page.screenshot(path=self.shots / f"{name}.png")

@@ -1,0 +1,94 @@
+"""Who can use it: no serious finding of axe, no sideways scroll at 360 px and at 200 %, light and dark."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import Tab
+from tests.browser.test_chat import BROAD, FEASIBLE, PHRASE, QUOTE_LINK
+
+AXE = Path(__file__).with_name("vendor") / "axe.min.js"
+
+
+def findings(page):
+    """Serious and critical findings, each with the first place it was found at."""
+    page.page.evaluate(AXE.read_text("utf-8"))
+    result = page.page.evaluate(
+        "axe.run(document, {resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})"
+    )
+    return {
+        one["id"]: [node["html"][:160] for node in one["nodes"][:3]]
+        for one in result["violations"]
+        if one["impact"] in {"serious", "critical"}
+    }
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_on_the_main_screens(browser, server, shots, scheme):
+    page = Tab(browser, server, shots)
+    page.page.emulate_media(color_scheme=scheme)
+    page.open()
+    page.sees("Leaves this computer")
+    found = {"first": findings(page)}
+    if scheme == "light":
+        page.say(BROAD)
+        page.page.wait_for_selector(".ds-opt")
+        found["scope"] = findings(page)
+    page.drafts(FEASIBLE)
+    found["contract"] = findings(page)
+    page.say(PHRASE)
+    page.page.wait_for_selector(".ds-nd")
+    found["live"] = findings(page)
+    page.page.wait_for_selector(".ds-report[data-report=here]", timeout=40_000)
+    page.page.locator(QUOTE_LINK).first.click()
+    page.page.locator(".ds-pop mark").wait_for()
+    page.page.wait_for_timeout(300)  # faded in
+    found["report and quote"] = findings(page)
+    page.page.keyboard.press("Escape")
+    page.page.get_by_role("button", name="Evidence").click()
+    page.page.locator(".ds-src").first.wait_for()
+    found["panel"] = findings(page)
+    page.shot(f"50-panel-{scheme}")
+    page.context.close()
+    assert {screen: what for screen, what in found.items() if what} == {}
+
+
+SIZES = {"phone": (360, 740), "twice as large": (640, 400)}
+
+
+def sideways(page, screen):
+    """Where a screen is wider than its window, at each size; and its cards, whose overflow would be cut off."""
+    found = {}
+    for name, (width, height) in SIZES.items():
+        page.page.set_viewport_size({"width": width, "height": height})
+        page.page.wait_for_timeout(150)
+        cards = page.page.evaluate(
+            "[...document.querySelectorAll('.ds-card')].map(e => e.scrollWidth - e.clientWidth).filter(n => n > 1)"
+        )
+        if page.wide() > 0 or cards:
+            found[f"{screen}, {name}"] = (page.wide(), cards)
+        page.shot(f"51-{screen}-{width}")
+    return found
+
+
+def test_nothing_scrolls_sideways_on_a_phone_or_at_twice_the_size(browser, server, shots):
+    page = Tab(browser, server, shots, width=360, height=740).open()
+    page.sees("Leaves this computer")
+    wide = sideways(page, "first")
+    page.say(BROAD)
+    page.page.wait_for_selector(".ds-opt")
+    wide |= sideways(page, "scope")
+    page.drafts(FEASIBLE)
+    wide |= sideways(page, "contract")
+    page.say(PHRASE)
+    page.page.wait_for_selector(".ds-nd")
+    wide |= sideways(page, "live")
+    page.page.wait_for_selector(".ds-report[data-report=here]", timeout=40_000)
+    wide |= sideways(page, "report")
+    page.page.set_viewport_size({"width": 360, "height": 740})
+    page.page.locator(QUOTE_LINK).first.click()
+    page.page.locator(".ds-pop-sheet mark").wait_for()
+    wide |= {"quote": page.wide()} if page.wide() > 0 else {}
+    page.shot("53-quote-360")
+    page.context.close()
+    assert wide == {}

@@ -1,0 +1,154 @@
+"""The report in a real browser: chips, verdicts, contents, evidence, downloads; and text that means ill."""
+
+import json
+
+import pytest
+
+from tests.browser.conftest import Server, Tab
+from tests.browser.test_chat import FEASIBLE, PHRASE, QUOTE_LINK
+
+HOSTILE = (
+    '<img src=x onerror="window.hurt=1"> **bold** [click](javascript:window.hurt=2) <script>window.hurt=3</script>'
+)
+
+
+@pytest.fixture(scope="module")
+def report(browser, server, shots):
+    page = Tab(browser, server, shots).open().starts(FEASIBLE)
+    page.page.wait_for_selector(".ds-report[data-report=here]", timeout=40_000)
+    yield page
+    page.context.close()
+
+
+def test_sentences_carry_their_verdicts_and_chips_their_numbers(report):
+    judged = report.page.locator(".ds-article [data-verdict]:not(a)")
+    assert judged.count() > 3
+    chip = report.page.locator(QUOTE_LINK).first
+    assert chip.inner_text().strip().isdigit()
+    assert chip.get_attribute("aria-label").startswith("Source ")
+    assert "verified" in report.page.locator(".ds-figures").inner_text()
+
+
+def test_the_text_stands_once_and_is_kept_for_copying(report):
+    prose = report.page.locator(".message-content:has(.ds-report) > div > .prose")
+    assert prose.count() == 1
+    assert not prose.is_visible()
+    assert "References" in prose.evaluate("e => e.textContent")
+
+
+def test_a_chip_opens_its_quote_and_escape_gives_the_focus_back(report):
+    chip = report.page.locator(QUOTE_LINK).nth(1)
+    chip.scroll_into_view_if_needed()
+    chip.focus()
+    report.page.keyboard.press("Enter")
+    report.page.locator(".ds-pop mark").wait_for()
+    pop = report.page.locator(".ds-pop").inner_text()
+    assert "Invented sample document" in pop
+    assert any(word in pop for word in ("Supported", "Qualified", "Not checked yet"))
+    report.page.keyboard.press("Escape")
+    report.page.locator(".ds-pop").wait_for(state="detached")
+    assert chip.evaluate("e => e === document.activeElement")
+
+
+def test_contents_jump_to_their_parts(report):
+    report.page.get_by_role("navigation", name="Contents").get_by_text("Methodology").click()
+    report.page.wait_for_timeout(700)
+    heading = report.page.locator(".ds-article h2", has_text="Methodology")
+    assert 0 <= heading.bounding_box()["y"] < 700
+
+
+def test_the_evidence_panel_holds_sources_claims_and_how_it_was_made(report):
+    report.page.get_by_role("button", name="Evidence").click()
+    panel = report.page.locator(".ds-ev")
+    panel.get_by_role("tab", name="Sources").wait_for()
+    assert panel.locator(".ds-src").count() >= 2
+    panel.get_by_label("Filter sources").fill("zzz nothing")
+    panel.get_by_text("No source matches").wait_for()
+    panel.get_by_role("tab", name="Methodology").click()
+    figures = panel.locator(".ds-mt").inner_text()
+    assert "Forecast" in figures
+    assert "–" in figures.split("Sources read")[1].split("\n")[0]
+    panel.get_by_role("tab", name="Claims").click()
+    report.shot("40-claims")
+    report.page.locator("#side-view-title button, [aria-label='Close'], #side-view-title").first.press("Enter")
+
+
+def test_the_report_is_downloaded_in_each_form(report):
+    report.page.get_by_role("button", name="Export").click()
+    with report.page.expect_download() as got:
+        report.page.get_by_role("menuitem", name="Markdown").click()
+    assert got.value.suggested_filename.endswith(".md")
+    for form in ("md", "html", "json"):
+        job = report.page.locator(QUOTE_LINK).first.get_attribute("href").split("/")[3]
+        assert report.page.evaluate(f"fetch('/research/jobs/{job}/report.{form}').then(r => r.status)") == 200
+
+
+def test_a_report_that_is_gone_leaves_its_text(browser, server, shots, report):
+    page = Tab(browser, server, shots)
+    page.page.route("**/report.fragment", lambda route: route.fulfill(status=404, body="{}"))
+    page.open(report.page.url.removeprefix(server.url))
+    page.sees("Its text is kept below.")
+    page.page.locator(".prose h2", has_text="References").wait_for()
+    page.context.close()
+
+
+def test_titles_that_hold_html_or_markdown_stay_text(browser, tmp_path, shots):
+    library = tmp_path / "library"
+    library.mkdir()
+    for number in range(3):
+        text = "\n\n".join(
+            f"The Orvane ferry was closed on {n + number} days in the winter of {2000 + n}, the harbour log says."
+            for n in range(6)
+        )
+        (library / f"log{number}.md").write_text(f"# {HOSTILE} {number}\n\n{text}\n", "utf-8")
+    server = Server(tmp_path, DOSSIER_LIBRARY=str(library)).start()
+    try:
+        page = Tab(browser, server, shots).open()
+        page.drafts("On how many days was the Orvane ferry closed in each winter?")
+        page.say(PHRASE)
+        page.page.wait_for_selector(".ds-report[data-report=here]", timeout=40_000)
+        chip = page.page.locator(QUOTE_LINK).first
+        chip.click()
+        page.page.locator(".ds-pop mark").wait_for()
+        page.page.keyboard.press("Escape")
+        page.page.get_by_role("button", name="Evidence").click()
+        page.page.locator(".ds-src").first.wait_for()
+        page.page.wait_for_timeout(300)
+        assert page.page.evaluate("window.hurt") is None
+        assert page.page.locator(".ds-report img, .ds-ev img, .ds-pop img").count() == 0
+        assert page.page.locator("a[href^='javascript:']").count() == 0
+        assert page.outside() == {}
+        page.shot("41-hostile")
+        page.context.close()
+    finally:
+        server.stop()
+
+
+def test_a_report_of_two_hundred_sources_is_read_and_filtered(tab, report):
+    job = report.page.locator(QUOTE_LINK).first.get_attribute("href").split("/")[3]
+    document = report.page.evaluate(f"fetch('/research/jobs/{job}/report.json').then(r => r.json())")
+    source = document["references"][0]
+    document["references"] = [
+        {**source, "n": n, "title": f"Source number {n} with a title of some length", "source_id": f"s{n}"}
+        for n in range(1, 201)
+    ]
+    chips = "".join(
+        f'<p>Sentence {n}.<a href="/research/jobs/{job}/quote/{source["quotes"][0]["fact_id"]}#quote">[{n}]</a></p>'
+        for n in range(1, 201)
+    )
+    page = tab()
+    page.page.route(
+        "**/report.fragment",
+        lambda route: route.fulfill(
+            json={"html": chips, "headings": [], "title": "Many", "grade": "complete", "counts": {"sources": 200}}
+        ),
+    )
+    page.page.route("**/report.json", lambda route: route.fulfill(body=json.dumps(document)))
+    page.page.goto(report.page.url)
+    page.page.wait_for_selector(".ds-report[data-report=here]")
+    assert page.page.locator(QUOTE_LINK).count() == 200
+    page.page.get_by_role("button", name="Evidence").click()
+    page.page.locator(".ds-src").nth(199).wait_for(state="attached")
+    page.page.get_by_label("Filter sources").fill("number 177 ")
+    page.page.wait_for_timeout(300)
+    assert page.page.locator(".ds-src").count() == 1

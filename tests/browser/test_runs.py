@@ -1,0 +1,154 @@
+"""A run watched in a real browser: steered branch by branch, guided, cut off, opened again, deleted."""
+
+import json
+import time
+
+from tests.browser.conftest import Tab
+from tests.browser.test_chat import FEASIBLE, PHRASE, Server
+
+
+def node(tab, number):
+    return tab.page.locator(".ds-nd").filter(has=tab.page.locator(".ds-nn", has_text=f"{number} "))
+
+
+def test_a_branch_is_stopped_from_the_tree_and_the_report_says_so(browser, tmp_path, shots):
+    server = Server(tmp_path, slow_s=1.5).start()
+    try:
+        page = Tab(browser, server, shots).open().starts(FEASIBLE)
+        branch = node(page, 2)
+        branch.wait_for()
+        branch.hover()
+        branch.get_by_role("button", name="Stop branch 2").click()
+        page.sees("Stop branch 2? What it found is dropped")
+        page.shot("30-asked")
+        page.page.get_by_role("button", name="Stop it").click()
+
+        page.page.wait_for_selector(".ds-nd[data-state=stopped]")
+        page.sees("Change 1 to the contract: branch 2")
+        page.shot("31-stopped-branch")
+        page.say("Prefer the monitoring reports")
+        page.sees("Noted: Prefer the monitoring reports.")
+        page.say("deep")
+        page.sees("a contract that was bound may only be narrowed")
+        page.say("stop branch 7")
+        page.sees("There is no branch 7 in this run")
+        page.say("finish branch 1 now")
+        page.sees("Noted as change 2 to the contract: no new searches in branch 1.")
+
+        page.page.wait_for_selector(".ds-report[data-report=here]", timeout=40_000)
+        assert "Partial report" in page.page.locator(".ds-report header").inner_text()
+        page.sees("1 stopped")
+        page.shot("32-partial")
+        page.context.close()
+    finally:
+        server.stop()
+
+
+def test_the_tree_is_walked_with_the_keyboard(tab):
+    page = tab().starts(FEASIBLE)
+    node(page, 2).wait_for()
+    first = page.page.get_by_role("tree", name="Research tree").get_by_role("treeitem").first
+    first.focus()
+    page.page.keyboard.press("ArrowDown")
+    assert page.page.evaluate("document.activeElement.dataset.node").endswith("/1")
+    page.page.keyboard.press("Enter")
+    page.page.wait_for_selector(".ds-more")
+    page.page.keyboard.press("s")
+    page.sees("Stop branch 2?")
+    page.page.keyboard.press("ArrowUp")
+    assert page.page.get_by_text("Stop branch 2?").count() == 0
+    page.say("stop")
+    page.page.wait_for_selector("[data-job=cancelled]")
+
+
+def test_a_cut_connection_shows_the_state_within_a_second_of_its_return(browser, tmp_path, shots):
+    server = Server(tmp_path, slow_s=0.8).start()
+    try:
+        page = Tab(browser, server, shots).open().starts(FEASIBLE)
+        page.context.set_offline(True)
+        page.page.wait_for_timeout(1000)
+        page.context.set_offline(False)
+        began = time.monotonic()
+        page.page.wait_for_selector(".ds-run[data-link=live], [data-job=done]")
+        back_s = time.monotonic() - began
+        page.page.wait_for_selector(".ds-report[data-report=here]", timeout=40_000)
+        assert page.page.locator(".ds-report").count() == 1
+        # A second on a machine that does nothing else; the figures are measured by tests/bench/chat.py.
+        assert back_s < 5
+        page.context.close()
+    finally:
+        server.stop()
+
+
+def test_a_run_that_is_deleted_while_watched_is_said_to_be_gone(tab):
+    page = tab()
+    gone = []
+    page.page.route(
+        "**/research/jobs/*/tree",
+        lambda route: route.fulfill(status=404, body="{}") if gone else route.continue_(),
+    )
+    page.starts(FEASIBLE)
+    gone.append(True)
+    page.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.page.wait_for_selector(".ds-run, [data-job=gone]")
+    page.page.route("**/research/jobs/*/events*", lambda route: route.fulfill(status=404, body="{}"))
+    page.page.reload()
+    page.page.wait_for_selector("[data-job=gone]")
+    page.sees("This run is no longer on the server.")
+
+
+def test_a_chat_that_is_deleted_while_its_run_goes_on_stays_deleted(tab, server):
+    page = tab().starts(FEASIBLE)
+    thread = page.page.url.rpartition("/")[2]
+    answer = page.page.evaluate(
+        "id => fetch('/project/thread', {method: 'DELETE', headers: {'Content-Type': 'application/json'},"
+        " body: JSON.stringify({threadId: id})}).then(r => r.status)",
+        thread,
+    )
+    assert answer == 200
+    job = page.page.evaluate("fetch('/research/jobs?limit=1').then(r => r.json()).then(d => d.jobs[0].job_id)")
+    for _ in range(100):
+        state = page.page.evaluate(f"fetch('/research/jobs/{job}').then(r => r.json()).then(d => d.status)")
+        if state == "done":
+            break
+        page.page.wait_for_timeout(200)
+    page.page.wait_for_timeout(500)
+    assert state == "done"
+    found = page.page.evaluate(
+        "fetch('/project/threads', {method: 'POST', headers: {'Content-Type': 'application/json'},"
+        " body: JSON.stringify({pagination: {first: 50}, filter: {}})}).then(r => r.json())"
+    )
+    assert thread not in json.dumps(found)
+
+
+def test_two_phrases_at_once_start_one_run(tab, server, browser, shots):
+    first = tab().drafts(FEASIBLE)
+    second = Tab(browser, server, shots).open(first.page.url.removeprefix(server.url))
+    second.card.wait_for()
+    first.page.locator("#chat-input").click()
+    first.page.keyboard.insert_text(PHRASE)
+    second.page.locator("#chat-input").click()
+    second.page.keyboard.insert_text(PHRASE)
+    first.page.keyboard.press("Enter")
+    second.page.keyboard.press("Enter")
+    for page in (first, second):
+        page.page.wait_for_selector("[data-job]")
+    second.page.wait_for_timeout(500)
+    texts = first.page.content() + second.page.content()
+    assert "Nothing was started twice." in texts
+    runs = {one.get_attribute("data-job") for one in first.page.locator("[data-job]").all()}
+    assert len(runs) == 1
+    second.context.close()
+
+
+def test_an_old_chat_opens_at_its_last_question(tab):
+    page = tab().drafts(FEASIBLE)
+    page.say("10 minutes")
+    page.sees("A later draft took its place.")
+    page.say(PHRASE)
+    page.page.wait_for_selector(".ds-report[data-report=here]", timeout=40_000)
+    page.page.reload()
+    page.page.wait_for_selector(".ds-report[data-report=here]")
+    page.page.wait_for_timeout(1800)
+    top = page.page.locator("[data-step-type=user_message]").last.bounding_box()["y"]
+    assert 0 <= top < 320
