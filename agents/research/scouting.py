@@ -299,7 +299,7 @@ class _Sweep:
 
     def _reject(self, hit: Hit, reason: str) -> None:
         card = self.cards.get(hit.url)
-        domain = domain_of(card) if card else registrable_domain(hit.url) or hit.url
+        domain = domain_of(card) if card else _site(hit.url)
         title = (card.title if card else hit.title) or hit.url
         published = card.published if card else hit.published
         self.rejected.append(not_read(hit.url, title, published, domain, self.setting.today, reason))
@@ -326,10 +326,15 @@ def _domains_in_turn(hits: Sequence[Hit]) -> list[Hit]:
     place: Counter[str] = Counter()
     turns: list[tuple[int, int, Hit]] = []
     for rank, hit in enumerate(hits):
-        domain = registrable_domain(hit.url) if hit.url.startswith(("http://", "https://")) else hit.url
-        turns.append((place[domain], rank, hit))
-        place[domain] += 1
+        site = _site(hit.url)
+        turns.append((place[site], rank, hit))
+        place[site] += 1
     return [hit for _, _, hit in sorted(turns, key=lambda turn: turn[:2])]
+
+
+def _site(url: str) -> str:
+    is_web = url.startswith(("http://", "https://"))
+    return (registrable_domain(url) if is_web else "") or url
 
 
 def _found(chosen: Shortlist) -> int:
