@@ -340,3 +340,100 @@ async def test_off_loopback_the_key_logs_in(serve, tmp_path, name, key, in_):
     user = chat.known_user(name, key)
     assert (user == cl.User(identifier="user")) if in_ else user is None
     await chat.history.engine.dispose()
+
+
+async def edit(page, **payload):
+    """Press a button of the contract's card; returns what the card is told."""
+    from chainlit.config import config
+    from chainlit.context import init_ws_context
+
+    init_ws_context(page.session)
+    told = await config.code.action_callbacks["contract_edit"](cl.Action(name="contract_edit", payload=payload))
+    await asyncio.sleep(0.05)
+    return told
+
+
+async def test_an_edit_on_the_card_redraws_it_in_every_tab_and_adds_no_message(chat):
+    page = Page()
+    await page.say(QUESTION)
+    other = Page(thread_id=page.session.thread_id)
+    card = page.elements("ContractCard")[-1]
+    messages = len(page.texts())
+
+    told = await edit(page, op="say", text="12 minutes", hash=card["props"]["hash"])
+
+    assert told == ""
+    for tab in (page, other):
+        drawn = tab.elements("ContractCard")[-1]
+        assert (drawn["id"], drawn["props"]["draft"], drawn["props"]["undo"]) == (card["id"], 2, True)
+        assert drawn["props"]["caps"]["minutes"] == 12
+    assert len(page.texts()) == messages
+    assert "Changed: 12 minutes instead of 5 minutes." in page.texts()[-1]
+    kept = await chat.history.get_element(page.session.thread_id, card["id"])
+    assert kept["props"]["caps"]["minutes"] == 12
+
+
+@pytest.mark.parametrize(
+    ("payload", "told"),
+    [
+        ({"op": "say", "text": "10 minutes", "hash": "old"}, "no longer stands"),
+        ({"op": "explode"}, "could not be read"),
+        ({"op": "drop", "path": ["x"]}, "could not be read"),
+        ({"op": "say", "text": "x" * 900}, "could not be read"),
+        ("nonsense", "could not be read"),
+    ],
+)
+async def test_an_edit_that_means_ill_is_answered_and_changes_nothing(chat, payload, told):
+    page = Page()
+    await page.say(QUESTION)
+    before = await chat.history.talk(page.session.thread_id)
+    given = cl.Action(name="contract_edit", payload={})
+    given.payload = payload
+    from chainlit.config import config
+    from chainlit.context import init_ws_context
+
+    init_ws_context(page.session)
+
+    assert told in await config.code.action_callbacks["contract_edit"](given)
+    assert await chat.history.talk(page.session.thread_id) == before
+
+
+async def test_an_edit_of_somebody_elses_draft_is_refused(chat):
+    page = Page()
+    await page.say(QUESTION)
+    hash_ = page.elements("ContractCard")[-1]["props"]["hash"]
+
+    told = await edit(Page("mallory"), op="say", text="12 minutes", hash=hash_)
+
+    assert "no longer stands" in told
+    assert Talk.model_validate_json(await chat.history.talk(page.session.thread_id)).contract.caps.minutes == 5
+
+
+async def test_the_phrase_after_an_edit_on_the_card_binds_what_it_shows(chat):
+    page = Page()
+    await page.say(QUESTION)
+    hash_ = page.elements("ContractCard")[-1]["props"]["hash"]
+    await edit(page, op="drop", path=[0, 0], hash=hash_)
+    shown = page.elements("ContractCard")[-1]["props"]
+
+    await page.say(PHRASE)
+
+    (job,) = chat.team.jobs.of("local")
+    assert job.commission.contract.hash == shown["hash"] != hash_
+    assert page.elements("ContractCard")[-1]["props"]["state"] == "bound"
+    assert "no longer stands" in await edit(page, op="say", text="12 minutes", hash=shown["hash"])
+
+
+async def test_a_chat_that_was_deleted_does_not_come_back_with_its_report(held_chat):
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+    (job,) = held_chat.team.jobs.of("local")
+    await held_chat.history.delete_thread(page.session.thread_id)
+
+    held_chat.model.go.set()
+    await asyncio.wait_for(job.wait(), 5)
+    await held_chat.outcomes.close()
+
+    assert await held_chat.history.get_thread(page.session.thread_id) is None
+    assert await held_chat.team.shelf.report(job.id) is not None

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+from types import SimpleNamespace
 
 import pytest
 
+from agents.llm.offline import OfflineModel
 from tests.chat.conftest import Page, make_team
 
 QUESTION = "How often was the Orvane ferry closed, and what did it cost?"
@@ -351,3 +353,76 @@ async def test_a_closed_session_leaves_no_messages_in_memory(chat):
     assert page.session.id in chat_contexts
     await page.session.delete()
     assert page.session.id not in chat_contexts
+
+
+async def test_a_branch_is_stopped_by_its_route_and_a_stranger_stops_none(held_chat, http):
+    page = Page()
+    await page.say(QUESTION)
+    await page.say("Authorized to execute")
+    (job,) = held_chat.team.jobs.of("local")
+    await asyncio.sleep(0.1)
+
+    answer = await http.post(f"/research/jobs/{job.id}/nodes/job/0/1/stop")
+
+    assert answer.status_code == 202
+    assert answer.json() == {"job_id": job.id, "node": "job/0/1", "status": "stopping", "change": 1}
+    states = {node["id"]: node["state"] for node in (await http.get(f"/research/jobs/{job.id}/tree")).json()["nodes"]}
+    assert states["job/0/1"] == "stopped"
+    again = await http.post(f"/research/jobs/{job.id}/nodes/job/0/1/finish")
+    assert (again.status_code, again.json()["error"]["type"]) == (409, "over")
+    assert (await http.post(f"/research/jobs/{job.id}/nodes/job/7/stop")).status_code == 404
+    assert (await http.post(f"/research/jobs/{job.id}/nodes/job/0/1/explode")).status_code == 422
+    assert (await http.post("/research/jobs/none/nodes/job/0/stop")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("hosts", "tried", "leaves", "searches"),
+    [
+        ((), None, "Nothing leaves this computer.", "Your library"),
+        (
+            ("search.example", "papers.example"),
+            None,
+            "Search words go to search.example and papers.example, and pages that are found are fetched from their "
+            "sites. Nothing else leaves this computer.",
+            "The web",
+        ),
+        (("search.example",), (False, "no network"), "Nothing leaves this computer.", "Your library"),
+    ],
+)
+def test_what_leaves_the_computer_is_said_as_it_is(tmp_path, hosts, tried, leaves, searches):
+    from agents.api.about import about
+
+    team = make_team(tmp_path, OfflineModel(), library=(tmp_path,))
+    team.searcher.destinations = hosts
+    found = SimpleNamespace(host=hosts[0], reachable=tried[0], reason=tried[1]) if tried else None
+
+    told = about(team, found)
+
+    assert told.leaves == leaves
+    assert told.cells[1].value == searches
+    assert ("can't be reached" in told.documents) == bool(tried)
+
+
+def test_a_model_provider_is_named_beside_the_search(tmp_path):
+    from agents.api.about import about
+
+    team = make_team(tmp_path, library=(tmp_path,))
+    team.searcher.destinations = ("search.example",)
+    told = about(team)
+    assert told.leaves.startswith("Search words go to search.example")
+    assert told.cells[2].value == "Search words, questions and passages"
+
+
+async def test_sentences_are_marked_with_their_verdicts(chat, http):
+    from agents.api.reports import fragment
+
+    job = await run_job(chat)
+    sentence = job.report.sentences[0].model_copy(update={"verdict": "partly"})
+    hostile = job.report.model_copy(update={"sentences": (sentence, *job.report.sentences[1:])})
+
+    told = fragment(hostile)
+
+    assert '<span data-verdict="partly">' in told["html"]
+    assert told["html"].count("<span data-verdict") == told["html"].count("</span>")
+    assert not any(0xE01F <= ord(char) <= 0xE02F for char in told["html"])
+    assert told["counts"]["judged"] >= 1
