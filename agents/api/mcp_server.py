@@ -12,7 +12,6 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from agents.api.access import caller
 from agents.api.errors import ApiError, body
 from agents.contracts.base import Tier
 from agents.contracts.response import AgentResponse, AgentSource
@@ -173,6 +172,9 @@ class _Mcp:
     """`/mcp`: stateless, so that every request stands by itself and nothing has to be kept between them."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Chainlit and seconds of import: not where a host only wants a tool over standard input and output.
+        from agents.api.access import caller
+
         request = Request(scope, receive)
         try:
             owner = await caller(request)

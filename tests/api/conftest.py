@@ -6,8 +6,11 @@ import json
 import pytest
 
 from agents.contracts.response import FlatPlan, FlatPlanInput, PlanQuery
+from agents.jobs.shelf import Shelf
 from agents.llm.scripted import ScriptedModel
-from tests.chat.conftest import make_team
+from agents.prompts import load as load_prompts
+from agents.settings import Settings
+from tests.chat import conftest as chat_conftest  # noqa: F401 - sets what Chainlit reads while it is imported
 from tests.scripts import Worker, world
 
 TASK = "How often was the Orvane ferry closed, and what did it cost?"
@@ -78,16 +81,30 @@ def server_app():
     return found
 
 
+@pytest.fixture(scope="session")
+def prompts():
+    return load_prompts()
+
+
 @pytest.fixture
-async def put(server_app, tmp_path):
+async def put(server_app, tmp_path, prompts):
     """Put a team behind the routes for one test."""
     from agents.api.ledger import Ledger
     from agents.api.site import Site
+    from agents.team import ROLES, Team
 
     before, teams = server_app.state.dossier_site, []
 
-    def place(model=None, searcher=None, folder=None, **settings):
-        team = make_team(folder or tmp_path, model or scripted(), searcher=searcher or world(), **settings)
+    def place(model=None, searcher=None, **settings):
+        team = Team(
+            Settings(data_dir=tmp_path, model="offline", **settings),
+            models=dict.fromkeys([role.name for role in ROLES], model or scripted()),
+            searcher=searcher or world(),
+            prompts=prompts,
+            shelf=Shelf(tmp_path),
+            sample=False,
+            today=lambda: "2026-11-27",
+        )
         teams.append(team)
         site = Site(team.settings, team, Ledger(team.settings.data_dir / "chat.db"))
         server_app.state.dossier_site = site

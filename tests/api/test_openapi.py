@@ -65,7 +65,7 @@ def made_up(document):
     found = []
     for operation in schemathesis.openapi.from_dict(json.loads(json.dumps(document))).get_all_operations():
         route = operation.ok()
-        few = 3 if (route.method.upper(), route.path) in SLOW else 8
+        few = 3 if (route.method.upper(), route.path) in SLOW else 5
 
         @seed(8)
         @settings(
@@ -82,7 +82,7 @@ def made_up(document):
 
 async def test_no_request_made_up_from_the_document_meets_an_error_of_ours(site, http, over, document):
     found = await asyncio.to_thread(made_up, document)
-    assert len(found) > 100
+    assert len(found) > 80
     job_id = await over(site)
     for number, case in enumerate(found):
         if number % 2 and "job_id" in (case.path_parameters or {}):
