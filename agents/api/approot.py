@@ -10,7 +10,7 @@ from agents.settings import ROOT
 
 WORDS: dict[str, Any] = {
     "chat": {
-        "input": {"placeholder": "Ask something, or type / for the command"},
+        "input": {"placeholder": "Ask something, or type /"},
         "commands": {"button": "Commands"},
         "messages": {"status": {"using": "", "used": ""}},
         "watermark": "Every statement cites its source. Open the quote before you rely on it.",

@@ -1,7 +1,7 @@
 """`/research/jobs`: start, list, describe, steer and delete jobs."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from fastapi import APIRouter, Query
@@ -18,6 +18,7 @@ from agents.api.payloads import ERRORS, BoundedRoute, GuidanceRequest, JobAccept
 from agents.api.reports import FORMATS, disposition, written
 from agents.api.run import Here, Key, Owner
 from agents.contracts.job import OVER, JobStatus
+from agents.errors import BadRequest
 from agents.jobs.service import Job
 from agents.report.bibliography import to_bibtex, to_ris
 
@@ -32,22 +33,26 @@ Verb = Literal["pause", "resume", "rework", "restart"]
 
 @runtime_checkable
 class Durable(Protocol):
-    """Jobs that are kept in a database: what such a service can do beyond those in memory."""
+    """What a service whose jobs outlive the process can do beyond those in memory; refusals are a `BadRequest`."""
 
     async def pause(self, job: Job) -> None:
-        """Have a job stop at its next step, until it is resumed."""
+        """Let the calls in flight finish and start none until it is resumed."""
         ...
 
-    async def resume(self, job: Job) -> None:
-        """Have a blocked job go on."""
+    async def resume(self, job: Job) -> Job:
+        """Let a paused job go on."""
         ...
 
-    async def rework(self, job: Job) -> None:
-        """Have a job mend what fell short."""
+    async def restart(self, job: Job) -> Job:
+        """Do a job again from what is recorded of it."""
         ...
 
-    async def restart(self, job: Job) -> None:
-        """Run a job again from what is recorded of it."""
+    async def rework(self, job: Job) -> Job:
+        """Decide and write anew from what was read."""
+        ...
+
+    async def delete(self, owner: str | None, *, job_ids: Sequence[str] = (), force: bool = False) -> int:
+        """Delete jobs with everything that belongs to them, at once."""
         ...
 
 
@@ -137,20 +142,15 @@ async def remove(
         site.team.jobs.stop(live[one])
         await live[one].wait()
     await asyncio.gather(*(site.state.entered(one) for one in chosen))
+    if chosen and isinstance(site.team.jobs, Durable):
+        await site.team.jobs.delete(owner, job_ids=chosen, force=True)
     await delete(site.ledger.path, owner, chosen)
     for one in chosen:
-        if one in live:
-            forget(site.team.jobs, live[one])
+        if one in live and not isinstance(site.team.jobs, Durable):
+            # The service in memory has no verb for it.
+            site.team.jobs._jobs.pop(one, None)
         await asyncio.to_thread((site.team.shelf.folder / "reports" / f"{one}.json").unlink, missing_ok=True)
     return {"deleted": chosen, "count": len(chosen)}
-
-
-def forget(service: Any, job: Job) -> None:
-    """Have the service drop a job that is over: by its own verb, else from its table."""
-    if callable(own := getattr(service, "forget", None)):
-        own(job)
-    else:
-        service._jobs.pop(job.id, None)
 
 
 # ---- steering
@@ -224,14 +224,17 @@ def _durable(verb: Verb) -> Callable[..., Awaitable[dict[str, Any]]]:
         service = site.team.jobs
         if verb in {"pause", "resume"} and (found.job is None or found.entry.status in OVER):
             raise ApiError(409, "over", f"This job is {found.entry.status} already. Nothing was changed.")
-        if verb in {"rework", "restart"} and found.job is not None and not found.job.over:
+        if verb in {"rework", "restart"} and found.entry.status in {"queued", "running"}:
             raise ApiError(409, "running", f"This job still runs; cancel it before you {verb} it.", retryable=True)
         if not isinstance(service, Durable):
             raise _not_here(f"{verb} a job")
         if found.job is None:
-            raise ApiError(409, "gone", "The process that ran this job is gone.")
-        await getattr(service, verb)(found.job)
-        return {"job_id": job_id, "status": found.job.status, "stage": found.job.stage}
+            raise ApiError(409, "gone", "Only the report of this job is left; start it anew.")
+        try:
+            now = await getattr(service, verb)(found.job) or found.job
+        except BadRequest as error:
+            raise ApiError(409, "not_allowed", error.notice) from error
+        return {"job_id": job_id, "status": now.status, "stage": now.stage}
 
     return route
 

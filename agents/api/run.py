@@ -1,6 +1,5 @@
 """`/run`, `/run-simple` and `/search`: one task in, one answer out, at once, as a stream or by and by."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Annotated, Any
@@ -129,11 +128,10 @@ async def attended(site: "Site", job: Job, request: Request) -> None:
         ApiError: 499; the caller is gone, so nobody reads this.
     """
     try:
-        while not job.over:
-            if job.task is not None:
-                await asyncio.wait({job.task}, timeout=LOOKS_EVERY_S)
-            if not job.over and await request.is_disconnected():
+        async for _ in job.follow(heartbeat_s=LOOKS_EVERY_S):
+            if await request.is_disconnected():
                 raise ApiError(499, "gone", "The caller closed the connection; the run was stopped.")
+        await job.wait()
     finally:
         site.team.jobs.stop(job)
 

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from agents.contracts.brief import ScopingTurn
-from agents.errors import BadOutput, ModelError
+from agents.errors import BadOutput, BadRequest, ModelError
 from agents.llm.scripted import ScriptedModel
 from tests.api.conftest import NAMES, TASK, FlatWorker, Gate, scripted
 from tests.scripts import QUERY
@@ -216,17 +216,42 @@ async def test_verbs_that_memory_cannot_do_are_said_so(running, http, verb, stat
     assert set(answer.json()["error"]) == {"type", "message", "retryable"}
 
 
-async def test_a_durable_service_is_asked_for_its_own_verbs(running, http, site_of_running):
-    done = []
+class Kept:
+    """A stand-in for a service whose jobs are kept: the verbs, and what was asked for."""
 
-    async def act(job):
-        done.append(job.id)
+    def __init__(self, service):
+        self.service, self.done = service, []
 
-    for verb in ("pause", "resume", "rework", "restart"):
-        setattr(site_of_running.team.jobs, verb, act)
-    for verb in ("pause", "resume"):
-        assert (await http.post(f"/research/jobs/{running.id}/{verb}")).status_code == 202
-    assert done == [running.id, running.id]
+    def __getattr__(self, name):
+        return getattr(self.service, name)
+
+    async def pause(self, job):
+        self.done.append(("pause", job.id))
+
+    async def resume(self, job):
+        raise BadRequest("Only a paused job can be resumed.")
+
+    async def restart(self, job):
+        return job
+
+    async def rework(self, job):
+        return job
+
+    async def delete(self, owner, *, job_ids=(), force=False):
+        self.done.append(("delete", owner, tuple(job_ids), force))
+        return len(job_ids)
+
+
+async def test_a_service_that_keeps_jobs_is_asked_for_its_own_verbs(running, http, site_of_running):
+    team = site_of_running.team
+    team.jobs = kept = Kept(team.jobs)
+    assert (await http.post(f"/research/jobs/{running.id}/pause")).status_code == 202
+    refused = await http.post(f"/research/jobs/{running.id}/resume")
+    assert (refused.status_code, refused.json()["error"]["type"]) == (409, "not_allowed")
+    assert refused.json()["error"]["message"] == "Only a paused job can be resumed."
+    assert (await http.post(f"/research/jobs/{running.id}/restart")).status_code == 409
+    assert (await http.delete("/research/jobs?force=true")).json()["count"] == 1
+    assert kept.done == [("pause", running.id), ("delete", "local", (running.id,), True)]
 
 
 @pytest.fixture
