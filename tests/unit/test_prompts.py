@@ -81,6 +81,8 @@ def test_every_text_from_outside_goes_in_fenced():
         "round",
         "max_rounds",
         "minutes_left",
+        "tier",
+        "max_queries",
     }
     import re
 
@@ -91,7 +93,7 @@ def test_every_text_from_outside_goes_in_fenced():
             head = expression.strip()
             if (
                 "fence(" in head
-                or head.split("|")[0].strip() in bare
+                or re.split(r"\||\bor\b", head)[0].strip() in bare
                 or head.startswith(("loop.", '"', "fact.", "sentence."))
             ):
                 continue
