@@ -172,13 +172,14 @@ async def test_ten_thousand_jobs_are_listed_in_a_tenth_of_a_second(site, http, o
             for n in range(10_000)
         ]
         db.executemany("INSERT INTO dossier_jobs VALUES (?,?,?,?,?,?)", rows)
-    await http.get("/research/jobs")
-    started = time.perf_counter()
-    listed = (await http.get("/research/jobs")).json()
-    took = time.perf_counter() - started
+    took = []
+    for _ in range(5):
+        started = time.perf_counter()
+        listed = (await http.get("/research/jobs")).json()
+        took.append(time.perf_counter() - started)
     assert listed["total"] == 10_001
     assert len(listed["jobs"]) == 50
-    assert took < 0.4  # 0.1 s on a machine that does nothing else
+    assert min(took) < 0.3  # 0.1 s on a machine that does nothing else
 
 
 # ---- while it runs
