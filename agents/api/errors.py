@@ -62,10 +62,10 @@ def as_api_error(error: DossierError) -> ApiError:
     """Say over HTTP what went wrong inside; of an infeasible question, what would work instead."""
     status = next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
     name = error.type if isinstance(error, StepFailed) else type(error).__name__
-    details: dict[str, Any] | None = None
+    if name == "Stopped":
+        return ApiError(409, "stopped", error.notice)
     if isinstance(error, NotFeasible):
-        details = {"reasons": list(error.reasons), "suggested_splits": list(error.splits)}
-        # What is left of its message without the reasons reads as a sentence of its own.
+        details: dict[str, Any] = {"reasons": list(error.reasons), "suggested_splits": list(error.splits)}
         return ApiError(status, "not_feasible", str(error), details=details)
     return ApiError(status, snake(name), error.notice, retryable=error.retryable)
 

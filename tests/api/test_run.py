@@ -276,6 +276,7 @@ async def test_a_run_that_was_stopped_says_so(put, http):
     await asyncio.sleep(0.05)
     site.team.jobs.stop(site.team.jobs.of("local")[0])
     answer = await asking
+    assert answer.status_code == 409
     assert answer.json()["error"]["type"] == "stopped"
 
 
