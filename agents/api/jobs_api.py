@@ -8,10 +8,10 @@ from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
 
 from agents.api.errors import ApiError
-from agents.api.jobs_api_rows import Row, delete, entries, rows_of
+from agents.api.jobs_api_rows import Row, delete, described, rows_of
 from agents.api.jobs_api_start import brief_of, pending_window_s
 from agents.api.jobs_api_state import Made, status_url
-from agents.api.jobs_api_view import row_of, row_of_entry, whole
+from agents.api.jobs_api_view import row_of, whole
 from agents.api.ledger import entry_of
 from agents.api.lookup import Found, Lookup
 from agents.api.payloads import ERRORS, BoundedRoute, GuidanceRequest, JobAccepted, JobRequest, TaskRequest
@@ -101,9 +101,9 @@ async def jobs(
     found.sort(key=lambda row: row.created, reverse=True)
     first, many = max(0, offset), max(1, min(limit, MOST))
     page = found[first : first + many]
-    kept = await entries(site.ledger.path, [row.id for row in page if row.id not in live])
+    kept = await described(site.ledger.path, [row.id for row in page if row.id not in live])
     rows = [
-        row_of(Found(entry_of(live[row.id]), live[row.id])) if row.id in live else row_of_entry(kept[row.id])
+        row_of(Found(entry_of(live[row.id]), live[row.id])) if row.id in live else kept[row.id]
         for row in page
         if row.id in live or row.id in kept
     ]

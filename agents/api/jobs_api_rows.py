@@ -6,10 +6,18 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pydantic import ValidationError
-
-from agents.api.ledger import Entry
+_PLACES = {
+    "title": "title",
+    "status": "status",
+    "stage": "tree.stage",
+    "grade": "grade",
+    "created": "created",
+    "seconds": "tree.seconds",
+    "note": "note",
+}
+"""Fields of a list's row, and where an entry holds them."""
 
 
 @dataclass(frozen=True)
@@ -35,23 +43,20 @@ async def rows_of(path: Path, owner: str) -> list[Row]:
     return await asyncio.to_thread(read)
 
 
-async def entries(path: Path, ids: Sequence[str]) -> dict[str, Entry]:
-    """Read some entries; one that can't be read is left out."""
+async def described(path: Path, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Describe some jobs for a list; trees and sources, which are most of an entry, are not read."""
+    fields = ", ".join(f"json_extract(entry, '$.{place}')" for place in _PLACES.values())
 
-    def read() -> list[str]:
+    def read() -> dict[str, dict[str, Any]]:
         marks = ",".join("?" * len(ids))
         with closing(sqlite3.connect(path, timeout=10)) as db:
-            found = db.execute(f"SELECT entry FROM dossier_jobs WHERE id IN ({marks})", tuple(ids))
-            return [text for (text,) in found]
+            found = db.execute(f"SELECT id, {fields} FROM dossier_jobs WHERE id IN ({marks})", tuple(ids))
+            return {job_id: {"job_id": job_id, **dict(zip(_PLACES, rest, strict=True))} for job_id, *rest in found}
 
-    kept: dict[str, Entry] = {}
-    for text in await asyncio.to_thread(read) if ids else ():
-        try:
-            entry = Entry.model_validate_json(text)
-        except ValidationError:
-            continue
-        kept[entry.id] = entry
-    return kept
+    told = await asyncio.to_thread(read) if ids else {}
+    for row in told.values():
+        row["stage"], row["seconds"] = row["stage"] or "completed", row["seconds"] or 0.0
+    return told
 
 
 async def delete(path: Path, owner: str, ids: Sequence[str]) -> int:

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from agents.api.errors import as_api_error
-from agents.api.ledger import Entry
 from agents.api.lookup import Found
 from agents.contracts.report import (
     GapAnalysis,
@@ -19,29 +18,19 @@ from agents.events import JobChanged, Noted, RoundEnded
 from agents.jobs.service import Job
 
 
-def row(entry: Entry, stage: str, seconds: float) -> dict[str, Any]:
+def row_of(found: Found) -> dict[str, Any]:
     """Describe a job for a list."""
+    entry, tree = found.entry, found.tree
     return {
         "job_id": entry.id,
         "title": entry.title,
         "status": entry.status,
-        "stage": stage,
+        "stage": tree.stage,
         "grade": entry.grade,
         "created": entry.created,
-        "seconds": seconds,
+        "seconds": tree.seconds,
         "note": entry.note,
     }
-
-
-def row_of(found: Found) -> dict[str, Any]:
-    """Describe a job that was looked up."""
-    tree = found.tree
-    return row(found.entry, tree.stage, tree.seconds)
-
-
-def row_of_entry(entry: Entry) -> dict[str, Any]:
-    """Describe a job of the ledger without drawing its tree anew."""
-    return row(entry, entry.tree.stage if entry.tree else "completed", entry.tree.seconds if entry.tree else 0.0)
 
 
 def whole(found: Found, document: ReportDocument | None, window_s: float) -> dict[str, Any]:

@@ -25,6 +25,8 @@ _JUDGED = frozenset({"supported", "partly", "unsupported", "contradicted", "unci
 """Verdicts on a sentence that states a fact."""
 _BLOCK = re.compile(r"[|\n\ue01f-\ue02f]|^\s*(?:[-*+>#]|\d+[.)])\s|\$\$")
 """What makes a span impossible: cells, several lines, the beginning of a block."""
+_MARKER = re.compile(r"[\s>#*+•|-]*(?:\d+[.)]\s*)?")
+"""What begins a line of a stored copy and is no word of it."""
 AROUND = 280
 """Characters shown before and after a quote, at most."""
 
@@ -163,6 +165,8 @@ def quoted_data(quoted: Quoted, document: ReportDocument) -> dict[str, object]:
 def _before(text: str, start: int) -> str:
     piece = text[max(0, start - AROUND) : start].rsplit("\n", 1)[-1]
     cut = start > AROUND and len(piece) == AROUND
+    if not cut and _MARKER.fullmatch(piece):
+        return ""
     return ("… " + piece.partition(" ")[2]) if cut else piece
 
 
