@@ -73,7 +73,7 @@ parts.EvidencePanel = parts.EvidencePanel || (function () {
         <ul>
           {rows.length ? rows.map((e, i) => {
             const f = facts[e.fact_id] || {}, n = f.n ?? (facts['s' + e.source_id] || {}).n
-            return <li key={i}><span dir="auto">{f.text ? `“${f.text.length > 110 ? f.text.slice(0, 108).trimEnd() + '…' : f.text}”` : 'Evidence'}</span> {has(n) && has(e.fact_id) ? <a href={quoteAt(e.fact_id)} target="_blank" rel="noopener noreferrer" aria-label={`Source ${n}`}>{n}</a> : null}<small>{[e.domain || f.site, has(e.strength) ? (typeof e.strength === 'number' ? `strength ${e.strength.toFixed(2)}` : String(e.strength).replace(/_/g, ' ')) : ''].filter(has).join(', ')}</small></li>
+            return <li key={i}><span dir="auto">{f.text ? `“${f.text.length > 110 ? f.text.slice(0, 108).trimEnd() + '…' : f.text}”` : 'Evidence'}</span> {has(n) && has(e.fact_id) ? <a href={quoteAt(e.fact_id)} target="_blank" rel="noopener noreferrer" aria-label={`Source ${n}`}>{n}</a> : null}<small>{[f.site || e.domain, has(e.strength) ? (typeof e.strength === 'number' ? `strength ${e.strength.toFixed(2)}` : String(e.strength).replace(/_/g, ' ')) : ''].filter(has).join(', ')}</small></li>
           }) : <li className="ds-dim">None found.</li>}
         </ul>
       </div>

@@ -198,6 +198,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       if (e.altKey || e.ctrlKey || e.metaKey || !(e.target.getAttribute && e.target.getAttribute('role') === 'treeitem')) return
       const row = rowOf(e); if (!row) return
       const i = rows.indexOf(row), k = e.key
+      if (asked && k !== 's' && k !== 'S') setAsked('') // any other key takes the question back
       if (k === 'ArrowDown') focus(rows[i + 1])
       else if (k === 'ArrowUp') focus(rows[i - 1])
       else if (k === 'Home') focus(rows[0])
@@ -208,7 +209,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       else if (k === ' ' && row.kids) fold(row.id, !folded.has(row.id))
       else if (steer && (k === 'f' || k === 'F')) act('finish', row.id)
       else if (steer && (k === 's' || k === 'S')) { if (asked === row.id) { stopIt() } else setAsked(row.id) }
-      else { if (asked) setAsked(''); return }
+      else return
       e.preventDefault()
     }
     const onClick = (e) => {
