@@ -9,10 +9,11 @@ Text from users, pages and files goes in by the filter `fence`, and by nothing e
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import StrictUndefined, TemplateError, meta
+from jinja2 import StrictUndefined, Template, TemplateError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from agents.contracts.base import Frozen, digest
@@ -35,12 +36,19 @@ def fence(value: object, name: str = "data") -> str:
     return f"<{tag}>\n{text}\n</{tag}>"
 
 
+@cache
 def _environment() -> ImmutableSandboxedEnvironment:
     environment = ImmutableSandboxedEnvironment(
         undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["fence"] = fence
     return environment
+
+
+@cache
+def _compiled(text: str) -> Template:
+    """Compile a template once: a run renders the same few prompts hundreds of times."""
+    return _environment().from_string(text)
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,7 @@ class Prompt:
             )
         values: dict[str, Any] = {name: getattr(given, name) for name in self.inputs}
         try:
-            return _environment().from_string(self.user).render(values).strip()
+            return _compiled(self.user).render(values).strip()
         except TemplateError as error:
             raise PromptError(f"prompt {self.name!r} does not render: {error}") from error
 
