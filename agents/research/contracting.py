@@ -115,7 +115,7 @@ def forecast_of(brief: Brief, plans: tuple[Plan, ...], caps: Caps, *, reasons: b
             "Branches",
             nodes + len(leaves),
             nodes + len(leaves),
-            f"{nodes} executors and {len(leaves)} leaves of the plan",
+            f"{nodes} executor{'s' * (nodes != 1)} and {len(leaves)} {'leaf' if len(leaves) == 1 else 'leaves'} of the plan",
         ),
         _line("Searches", len(leaves), searches, f"at least one a leaf; {caps.searches} in all is the bound"),
         _line("Sources read", min(len(leaves), sources), sources, f"up to {widest} a leaf, as far as they exist"),
