@@ -407,6 +407,7 @@
       about().then((a) => showSetup(setup, a), () => setup.remove());
     }
     nameThings();
+    hint();
     // the panel's sheet on phones names its title by an id of its own
     const sheet = document.getElementById('side-view-title')?.closest('[role="dialog"]');
     if (sheet && sheet.getAttribute('aria-labelledby') !== 'side-view-title') sheet.setAttribute('aria-labelledby', 'side-view-title');
@@ -426,6 +427,23 @@
     const outer = document.getElementById('thread-history')?.parentElement;
     if (outer?.tagName === 'UL') outer.setAttribute('role', 'presentation');
     for (const bar of document.querySelectorAll('[role="separator"][aria-controls]')) if (!document.getElementById(bar.getAttribute('aria-controls'))) bar.removeAttribute('aria-controls');
+  }
+
+  // What can be said now stands in the empty message box.
+  const HINTS = {
+    run: ['Ask how it is going, add guidance, or say: finish, stop, drop branch 2', 'Ask, guide, finish or stop'],
+    draft: ['Ask for a change, or type: Authorized to execute', 'Ask for a change'],
+  };
+  let plainHint = '';
+  function hint() {
+    const box = document.getElementById('chat-input');
+    if (!box || box.tagName !== 'TEXTAREA') return;
+    const now = document.querySelector('.ds-run[data-job="running"], .ds-run[data-job="queued"]') ? 'run' : document.querySelector('.ds-contract[data-contract="draft"][data-ready="yes"]') ? 'draft' : '';
+    if (!box.dataset.dsHint) plainHint = box.placeholder || plainHint;
+    const said = now ? HINTS[now][narrow.matches ? 1 : 0] : plainHint;
+    if (box.placeholder === said) return;
+    box.placeholder = said;
+    box.dataset.dsHint = now || 'plain';
   }
 
   let due = 0;

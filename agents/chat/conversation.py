@@ -344,8 +344,7 @@ def not_started(scope: Scope) -> str:
 
 def _too_broad(scope: Scope, error: NotFeasible) -> tuple[Query, ...]:
     """The queries that a refused draft is about; all of them when it does not say."""
-    text = getattr(error, "query", "")
-    return tuple(query for query in scope.queries if query.text == text) or scope.queries
+    return tuple(query for query in scope.queries if query.text == error.query) or scope.queries
 
 
 def _own_splits(query: Query) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from agents.chat.edits import as_picked
 from agents.chat.history import History, Uploads
 from agents.chat.outcome import Outcomes
 from agents.chat.stage import Stage, mirror, who
-from agents.chat.starters import starters
+from agents.chat.starters import FOR_THE_WEB, starters
 from agents.errors import DossierError
 
 log = logging.getLogger(__name__)
@@ -87,12 +87,16 @@ class Chat:
         return cl.User(identifier=REMOTE) if name == REMOTE and is_the_key(self.site.settings, key) else None
 
     def starters(self) -> list[cl.Starter]:
-        """Offer questions that the sample library answers; none for other documents."""
-        web = self.site.reach.found
-        if not self.team.sample or (web is not None and web.reachable):
+        """Offer questions that the sample library answers, or some for the web; none for a library of one's own."""
+        if not self.team.sample:
             return []
+        tried = self.site.reach.found
+        web = bool(getattr(self.team.searcher, "destinations", ())) and (tried is None or tried.reachable)
         # The page shows the first line of a label small (see public/dossier.css).
-        return [cl.Starter(label=f"{one.label}\n{one.message}", message=one.message) for one in starters()]
+        return [
+            cl.Starter(label=f"{one.label}\n{one.message}", message=one.message)
+            for one in (FOR_THE_WEB if web else starters())
+        ]
 
     async def furnish(self) -> None:
         """Set up commands and pickers: they belong to the page, so every page gets them."""

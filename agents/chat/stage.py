@@ -11,6 +11,7 @@ from agents.chat.acts import Act, Refuse, Reply, Say, ShowContract, ShowScope, S
 from agents.chat.conversation import ShownCard
 from agents.chat.history import History
 from agents.chat.views import (
+    PHRASE_LINE,
     STARTED_LINE,
     ContractCard,
     Name,
@@ -111,7 +112,8 @@ class Stage:
                     await self._card("ScopeCard", scope, scope_line(act.scope), scope_markdown(act.scope))
             case ShowContract():
                 card, line = ContractCard.of(act, sample=self.sample), contract_line(act.changed)
-                if act.in_place and await self._redraw("ContractCard", card, line):
+                # The card says what changed; another line above it would move it away under the pointer.
+                if act.in_place and await self._redraw("ContractCard", card, PHRASE_LINE):
                     return
                 await self._retire("replaced")
                 await self._card("ContractCard", card, line, f"{contract_markdown(card)}\n\n{line}")

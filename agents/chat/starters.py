@@ -1,4 +1,4 @@
-"""Questions to begin with, shown while the sample library is searched."""
+"""Questions to begin with: those of the sample library while it is searched, else a few for the web."""
 
 import json
 import logging
@@ -20,6 +20,15 @@ class Starter(Frozen):
     label: Text
     message: Text
 
+
+FOR_THE_WEB = (
+    Starter(label="Compare", message="How do heat pumps and gas boilers compare in running cost in cold winters?"),
+    Starter(
+        label="Check a claim",
+        message="How often must a cotton bag be used before it does the climate less harm than plastic bags?",
+    ),
+    Starter(label="A question that is too broad", message="What is going on with the world's coral reefs?"),
+)
 
 _LIST = TypeAdapter(tuple[Starter, ...])
 

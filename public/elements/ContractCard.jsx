@@ -216,8 +216,8 @@ parts.ContractCard = parts.ContractCard || (function () {
             {state === 'replaced' ? <button type="button" className="ds-link ds-small" aria-expanded="true" onClick={() => setShown(false)}>Hide</button> : null}
             <span className={`ds-tag ds-${tone}`}>{Icon(React, shape, 13)}{word}</span>
           </div>
-          {has(p.changed) || (p.undo && editable) ? (
-            <p className="ds-dim ds-changed" role="status" dir="auto">{has(p.changed) ? `Changed from draft ${p.draft - 1}: ${p.changed.join('; ')}. ` : ''}
+          {has(p.changed) || editable ? (
+            <p className="ds-dim ds-changed" role="status" dir="auto">{!has(p.changed) && !p.undo ? 'Change it here or by talking. Every change is a draft of its own.' : null}{has(p.changed) ? `Changed from draft ${p.draft - 1}: ${p.changed.join('; ')}. ` : ''}
               {p.undo && editable ? <button type="button" className="ds-link" disabled={busy} onClick={() => send({ op: 'undo' })}>Undo</button> : null}</p>
           ) : null}
           {short.length ? <p className="ds-sum ds-narrow-only">{short.join(' · ')}</p> : null}

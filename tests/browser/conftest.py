@@ -131,7 +131,7 @@ class Tab:
         for _ in range(40):
             self.page.keyboard.press("Enter")
             self.page.wait_for_timeout(50)
-            if not self.page.locator("#chat-input").inner_text().strip():
+            if not self.page.locator("#chat-input").input_value().strip():
                 return
             self.page.wait_for_timeout(250)
         raise AssertionError(f"the page did not send: {text}")

@@ -368,7 +368,8 @@ async def test_an_edit_on_the_card_redraws_it_in_every_tab_and_adds_no_message(c
         assert (drawn["id"], drawn["props"]["draft"], drawn["props"]["undo"]) == (card["id"], 2, True)
         assert drawn["props"]["caps"]["minutes"] == 12
     assert len(page.texts()) == messages
-    assert "Changed: 12 minutes instead of 5 minutes." in page.texts()[-1]
+    assert drawn["props"]["changed"] == ["12 minutes instead of 5 minutes"]
+    assert page.texts()[-1] == PHRASE_LINE
     kept = await chat.history.get_element(page.session.thread_id, card["id"])
     assert kept["props"]["caps"]["minutes"] == 12
 
