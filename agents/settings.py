@@ -130,9 +130,7 @@ class Settings(BaseSettings):
         default=0.9, ge=0, le=1, validation_alias="JUDGE_RESEARCH_MIN_VERIFIABLE_RATIO"
     )
     """Judge: share of factual sentences that their quotes carry."""
-    planner_pending_window_ms: int = Field(
-        default=120_000, ge=0, validation_alias="RESEARCH_PLANNER_PENDING_WINDOW_MS"
-    )
+    planner_pending_window_ms: int = Field(default=120_000, ge=0, validation_alias="RESEARCH_PLANNER_PENDING_WINDOW_MS")
     """Milliseconds that a job's planner is waited for before the job plans by itself."""
     max_researcher_iterations: int | None = Field(
         default=None, ge=1, le=20, validation_alias="MAX_RESEARCHER_ITERATIONS"

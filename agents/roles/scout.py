@@ -4,6 +4,7 @@ from agents.contracts.scout import ScoutInput, ScoutJudgement
 from agents.errors import Reject
 from agents.role import Role
 
+
 def judges_what_it_was_shown(given: ScoutInput, judgement: ScoutJudgement) -> None:
     """Refuse a judgement of nothing that was shown; candidates that are left out are judged by code."""
     shown = {candidate.number for candidate in given.candidates}

@@ -120,7 +120,7 @@ def test_however_many_edits_the_plan_stays_one_that_can_run(edits):
         try:
             plans = edit_plans(plans, edit, max_leaves=6).plans
         except BadRequest as refused:
-            assert refused.notice.endswith("Nothing was changed.")
+            assert refused.notice.endswith("Nothing was changed.")  # noqa: PT017
     root = plans[0].root
     assert root.depth() <= 3
     assert 1 <= len(root.leaves()) <= 6
