@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact
+from agents.llm.offline import steps
 from agents.llm.offline.cues import union
 from agents.llm.offline.figures import differ, quantities
 from agents.llm.offline.parts import ADDRESS
 from agents.llm.offline.ranking import Ranking, Wanted, wants_instructions
 from agents.llm.offline.shape import is_imperative, is_order, is_sentence, leans, plain
 from agents.llm.offline.tables import grids, labelled
+from agents.llm.offline.terms import distinct
 
 ENOUGH = 0.46
 """Score from which a sentence is to the point; set on labelled questions whose answering sentences are known."""
@@ -34,6 +36,10 @@ _LIMITS = union(
 )
 _MOST_LIMITS = 6
 _MOST_CONTRADICTIONS = 6
+_SOME_OF_IT = 0.6
+"""Share of the rest of a further step's words that a quotation must hold where its document is not named for the step."""
+_NEAR = 2
+"""Sentences of a source named for the subject that are added because they share most words with the question."""
 _LONGEST_BACK = 2
 """Sentences before a leaning one that may be taken with it."""
 
@@ -49,9 +55,17 @@ class _Candidate:
 def extract(given: ExtractionInput) -> Extraction:
     """Point at the sentences of one source that answer the questions of its leaf."""
     sentences = given.sentences
+    stands = steps.standing(given.questions[0], given.title, " ".join(sentence.text for sentence in sentences))
+    if stands == "apart" and (steps.is_topic(given.questions[0]) or steps.linked(given.questions[0])):
+        # The answer is a step or more from something with a name, and this source never uses the name.
+        return Extraction(facts=(), limitations=(), contradictions=(), follow_up_questions=(), linked_urls=())
     ranking = Ranking([sentence.text for sentence in sentences], given.title)
     wanted = [ranking.wanted(question, given.objective) for question in given.questions]
     chosen = _chosen(given, ranking, wanted)
+    if stands == "titled":
+        chosen = _with_subject(given, ranking, chosen)
+    elif steps.is_topic(given.questions[0]):
+        chosen = [one for one in chosen if _goes_on(given.questions[0], ranking, one)]
     facts = tuple(
         PointedFact(
             sentence_numbers=tuple(sentences[at].number for at in range(one.first, one.at + 1)),
@@ -102,6 +116,32 @@ def _chosen(given: ExtractionInput, ranking: Ranking, wanted: Sequence[Wanted]) 
         if not any(_says_the_same(ranking, given.sentences, candidate, other) for other in kept):
             kept.append(candidate)
     return sorted(kept, key=lambda candidate: candidate.at)
+
+
+def _with_subject(given: ExtractionInput, ranking: Ranking, chosen: list[_Candidate]) -> list[_Candidate]:
+    """Add what a source says of the very thing it is named for: its opening, and what shares most words with the question.
+
+    The answer may be a step away; these sentences name where.
+    """
+    asked = frozenset(distinct(given.questions[0])) - frozenset(distinct(given.title))
+    usable = [at for at, one in enumerate(given.sentences) if is_sentence(one.text) and not is_order(one.text)]
+    near = sorted(usable, key=lambda at: (-len(asked & ranking.held[at]), at))
+    added = [*usable[:1], *(at for at in near[:_NEAR] if asked & ranking.held[at])]
+    found = list(chosen)
+    for at in added:
+        first = _understood_from(given.sentences, at)
+        if first is None or any(one.first <= at and first <= one.at for one in found):
+            continue
+        found.append(_Candidate(at, first, 0, ENOUGH / 2))
+    return sorted(found[: given.max_facts], key=lambda candidate: candidate.at)
+
+
+def _goes_on(topic: str, ranking: Ranking, one: _Candidate) -> bool:
+    """Tell a quotation that uses the name of a further step and holds some of what is still to be said of it."""
+    held = frozenset(term for at in range(one.first, one.at + 1) for term in ranking.held[at])
+    name = steps.subjects(topic)[0]
+    rest = frozenset(distinct(topic)) - name
+    return name <= held and len(rest & held) >= max(2.0, _SOME_OF_IT * len(rest))
 
 
 def _rows(given: ExtractionInput, ranking: Ranking, wanted: Sequence[Wanted]) -> tuple[PointedFact, ...]:

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Sequence
 
-from agents.contracts.finding import Frame, FrameInput
+from agents.contracts.finding import Frame, FrameInput, NumberedFact
 from agents.llm.offline import cues, wording
 from agents.llm.offline.composing import Clash, Unit, agreement, clashes, dated_source, first_words, told, units
 from agents.llm.offline.figures import quantities
 from agents.llm.offline.parts import questions, tidy
 from agents.llm.offline.ranking import Ranking
 from agents.llm.offline.shape import at_sentence_end, leans
+from agents.llm.offline.steps import one_point
 from agents.llm.offline.terms import distinct
 
 TITLE_LENGTH = 90
@@ -30,8 +31,9 @@ _EXPLAINS = re.compile(
 def frame(given: FrameInput) -> Frame:
     """Write what stands around the sections."""
     asked = tuple(clause.text for question in questions(given.question, given.language) for clause in question.clauses)
-    found = units(given.facts, given.queries or (given.question,), given.question)
-    whole = units(given.facts, asked or (given.question,), given.question)
+    facts = _shown(given)
+    found = units(facts, given.queries or (given.question,), given.question)
+    whole = units(facts, asked or (given.question,), given.question)
     if not found:
         summary = first_words(given.facts[0])
         return Frame(
@@ -55,6 +57,14 @@ def frame(given: FrameInput) -> Frame:
         conclusion="",
         open_questions=_open(given, found),
     )
+
+
+def _shown(given: FrameInput) -> tuple[NumberedFact, ...]:
+    """Where one fact is asked for, the summary stays with what the sections show."""
+    cited = {int(number) for section in given.sections for number in _MARK.findall(section)}
+    if not cited or not all(one_point(query) for query in (given.queries or (given.question,))):
+        return given.facts
+    return tuple(fact for fact in given.facts if fact.number in cited) or given.facts
 
 
 def title(question: str) -> str:

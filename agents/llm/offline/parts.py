@@ -10,7 +10,10 @@ from agents.llm.offline.terms import distinct, names, terms
 ADDRESS = re.compile(r"https?://[^\s<>\"'）)]+")
 _QUOTED = re.compile(r"[“\"„«][^”\"“»]{2,160}[”\"»]")
 _BREAK = "\ue000"
-_SENTENCE_END = re.compile(r"(?<=[?!。？！؟])\s*|(?<=[.])\s+(?=[^\W\d_a-z]|[¿¡])|\n+")
+_SENTENCE_END = re.compile(
+    r"(?<=[?!。？！؟])\s*|(?<=[.])(?<!\b[A-HJ-Z]\.)(?<!\b(?:Mr|Dr|St|Jr|Sr|No)\.)(?<!\bMrs\.)\s+(?=[^\W\d_a-z]|[¿¡])|\n+"
+)
+"""An initial or a short title (`Harris W. Fawell`, `Mr. Cool`) ends no sentence."""
 _LIST_LINE = re.compile(r"^\s*(?:\(?\d{1,2}[.)]|[-*•]|\(?[a-h][.)])\s+(.+)$", re.MULTILINE)
 _INLINE_NUMBER = re.compile(r"(?:^|[\s:;,])\(?([1-9])[.)]\s+(?=\S)")
 _TRIM = " \t\n,;:–—-"

@@ -1,21 +1,40 @@
 """Reflection without a model: what code finds lacking is the gap, and what was found so far names where to look next."""
 
 import re
+from dataclasses import dataclass
 
 from agents.contracts.decision import ReflectionInput, ReflectionResponse
-from agents.text.words import content_words
+from agents.llm.offline.steps import MOST_ADDED, one_point, topic, words_of
+from agents.llm.offline.terms import distinct, names
 
 MAX_QUERIES = 4
-_NAME = re.compile(
-    r"\b[^\W\d_a-zà-öø-ÿ][\w’'-]+(?:[ \u00a0](?:of|the|de|du|la|von|van|der|den|di|da|do|and)?[ ]?[^\W\d_a-zà-öø-ÿ][\w’'-]+)*"
-)
-_SOURCE = re.compile(r"\s*\[[^\[\]]*\]$")
+_SOURCE = re.compile(r"\s*\[([^\[\]]*)\]$")
+_ASIDE = re.compile(r"\s*\([^()]*\)")
+_QUOTED = re.compile('["“„]([^"“”„]{2,60})["”“]')
+"""Titles of works stand in quotation marks."""
+_ADJECTIVE = re.compile(r"\s+[a-z]")
+_TITLED = 1.0
+"""What a name is worth because the document that brought it is one that the question names."""
+_DESCRIBES = 0.5
+"""Part that a single word before a noun keeps: `Finnish rapper` says less than `in Finland`."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """One statement, with the title of its source."""
+
+    text: str
+    title: str
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return frozenset(distinct(f"{self.title} {self.text}"))
 
 
 def reflect(given: ReflectionInput) -> ReflectionResponse:
-    """Judge by count alone: go on only where a question has no answer yet and a finding names where one may be."""
-    unanswered = tuple(question for question in given.questions if _has_no_answer(question, given.missing))
-    hops = _next_hops(given, unanswered) if unanswered and given.statements else ()
+    """Judge by count alone: go on only where something asked is in no statement yet and a statement names where it may be."""
+    asked = _unsettled(given)
+    hops = _next_hops(given, asked) if given.missing and given.statements and asked else ()
     return ReflectionResponse(
         sufficient=not given.missing,
         confidence=0.6 if not given.missing else 0.3 if given.statements else 0.0,
@@ -25,32 +44,46 @@ def reflect(given: ReflectionInput) -> ReflectionResponse:
     )
 
 
-def _has_no_answer(question: str, missing: tuple[str, ...]) -> bool:
-    return any(question in lack and " by 0 of " in lack for lack in missing)
+def _unsettled(given: ReflectionInput) -> str:
+    """Give the question to go on with: one for a single fact, which may be a step away, or one that has no answer at all."""
+    if one_point(given.query):
+        return given.query
+    return next(
+        (one for one in given.questions if any(one in lack and " by 0 of " in lack for lack in given.missing)), ""
+    )
 
 
-def _next_hops(given: ReflectionInput, unanswered: tuple[str, ...]) -> tuple[str, ...]:
+def _next_hops(given: ReflectionInput, question: str) -> tuple[str, ...]:
     """Follow the names that answers brought in and the question did not hold: a question of several steps needs them."""
-    asked = {word.casefold() for question in (given.query, *given.questions) for word in re.findall(r"\w+", question)}
-    tried = {" ".join(topic.casefold().split()) for topic in given.dispatched}
-    names: dict[str, int] = {}
-    for statement in given.statements[:12]:
-        for name in _NAME.findall(_SOURCE.sub("", statement)):
-            words = [word.casefold() for word in re.findall(r"\w+", name)]
-            if words and len(name) > 2 and not all(word in asked for word in words):
-                names[name] = names.get(name, 0) + 1
-    hops: list[str] = []
-    for name in sorted(names, key=lambda name: (-names[name], list(names).index(name))):
-        rest = [word for word in _telling(unanswered[0]) if word.casefold() not in name.casefold()]
-        hop = " ".join([name, *rest[:6]])
-        if " ".join(hop.casefold().split()) not in tried and hop not in hops:
-            hops.append(hop)
-        if len(hops) >= MAX_QUERIES:
-            break
-    return tuple(hops)
+    asked = words_of(question)
+    known = frozenset(term for one in (given.query, *given.questions) for term in distinct(one))
+    tried = {" ".join(one.partition(":")[0].casefold().split()) for one in given.dispatched}
+    found = [_read(statement) for statement in given.statements]
+    worth: dict[str, float] = {}
+    wanted: dict[str, tuple[str, ...]] = {}
+    for one in found:
+        own = frozenset(distinct(_ASIDE.sub("", one.title)))
+        shared = len(one.terms & frozenset(asked)) / max(1, len(asked))
+        rest = tuple(word for term, word in asked.items() if term not in one.terms)
+        for name in _names(one.text):
+            parts = frozenset(distinct(name))
+            if not parts or parts <= known or parts <= own or " ".join(name.casefold().split()) in tried:
+                continue
+            value = shared + _TITLED * bool(own and own <= known)
+            value *= _DESCRIBES if " " not in name and _ADJECTIVE.match(one.text.partition(name)[2]) else 1.0
+            if value > worth.get(name, 0.0):
+                worth[name], wanted[name] = value, rest
+    best = sorted(worth, key=lambda name: (-worth[name], list(worth).index(name)))
+    return tuple(topic(name, wanted[name][:MOST_ADDED]) for name in best if wanted[name])[:MAX_QUERIES]
 
 
-def _telling(question: str) -> list[str]:
-    """The question's own words that carry meaning, as written and in order."""
-    kept = set(content_words(question))
-    return [word for word in re.findall(r"\w+", question) if set(content_words(word)) & kept]
+def _read(statement: str) -> _Found:
+    source = _SOURCE.search(statement)
+    return _Found(_SOURCE.sub("", statement), source[1] if source else "")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Names of a statement; the one that opens it too, since a statement mostly opens with what it is about."""
+    opening = re.match(r"\W*((?:[^\W\d_a-zà-öø-ÿ][\w’'-]+ ?){2,})", text)
+    quoted = (one for one in _QUOTED.findall(text) if one[:1].isupper())
+    return tuple(dict.fromkeys((*((opening[1].strip(),) if opening else ()), *quoted, *names(text))))

@@ -9,6 +9,7 @@ from agents.llm.offline import cues
 from agents.llm.offline.composing import Unit, agreement, alike, clashes, first_words, short_source, told, units
 from agents.llm.offline.figures import quantities
 from agents.llm.offline.ranking import asks_for_grounds, gives_grounds
+from agents.llm.offline.steps import is_topic, standing, subjects, title_of
 from agents.llm.offline.tables import is_row, written
 from agents.llm.offline.terms import distinct, terms
 
@@ -26,6 +27,10 @@ _SHORT_TITLE = 3
 _ELSEWHERE = 0.5
 """What a quotation is worth that has no word of a short title, where others have."""
 _FEWEST_GROUNDS, _MOST_GROUNDS = 2, 6
+_VERY_FEW = 2
+"""So few quotations that use a name all stay, where no document is named for one."""
+_AS_WELL = 0.9
+"""Share of the best score, among those that use a name, that a quotation must reach to stay beside it."""
 _ENTITY = re.compile(r"^[^:?]{2,60}:\s+([^?.]{2,60})\??$")
 _LEADS = 3
 _MOST_TABLES = 2
@@ -37,7 +42,7 @@ def write_section(given: SectionInput) -> Section:
     copied = _copied(given)
     if not found:
         return Section(markdown="\n\n".join(copied) or first_words(given.facts[0]))
-    own = _own(found, given)
+    own = about(_own(found, given), _asked(given))
     explains = bool(given.siblings) and any(asks_for_grounds(question) for question in given.questions)
     kept = (explains and _explaining(found, given.questions)) or _worth_showing(own)
     latest = any(cues.LATEST.search(question) for question in (*given.questions, given.query))
@@ -56,6 +61,41 @@ def write_section(given: SectionInput) -> Section:
     )
     ordered = [*prose[:1], *paragraphs, *prose[1:]] if opening else [*paragraphs, *prose]
     return Section(markdown="\n\n".join((*ordered, *copied)))
+
+
+def _asked(given: SectionInput) -> str:
+    """What its documents must be about: the further step that it is, else what the whole report was asked."""
+    first = given.questions[0] if given.questions else given.title
+    return first if is_topic(first) else given.query
+
+
+def about(found: Sequence[Unit], question: str) -> list[Unit]:
+    """Where one fact is asked for, keep what is about the names of the question.
+
+    Documents named for a name come first; a name that has none keeps the quotations that use it and answer about as well
+    as the best of them. What gives another figure than a kept one stays in any case.
+    """
+    names = subjects(question)
+    if not names:
+        return list(found)
+    ranks = [standing(question, title_of(unit.first.source), unit.text) for unit in found]
+    own = [frozenset(distinct(title_of(unit.first.source, bare=True))) for unit in found]
+    titles = {title for title, rank in zip(own, ranks, strict=True) if rank == "titled"}
+    if not titles and len(found) <= _VERY_FEW:
+        return [unit for unit, rank in zip(found, ranks, strict=True) if rank == "named"] or list(found[:1])
+    kept = [
+        unit
+        for unit, rank, title in zip(found, ranks, own, strict=True)
+        # Of `Flute Sonata` and `Flute Sonata in C major` the question means the longer one.
+        if rank == "titled" and not any(title < other for other in titles)
+    ]
+    for name in names:
+        if not any(name <= title or title <= name for title in titles):
+            using = [unit for unit, rank in zip(found, ranks, strict=True) if rank == "named" and name <= unit.terms]
+            kept += [unit for unit in using if unit.score >= _AS_WELL * using[0].score]
+    kept += [unit for clash in clashes(found) if any(unit in kept for unit in clash.units) for unit in clash.units]
+    sources = {unit.first.source_number for unit in kept}
+    return [unit for unit in found if unit.first.source_number in sources] or list(found[:1])
 
 
 def _copied(given: SectionInput) -> list[str]:
