@@ -8,6 +8,7 @@ from agents.contracts.source import CorpusSurvey
 from agents.llm.offline import cues, wording
 from agents.llm.offline.openness import Openness, openness
 from agents.llm.offline.parts import Clause, Question, leans_on, tidy
+from agents.llm.offline.steps import linked, one_point
 from agents.llm.offline.terms import distinct, names, overlap, terms, years
 
 TITLE_LENGTH = 60
@@ -105,7 +106,8 @@ def draft(question: Question, survey: CorpusSurvey, language: str, room: int = F
             for clause, group in zip(question.clauses, groups, strict=False)
         )
         return Draft(_distinct(sprigs), found)
-    if room > 1 and len(leaves) == 1 and not leaves[0].children and len(question.clauses) == 1:
+    single = len(leaves) == 1 and not leaves[0].children and len(question.clauses) == 1
+    if room > 1 and single and not one_point(question.text):
         leaves = (*leaves, _limits(question, language))
     return Draft(leaves, found)
 
@@ -123,7 +125,7 @@ def _is_setting(question: Question, clause: Clause) -> bool:
 
 def is_lookup(question: Question, language: str | None = None) -> bool:
     """Tell a question for a single fact: one clause, a word that asks for one, and a name or date that pins it down."""
-    if len(question.clauses) != 1 or question.context:
+    if len(question.clauses) != 1 or question.context or linked(question.text):
         return False
     clause = question.clauses[0]
     text = _ASKING.sub("", clause.text.lstrip("¿¡ "), count=1)
