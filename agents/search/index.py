@@ -4,6 +4,7 @@ The file is a cache: it can be deleted at any time, and is built anew when its l
 """
 
 import json
+import re
 import sqlite3
 from array import array
 from collections import Counter, defaultdict
@@ -29,6 +30,9 @@ PASSAGE = 5
 
 _TITLE_WEIGHT = 3.0  # a word of the title against one of the passage
 _PASSAGES_SEEN = 60  # passages looked at for each document asked for
+_RERANKED = 3  # times as many documents as asked for are ranked again by their titles
+_NAMED = 1.5  # what a document gains that the search names
+_ASIDE = re.compile(r"\s*\([^()]*\)")
 _MAX_TERMS = 64
 _MAX_SNIPPET = 700
 _FULL_LENGTH = 0.7  # the copy that stands for the others has at least this share of the longest one's runs
@@ -162,7 +166,8 @@ class Index:
         best: dict[int, tuple[int, int, float]] = {}
         for number, start, stop, badness in rows:
             best.setdefault(number, (start, stop, -float(badness)))
-        return [self._found(number, *passage) for number, passage in list(best.items())[:limit]]
+        found = [self._found(number, *passage) for number, passage in list(best.items())[: limit * _RERANKED]]
+        return reranked(text, found)[:limit]
 
     def document(self, url: str) -> Entry | None:
         """Give the document at an address; for a mirror, the one that it is a mirror of. None when there is none."""
@@ -286,6 +291,17 @@ class Index:
         # What an excerpt leaves out may be named in the title of the whole.
         is_whole = len(text) >= _FULL_LENGTH * len(other)
         return is_about_the_same(title, text, other) and (not is_whole or is_about_the_same(other_title, other, text))
+
+
+def reranked(text: str, found: Sequence[Found]) -> list[Found]:
+    """Put documents first that a search names: all words of their title, what stands in brackets aside, are in it."""
+    asked = frozenset(content_words(text))
+
+    def named(one: Found) -> bool:
+        words = frozenset(content_words(_ASIDE.sub("", one.title)))
+        return bool(words) and words <= asked
+
+    return sorted(found, key=lambda one: -one.score * (_NAMED if named(one) else 1.0))
 
 
 def _opened(path: Path) -> sqlite3.Connection:
