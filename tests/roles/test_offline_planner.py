@@ -1,7 +1,7 @@
 """The offline planner: one level of the tree that scoping counted."""
 
-
 from agents.contracts.plan import PlanLevel, PlanningInput
+from agents.llm.offline.draft import label
 from agents.llm.offline.planning import plan
 from agents.roles.planner import PLANNER
 
@@ -81,3 +81,12 @@ def test_titles_are_short() -> None:
     )
 
     assert all(len(branch.title) <= 60 for branch in level.branches)
+
+
+def test_a_title_is_never_cut_to_a_question_without_its_verb():
+    long = "What share of the eelgrass shoots planted in Tolven Bay was still alive after 24 months?"
+
+    assert label(long, "en") == "What share of the eelgrass shoots planted in Tolven Bay…"
+    assert label("Which differences in plots and counting explain the spread between the reported figures?", "en") == (
+        "Which differences in plots and counting explain the spread?"
+    )

@@ -31,6 +31,12 @@ _CUT_BEFORE = re.compile(
     r"depuis|pour|en|desde|para)\s",
     re.IGNORECASE,
 )
+_SAYS = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|will|would|can|could|did|does|do|ist|sind|war|waren|hat|haben|wird|werden|"
+    r"est|sont|était|étaient|a été|ont|es|son|fue|fueron|ha|han)\b",
+    re.IGNORECASE,
+)
+"""A verb that a title may not lose with its end: a question cut before it asks nothing."""
 
 
 @dataclass(frozen=True)
@@ -338,7 +344,7 @@ def _cut(text: str) -> str:
         for at in breaks
         if not re.search(r"\b(?:between|from|zwischen|von|entre|de)\s+[\w ]{1,16}$", body[:at], re.IGNORECASE)
     ]
-    if breaks:
+    if breaks and not _SAYS.search(body[breaks[-1] :]):
         return body[: breaks[-1]].rstrip(" ,;:") + mark
     if cues.SPACELESS.search(body):
         return body[: TITLE_LENGTH - 1] + "…"
