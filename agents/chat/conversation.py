@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from agents.chat.acts import Act, Refuse, Reply, Say, ShowContract, ShowScope, Started
+from agents.chat.afterwards import NOTHING_THERE, from_report
 from agents.chat.branches import asks_to_undo, read_branch_edit
 from agents.chat.drafts import MAX_FORMER, CardEdit, Draft, as_branch_edit, put_back, with_branch, with_terms
 from agents.chat.edits import Edit, changes, edited, picked, read_edit
@@ -205,9 +206,21 @@ class Conversation:
             acts = self._branch(as_branch_edit(typed, talk.contract))
         elif talk.scope.queries and (edit := read_edit(text)) is not None:
             acts = self._edit(edit)
+        elif talk.job_id and not talk.scope.question:
+            acts = self._after_a_report(text, on_text)
         else:
             acts = self._turn(picked(text, splits_of(talk.scope)) or text, on_text)
         async for act in acts:
+            yield act
+
+    async def _after_a_report(self, text: str, on_text: OnText | None) -> AsyncIterator[Act]:
+        answer = await from_report(self.team, self.talk.job_id, text)
+        if answer:
+            yield Say(answer)
+            return
+        if answer is not None:
+            yield Say(NOTHING_THERE)
+        async for act in self._turn(text, on_text):
             yield act
 
     async def _turn(self, text: str, on_text: OnText | None) -> AsyncIterator[Act]:

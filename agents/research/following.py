@@ -17,7 +17,8 @@ from agents.truth.support import support
 
 MAX_FACTS = 16
 ENOUGH = 0.5
-"""Share of a question's telling words that the best fact must hold for the report to know the answer."""
+"""Share of a question's telling words that the best fact must hold for the report to know the answer; and of those among
+them that the report's own question lacks, since a fact about the same subject alone answers nothing new."""
 
 
 class FollowUp(Frozen):
@@ -76,10 +77,12 @@ def _near(document: ReportDocument, question: str) -> list[tuple[Reference, Quot
     wanted = frozenset(content_words(question))
     if not wanted:
         return []
+    new = wanted - frozenset(content_words(document.question))
     scored = [
-        (len(wanted & frozenset(content_words(f"{quote.text} {reference.title}"))) / len(wanted), reference, quote)
+        (len(wanted & held) / len(wanted), reference, quote)
         for reference in document.references
         for quote in reference.quotes
+        if len(new & (held := frozenset(content_words(f"{quote.text} {reference.title}")))) >= ENOUGH * len(new)
     ]
     scored.sort(key=lambda one: (-one[0], one[1].n, one[2].start))
     if not scored or scored[0][0] < ENOUGH:

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from agents.chat.acts import Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
+from agents.chat.afterwards import MORE, NOTHING_THERE
 from agents.chat.conversation import COMMAND_HELP, NEAR_MISS, Talk
 from agents.chat.progress import view_of
 from agents.contracts.brief import Query, ScopingTurn
@@ -698,11 +699,39 @@ async def test_a_new_question_after_a_run_begins_a_new_draft(talker):
     (started,) = await talker(PHRASE)
     await started.job.wait()
 
-    acts = await talker("How many passengers did the Orvane ferry carry?")
+    acts = await talker("How many lighthouses stood on the Orvane coast in 1900?")
 
-    assert kinds(acts) == ["Reply", "ShowContract"]
-    assert acts[1].number == 1
-    assert talker.talk.scope.question == "How many passengers did the Orvane ferry carry?"
+    assert kinds(acts) == ["Say", "Reply", "ShowContract"]
+    assert acts[0].text == NOTHING_THERE
+    assert acts[2].number == 1
+    assert talker.talk.scope.question == "How many lighthouses stood on the Orvane coast in 1900?"
+
+
+async def test_a_question_that_the_report_answers_is_answered_from_its_quotes_and_starts_nothing(talker):
+    await talker(QUESTION)
+    (started,) = await talker(PHRASE)
+    await started.job.wait()
+
+    acts = await talker("On how many days was the Orvane ferry line closed?")
+
+    assert kinds(acts) == ["Say"]
+    assert "12 days" in acts[0].text
+    assert f"/research/jobs/{started.job.id}/quote/" in acts[0].text
+    assert acts[0].text.endswith(MORE)
+    assert talker.talk.scope == Scope()
+    assert kinds(await talker("/research On how many days was the Orvane ferry line closed?")) == [
+        "Reply",
+        "ShowContract",
+    ]
+
+
+async def test_a_report_that_is_gone_is_no_hindrance_to_a_new_question(talker):
+    await talker(QUESTION)
+    (started,) = await talker(PHRASE)
+    await started.job.wait()
+    (talker.team.shelf.folder / "reports" / f"{started.job.id}.json").unlink()
+
+    assert kinds(await talker("On how many days was the Orvane ferry line closed?")) == ["Reply", "ShowContract"]
 
 
 async def test_a_talk_survives_being_kept_and_read_back(talker):
