@@ -126,7 +126,8 @@ def _with_subject(given: ExtractionInput, ranking: Ranking, chosen: list[_Candid
     asked = frozenset(distinct(given.questions[0])) - frozenset(distinct(given.title))
     usable = [at for at, one in enumerate(given.sentences) if is_sentence(one.text) and not is_order(one.text)]
     near = sorted(usable, key=lambda at: (-len(asked & ranking.held[at]), at))
-    added = [*usable[:1], *(at for at in near[:_NEAR] if asked & ranking.held[at])]
+    # The opening comes last: one that leans on it brings it along.
+    added = [*(at for at in near[:_NEAR] if asked & ranking.held[at]), *usable[:1]]
     found = list(chosen)
     for at in added:
         first = _understood_from(given.sentences, at)
