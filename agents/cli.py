@@ -115,6 +115,33 @@ def mcp() -> None:
         fail(error.notice, EXIT_ERROR)
 
 
+@app.command(name="eval")
+def evaluate(
+    name: Annotated[str, typer.Argument(metavar="SET", help="findcite, stance, support, scoping or citations.")],
+    data: Annotated[Path, typer.Option(help="Labelled rows: a file, or a folder where the set allows one.")],
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write rows and summary here.")] = None,
+    without: Annotated[
+        str, typer.Option(help="Parts to leave out, as a comma list: challenge,verification,novelty,rerank.")
+    ] = "",
+    limits: Annotated[str, typer.Option(help="Rounds and searches of a leaf, as in 6/10.")] = "",
+    limit: Annotated[int | None, typer.Option(help="Look at the first rows only.")] = None,
+) -> None:
+    """Measure quality on labelled data: the summary on standard output, rows and summary in a file."""
+    import json
+
+    from agents.evaluation.running import evaluate as measure
+    from agents.evaluation.variant import variant
+    from agents.settings import load
+
+    try:
+        summary = measure(name, data, json_file, load(), variant(without, limits, limit))
+    except (BadRequest, ConfigError) as error:
+        fail(error.notice)
+    except DossierError as error:
+        fail(error.notice, EXIT_ERROR)
+    typer.echo(json.dumps(summary))
+
+
 @app.command()
 def doctor() -> None:
     """Say what models, documents and folders are usable, without any secret."""
