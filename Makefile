@@ -6,7 +6,7 @@ BIN := .venv/bin
 export LITELLM_LOCAL_MODEL_COST_MAP = True
 export LITELLM_MODE = PRODUCTION
 
-.PHONY: help run setup setup-dev browser test check fmt lint types arch lock prompts bench clean
+.PHONY: help run setup setup-dev browser test check fmt lint types arch lock prompts bench eval clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -66,6 +66,9 @@ lock: $(UV) ## resolve the lock files anew
 
 bench: setup-dev ## measure the figures of docs/benchmarks.md on this machine
 	$(BIN)/python tests/bench/offline.py
+
+eval: setup-dev ## measure quality on the labelled data, where it is at hand
+	$(BIN)/python -m tests.bench.quality
 
 clean:
 	rm -rf .venv .venv-tools .pytest_cache .mypy_cache .ruff_cache
