@@ -59,6 +59,16 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
+@pytest.fixture(autouse=True)
+def own_environment() -> Iterator[None]:
+    """What a test or a `.env` file sets, the next test does not see."""
+    before = dict(os.environ)
+    yield
+    if dict(os.environ) != before:
+        os.environ.clear()
+        os.environ.update(before)
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with labelled data and mock servers; tests that use it skip loudly where it is absent."""

@@ -13,13 +13,10 @@ from agents.research.scoping import Scope, checked, seeds_in
 from agents.team import Team
 from agents.text.words import language_of
 
-PENDING_WINDOW_MS = 120_000
-"""Milliseconds that the planner is waited for (RESEARCH_PLANNER_PENDING_WINDOW_MS)."""
-
 
 def pending_window_s(team: Team) -> float:
     """Seconds that the planner is waited for before the job plans by itself."""
-    return float(getattr(team.settings, "planner_pending_window_ms", PENDING_WINDOW_MS)) / 1000
+    return team.settings.planner_pending_window_ms / 1000
 
 
 @dataclass(frozen=True)

@@ -120,10 +120,7 @@ async def test_a_planner_that_cannot_be_reached_is_stood_in_for(put, http):
 
 
 async def test_a_planner_that_stays_silent_is_waited_for_no_longer_than_its_window(put, http, monkeypatch):
-    from agents.api import jobs_api_start
-
-    monkeypatch.setattr(jobs_api_start, "PENDING_WINDOW_MS", 50)
-    site = put()
+    site = put(planner_pending_window_ms=50)
 
     async def silent(*args, **kwargs):
         await asyncio.sleep(30)

@@ -12,7 +12,6 @@ def test_the_environment_wins_over_dotenv(tmp_path, monkeypatch):
     monkeypatch.delenv("DOSSIER_HOST", raising=False)
     settings = load(tmp_path / ".env")
     assert (settings.port, settings.host) == (9002, "::1")
-    monkeypatch.delenv("DOSSIER_HOST", raising=False)
 
 
 def test_a_misspelt_name_is_refused_with_the_nearest_real_one(monkeypatch):

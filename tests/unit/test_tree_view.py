@@ -161,8 +161,8 @@ def test_every_event_a_reader_should_hear_of_is_in_the_feed():
     )
     assert [line.text for line in tree.view().feed] == [
         "Planning.",
-        "Why?: queued",
-        "1 Costs: searching, what it cost",
+        "“Why?” queued.",
+        "Searching for 1 “Costs”: what it cost.",
         "Searched “cost”: 1 document.",
         "Search “price” failed: no answer",
         "Read “a”: 1 fact.",
