@@ -180,9 +180,9 @@ async def test_hostile_servers_cost_their_own_limit_and_nothing_else(site, fetch
 
     assert reasons == REASONS
     assert [page.body for page in pages] == [PAGE] * 5
-    assert read_s < 1.0
-    assert took < 2.5
-    assert max(lag) < 1.0
+    assert read_s < took, "pages that answer are not held up by those that do not"
+    assert took < 1.5 * len(BEHAVIOURS) / 2, "hostile servers are waited for side by side"
+    assert max(lag) < 1.5, "no answer holds up the loop"
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "gzip, gzip", "deflate"])
