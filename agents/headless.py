@@ -1,18 +1,22 @@
 """One research run without the chat: the request is the authorization, but an infeasible question is still refused."""
 
 import asyncio
-import contextlib
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agents.contracts.base import Mode, Tier
 from agents.contracts.report import ReportDocument
 from agents.errors import BadRequest, NotFeasible
 from agents.events import Event, JobChanged, NodeChanged, Noted, ReportWritten, SearchDone, SourceRead, SourceRejected
+from agents.jobs.filelock import InUse
 from agents.jobs.service import Job
 from agents.research.scoping import Scope, checked
 from agents.settings import Settings
+
+if TYPE_CHECKING:
+    from agents.team import Team
 
 SCOPING_SHARE = 0.15
 """Part of the time that understanding the question may take."""
@@ -46,6 +50,13 @@ async def research(
     text = checked(question)
     team = open_team(settings)
     try:
+        await team.open()
+    except InUse as error:
+        # A chat runs its jobs there: this run needs no more than this process.
+        _say(f"{error.other} keeps the jobs of this folder; this run ends with its own process.")
+        await team.close()
+        team = open_team(settings, keep=False)
+    try:
         _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
         if (probed := await team.probe()) is not None:
             _say(
@@ -67,7 +78,7 @@ async def research(
             raise _not_feasible(scope)
         brief = scope.brief(team.today(), max_cost_usd=settings.max_cost_usd).model_copy(update={"tier": tier})
         job = team.commission(brief, challenge=challenge)
-        await _watch(job)
+        await _watch(team, job)
         await job.wait()
         if job.report is None:
             if job.error is not None:
@@ -89,17 +100,15 @@ def _not_feasible(scope: Scope) -> NotFeasible:
     return error
 
 
-async def _watch(job: Job) -> None:
+async def _watch(team: "Team", job: Job) -> None:
     """Show progress until the job is over; an interrupt stops the job and all it has running."""
     try:
         async for numbered in job.follow():
             if numbered is not None and (line := _line(numbered.event)):
                 _say(f"{numbered.seconds:6.1f}s  {line}")
     except asyncio.CancelledError:
-        if job.task:
-            job.task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await job.task
+        team.jobs.stop(job)
+        await job.wait()
         raise
 
 

@@ -16,6 +16,7 @@ from agents.contracts.contract import Contract
 from agents.contracts.outcome import Commission, Outcome
 from agents.contracts.report import Actual, ReportDocument
 from agents.errors import ConfigError
+from agents.jobs.lifecycle import DurableJobs, in_folder
 from agents.jobs.memory import Clock, JobRun, MemoryCtx
 from agents.jobs.port import Handlers
 from agents.jobs.service import Job, Jobs, Workbench
@@ -117,11 +118,13 @@ class Team:
         sample: bool,
         clock: Clock = time.monotonic,
         today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(),
+        jobs: Jobs | None = None,
     ) -> None:
         self.settings, self.models, self.searcher = settings, models, searcher
         self.prompts, self.shelf, self.sample = prompts, shelf, sample
         self.clock, self.today = clock, today
-        self.jobs = Jobs(shelf, clock, per_job=settings.max_concurrency)
+        # In memory unless told otherwise: what shall outlive this process is kept by the jobs that `open_team` makes.
+        self.jobs = jobs or Jobs(shelf, clock, per_job=settings.max_concurrency)
         distinct = tuple(dict.fromkeys(model.name for model in models.values()))
         self.engine = Engine(names=distinct, reasons=any(model.reasons for model in models.values()))
         self.retrievers: tuple[str, ...] = getattr(searcher, "names", (searcher.name,))
@@ -271,15 +274,9 @@ class Team:
         tokens: int | None,
         cost: float | None,
     ) -> Job:
-        steering = Steering()
-        desk = self.desk(steering, brief.language)
-        handlers = self._handlers(desk)
-        if commission.contract is not None and brief.tier is not None:
-            # A tier bounds the searches and sources of the whole run, not those of each leaf and round.
-            handlers = bounded(handlers, commission.contract.caps)
         job = self.jobs.start(
             commission,
-            Workbench(handlers=handlers, build=self._build, close=desk.close, steering=steering),
+            self._bench(commission, Steering()),
             owner=owner,
             title=brief.question[:120],
             budget=Spending(seconds=None if minutes is None else minutes * 60, tokens=tokens, cost_usd=cost),
@@ -287,6 +284,16 @@ class Team:
         for observe in self.observers:
             observe(job)
         return job
+
+    def _bench(self, commission: Commission, steering: Steering) -> Workbench:
+        """Set up what a job works with; after a restart anew."""
+        brief = commission.contract.brief if commission.contract else commission.brief
+        desk = self.desk(steering, brief.language if brief else None)
+        handlers = self._handlers(desk)
+        if commission.contract is not None and commission.contract.brief.tier is not None:
+            # A tier bounds the searches and sources of the whole run, not those of each leaf and round.
+            handlers = bounded(handlers, commission.contract.caps)
+        return Workbench(handlers=handlers, build=self._build, close=desk.close, steering=steering)
 
     def _build(self, job_id: str, outcome: Outcome, actual: Actual) -> ReportDocument:
         unread = tuple(getattr(self.searcher, "unread", ()))[:MAX_UNREAD]
@@ -304,8 +311,16 @@ class Team:
         """Try keyless web search once, briefly; None where none would be asked."""
         return await self.searcher.probe() if isinstance(self.searcher, Chain) else None
 
+    async def open(self) -> None:
+        """Take up the jobs that a former process left.
+
+        Raises:
+            ConfigError: the job store can't be used, or another process runs its jobs.
+        """
+        await self.jobs.open(self._bench)
+
     async def close(self) -> None:
-        """Stop all jobs and wait for them, then let go of connections."""
+        """Stop all jobs (those that are kept go on at the next start) and let go of connections."""
         await self.jobs.close()
         if isinstance(self.searcher, Chain):
             await self.searcher.close()
@@ -313,8 +328,8 @@ class Team:
             await self.fetcher.aclose()
 
 
-def open_team(settings: Settings) -> Team:
-    """Wire a team from settings.
+def open_team(settings: Settings, *, keep: bool = True) -> Team:
+    """Wire a team from settings; with `keep`, its jobs outlive this process once the team was opened.
 
     Raises:
         ConfigError: a setting can't be used; the message says which and why.
@@ -324,16 +339,23 @@ def open_team(settings: Settings) -> Team:
         if missing := prompts[role.prompt_name].inputs - set(role.takes.model_fields):
             raise ConfigError(f"prompt {role.prompt_name!r} wants {sorted(missing)}, which its contract does not hold")
     sources = _searching(settings)
+    shelf = Shelf(settings.data_dir)
     team = Team(
         settings,
         models=_models(settings, prompts),
         searcher=sources.searcher,
         prompts=prompts,
-        shelf=Shelf(settings.data_dir),
+        shelf=shelf,
         sample=sources.sample,
+        jobs=_jobs(settings, shelf) if keep else None,
     )
     team.fetcher = sources.fetcher
     return team
+
+
+def _jobs(settings: Settings, shelf: Shelf) -> Jobs:
+    where = in_folder(settings.data_dir, settings.database_url.get_secret_value())
+    return DurableJobs(shelf, time.monotonic, where, per_job=settings.max_concurrency)
 
 
 def _models(settings: Settings, prompts: PromptBook) -> dict[str, Model]:

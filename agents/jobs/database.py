@@ -59,6 +59,8 @@ class Database:
             ConfigError: the database can't be read or written, or it is newer than this program.
         """
         try:
+            if self.sqlite and (file := self.write.url.database):
+                Path(file).parent.mkdir(parents=True, exist_ok=True)
             async with self.write.begin() as connection:
                 if not self.sqlite:
                     await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(UPGRADE_LOCK)))

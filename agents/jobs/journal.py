@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from agents.events import Charged, JobChanged, Numbered
 from agents.jobs import tables
@@ -149,10 +149,19 @@ class Journal:
         batch.told += later.told
         batch.done = later.done
 
+    async def _drop_deleted(self, batch: _Batch) -> None:
+        """Let go of what belongs to jobs that were deleted meanwhile."""
+        wanted = {str(row["job_id"]) for rows in batch.rows.values() for row in rows}
+        there = await self.store.states(tuple(wanted))
+        for rows in batch.rows.values():
+            rows[:] = [row for row in rows if row["job_id"] in there]
+
     async def _keep(self, batch: _Batch) -> Exception | None:
         failure: Exception | None = None
         for wait_s in (*AGAIN_S, None):
             try:
+                if isinstance(failure, IntegrityError):
+                    await self._drop_deleted(batch)
                 async with self.store.database.begin() as connection:
                     for table in (tables.events, tables.steps, tables.costs):
                         await insert_all(connection, self.store, table, batch.rows.get(table, []))

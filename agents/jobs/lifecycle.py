@@ -1,6 +1,7 @@
 """Jobs that survive: queued fairly, run on the durable engine, paused, resumed, restarted, and found again later."""
 
 import asyncio
+import contextlib
 import contextvars
 import logging
 import uuid
@@ -67,6 +68,7 @@ class DurableJobs(Jobs):
         )  # fmt: skip
         self.store, self.journal = Store(database := Database(where.database_url)), Journal(Store(database))
         self._ended: dict[str, asyncio.Event] = {}
+        self._entered: dict[str, asyncio.Event] = {}
         self._benches: dict[str, Workbench] = {}
         self._errands: set[asyncio.Task[None]] = set()
         self._loading: dict[str, asyncio.Lock] = {}
@@ -138,6 +140,7 @@ class DurableJobs(Jobs):
 
         async def submit() -> None:
             await self.store.add(row, commission, Spending.of(budget))
+            self._entered[job.id].set()
             await self.engine.enqueue(job.id, 1, owner)
 
         self._errand(submit(), job)
@@ -154,6 +157,7 @@ class DurableJobs(Jobs):
             bench.close()
             return found
         job = self._live(WholeJob(row=row, commission=commission, spending=spending, wishes=Wishes()), bench)
+        self._entered[job.id].set()
         await self.engine.enqueue(job.id, 1, owner)
         return job
 
@@ -193,6 +197,7 @@ class DurableJobs(Jobs):
                 return known
             bench = self._bench(whole)
             job = self._live(whole, bench)
+            self._entered[job.id].set()
             run = self._run(job)
             run.events += await self.store.events(job.id)
             run.take_up(await self.store.steps(job.id))
@@ -218,6 +223,7 @@ class DurableJobs(Jobs):
         run.listeners.append(lambda numbered: self._heard(job, numbered))
         self._jobs[row.id], self._benches[row.id] = job, bench
         ended = self._ended[row.id] = asyncio.Event()
+        self._entered[row.id] = asyncio.Event()
         job.task = asyncio.get_running_loop().create_task(
             _until(ended), context=contextvars.Context(), name=f"job-{row.id}"
         )
@@ -263,6 +269,8 @@ class DurableJobs(Jobs):
             return Outcome.model_validate(await research.run(ctx, job.commission))
 
         self.journal.change(job.id, executor=self.where.executor)
+        if job.status == "queued" and ctx.run.attempt > 1:
+            ctx.run.emit(f"job#running~{ctx.run.attempt}", JobChanged(status="running", stage=job.stage))
         await self._carry_out(job, self._benches[job.id], work)
         await self.journal.flush()
         self._over(job)
@@ -280,7 +288,7 @@ class DurableJobs(Jobs):
         job.moved()
         over = [one.id for one in self._jobs.values() if one.status in OVER]
         for job_id in over[:-REMEMBERED]:
-            for memory in (self._jobs, self._ended, self._benches, self._loading):
+            for memory in (self._jobs, self._ended, self._entered, self._benches, self._loading):
                 memory.pop(job_id, None)
 
     # ---- steering
@@ -306,6 +314,7 @@ class DurableJobs(Jobs):
         self.journal.change(job.id, steering=Wishes.of(job.run.steering).model_dump_json())
 
     async def _cancel(self, job: Job) -> None:
+        await self._entered[job.id].wait()
         run = self._run(job)
         run.halt()
         self._benches[job.id].close()
@@ -326,9 +335,8 @@ class DurableJobs(Jobs):
         run.gate.clear()
         changed = JobChanged(status="blocked", stage=job.stage, blocked_reason="paused", note="Paused.")
         run.emit(f"job#paused~{run.attempt}", changed)
-        began = asyncio.get_running_loop().time()
-        while run.in_flight and asyncio.get_running_loop().time() - began < DRAIN_S and not run.halted:
-            await asyncio.sleep(0.02)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(run.idle.wait(), DRAIN_S)
         await self.journal.flush()
         if run.halted:
             return

@@ -97,8 +97,9 @@ class DurableRun(Run):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.kept = len(self.events)
-        self.gate, self.halted, self.in_flight = asyncio.Event(), False, 0
+        self.gate, self.halted, self.in_flight, self.idle = asyncio.Event(), False, 0, asyncio.Event()
         self.gate.set()
+        self.idle.set()
         self.budgets[ROOT] = self.budget
         self.lived: set[str] = set()
         self._since: float | None = None
@@ -145,11 +146,14 @@ class DurableRun(Run):
                     if not self.gate.is_set():
                         continue
                     self.in_flight += 1
+                    self.idle.clear()
                     try:
                         yield
                         return
                     finally:
                         self.in_flight -= 1
+                        if not self.in_flight:
+                            self.idle.set()
 
     def knows(self, key: str, asked: str) -> bool:
         """Tell whether a step need not be done: it was, or an earlier attempt did it and was asked for the same."""
