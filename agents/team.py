@@ -317,7 +317,9 @@ class Team:
         Raises:
             ConfigError: the job store can't be used, or another process runs its jobs.
         """
-        await self.jobs.open(self._bench)
+        for job in await self.jobs.open(self._bench):
+            for observe in self.observers:
+                observe(job)
 
     async def close(self) -> None:
         """Stop all jobs (those that are kept go on at the next start) and let go of connections."""

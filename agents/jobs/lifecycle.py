@@ -77,7 +77,7 @@ class DurableJobs(Jobs):
 
     # ---- opening and closing
 
-    async def open(self, rebuild: Rebuild) -> None:
+    async def open(self, rebuild: Rebuild) -> list[Job]:
         """Take up what a former process left: running jobs go on by themselves.
 
         Raises:
@@ -97,6 +97,7 @@ class DurableJobs(Jobs):
             raise
         self.opened = True
         await self._settle()
+        return list(self._jobs.values())
 
     async def _settle(self) -> None:
         """Put right what the former process had no time for."""
@@ -198,6 +199,9 @@ class DurableJobs(Jobs):
             bench = self._bench(whole)
             job = self._live(whole, bench)
             self._entered[job.id].set()
+            if whole.row.blocked_reason == "needs_rework":
+                job.report = await self.store.report(job.id)
+                self._ended[job.id].set()
             run = self._run(job)
             run.events += await self.store.events(job.id)
             run.take_up(await self.store.steps(job.id))
@@ -274,6 +278,9 @@ class DurableJobs(Jobs):
         await self._carry_out(job, self._benches[job.id], work)
         await self.journal.flush()
         self._over(job)
+
+    def release(self, job: Job) -> bool:
+        return job.blocked_reason == "needs_rework" and super().release(job)
 
     async def _keep(self, job: Job, outcome: Outcome, document: ReportDocument) -> None:
         await super()._keep(job, outcome, document)

@@ -119,8 +119,9 @@ class Jobs:
         self.limits = limits or ProcessLimits()
         self._jobs: dict[str, Job] = {}
 
-    async def open(self, rebuild: Rebuild) -> None:
+    async def open(self, rebuild: Rebuild) -> list[Job]:
         """Take up what a former process left; here it left nothing."""
+        return []
 
     async def find(self, job_id: str, owner: str = "") -> Job | None:
         """Find a job that `owner` may see, however long ago it ended."""
