@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import IO, Any
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
+from dbos import (
+    DBOS,
+    DBOSClient,
+    DBOSConfig,
+    DBOSPortableJSONSerializer,
+    EnqueueOptions,
+    SetEnqueueOptions,
+    SetWorkflowID,
+)
 from sqlalchemy import event
 
 from agents.budget import Budget, Limits
@@ -193,10 +201,18 @@ class Engine:
     """The engine of this process: who runs, who waits, who is cut off."""
 
     def __init__(
-        self, url: str, *, executor: str = "main", workers: int = 4, per_user: int = 2, poll_s: float = 0.2
+        self,
+        url: str,
+        *,
+        executor: str = "main",
+        workers: int = 4,
+        per_user: int = 2,
+        poll_s: float = 0.2,
+        runs: bool = True,
     ) -> None:
-        self.url, self.executor = plain_url(url), executor
+        self.url, self.executor, self.runs = plain_url(url), executor, runs
         self.workers, self.per_user, self.poll_s = workers, per_user, poll_s
+        self._client: DBOSClient | None = None
         self._lock: IO[str] | None = None
 
     @property
@@ -211,6 +227,9 @@ class Engine:
             ConfigError: another process runs the jobs of this file, or the database can't be used.
         """
         global _home
+        if not self.runs:
+            self._client = DBOSClient(system_database_url=self.url, serializer=DBOSPortableJSONSerializer())
+            return
         config: DBOSConfig = {
             "name": "dossier", "application_version": CODE_VERSION, "executor_id": self.executor,
             "max_executor_threads": 8, "log_level": "ERROR", "serializer": DBOSPortableJSONSerializer(),
@@ -236,6 +255,10 @@ class Engine:
     async def close(self) -> None:
         """Stop the engine; what runs is cut off and taken up at the next start."""
         global _home
+        if self._client is not None:
+            await asyncio.to_thread(self._client.destroy)
+            self._client = None
+            return
         _home = None
         await asyncio.to_thread(DBOS.destroy)
         if self._lock is not None:
@@ -245,21 +268,35 @@ class Engine:
     async def enqueue(self, job: str, attempt: int, user: str) -> None:
         """Put a job's attempt into the queue; doing it again changes nothing."""
         task = Task(job=job, attempt=attempt)
+        if self._client is not None:
+            options: EnqueueOptions = {
+                "workflow_name": "node", "queue_name": QUEUE, "workflow_id": workflow_id(task),
+                "app_version": CODE_VERSION, "queue_partition_key": user or "-",
+            }  # fmt: skip
+            await self._client.enqueue_async(options, task.model_dump(mode="json"))
+            return
         with SetWorkflowID(workflow_id(task)), SetEnqueueOptions(queue_partition_key=user or "-"):
             await DBOS.enqueue_workflow_async(QUEUE, _node, task.model_dump(mode="json"))
 
     async def cancel(self, job: str, attempt: int) -> None:
         """Cancel an attempt with all its branches."""
-        await DBOS.cancel_workflow_async(workflow_id(Task(job=job, attempt=attempt)), cancel_children=True)
+        await (self._client or DBOS).cancel_workflow_async(
+            workflow_id(Task(job=job, attempt=attempt)), cancel_children=True
+        )
 
     async def known(self, job: str, attempt: int) -> str | None:
         """Say how the engine sees an attempt; None when it does not know it."""
-        status = await DBOS.get_workflow_status_async(workflow_id(Task(job=job, attempt=attempt)))
-        return None if status is None else status.status
+        name = workflow_id(Task(job=job, attempt=attempt))
+        found = await (self._client or DBOS).list_workflows_async(
+            workflow_ids=[name], load_input=False, load_output=False
+        )
+        return found[0].status if found else None
 
     async def queued(self) -> list[tuple[str, str]]:
         """List job and user of what waits, in the order it came."""
-        waiting = await DBOS.list_queued_workflows_async(queue_name=QUEUE, status="ENQUEUED", load_input=False)
+        waiting = await (self._client or DBOS).list_queued_workflows_async(
+            queue_name=QUEUE, status="ENQUEUED", load_input=False
+        )
         return [(one.workflow_id.split("~")[0], one.queue_partition_key or "") for one in waiting]
 
     async def stranded(self) -> list[tuple[str, int]]:
@@ -270,20 +307,11 @@ class Engine:
         found = [one.workflow_id.split("~") for one in roots if one.app_version not in (CODE_VERSION, None)]
         return [(parts[0], int(parts[1])) for parts in found if len(parts) == 2]
 
-    async def adopt(self, executor: str) -> int:
-        """Take up what a worker left that is gone for good."""
-        left = await DBOS.list_workflows_async(
-            status="PENDING", executor_id=executor, load_input=False, load_output=False
-        )
-        if left:
-            await DBOS.resume_workflows_async([one.workflow_id for one in left])
-        return len(left)
-
     async def forget(self, job: str, attempt: int) -> None:
         """Delete what the engine knows of an attempt; the job store keeps all that matters."""
         name = workflow_id(Task(job=job, attempt=attempt))
-        if await DBOS.get_workflow_status_async(name) is not None:
-            await DBOS.delete_workflows_async([name], delete_children=True)
+        if await self.known(job, attempt) is not None:
+            await (self._client or DBOS).delete_workflows_async([name], delete_children=True)
 
 
 def _sqlite(url: str) -> sa.Engine:

@@ -10,7 +10,8 @@ from agents.budget import Limits
 from agents.contracts.base import Frozen
 from agents.contracts.brief import Brief
 from agents.contracts.outcome import Commission, Outcome
-from agents.jobs.lifecycle import DurableJobs, in_folder
+from agents.jobs.kept import Where
+from agents.jobs.lifecycle import DurableJobs
 from agents.jobs.port import Handler
 from agents.jobs.service import Workbench
 from agents.jobs.shelf import Shelf
@@ -66,8 +67,7 @@ class Kept:
 
 @asynccontextmanager
 async def opened(folder, bench, *, url="", **kwargs):
-    where = in_folder(folder, url, **kwargs)
-    where = type(where)(**{**where.__dict__, "poll_s": 0.02})
+    where = Where.of(folder, url, **{"poll_s": 0.02, **kwargs})
     jobs = DurableJobs(Shelf(folder), time.monotonic, where, per_job=6)
     await jobs.open(bench)
     try:
