@@ -16,8 +16,6 @@ from agents.contracts.contract import Contract
 from agents.contracts.outcome import Commission, Outcome
 from agents.contracts.report import Actual, ReportDocument
 from agents.errors import ConfigError
-from agents.jobs.kept import Where
-from agents.jobs.lifecycle import DurableJobs
 from agents.jobs.memory import Clock, JobRun, MemoryCtx
 from agents.jobs.port import Handlers
 from agents.jobs.service import Job, Jobs, Workbench
@@ -357,6 +355,10 @@ def open_team(settings: Settings, *, keep: bool = True) -> Team:
 
 
 def _jobs(settings: Settings, shelf: Shelf) -> Jobs:
+    # Database and engine take half a second to import: only where jobs are kept.
+    from agents.jobs.kept import Where
+    from agents.jobs.lifecycle import DurableJobs
+
     where = Where.of(settings.data_dir, settings.database_url.get_secret_value())
     return DurableJobs(shelf, time.monotonic, where, per_job=settings.max_concurrency)
 

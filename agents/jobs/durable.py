@@ -10,7 +10,9 @@ import asyncio
 import logging
 import os
 import socket
+import time
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -25,7 +27,9 @@ from dbos import (
     SetEnqueueOptions,
     SetWorkflowID,
 )
+from dbos import error as engine_error
 from sqlalchemy import event
+from sqlalchemy.exc import SQLAlchemyError
 
 from agents.budget import Budget, Limits
 from agents.contracts.base import Frozen
@@ -52,6 +56,10 @@ CODE_VERSION = "research-1"
 """Raised by hand, and only when running jobs can no longer be replayed. The engine's own default, a hash of the sources,
 would strand every running job at every change of a line."""
 QUEUE = "jobs"
+EPOCH = 1_767_225_600
+"""2026 in seconds: turns are counted from there, since the engine takes no number above 2 to the 31st."""
+ENGINE_ERRORS = (engine_error.DBOSException, SQLAlchemyError)
+"""What says nothing about the job: the engine is being closed, or a database is away."""
 
 
 class DurableCtx(PortCtx):
@@ -158,16 +166,22 @@ async def _node(given: dict[str, Any]) -> dict[str, Any]:
     if host is None or host.run.halted:
         raise asyncio.CancelledError
     run = host.run
-    run.begin()
-    run.lived.add(task.path)
-    ctx = DurableCtx(run, task, run.open_budget(task.levels))
-    if task.path == ROOT:
-        await host.work(ctx)
-        return {}
-    done = await _branch(ctx, task)
-    if run.journal is not None:
-        await run.journal.flush()  # a branch that is done never tells its events again
-    return done.model_dump(mode="json")
+    with run.alive(task.path):
+        ctx = DurableCtx(run, task, run.open_budget(task.levels))
+        try:
+            if task.path == ROOT:
+                await host.work(ctx)
+                return {}
+            done = await _branch(ctx, task)
+            if run.journal is not None:
+                await run.journal.flush()  # a branch that is done never tells its events again
+        except Exception as error:
+            if not (run.halted or isinstance(error, ENGINE_ERRORS)):
+                raise
+            # Not the job's fault: the engine or the database is away. Nothing is recorded, so it can be taken up again.
+            run.break_off(error)
+            raise asyncio.CancelledError from error
+        return done.model_dump(mode="json")
 
 
 async def _branch(ctx: DurableCtx, task: Task) -> Done:
@@ -191,6 +205,8 @@ async def _branch(ctx: DurableCtx, task: Task) -> Done:
             type=type(error).__name__, message=str(error), notice=error.notice, retryable=error.retryable, elapsed=0.0
         )
     except Exception as error:
+        if ctx.run.halted or isinstance(error, ENGINE_ERRORS):
+            raise
         log.exception("branch %s of job %s broke", task.path, task.job)
         failure, broken = StepRecord(type=type(error).__name__, message=type(error).__name__, elapsed=0.0), True
     step = failure.model_copy(update={"value": value, "elapsed": ctx.elapsed, "finishing": ctx.finishing})
@@ -213,6 +229,7 @@ class Engine:
         self.url, self.executor, self.runs = plain_url(url), executor, runs
         self.workers, self.per_user, self.poll_s = workers, per_user, poll_s
         self._client: DBOSClient | None = None
+        self._last = 0
         self._lock: IO[str] | None = None
 
     @property
@@ -232,7 +249,7 @@ class Engine:
             return
         config: DBOSConfig = {
             "name": "dossier", "application_version": CODE_VERSION, "executor_id": self.executor,
-            "max_executor_threads": 8, "log_level": "ERROR", "serializer": DBOSPortableJSONSerializer(),
+            "max_executor_threads": 32, "log_level": "ERROR", "serializer": DBOSPortableJSONSerializer(),
             "notification_listener_polling_interval_sec": self.poll_s, "run_admin_server": False,
         }  # type: ignore[typeddict-unknown-key]  # fmt: skip
         if self.url.startswith("sqlite:///"):
@@ -261,6 +278,8 @@ class Engine:
             return
         _home = None
         await asyncio.to_thread(DBOS.destroy)
+        # The engine puts its threads in the place of the loop's own; those are gone now, and others still need some.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
         if self._lock is not None:
             self._lock.close()
             self._lock = None
@@ -271,12 +290,20 @@ class Engine:
         if self._client is not None:
             options: EnqueueOptions = {
                 "workflow_name": "node", "queue_name": QUEUE, "workflow_id": workflow_id(task),
-                "app_version": CODE_VERSION, "queue_partition_key": user or "-",
+                "app_version": CODE_VERSION, "queue_partition_key": user or "-", "priority": self._turn(),
             }  # fmt: skip
             await self._client.enqueue_async(options, task.model_dump(mode="json"))
             return
-        with SetWorkflowID(workflow_id(task)), SetEnqueueOptions(queue_partition_key=user or "-"):
+        with (
+            SetWorkflowID(workflow_id(task)),
+            SetEnqueueOptions(queue_partition_key=user or "-", priority=self._turn()),
+        ):
             await DBOS.enqueue_workflow_async(QUEUE, _node, task.model_dump(mode="json"))
+
+    def _turn(self) -> int:
+        """Number a job by when it came: the engine's clock on SQLite knows whole seconds only."""
+        self._last = max(self._last + 1, int(time.time()) - EPOCH)
+        return self._last
 
     async def cancel(self, job: str, attempt: int) -> None:
         """Cancel an attempt with all its branches."""

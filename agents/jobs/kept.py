@@ -16,7 +16,7 @@ from agents.contracts.report import ReportDocument
 from agents.errors import BadRequest, DossierError
 from agents.events import JobChanged
 from agents.jobs.database import Database, async_url
-from agents.jobs.durable import CODE_VERSION, DurableCtx, Engine, Host
+from agents.jobs.durable import CODE_VERSION, ENGINE_ERRORS, DurableCtx, Engine, Host
 from agents.jobs.journal import Journal
 from agents.jobs.limits import ProcessLimits
 from agents.jobs.live import DurableRun
@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 REMEMBERED = 50
 """Jobs that are over and stay in memory; all others are read from the store when somebody asks for them."""
 OPEN: tuple[JobStatus, ...] = ("queued", "running", "blocked")
+UNWIND_S, UNWIND_TRIES = 1.5, 75
+"""Seconds that what was cut off gets to come to its end when the process is closed."""
 GONE_VERSION = "It was begun by another version of this program. Restart it: what it had found is used again."
 
 
@@ -85,6 +87,7 @@ class KeptJobs(Jobs):
         self.journal = Journal(self.store)
         self.held: dict[str, Held] = {}
         self.opened = False
+        self._entering = asyncio.Lock()
         self._errands: set[asyncio.Task[None]] = set()
         self._loading: dict[str, asyncio.Lock] = {}
         self._rebuild: Rebuild | None = None
@@ -141,7 +144,10 @@ class KeptJobs(Jobs):
             errand.cancel()
         for held in self.held.values():
             self.run_of(held.job).halt()
-        await asyncio.sleep(0)
+        for _ in range(UNWIND_TRIES):
+            if not any(self.run_of(held.job).at_work for held in self.held.values()):
+                break
+            await asyncio.sleep(UNWIND_S / UNWIND_TRIES)
         await self.engine.close()
         await self._let_go()
 
@@ -150,6 +156,8 @@ class KeptJobs(Jobs):
         await self.store.database.close()
         for held in self.held.values():
             held.bench.close()
+            held.job.let_go = True
+            held.job.moved()
             if held.job.task is not None:
                 held.job.task.cancel()
 
@@ -170,9 +178,10 @@ class KeptJobs(Jobs):
         held = self.hold(WholeJob(row=row, commission=commission, spending=spending, wishes=Wishes()), bench)
 
         async def submit() -> None:
-            await self.store.add(row, commission, spending)
-            held.entered.set()
-            await self.engine.enqueue(row.id, 1, owner)
+            async with self._entering:  # in the order they came
+                await self.store.add(row, commission, spending)
+                held.entered.set()
+                await self.engine.enqueue(row.id, 1, owner)
 
         self.errand(submit(), held.job)
         return held.job
@@ -295,7 +304,13 @@ class KeptJobs(Jobs):
         job, research = held.job, ctx.run.handlers["research"]
 
         async def work() -> Outcome:
-            return Outcome.model_validate(await research.run(ctx, job.commission))
+            try:
+                return Outcome.model_validate(await research.run(ctx, job.commission))
+            except Exception as error:
+                if not (ctx.run.halted or isinstance(error, ENGINE_ERRORS)):
+                    raise
+                ctx.run.break_off(error)
+                raise asyncio.CancelledError from error
 
         self.journal.change(job.id, executor=self.where.executor)
         if job.status == "queued" and ctx.run.attempt > 1:

@@ -20,6 +20,7 @@ DRAIN_S = 120.0
 """Seconds that calls in flight get when a job is paused; what takes longer is cut off, and made anew on resuming."""
 WRITING = ("section", "lead", "frame", "reflector")
 """Kinds of steps that a rework does anew; what was searched, read and extracted stays."""
+TAKEN = "Somebody else has just taken this job up."
 ROUND_S = 0.5
 """Seconds between two looks at what other processes wish, or have done."""
 SILENT_S = 600.0
@@ -152,12 +153,16 @@ class DurableJobs(KeptJobs):
         if job.status in {"queued", "running"}:
             raise BadRequest(f"This job is {job.status}; stop or pause it first.")
 
-    async def _anew(self, job_id: str, note: str, *, again: bool = True, forget: Iterable[str] = ()) -> Job:
+    async def _anew(
+        self, job_id: str, note: str, *, again: bool = True, lost: bool = False, forget: Iterable[str] = ()
+    ) -> Job:
         """Begin the next attempt at a job; of several who want to, one does."""
         whole = await self.store.job(job_id)
         if whole is None:
             raise BadRequest("There is no such job any more.")
         row = whole.row
+        if row.status in {"queued", *(() if lost else ("running",))}:
+            raise BadRequest(TAKEN)
         wishes = Wishes(guidance=whole.wishes.guidance) if again else whole.wishes
         following = row.model_copy(
             update={"attempt": row.attempt + 1, "again": row.again + again, "status": "queued", "blocked_reason": None}
@@ -167,7 +172,7 @@ class DurableJobs(KeptJobs):
             blocked_reason=None, steering=wishes.model_dump_json(), code_version=CODE_VERSION, executor="",
         )  # fmt: skip
         if not taken:
-            raise BadRequest("Somebody else has just taken this job up.")
+            raise BadRequest(TAKEN)
         if (former := self.held.get(job_id)) is not None:
             self.run_of(former.job).halt()
         await self.engine.cancel(job_id, row.attempt)
@@ -320,6 +325,8 @@ class DurableJobs(KeptJobs):
             for executor in await self.store.dead(now() - timedelta(seconds=DEAD_S)):
                 await self._take_over(executor)
         for held in list(self.held.values()):
+            if self.run_of(held.job).broken_off and held.job.status == "running":
+                await self._anew(held.job.id, "It goes on where it broke off.", again=False, lost=True)
             self._note_silence(held.job)
 
     async def _take_over(self, executor: str) -> None:
@@ -328,7 +335,7 @@ class DurableJobs(KeptJobs):
         for row in left:
             log.warning("worker %s is gone; job %s is taken up again", executor, row.id)
             with contextlib.suppress(BadRequest):
-                await self._anew(row.id, "Its worker was lost; it goes on.", again=False)
+                await self._anew(row.id, "Its worker was lost; it goes on.", again=False, lost=True)
                 self._leave(row.id)
 
     def _leave(self, job_id: str) -> None:

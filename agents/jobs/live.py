@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,6 +102,7 @@ class DurableRun(Run):
         self.idle.set()
         self.budgets[ROOT] = self.budget
         self.lived: set[str] = set()
+        self.at_work, self.broken_off = 0, False
         self._since: float | None = None
         self._cuttable: dict[asyncio.Task[StepRecord], str] = {}
 
@@ -114,9 +115,23 @@ class DurableRun(Run):
         reached = [record.elapsed for record in self.record.values()] + [one.seconds for one in self.events[-1:]]
         self.base_s = max(reached, default=0.0)
 
-    def begin(self) -> None:
-        """Start the clock, once; waiting in the queue takes none of the job's time."""
+    @contextmanager
+    def alive(self, path: str) -> Iterator[None]:
+        """Work on a branch here. The first starts the clock: waiting in the queue takes none of the job's time."""
         self._since = self.clock() if self._since is None else self._since
+        self.lived.add(path)
+        self.at_work += 1
+        try:
+            yield
+        finally:
+            self.at_work -= 1
+
+    def break_off(self, error: Exception) -> None:
+        """Stop because nothing can be recorded; the job is taken up again later."""
+        if not self.halted:
+            log.error("job %s breaks off: %s", self.job_id, error)
+            self.broken_off = True
+            self.halt()
 
     def now(self) -> float:
         return self.base_s + (0.0 if self._since is None else max(0.0, self.clock() - self._since))
@@ -167,8 +182,7 @@ class DurableRun(Run):
                 await self.journal.step(self.job_id, key, self.attempt, record)
         except Exception as error:
             # What was paid for can't be written down: stop here and pay for nothing more; a restart goes on from here.
-            log.exception("job %s stands still: its steps can't be kept", self.job_id)
-            self.halt()
+            self.break_off(error)
             raise asyncio.CancelledError from error
         self.record[key] = record
         self.fresh.add(key)

@@ -53,6 +53,8 @@ class Job:
     error: DossierError | None = None
     report: ReportDocument | None = None
     task: asyncio.Task[None] | None = None
+    let_go: bool = False
+    """True once this process has to do with it no more, though it goes on elsewhere or later."""
     _moved: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -78,7 +80,7 @@ class Job:
             for numbered in self.run.events[seq : self.run.visible]:
                 seq = numbered.seq
                 yield numbered
-            if self.status in OVER and seq >= len(self.run.events):
+            if self.let_go or (self.status in OVER and seq >= len(self.run.events)):
                 return
             try:
                 await asyncio.wait_for(moved.wait(), heartbeat_s)
