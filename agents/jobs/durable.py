@@ -77,10 +77,14 @@ class DurableCtx(PortCtx):
     ) -> StepRecord:
         run, key, asked = self.run, f"{self.path}#{name}", asked_for(args)
 
+        async def keep(record: StepRecord) -> None:
+            await run.keep(key, record.model_copy(update={"asked": asked}))
+
         async def body() -> str:
             if not run.knows(key, asked):
-                record = await run.cuttable(self.path, lambda: run.perform(self, fn, args, pool))
-                await run.keep(key, record.model_copy(update={"asked": asked}))
+                record = await run.cuttable(self.path, lambda: run.perform(self, fn, args, pool, keep))
+                if record.stopped and not run.knows(key, asked):
+                    await keep(record)
             return key
 
         noted = await DBOS.run_step_async({"name": name, "preemptible": True}, body)

@@ -138,28 +138,42 @@ class Run:
             yield
 
     async def perform(
+        self,
+        ctx: "PortCtx",
+        fn: Callable[..., Awaitable[Frozen]],
+        args: tuple[Any, ...],
+        pool: Pool,
+        keep: Callable[[StepRecord], Awaitable[None]] | None = None,
+    ) -> StepRecord:
+        """Do a step's effect when it is its turn, and keep what came of it before anybody else has theirs."""
+        async with self.turn(pool, ctx.depth):
+            record = await self._effect(ctx, fn, args, pool)
+            if keep is not None:
+                # What was paid for is written down, even while its branch is being cut off.
+                await asyncio.shield(keep(record))
+            return record
+
+    async def _effect(
         self, ctx: "PortCtx", fn: Callable[..., Awaitable[Frozen]], args: tuple[Any, ...], pool: Pool
     ) -> StepRecord:
-        """Do a step's effect when it is its turn; what goes wrong becomes data."""
-        async with self.turn(pool, ctx.depth):
-            finishing = self.steering.finishing
-            if pool == "model" and (refusal := self._used_up(ctx)):
-                return refusal
-            self.calls_made += 1
-            try:
-                value = (await fn(*args)).model_dump_json()
-            except DossierError as error:
-                return _failed(error, self.now(), finishing(ctx.path))
-            except Exception as error:  # the one place where a step's failure of any kind becomes data
-                log.exception("step failed: %s", ctx.path)
-                return StepRecord(
-                    type=type(error).__name__,
-                    message=f"{type(error).__name__} in a step",
-                    notice=DossierError.notice,
-                    elapsed=self.now(),
-                    finishing=finishing(ctx.path),
-                )
-            return StepRecord(value=value, elapsed=self.now(), finishing=finishing(ctx.path))
+        finishing = self.steering.finishing
+        if pool == "model" and (refusal := self._used_up(ctx)):
+            return refusal
+        self.calls_made += 1
+        try:
+            value = (await fn(*args)).model_dump_json()
+        except DossierError as error:
+            return _failed(error, self.now(), finishing(ctx.path))
+        except Exception as error:  # the one place where a step's failure of any kind becomes data
+            log.exception("step failed: %s", ctx.path)
+            return StepRecord(
+                type=type(error).__name__,
+                message=f"{type(error).__name__} in a step",
+                notice=DossierError.notice,
+                elapsed=self.now(),
+                finishing=finishing(ctx.path),
+            )
+        return StepRecord(value=value, elapsed=self.now(), finishing=finishing(ctx.path))
 
     def _used_up(self, ctx: "PortCtx") -> StepRecord | None:
         """Refuse a call for which no tokens or money are left; time is each call's own time-out."""
