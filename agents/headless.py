@@ -84,7 +84,7 @@ async def research(
             if job.error is not None:
                 raise job.error
             return 1
-        _write(job.report, json_file, out)
+        write_report(job.report, json_file, out)
         _print(job.report)
         return 3 if job.status == "blocked" else GRADE_CODES[job.report.grade]
     finally:
@@ -104,7 +104,7 @@ async def _watch(team: "Team", job: Job) -> None:
     """Show progress until the job is over; an interrupt stops the job and all it has running."""
     try:
         async for numbered in job.follow():
-            if numbered is not None and (line := _line(numbered.event)):
+            if numbered is not None and (line := progress_line(numbered.event)):
                 _say(f"{numbered.seconds:6.1f}s  {line}")
     except asyncio.CancelledError:
         team.jobs.stop(job)
@@ -112,7 +112,8 @@ async def _watch(team: "Team", job: Job) -> None:
         raise
 
 
-def _line(event: Event) -> str:
+def progress_line(event: Event) -> str:
+    """Say in one line what happened; empty for what no reader needs to hear."""
     match event:
         case JobChanged():
             return f"{event.stage}: {event.status}" + (f" ({event.note})" if event.note else "")
@@ -139,7 +140,8 @@ def _check_writable(path: Path) -> None:
         raise BadRequest(f"The folder {path.parent} does not exist.")
 
 
-def _write(document: ReportDocument, json_file: Path | None, out: Path | None) -> None:
+def write_report(document: ReportDocument, json_file: Path | None, out: Path | None) -> None:
+    """Write a report into files, each as its ending says."""
     from agents.report.html import to_html
 
     targets = [(json_file, ".json")] if json_file else []

@@ -21,6 +21,7 @@ from agents.jobs.port import Handlers
 from agents.jobs.service import Job, Jobs, Workbench
 from agents.jobs.shelf import Shelf
 from agents.jobs.steering import Steering
+from agents.keeping import kept_jobs
 from agents.llm.base import Model, OnText
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.offline import OfflineModel
@@ -122,7 +123,6 @@ class Team:
         self.settings, self.models, self.searcher = settings, models, searcher
         self.prompts, self.shelf, self.sample = prompts, shelf, sample
         self.clock, self.today = clock, today
-        # In memory unless told otherwise: what shall outlive this process is kept by the jobs that `open_team` makes.
         self.jobs = jobs or Jobs(shelf, clock, per_job=settings.max_concurrency)
         distinct = tuple(dict.fromkeys(model.name for model in models.values()))
         self.engine = Engine(names=distinct, reasons=any(model.reasons for model in models.values()))
@@ -287,8 +287,7 @@ class Team:
     def _bench(self, commission: Commission, steering: Steering) -> Workbench:
         """Set up what a job works with; after a restart anew."""
         brief = commission.contract.brief if commission.contract else commission.brief
-        desk = self.desk(steering, brief.language if brief else None)
-        handlers = self._handlers(desk)
+        handlers = self._handlers(desk := self.desk(steering, brief.language if brief else None))
         if commission.contract is not None and commission.contract.brief.tier is not None:
             # A tier bounds the searches and sources of the whole run, not those of each leaf and round.
             handlers = bounded(handlers, commission.contract.caps)
@@ -311,17 +310,13 @@ class Team:
         return await self.searcher.probe() if isinstance(self.searcher, Chain) else None
 
     async def open(self) -> None:
-        """Take up the jobs that a former process left.
-
-        Raises:
-            ConfigError: the job store can't be used, or another process runs its jobs.
-        """
+        """Take up the jobs that a former process left; a `ConfigError` when the store can't be used."""
         for job in await self.jobs.open(self._bench):
             for observe in self.observers:
                 observe(job)
 
     async def close(self) -> None:
-        """Stop all jobs (those that are kept go on at the next start) and let go of connections."""
+        """Stop all jobs (kept ones go on at the next start) and let go of connections."""
         await self.jobs.close()
         if isinstance(self.searcher, Chain):
             await self.searcher.close()
@@ -340,27 +335,18 @@ def open_team(settings: Settings, *, keep: bool = True) -> Team:
         if missing := prompts[role.prompt_name].inputs - set(role.takes.model_fields):
             raise ConfigError(f"prompt {role.prompt_name!r} wants {sorted(missing)}, which its contract does not hold")
     sources = _searching(settings)
-    shelf = Shelf(settings.data_dir)
+    jobs = kept_jobs(settings) if keep else None
     team = Team(
         settings,
         models=_models(settings, prompts),
         searcher=sources.searcher,
         prompts=prompts,
-        shelf=shelf,
+        shelf=jobs.shelf if jobs else Shelf(settings.data_dir),
         sample=sources.sample,
-        jobs=_jobs(settings, shelf) if keep else None,
+        jobs=jobs,
     )
     team.fetcher = sources.fetcher
     return team
-
-
-def _jobs(settings: Settings, shelf: Shelf) -> Jobs:
-    # Database and engine take half a second to import: only where jobs are kept.
-    from agents.jobs.kept import Where
-    from agents.jobs.lifecycle import DurableJobs
-
-    where = Where.of(settings.data_dir, settings.database_url.get_secret_value())
-    return DurableJobs(shelf, time.monotonic, where, per_job=settings.max_concurrency)
 
 
 def _models(settings: Settings, prompts: PromptBook) -> dict[str, Model]:

@@ -52,6 +52,12 @@ class Database:
         except (ImportError, SQLAlchemyError) as error:
             raise ConfigError(f"The database can't be used: {_said(error)}.") from error
 
+    @property
+    def file(self) -> Path | None:
+        """Where it is, when it is a file."""
+        name = self.write.url.database
+        return Path(name) if self.sqlite and name else None
+
     async def open(self) -> None:
         """Bring the tables up to what this program knows.
 
@@ -59,8 +65,8 @@ class Database:
             ConfigError: the database can't be read or written, or it is newer than this program.
         """
         try:
-            if self.sqlite and (file := self.write.url.database):
-                Path(file).parent.mkdir(parents=True, exist_ok=True)
+            if self.file is not None:
+                self.file.parent.mkdir(parents=True, exist_ok=True)
             async with self.write.begin() as connection:
                 if not self.sqlite:
                     await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(UPGRADE_LOCK)))

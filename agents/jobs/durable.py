@@ -249,7 +249,12 @@ class Engine:
         """
         global _home
         if not self.runs:
-            self._client = DBOSClient(system_database_url=self.url, serializer=DBOSPortableJSONSerializer())
+            try:
+                # It may be here before any worker is.
+                await asyncio.to_thread(DBOS.migrate, self.url)
+                self._client = DBOSClient(system_database_url=self.url, serializer=DBOSPortableJSONSerializer())
+            except ENGINE_ERRORS as error:
+                raise ConfigError(f"The job queue can't be used: {' '.join(str(error).split())[:200]}") from error
             return
         config: DBOSConfig = {
             "name": "dossier", "application_version": CODE_VERSION, "executor_id": self.executor,

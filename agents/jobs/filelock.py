@@ -36,3 +36,17 @@ def locked(database: Path, place: str) -> IO[str]:
     lock.write(place)
     lock.flush()
     return lock
+
+
+def held_by(database: Path) -> str:
+    """Say which process runs the jobs of a database file; empty when none does."""
+    path = database.with_name(database.name + ".lock")
+    try:
+        with path.open("r", encoding="utf-8") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return lock.read().strip() or "another process"
+    except FileNotFoundError:
+        return ""
+    return ""

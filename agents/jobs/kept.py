@@ -25,6 +25,7 @@ from agents.jobs.running import Clock, Run
 from agents.jobs.service import Job, Jobs, Rebuild, Workbench
 from agents.jobs.shelf import Shelf
 from agents.jobs.store import Spending, Store, StoredJob, WholeJob, Wishes, now
+from agents.jobs.textshelf import DatabaseShelf
 
 log = logging.getLogger(__name__)
 
@@ -56,8 +57,11 @@ class Where:
     def of(cls, folder: Path, url: str = "", **options: Any) -> "Where":
         """Keep jobs in two files of the data folder, or in the operator's database."""
         database = async_url(url, folder)
-        engine = f"sqlite:///{folder / 'engine.db'}" if database.startswith("sqlite") else database
-        return replace(cls(database, engine), **options)
+        if database.startswith("sqlite"):
+            # One process, always the same one as far as the engine is concerned.
+            options |= {"executor": "main", "runs": True}
+            return replace(cls(database, f"sqlite:///{folder / 'engine.db'}"), **options)
+        return replace(cls(database, database), **options)
 
 
 @dataclass
@@ -84,6 +88,8 @@ class KeptJobs(Jobs):
             poll_s=where.poll_s, runs=where.runs,
         )  # fmt: skip
         self.store = Store(Database(where.database_url))
+        if not self.store.database.sqlite:
+            self.shelf = DatabaseShelf(shelf.folder, self.store)
         self.journal = Journal(self.store)
         self.held: dict[str, Held] = {}
         self.opened = False
@@ -209,6 +215,9 @@ class KeptJobs(Jobs):
         if whole is None or whole.row.owner != owner:
             return None
         return await self.shown(whole) if whole.row.over else (await self.load(whole)).job
+
+    async def waiting(self) -> bool:
+        return bool(await self.store.jobs(statuses=("queued", "running"), limit=1))
 
     async def position(self, job: Job) -> int:
         """Say how many jobs start before this one: users take turns, each user's own jobs in the order they came."""

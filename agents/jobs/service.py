@@ -129,6 +129,10 @@ class Jobs:
         """Find a job that `owner` may see, however long ago it ended."""
         return self.get(job_id, owner)
 
+    async def waiting(self) -> bool:
+        """Tell whether any job waits or runs, here or elsewhere."""
+        return any(job.status in {"queued", "running"} for job in self._jobs.values())
+
     async def position(self, job: Job) -> int:
         """Say how many jobs start before this one; 0 when it need not wait."""
         return 0

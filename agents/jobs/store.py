@@ -155,6 +155,13 @@ class Store:
             rows = (await connection.execute(query)).mappings().all()
         return [StoredJob.model_validate(dict(row)) for row in rows]
 
+    async def beginning(self, start: str) -> list[StoredJob]:
+        """Find the jobs whose id begins so."""
+        query = sa.select(*LISTED).where(tables.jobs.c.id.startswith(start, autoescape=True)).order_by(*BY_AGE).limit(5)
+        async with self.database.reading() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        return [StoredJob.model_validate(dict(row)) for row in rows]
+
     async def count(self, owner: str | None = None) -> int:
         """Count jobs."""
         query = sa.select(sa.func.count()).select_from(tables.jobs)

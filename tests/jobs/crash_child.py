@@ -17,7 +17,7 @@ from agents.jobs.shelf import Shelf
 from agents.prompts import load
 from agents.settings import Settings
 from agents.team import ROLES, Team
-from tests.scripts import BRIEF, Worker, leaf, level, node, working_model, world
+from tests.scripts import BRIEF, leaf, level, working_model, world
 
 DELAY_S = float(os.environ.get("CRASH_DELAY_S", "0.05"))
 WIDE = level(
@@ -44,7 +44,7 @@ class Counted:
 
     async def around(self, key, work):
         self.say("begun", key)
-        await asyncio.sleep(DELAY_S * random.uniform(0.6, 1.4))  # noqa: S311
+        await asyncio.sleep(DELAY_S * random.uniform(0.6, 1.4))
         out = await work
         self.say("ended", key)
         return out

@@ -1,6 +1,5 @@
 """A PostgreSQL for the tests: DOSSIER_TEST_DATABASE_URL, or a server of one's own where its programs are installed."""
 
-import glob
 import os
 import pwd
 import shutil
@@ -8,6 +7,7 @@ import socket
 import subprocess
 import tempfile
 import uuid
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +15,8 @@ TOLD = "NO POSTGRESQL: set DOSSIER_TEST_DATABASE_URL or install it; many machine
 
 
 def program(name):
-    found = shutil.which(name) or next(iter(sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"), reverse=True)), None)
+    packaged = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True)
+    found = shutil.which(name) or (str(packaged[0]) if packaged else None)
     return found and os.path.realpath(found)
 
 

@@ -66,7 +66,7 @@ def whole(tmp_path_factory):
 def check(folder, whole, url, seed):
     document, in_peace = whole
     total = sum(1 for one in in_peace if one[0] == "ended")
-    moment = random.Random(seed).randrange(2, total - 2)  # noqa: S311
+    moment = random.Random(seed).randrange(2, total - 2)
     assert killed_after(folder, moment, url) == -signal.SIGKILL
     done_before = Counter(key for what, key, *_ in calls(folder) if what == "ended")
 
