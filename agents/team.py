@@ -274,12 +274,9 @@ class Team:
         cost: float | None,
     ) -> Job:
         job = self.jobs.start(
-            commission,
-            self._bench(commission, Steering()),
-            owner=owner,
-            title=brief.question[:120],
+            commission, self._bench(commission, Steering()), owner=owner, title=brief.question[:120],
             budget=Spending(seconds=None if minutes is None else minutes * 60, tokens=tokens, cost_usd=cost),
-        )
+        )  # fmt: skip
         for observe in self.observers:
             observe(job)
         return job

@@ -88,9 +88,8 @@ def team_in(folder, url="", **where):
 
 async def main(folder, url=""):
     team = team_in(folder, url)
-    began = time.monotonic()
+    (folder / "opening").touch()
     await team.open()
-    (folder / "opened").write_text(str(time.monotonic() - began))
     rows = await team.jobs.store.jobs()
     job = team.jobs.get(rows[0].id, "ann") if rows else team.commission(BRIEF, owner="ann", challenge=False)
     if job is not None:
