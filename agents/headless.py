@@ -48,14 +48,14 @@ async def research(
         if path is not None:
             _check_writable(path)
     text = checked(question)
-    team = open_team(settings)
+    team = open_team(settings, keep=True)
     try:
         await team.open()
     except InUse as error:
         # A chat runs its jobs there: this run needs no more than this process.
         _say(f"{error.other} keeps the jobs of this folder; this run ends with its own process.")
         await team.close()
-        team = open_team(settings, keep=False)
+        team = open_team(settings)
     try:
         _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
         if (probed := await team.probe()) is not None:

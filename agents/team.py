@@ -321,8 +321,8 @@ class Team:
             await self.fetcher.aclose()
 
 
-def open_team(settings: Settings, *, keep: bool = True) -> Team:
-    """Wire a team from settings; with `keep`, its jobs outlive this process once the team was opened.
+def open_team(settings: Settings, *, keep: bool = False) -> Team:
+    """Wire a team from settings; with `keep`, its jobs outlive this process: `Team.open` takes them up.
 
     Raises:
         ConfigError: a setting can't be used; the message says which and why.

@@ -17,6 +17,7 @@ from agents.errors import BadRequest, DossierError
 from agents.events import JobChanged
 from agents.jobs.database import Database, async_url
 from agents.jobs.durable import CODE_VERSION, ENGINE_ERRORS, DurableCtx, Engine, Host
+from agents.jobs.filelock import InUse, held_by
 from agents.jobs.journal import Journal
 from agents.jobs.limits import ProcessLimits
 from agents.jobs.live import DurableRun
@@ -99,6 +100,20 @@ class KeptJobs(Jobs):
         self._rebuild: Rebuild | None = None
 
     # ---- opening and closing
+
+    async def check(self) -> None:
+        """Find out before anything is started whether jobs can be kept.
+
+        Raises:
+            ConfigError: the store can't be used, or another process runs its jobs.
+        """
+        file = self.store.database.file
+        if file is not None and (other := held_by(file.with_name("engine.db"))):
+            raise InUse(f"The jobs in {file.parent} are already run by {other}.", other)
+        try:
+            await self.store.database.open()
+        finally:
+            await self.store.database.close()
 
     async def open(self, rebuild: Rebuild) -> list[Job]:
         """Take up what a former process left: running jobs go on by themselves.

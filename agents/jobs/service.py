@@ -121,6 +121,9 @@ class Jobs:
         self.limits = limits or ProcessLimits()
         self._jobs: dict[str, Job] = {}
 
+    async def check(self) -> None:
+        """Find out before anything is started whether jobs can be kept; here none are."""
+
     async def open(self, rebuild: Rebuild) -> list[Job]:
         """Take up what a former process left; here it left nothing."""
         return []

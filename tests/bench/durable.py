@@ -29,6 +29,7 @@ from tests.jobs.test_crash import calls, child, cited, finished, killed_after  #
 from tests.scripts import BRIEF  # noqa: E402
 
 ALL = "--all" in sys.argv
+os.environ["CRASH_WIDE"] = "1"
 
 
 def shape(delay_s):

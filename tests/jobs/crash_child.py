@@ -17,20 +17,35 @@ from agents.jobs.shelf import Shelf
 from agents.prompts import load
 from agents.settings import Settings
 from agents.team import ROLES, Team
-from tests.scripts import BRIEF, leaf, level, working_model, world
+from tests.scripts import BRIEF, leaf, level, node, working_model, world
 
 DELAY_S = float(os.environ.get("CRASH_DELAY_S", "0.05"))
-WIDE = level(
-    *(
-        leaf(f"{what} {n}", f"{question} ({n})?")
-        for n in range(int(os.environ.get("CRASH_LEAVES", "2")))
-        for what, question in (
-            ("Closures", "On how many days was the Orvane ferry line closed in winter"),
-            ("Costs", "What did the Orvane winter service cost"),
-            ("Passengers", "How many passengers did the Orvane ferry carry"),
+ABOUT = {
+    "Closures": "On how many days was the Orvane ferry line closed in winter",
+    "Costs": "What did the Orvane winter service cost",
+    "Passengers": "How many passengers did the Orvane ferry carry",
+}
+"""Leaves and their questions; each is asked for several years, so that no two are the same."""
+
+
+def leaves(first):
+    return level(
+        *(
+            leaf(f"{what} {year}", f"{question} of the year {year}, according to report {year * 7 % 100}?")
+            for year in range(first, first + 2)
+            for what, question in ABOUT.items()
         )
     )
-)
+
+
+PLANS = {
+    BRIEF.queries[0].text: leaves(2020)
+    if not os.environ.get("CRASH_WIDE")
+    else level(node("early years"), node("late years")),
+    "Settle early years": leaves(2016),
+    "Settle late years": leaves(2022),
+}
+"""Six leaves under the root, or twelve under two executors."""
 
 
 class Counted:
@@ -54,7 +69,7 @@ class Model:
     reasons, name = True, "scripted"
 
     def __init__(self, counted):
-        self.inner, self.counted = working_model({BRIEF.queries[0].text: WIDE}), counted
+        self.inner, self.counted = working_model(PLANS), counted
 
     async def reply(self, request, on_text=None):
         key = f"{request.role}:{request.given.model_dump_json()}"
