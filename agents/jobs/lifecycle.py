@@ -21,6 +21,8 @@ DRAIN_S = 120.0
 WRITING = ("section", "lead", "frame", "reflector")
 """Kinds of steps that a rework does anew; what was searched, read and extracted stays."""
 TAKEN = "Somebody else has just taken this job up."
+DONE, ANSWER_S = "done", 150.0
+"""What a granted wish is answered with, and seconds that a worker gets to answer (pausing waits for calls in flight)."""
 ROUND_S = 0.5
 """Seconds between two looks at what other processes wish, or have done."""
 SILENT_S = 600.0
@@ -79,6 +81,18 @@ class DurableJobs(KeptJobs):
     async def _wish(self, job: Job, verb: str, argument: str = "") -> None:
         await self.store.wish(job.id, verb, argument)
 
+    async def _asked(self, job: Job, verb: str) -> Job:
+        """Have a worker do it, and wait for its answer."""
+        wish, began = await self.store.wish(job.id, verb), self.clock()
+        while not (said := await self.store.granted(wish)):
+            if self.clock() - began > ANSWER_S:
+                raise BadRequest("No worker answers now. It will be done when one does.")
+            await asyncio.sleep(ROUND_S / 2)
+        if said != DONE:
+            raise BadRequest(said)
+        await self._catch_up()
+        return self.get(job.id, job.owner) or job
+
     # ---- what takes a moment
 
     async def cancel(self, job: Job) -> None:
@@ -99,6 +113,9 @@ class DurableJobs(KeptJobs):
         Raises:
             BadRequest: it is neither waiting nor running.
         """
+        if not self.where.runs:
+            await self._asked(job, "pause")
+            return
         if job.status not in {"queued", "running"}:
             raise BadRequest(f"Only a waiting or running job can be paused; this one is {job.status}.")
         held, run = self.held[job.id], self.run_of(job)
@@ -120,6 +137,8 @@ class DurableJobs(KeptJobs):
         Raises:
             BadRequest: it is not paused, or somebody else was quicker.
         """
+        if not self.where.runs:
+            return await self._asked(job, "resume")
         if job.status != "blocked" or job.blocked_reason != "paused":
             raise BadRequest("Only a paused job can be resumed.")
         return await self._anew(job.id, "Resumed.", again=False)
@@ -130,6 +149,8 @@ class DurableJobs(KeptJobs):
         Raises:
             BadRequest: it is at work, or somebody else was quicker.
         """
+        if not self.where.runs:
+            return await self._asked(job, "restart")
         self._must_rest(job)
         failed = [key for key, (_, step) in (await self.store.steps(job.id)).items() if step.value is None]
         return await self._anew(job.id, "Restarted.", forget=failed)
@@ -140,6 +161,8 @@ class DurableJobs(KeptJobs):
         Raises:
             BadRequest: it is at work, or somebody else was quicker.
         """
+        if not self.where.runs:
+            return await self._asked(job, "rework")
         self._must_rest(job)
         redone = [
             key
@@ -252,7 +275,7 @@ class DurableJobs(KeptJobs):
                     return f"Nothing to do: this job is {job.status}."
         except DossierError as error:
             return error.notice
-        return "done"
+        return DONE
 
     # ---- rounds
 

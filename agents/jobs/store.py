@@ -246,15 +246,15 @@ class Store:
             return int(done.scalar_one())
 
     async def take_wishes(self, executor: str) -> list[Row]:
-        """Take the wishes that nobody has taken, oldest first."""
-        wishes = tables.wishes
+        """Take the wishes that nobody has taken, oldest first; of jobs that run elsewhere none."""
+        wishes, jobs = tables.wishes, tables.jobs
+        mine = sa.select(jobs.c.id).where((jobs.c.status != "running") | jobs.c.executor.in_((executor, "")))
+        open_ones = wishes.c.taken_by.is_(None) & wishes.c.job_id.in_(mine)
         async with self.database.reading() as connection:
-            if (
-                await connection.execute(sa.select(wishes.c.id).where(wishes.c.taken_by.is_(None)).limit(1))
-            ).first() is None:
+            if (await connection.execute(sa.select(wishes.c.id).where(open_ones).limit(1))).first() is None:
                 return []
         async with self.database.begin() as connection:
-            query = sa.update(wishes).where(wishes.c.taken_by.is_(None)).values(taken_by=executor).returning(wishes)
+            query = sa.update(wishes).where(open_ones).values(taken_by=executor).returning(wishes)
             rows = (await connection.execute(query)).mappings().all()
         return sorted((dict(row) for row in rows), key=lambda row: int(row["id"]))
 

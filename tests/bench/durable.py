@@ -1,6 +1,6 @@
 """Durable jobs, measured: overhead, crashes at seeded moments, restart, workers, events, a long list.
 
-python tests/bench/durable.py [--all]   (with --all: 20 crash points on each database; minutes)
+python tests/bench/durable.py [--all] [--crashes]   (--all: 20 crash points on each database; minutes)
 """
 
 import asyncio
@@ -205,7 +205,8 @@ def main():
     try:
         asyncio.run(listing())
         asyncio.run(events())
-        asyncio.run(overhead(url_of if address else None))
+        if "--crashes" not in sys.argv:
+            asyncio.run(overhead(url_of if address else None))
         crashes(lambda: "", 20 if ALL else 3, "SQLite")
         if address:
             crashes(url_of, 20 if ALL else 3, "PostgreSQL")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.errors import BadRequest
 from tests.jobs.conftest import bench_of, opened
 from tests.jobs.postgres import database, server  # noqa: F401 - fixtures
 from tests.jobs.test_crash import calls
@@ -87,7 +88,27 @@ async def test_a_watcher_stops_a_job_that_runs_elsewhere(tmp_path, database):  #
         assert time.monotonic() - began < 10
 
 
-@pytest.mark.timeout(200)
+async def test_a_watcher_pauses_and_resumes_a_job_that_runs_elsewhere(tmp_path, database):  # noqa: F811
+    async with (
+        workers(tmp_path, database, "one", "two"),
+        opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept,
+    ):
+        job = kept.start(owner="ann")
+        await until(lambda: any(what == "ended" for what, *_ in calls(tmp_path)))
+        await kept.jobs.pause(job)
+        await until(lambda: job.blocked_reason == "paused")
+        before = len(calls(tmp_path))
+        await asyncio.sleep(0.5)
+        assert len(calls(tmp_path)) == before
+        with pytest.raises(BadRequest, match="Only a waiting or running job"):
+            await kept.jobs.pause(job)
+        await kept.jobs.resume(job)
+        await asyncio.wait_for(job.wait(), 60)
+        assert job.status == "done"
+        done = [key for what, key, *_ in calls(tmp_path) if what == "ended"]
+        assert len(done) == len(set(done))
+
+
 async def test_the_full_text_of_a_source_is_in_the_database(tmp_path, database):  # noqa: F811
     from agents.jobs.database import Database, async_url
     from agents.jobs.store import Store
