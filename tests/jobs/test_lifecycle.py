@@ -2,11 +2,13 @@
 
 import asyncio
 import time
+from contextlib import asynccontextmanager
 
 import pytest
 
 from agents.contracts.outcome import Commission
 from agents.errors import BadRequest, SearchError, StepFailed
+from agents.jobs.database import Database
 from agents.jobs.steering import Steering
 from agents.jobs.store import now
 from tests.jobs.conftest import Given, Word, bench_of, opened, until
@@ -283,3 +285,36 @@ async def test_what_has_been_over_for_long_is_purged(tmp_path):
         assert await kept.jobs.purge(days=-1) == 1
         assert await kept.jobs.store.job(job.id) is None
         assert now().tzinfo is not None
+
+
+async def test_with_a_full_disk_a_job_breaks_off_pays_nothing_more_and_is_taken_up_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("agents.jobs.journal.AGAIN_S", (0.01,))
+    monkeypatch.setattr("agents.jobs.lifecycle.ALIVE_S", 0.1)
+    world, full, begin = World(), [], Database.begin
+
+    @asynccontextmanager
+    async def begin_if_there_is_room(self):
+        if full:
+            raise OSError(28, "No space left on device")
+        async with begin(self) as connection:
+            yield connection
+
+    monkeypatch.setattr(Database, "begin", begin_if_there_is_room)
+
+    async def root(ctx):
+        await ctx.call("quick", "1", world.quick, "a", gives=Word)
+        await ctx.call("hold", "1", world.held, "b", gives=Word)
+        await ctx.call("quick", "2", world.quick, "c", gives=Word)
+
+    async with opened(tmp_path, bench_of(root)) as kept:
+        job = kept.start()
+        await until(lambda: world.made == ["a", "b"])
+        full.append(1)
+        world.go.set()
+        await until(lambda: kept.jobs.run_of(job).broken_off)
+        await asyncio.sleep(0.3)
+        assert world.made == ["a", "b"]
+        full.clear()
+        await kept.ended(job)
+        assert job.status == "done"
+        assert world.made == ["a", "b", "c"]
