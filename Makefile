@@ -6,7 +6,7 @@ BIN := .venv/bin
 export LITELLM_LOCAL_MODEL_COST_MAP = True
 export LITELLM_MODE = PRODUCTION
 
-.PHONY: help run setup setup-dev browser test check fmt lint types arch lock prompts bench eval clean
+.PHONY: help run setup setup-dev browser test check fmt lint types arch lock prompts bench bench-pg eval clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -61,14 +61,17 @@ prompts: setup-dev ## rewrite prompts/lock.toml after a prompt changed and its v
 	$(BIN)/python -m agents.prompts
 
 lock: $(UV) ## resolve the lock files anew
-	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --exclude-newer '7 days' --no-header --quiet pyproject.toml -o requirements.lock
-	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --exclude-newer '7 days' --no-header --quiet --group dev pyproject.toml -o requirements-dev.lock
+	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --exclude-newer '7 days' --no-header --quiet --extra postgres pyproject.toml -o requirements.lock
+	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --exclude-newer '7 days' --no-header --quiet --extra postgres --group dev pyproject.toml -o requirements-dev.lock
 
 bench: setup-dev ## measure the figures of docs/benchmarks.md on this machine
 	$(BIN)/python tests/bench/offline.py
 
 eval: setup-dev ## measure quality on the labelled data, where it is at hand
 	$(BIN)/python -m tests.bench.quality
+
+bench-pg: setup-dev ## durable jobs: crashes at 20 moments on both databases, overhead, list of 10,000 (minutes)
+	$(BIN)/python tests/bench/durable.py --all
 
 clean:
 	rm -rf .venv .venv-tools .pytest_cache .mypy_cache .ruff_cache

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
+from agents import cli_jobs
 from agents.errors import BadRequest, ConfigError, DossierError
 
 app = typer.Typer(
@@ -16,6 +17,8 @@ app = typer.Typer(
     help="Dossier: from a broad question to a report whose every sentence opens its quote.",
     pretty_exceptions_enable=False,
 )
+
+cli_jobs.register(app)
 
 EXIT_COMPLETE, EXIT_ERROR, EXIT_USAGE, EXIT_PARTIAL, EXIT_NOTHING = 0, 1, 2, 3, 4
 """Exit codes of `run`: complete, error or cancelled, bad usage or not feasible, partial or blocked, nothing found."""

@@ -1,18 +1,22 @@
 """One research run without the chat: the request is the authorization, but an infeasible question is still refused."""
 
 import asyncio
-import contextlib
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agents.contracts.base import Mode, Tier
 from agents.contracts.report import ReportDocument
 from agents.errors import BadRequest, NotFeasible
 from agents.events import Event, JobChanged, NodeChanged, Noted, ReportWritten, SearchDone, SourceRead, SourceRejected
+from agents.jobs.filelock import InUse
 from agents.jobs.service import Job
 from agents.research.scoping import Scope, checked
 from agents.settings import Settings
+
+if TYPE_CHECKING:
+    from agents.team import Team
 
 SCOPING_SHARE = 0.15
 """Part of the time that understanding the question may take."""
@@ -44,7 +48,14 @@ async def research(
         if path is not None:
             _check_writable(path)
     text = checked(question)
-    team = open_team(settings)
+    team = open_team(settings, keep=True)
+    try:
+        await team.open()
+    except InUse as error:
+        # A chat runs its jobs there: this run needs no more than this process.
+        _say(f"{error.other} keeps the jobs of this folder; this run ends with its own process.")
+        await team.close()
+        team = open_team(settings)
     try:
         _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
         if (probed := await team.probe()) is not None:
@@ -67,13 +78,13 @@ async def research(
             raise _not_feasible(scope)
         brief = scope.brief(team.today(), max_cost_usd=settings.max_cost_usd).model_copy(update={"tier": tier})
         job = team.commission(brief, challenge=challenge)
-        await _watch(job)
+        await _watch(team, job)
         await job.wait()
         if job.report is None:
             if job.error is not None:
                 raise job.error
             return 1
-        _write(job.report, json_file, out)
+        write_report(job.report, json_file, out)
         _print(job.report)
         return 3 if job.status == "blocked" else GRADE_CODES[job.report.grade]
     finally:
@@ -89,21 +100,20 @@ def _not_feasible(scope: Scope) -> NotFeasible:
     return error
 
 
-async def _watch(job: Job) -> None:
+async def _watch(team: "Team", job: Job) -> None:
     """Show progress until the job is over; an interrupt stops the job and all it has running."""
     try:
         async for numbered in job.follow():
-            if numbered is not None and (line := _line(numbered.event)):
+            if numbered is not None and (line := progress_line(numbered.event)):
                 _say(f"{numbered.seconds:6.1f}s  {line}")
     except asyncio.CancelledError:
-        if job.task:
-            job.task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await job.task
+        team.jobs.stop(job)
+        await job.wait()
         raise
 
 
-def _line(event: Event) -> str:
+def progress_line(event: Event) -> str:
+    """Say in one line what happened; empty for what no reader needs to hear."""
     match event:
         case JobChanged():
             return f"{event.stage}: {event.status}" + (f" ({event.note})" if event.note else "")
@@ -130,7 +140,8 @@ def _check_writable(path: Path) -> None:
         raise BadRequest(f"The folder {path.parent} does not exist.")
 
 
-def _write(document: ReportDocument, json_file: Path | None, out: Path | None) -> None:
+def write_report(document: ReportDocument, json_file: Path | None, out: Path | None) -> None:
+    """Write a report into files, each as its ending says."""
     from agents.report.html import to_html
 
     targets = [(json_file, ".json")] if json_file else []

@@ -71,6 +71,14 @@ class Settings(BaseSettings):
     """Hosts inside the network that pages may be read from: a comma list of `host:port`, or `pattern=host:port` to dial there."""
     data_dir: Path = Field(default=ROOT / ".data", validation_alias="DOSSIER_DATA_DIR")
     """Folder for indexes, texts, reports, history and the session secret."""
+    database_url: SecretStr = Field(default=SecretStr(""), validation_alias="DOSSIER_DATABASE_URL")
+    """Database of the jobs: `postgresql://…` for several machines. Default: SQLite files in the data folder."""
+    runs_jobs: bool = Field(default=True, validation_alias="DOSSIER_RUNS_JOBS")
+    """False for a chat server whose jobs are run by `python -m agents worker` elsewhere; needs PostgreSQL."""
+    worker_name: str = Field(default="", validation_alias="DOSSIER_WORKER_NAME")
+    """Name of this process among those that run jobs, distinct and the same after a restart. Default: the host's."""
+    worker_jobs: int = Field(default=4, ge=1, le=64, validation_alias="DOSSIER_WORKER_JOBS")
+    """Jobs that this process runs at once."""
     host: str = Field(default="127.0.0.1", validation_alias="DOSSIER_HOST")
     """Address to listen on. Other than loopback needs DOSSIER_API_KEY."""
     port: int = Field(default=8000, ge=1, le=65535, validation_alias="PORT")

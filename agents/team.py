@@ -21,6 +21,7 @@ from agents.jobs.port import Handlers
 from agents.jobs.service import Job, Jobs, Workbench
 from agents.jobs.shelf import Shelf
 from agents.jobs.steering import Steering
+from agents.keeping import kept_jobs
 from agents.llm.base import Model, OnText
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.offline import OfflineModel
@@ -117,11 +118,12 @@ class Team:
         sample: bool,
         clock: Clock = time.monotonic,
         today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(),
+        jobs: Jobs | None = None,
     ) -> None:
         self.settings, self.models, self.searcher = settings, models, searcher
         self.prompts, self.shelf, self.sample = prompts, shelf, sample
         self.clock, self.today = clock, today
-        self.jobs = Jobs(shelf, clock, per_job=settings.max_concurrency)
+        self.jobs = jobs or Jobs(shelf, clock, per_job=settings.max_concurrency)
         distinct = tuple(dict.fromkeys(model.name for model in models.values()))
         self.engine = Engine(names=distinct, reasons=any(model.reasons for model in models.values()))
         self.retrievers: tuple[str, ...] = getattr(searcher, "names", (searcher.name,))
@@ -271,22 +273,22 @@ class Team:
         tokens: int | None,
         cost: float | None,
     ) -> Job:
-        steering = Steering()
-        desk = self.desk(steering, brief.language)
-        handlers = self._handlers(desk)
-        if commission.contract is not None and brief.tier is not None:
-            # A tier bounds the searches and sources of the whole run, not those of each leaf and round.
-            handlers = bounded(handlers, commission.contract.caps)
         job = self.jobs.start(
-            commission,
-            Workbench(handlers=handlers, build=self._build, close=desk.close, steering=steering),
-            owner=owner,
-            title=brief.question[:120],
+            commission, self._bench(commission, Steering()), owner=owner, title=brief.question[:120],
             budget=Spending(seconds=None if minutes is None else minutes * 60, tokens=tokens, cost_usd=cost),
-        )
+        )  # fmt: skip
         for observe in self.observers:
             observe(job)
         return job
+
+    def _bench(self, commission: Commission, steering: Steering) -> Workbench:
+        """Set up what a job works with; after a restart anew."""
+        brief = commission.contract.brief if commission.contract else commission.brief
+        handlers = self._handlers(desk := self.desk(steering, brief.language if brief else None))
+        if commission.contract is not None and commission.contract.brief.tier is not None:
+            # A tier bounds the searches and sources of the whole run, not those of each leaf and round.
+            handlers = bounded(handlers, commission.contract.caps)
+        return Workbench(handlers=handlers, build=self._build, close=desk.close, steering=steering)
 
     def _build(self, job_id: str, outcome: Outcome, actual: Actual) -> ReportDocument:
         unread = tuple(getattr(self.searcher, "unread", ()))[:MAX_UNREAD]
@@ -304,8 +306,14 @@ class Team:
         """Try keyless web search once, briefly; None where none would be asked."""
         return await self.searcher.probe() if isinstance(self.searcher, Chain) else None
 
+    async def open(self) -> None:
+        """Take up the jobs that a former process left; a `ConfigError` when the store can't be used."""
+        for job in await self.jobs.open(self._bench):
+            for observe in self.observers:
+                observe(job)
+
     async def close(self) -> None:
-        """Stop all jobs and wait for them, then let go of connections."""
+        """Stop all jobs (kept ones go on at the next start) and let go of connections."""
         await self.jobs.close()
         if isinstance(self.searcher, Chain):
             await self.searcher.close()
@@ -313,8 +321,8 @@ class Team:
             await self.fetcher.aclose()
 
 
-def open_team(settings: Settings) -> Team:
-    """Wire a team from settings.
+def open_team(settings: Settings, *, keep: bool = False) -> Team:
+    """Wire a team from settings; with `keep`, its jobs outlive this process: `Team.open` takes them up.
 
     Raises:
         ConfigError: a setting can't be used; the message says which and why.
@@ -324,13 +332,15 @@ def open_team(settings: Settings) -> Team:
         if missing := prompts[role.prompt_name].inputs - set(role.takes.model_fields):
             raise ConfigError(f"prompt {role.prompt_name!r} wants {sorted(missing)}, which its contract does not hold")
     sources = _searching(settings)
+    jobs = kept_jobs(settings) if keep else None
     team = Team(
         settings,
         models=_models(settings, prompts),
         searcher=sources.searcher,
         prompts=prompts,
-        shelf=Shelf(settings.data_dir),
+        shelf=jobs.shelf if jobs else Shelf(settings.data_dir),
         sample=sources.sample,
+        jobs=jobs,
     )
     team.fetcher = sources.fetcher
     return team

@@ -6,7 +6,7 @@ The report itself lies on the shelf; here lies what the shelf does not know: own
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
@@ -153,16 +153,23 @@ class Ledger:
         On the way its tree is entered now and then: all that is left of a run whose process is killed.
         """
         while job.task is not None and not job.task.done():
-            await self.write(entry_of(job, thread_id).model_copy(update={"status": "running"}))
+            entry = entry_of(job, thread_id)
+            await self.write(entry if entry.status == "blocked" else entry.model_copy(update={"status": "running"}))
             await asyncio.wait({job.task}, timeout=EVERY_S)
         ended = entry_of(job, thread_id)
         await self.write(ended)
         return ended
 
-    async def settle(self, shelf: Shelf) -> list[Entry]:
-        """Close what a former process left open: with its report if there is one, else as interrupted."""
+    async def open_entries(self) -> list[Entry]:
+        """List what is not over as far as the ledger knows."""
+        return await self._read("WHERE status NOT IN ('done', 'failed', 'cancelled')", ())
+
+    async def settle(self, shelf: Shelf, alive: Collection[str] = ()) -> list[Entry]:
+        """Close what a former process left open and nobody goes on with: with its report, else as interrupted."""
         settled = []
-        for entry in await self._read("WHERE status NOT IN ('done', 'failed', 'cancelled')", ()):
+        for entry in await self.open_entries():
+            if entry.id in alive:
+                continue
             report = await shelf.report(entry.id)
             if report is not None:
                 closed = entry.model_copy(update={"status": "done", "grade": report.grade, "title": report.title})

@@ -1,4 +1,4 @@
-"""Finding a job that a caller may see: alive in this process, or in the ledger of those that were."""
+"""Finding a job that a caller may see: among the kept ones, or in the ledger of those that were."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class Found:
 
     entry: Entry
     job: Job | None
-    """None when the process that ran it is gone."""
+    """None when it is kept nowhere but in the ledger."""
 
     @property
     def tree(self) -> TreeView:
@@ -54,7 +54,7 @@ class Lookup:
         Raises:
             ApiError: 404; there is none, or it is somebody else's.
         """
-        job = self.team.jobs.get(job_id, owner)
+        job = await self.team.jobs.find(job_id, owner)
         if job is not None:
             return Found(entry_of(job), job)
         entry = await self.ledger.get(job_id, owner)

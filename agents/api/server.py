@@ -3,6 +3,7 @@
 This module imports nothing that imports Chainlit.
 """
 
+import asyncio
 import os
 import socket
 import threading
@@ -94,6 +95,7 @@ def serve(settings: Settings) -> None:
     config.run.headless = True
     config.run.host, config.run.port = settings.host, settings.port
     site = opened(settings)
+    asyncio.run(site.team.jobs.check())
     config.run.module_name = str(ROOT / "app.py")
     load_module(config.run.module_name)
     if callable(warm_up := getattr(site.team, "warm_up", None)):

@@ -68,7 +68,7 @@ def opened(settings: Settings | None = None, team: Team | None = None) -> Site:
         check_exposure(settings)
         log_to_stderr(settings.log_level)
         settings.data_dir.mkdir(parents=True, exist_ok=True)
-        team = team or open_team(settings)
+        team = team or open_team(settings, keep=True)
         site = Site(settings, team, Ledger(settings.data_dir / "chat.db"))
         # Else Chainlit opens a browser window by itself.
         config.run.headless = True

@@ -12,6 +12,7 @@ from chainlit.mode import Mode, ModeOption
 from pydantic import ValidationError
 
 from agents.api.exposure import LOCAL, REMOTE, is_the_key
+from agents.api.ledger import entry_of
 from agents.api.site import Site
 from agents.chat.acts import Act, Refuse, Started
 from agents.chat.conversation import Conversation, Talk
@@ -62,8 +63,19 @@ class Chat:
     # ---- life of the server
 
     async def open(self) -> None:
-        """Close what a former process left open."""
-        for entry in await self.ledger.settle(self.team.shelf):
+        """Go on with what a former process left open, and close what nobody goes on with."""
+        await self.team.open()
+        alive = set()
+        for entry in await self.ledger.open_entries():
+            job = await self.team.jobs.find(entry.id, entry.owner)
+            if job is None:
+                continue
+            alive.add(entry.id)
+            if job.over:
+                await self.ledger.write(entry_of(job, entry.thread_id))
+            else:
+                self.outcomes.watch(job, entry.thread_id, await self.history.get_user(entry.owner))
+        for entry in await self.ledger.settle(self.team.shelf, alive):
             log.info("job %s was left open by a former process: %s", entry.id, entry.status)
         # In the background: the first page must not wait for a network that may not be there.
         self._probing = asyncio.create_task(self.site.reach.ask(self.team), name="probe")

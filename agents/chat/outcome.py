@@ -60,6 +60,9 @@ class Outcomes:
             if self.closing and entry.status == "cancelled":
                 entry = entry.model_copy(update={"status": "failed", "note": SHUT_DOWN})
                 await self.ledger.write(entry)
+            if not entry.over and job.report is None:
+                # The server ends and the run does not: it goes on, and is watched again, at the next start.
+                return
             await self.show(entry, user, job.report)
         except Exception:
             # The report itself is saved; it is shown when the chat is opened again.

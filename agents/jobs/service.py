@@ -4,19 +4,20 @@ import asyncio
 import contextvars
 import logging
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from agents.budget import Budget, Limits
-from agents.contracts.job import OVER, JobRecord, JobStatus, Stage
+from agents.contracts.job import OVER, BlockedReason, JobRecord, JobStatus, Stage
 from agents.contracts.outcome import Commission, Outcome
 from agents.contracts.report import Actual, ReportDocument
 from agents.errors import DossierError
 from agents.events import JobChanged, Numbered, ReportWritten
 from agents.jobs.limits import ProcessLimits
-from agents.jobs.memory import Clock, JobRun
+from agents.jobs.memory import JobRun
 from agents.jobs.port import Handlers
+from agents.jobs.running import Clock, Run
 from agents.jobs.shelf import Shelf
 from agents.jobs.steering import Steering
 
@@ -44,13 +45,16 @@ class Job:
     owner: str
     title: str
     commission: Commission
-    run: JobRun
+    run: Run
     created: str
     status: JobStatus = "queued"
     stage: Stage = "planning"
+    blocked_reason: BlockedReason | None = None
     error: DossierError | None = None
     report: ReportDocument | None = None
     task: asyncio.Task[None] | None = None
+    let_go: bool = False
+    """True once this process has to do with it no more, though it goes on elsewhere or later."""
     _moved: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -73,10 +77,10 @@ class Job:
         seq = after
         while True:
             moved = self._moved
-            for numbered in self.run.events[seq:]:
+            for numbered in self.run.events[seq : self.run.visible]:
                 seq = numbered.seq
                 yield numbered
-            if self.status in OVER and seq >= len(self.run.events):
+            if self.let_go or (self.status in OVER and seq >= len(self.run.events)):
                 return
             try:
                 await asyncio.wait_for(moved.wait(), heartbeat_s)
@@ -99,18 +103,42 @@ class Job:
             status=self.status,
             stage=self.stage,
             created=self.created,
+            blocked_reason=self.blocked_reason,
             error=self.notice,
             report=self.report,
         )
 
 
+Rebuild = Callable[[Commission, Steering], Workbench]
+"""Sets up a commission's workbench anew, after a restart."""
+
+
 class Jobs:
-    """All jobs of this process."""
+    """All jobs of this process, in memory: what is over or cut off is gone with it."""
 
     def __init__(self, shelf: Shelf, clock: Clock, *, per_job: int = 6, limits: ProcessLimits | None = None) -> None:
         self.shelf, self.clock, self.per_job = shelf, clock, per_job
         self.limits = limits or ProcessLimits()
         self._jobs: dict[str, Job] = {}
+
+    async def check(self) -> None:
+        """Find out before anything is started whether jobs can be kept; here none are."""
+
+    async def open(self, rebuild: Rebuild) -> list[Job]:
+        """Take up what a former process left; here it left nothing."""
+        return []
+
+    async def find(self, job_id: str, owner: str = "") -> Job | None:
+        """Find a job that `owner` may see, however long ago it ended."""
+        return self.get(job_id, owner)
+
+    async def waiting(self) -> bool:
+        """Tell whether any job waits or runs, here or elsewhere."""
+        return any(job.status in {"queued", "running"} for job in self._jobs.values())
+
+    async def position(self, job: Job) -> int:
+        """Say how many jobs start before this one; 0 when it need not wait."""
+        return 0
 
     def start(
         self, commission: Commission, bench: Workbench, *, owner: str = "", title: str = "", budget: Limits = Limits()
@@ -138,7 +166,7 @@ class Jobs:
         self._jobs[job_id] = job
         # An empty context: a job must not inherit the chat session that started it, whose emitter dies with the page.
         job.task = asyncio.get_running_loop().create_task(
-            self._work(job, bench), context=contextvars.Context(), name=f"job-{job_id}"
+            self._work(job, bench, run), context=contextvars.Context(), name=f"job-{job_id}"
         )
         return job
 
@@ -189,17 +217,28 @@ class Jobs:
     def _heard(self, job: Job, numbered: Numbered) -> None:
         if isinstance(numbered.event, JobChanged):
             job.status, job.stage = numbered.event.status, numbered.event.stage
+            job.blocked_reason = numbered.event.blocked_reason
         job.moved()
 
-    async def _work(self, job: Job, bench: Workbench) -> None:
+    async def _work(self, job: Job, bench: Workbench, run: JobRun) -> None:
+        try:
+            await self._carry_out(job, bench, lambda: run.run("research", job.commission, Outcome))
+        except asyncio.CancelledError:
+            run.emit("job#ended", JobChanged(status="cancelled", stage=job.stage, note="Stopped."))
+        finally:
+            bench.close()
+            job.moved()
+
+    async def _carry_out(self, job: Job, bench: Workbench, research: Callable[[], Awaitable[Outcome]]) -> None:
+        """Do a job's work and tell how it ended; being cut off is the caller's to tell."""
         run = job.run
         try:
             run.emit("job#started", JobChanged(status="running", stage="planning"))
-            outcome = await run.run("research", job.commission, Outcome)
+            outcome = await research()
             job.commission = job.commission.model_copy(update={"contract": outcome.contract})
             document = bench.build(job.id, outcome, self._actual(run))
             # Saved before anything else is done with it: what was written can't be lost by what comes after.
-            await self.shelf.keep_report(document)
+            await self._keep(job, outcome, document)
             job.report = document
             run.emit(
                 "job#report",
@@ -215,16 +254,14 @@ class Jobs:
                 )
             else:
                 run.emit("job#ended", JobChanged(status="done", stage="completed"))
-        except asyncio.CancelledError:
-            run.emit("job#ended", JobChanged(status="cancelled", stage=job.stage, note="Stopped."))
         except DossierError as error:
             self._failed(job, error)
         except Exception:
             log.exception("job %s failed", job.id)
             self._failed(job, DossierError("unexpected error; see the log"))
-        finally:
-            bench.close()
-            job.moved()
+
+    async def _keep(self, job: Job, outcome: Outcome, document: ReportDocument) -> None:
+        await self.shelf.keep_report(document)
 
     def _failed(self, job: Job, error: DossierError) -> None:
         log.warning("job %s failed: %s", job.id, error)
@@ -232,7 +269,7 @@ class Jobs:
         job.run.emit("job#ended", JobChanged(status="failed", stage=job.stage, note=error.notice))
 
     @staticmethod
-    def _actual(run: JobRun) -> Actual:
+    def _actual(run: Run) -> Actual:
         spent = run.budget.spent
         return Actual(
             seconds=round(run.now(), 3),

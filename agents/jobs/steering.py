@@ -18,6 +18,10 @@ class Steering:
         """Tell whether `path` or a branch above it was asked to finish."""
         return any(path == wished or path.startswith(wished + "/") for wished in self.finish)
 
+    def stopped_above(self, path: str) -> str:
+        """Name the outermost stopped branch that `path` is or lies in; empty when there is none."""
+        return min((one for one in self.stopped if path == one or path.startswith(one + "/")), key=len, default="")
+
     def drop(self, path: str) -> None:
         """Stop a branch."""
         self.stopped.add(path)

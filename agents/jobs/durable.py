@@ -1,0 +1,370 @@
+"""The job port on DBOS Transact: the only module that imports the engine.
+
+One tree node is one child workflow with a stable id, one paid call is one step named `kind:key`. The engine keeps who
+runs what, and the order of steps; what a step came to is kept in the job store under its full key, and the engine's own
+record of the step holds only that key. So an answer is always found by its name and never by its position, a call that
+was kept a moment before a crash is not made again, and a later attempt at a job can use what an earlier one found.
+"""
+
+import asyncio
+import logging
+import os
+import socket
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import sqlalchemy as sa
+from dbos import (
+    DBOS,
+    DBOSClient,
+    DBOSConfig,
+    DBOSPortableJSONSerializer,
+    EnqueueOptions,
+    SetEnqueueOptions,
+    SetWorkflowID,
+)
+from dbos import error as engine_error
+from sqlalchemy import event
+from sqlalchemy.exc import SQLAlchemyError
+
+from agents.budget import Budget, Limits
+from agents.contracts.base import Frozen
+from agents.errors import ConfigError, DossierError, StepFailed
+from agents.jobs.database import plain_url
+from agents.jobs.filelock import locked
+from agents.jobs.live import (
+    ROOT,
+    BranchBroken,
+    BranchStopped,
+    Done,
+    DurableRun,
+    Level,
+    Task,
+    asked_for,
+    workflow_id,
+)
+from agents.jobs.port import M, Pool
+from agents.jobs.running import PortCtx, StepRecord, side_by_side, stopped_record
+
+log = logging.getLogger(__name__)
+
+CODE_VERSION = "research-1"
+"""Raised by hand, and only when running jobs can no longer be replayed. The engine's own default, a hash of the sources,
+would strand every running job at every change of a line."""
+QUEUE = "jobs"
+EPOCH = 1_767_225_600
+"""2026 in seconds: turns are counted from there, since the engine takes no number above 2 to the 31st."""
+ENGINE_ERRORS = (engine_error.DBOSException, SQLAlchemyError)
+"""What says nothing about the job: the engine is being closed, or a database is away."""
+
+
+class DurableCtx(PortCtx):
+    """`Ctx` on the engine (see `agents.jobs.port`)."""
+
+    run: DurableRun
+
+    def __init__(self, run: DurableRun, task: Task, budget: Budget) -> None:
+        super().__init__(run, task.path, budget, elapsed=task.elapsed, depth=task.path.count("/"))
+        self.task = task
+        self._finishing = task.finishing
+
+    async def recorded(
+        self, name: str, fn: Callable[..., Awaitable[Frozen]], args: tuple[Any, ...], pool: Pool
+    ) -> StepRecord:
+        run, key, asked = self.run, f"{self.path}#{name}", asked_for(args)
+
+        async def keep(record: StepRecord) -> None:
+            await run.keep(key, record.model_copy(update={"asked": asked}))
+
+        async def body() -> str:
+            if not run.knows(key, asked):
+                record = await run.cuttable(self.path, lambda: run.perform(self, fn, args, pool, keep))
+                if record.stopped and not run.knows(key, asked):
+                    await keep(record)
+            return key
+
+        noted = await DBOS.run_step_async({"name": name, "preemptible": True}, body)
+        if noted != key:
+            raise BranchBroken(f"the engine gave the record of {noted!r} for {key!r}")
+        record = run.record.get(key) or (await run.find(key) if run.find else None)
+        if record is None:
+            raise BranchBroken(f"the record of {key!r} is gone")
+        run.record[key] = record
+        if record.stopped:
+            self.reached(record.elapsed, record.finishing)
+            raise BranchStopped(record.stopped)
+        return record
+
+    async def branch(
+        self, kind: str, key: str, given: Frozen, gives: type[M], limits: Limits, elapsed: float, finishing: bool
+    ) -> M:
+        path = f"{self.path}/{key}"
+        self.run.claim(path)
+        level = Level(
+            name=path, seconds=limits.seconds, tokens=limits.tokens, cost_usd=limits.cost_usd, calls=limits.calls,
+            opened_at_s=elapsed,
+        )  # fmt: skip
+        task = self.task.model_copy(
+            update={
+                "path": path, "kind": kind, "given": given.model_dump_json(), "elapsed": elapsed,
+                "finishing": finishing, "levels": (*self.task.levels, level),
+            }
+        )  # fmt: skip
+        with SetWorkflowID(workflow_id(task)):
+            done = Done.model_validate(await _node(task.model_dump(mode="json")))
+        self.reached(done.step.elapsed, done.step.finishing)
+        if path not in self.run.lived:
+            # It ended before this process took the job up, or on another machine: what it spent is booked here.
+            self.budget.charge(done.usage)
+        if done.broken:
+            raise BranchBroken(f"{path}: {done.step.message}")
+        if done.step.stopped and done.step.stopped != path:
+            raise BranchStopped(done.step.stopped)
+        if done.step.value is None:
+            raise done.step.failure(done.key)
+        return gives.model_validate_json(done.step.value)
+
+    async def children_of(
+        self, items: Sequence[tuple[str, str, Frozen]], *, gives: type[M], limits: Limits = Limits()
+    ) -> list[M | StepFailed]:
+        elapsed, finishing, escaped = self._elapsed, self._finishing, list[Exception]()
+
+        async def one(kind: str, key: str, given: Frozen) -> M | StepFailed:
+            try:
+                return await self.one_of(kind, key, given, gives, limits, elapsed, finishing)
+            except (BranchStopped, BranchBroken) as error:
+                # Held back until the others are done: a workflow that is cut off here would be left open for ever.
+                escaped.append(error)
+                return StepFailed(key, type_=type(error).__name__, message=str(error), notice="", retryable=False)
+
+        results = await side_by_side([one(*item) for item in items])
+        if escaped:
+            raise escaped[0]
+        return results
+
+
+Home = Callable[[str, int], Awaitable["Host | None"]]
+"""Finds or sets up the run of a job's attempt in this process; None when it shall not run (any more)."""
+
+
+@dataclass
+class Host:
+    """A run, and what its root does from start to end."""
+
+    run: DurableRun
+    work: Callable[[DurableCtx], Awaitable[None]]
+
+
+_home: Home | None = None
+"""Set while an engine is open; the engine itself is one per process too."""
+
+
+@DBOS.workflow(name="node")  # the one registered workflow; never rename it
+async def _node(given: dict[str, Any]) -> dict[str, Any]:
+    task = Task.model_validate(given)
+    host = await _home(task.job, task.attempt) if _home else None
+    if host is None or host.run.halted:
+        raise asyncio.CancelledError
+    run = host.run
+    with run.alive(task.path):
+        ctx = DurableCtx(run, task, run.open_budget(task.levels))
+        try:
+            if task.path == ROOT:
+                await host.work(ctx)
+                return {}
+            done = await _branch(ctx, task)
+            if run.journal is not None:
+                await run.journal.flush()  # a branch that is done never tells its events again
+        except Exception as error:
+            if not (run.halted or isinstance(error, ENGINE_ERRORS)):
+                raise
+            # Not the job's fault: the engine or the database is away. Nothing is recorded, so it can be taken up again.
+            run.break_off(error)
+            raise asyncio.CancelledError from error
+        return done.model_dump(mode="json")
+
+
+async def _branch(ctx: DurableCtx, task: Task) -> Done:
+    """Run a branch's handler; however it ends, its end is data."""
+    handler = ctx.run.handlers[task.kind]
+    value, key, broken, failure = None, task.path, False, StepRecord(elapsed=0.0)
+    try:
+        out = await handler.run(ctx, handler.takes.model_validate_json(task.given))
+        value = out.model_dump_json()
+    except BranchStopped as stop:
+        failure, key = stopped_record(stop.path, ctx.elapsed), f"{stop.path}#stopped"
+    except StepFailed as error:
+        failure, key = (
+            StepRecord(
+                type=error.type, message=error.message, notice=error.notice, retryable=error.retryable, elapsed=0.0
+            ),
+            error.key,
+        )
+    except DossierError as error:
+        failure = StepRecord(
+            type=type(error).__name__, message=str(error), notice=error.notice, retryable=error.retryable, elapsed=0.0
+        )
+    except Exception as error:
+        if ctx.run.halted or isinstance(error, ENGINE_ERRORS):
+            raise
+        log.exception("branch %s of job %s broke", task.path, task.job)
+        failure, broken = StepRecord(type=type(error).__name__, message=type(error).__name__, elapsed=0.0), True
+    step = failure.model_copy(update={"value": value, "elapsed": ctx.elapsed, "finishing": ctx.finishing})
+    return Done(step=step, key=key, broken=broken, usage=ctx.budget.spent)
+
+
+class Engine:
+    """The engine of this process: who runs, who waits, who is cut off."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        executor: str = "main",
+        workers: int = 4,
+        per_user: int = 2,
+        poll_s: float = 0.2,
+        runs: bool = True,
+    ) -> None:
+        self.url, self.executor, self.runs = plain_url(url), executor, runs
+        self.workers, self.per_user, self.poll_s = workers, per_user, poll_s
+        self._client: DBOSClient | None = None
+        self._last = 0
+        self._lock: IO[str] | None = None
+
+    @property
+    def place(self) -> str:
+        """Name this process, for people."""
+        return f"process {os.getpid()} on {socket.gethostname()}"
+
+    async def open(self, home: Home) -> None:
+        """Start the engine inside the running loop; jobs that a former process left are taken up by themselves.
+
+        Raises:
+            ConfigError: another process runs the jobs of this file, or the database can't be used.
+        """
+        global _home
+        if not self.runs:
+            try:
+                # It may be here before any worker is.
+                await asyncio.to_thread(DBOS.migrate, self.url)
+                self._client = DBOSClient(system_database_url=self.url, serializer=DBOSPortableJSONSerializer())
+            except ENGINE_ERRORS as error:
+                raise ConfigError(f"The job queue can't be used: {' '.join(str(error).split())[:200]}") from error
+            return
+        config: DBOSConfig = {
+            "name": "dossier", "application_version": CODE_VERSION, "executor_id": self.executor,
+            "max_executor_threads": 32, "log_level": "ERROR", "serializer": DBOSPortableJSONSerializer(),
+            "notification_listener_polling_interval_sec": self.poll_s, "run_admin_server": False,
+        }  # type: ignore[typeddict-unknown-key]  # fmt: skip
+        if self.url.startswith("sqlite:///"):
+            self._lock = locked(Path(self.url.removeprefix("sqlite:///")), self.place)
+            config["system_database_engine"] = _sqlite(self.url)
+        config["system_database_url"] = self.url
+        logging.getLogger("dbos").addFilter(_quiet)
+        _home = home
+        try:
+            DBOS(config=config)
+            DBOS.launch()
+            await DBOS.register_queue_async(
+                QUEUE, worker_concurrency=self.workers, partition_concurrency=self.per_user,
+                polling_interval_sec=self.poll_s, on_conflict="always_update",
+            )  # fmt: skip
+        except Exception as error:
+            await self.close()
+            raise ConfigError(f"The job engine can't start: {' '.join(str(error).split())[:200]}") from error
+
+    async def close(self) -> None:
+        """Stop the engine; what runs is cut off and taken up at the next start."""
+        global _home
+        if self._client is not None:
+            await asyncio.to_thread(self._client.destroy)
+            self._client = None
+            return
+        _home = None
+        await asyncio.to_thread(DBOS.destroy)
+        # The engine puts its threads in the place of the loop's own; those are gone now, and others still need some.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    async def enqueue(self, job: str, attempt: int, user: str) -> None:
+        """Put a job's attempt into the queue; doing it again changes nothing."""
+        task = Task(job=job, attempt=attempt)
+        if self._client is not None:
+            options: EnqueueOptions = {
+                "workflow_name": "node", "queue_name": QUEUE, "workflow_id": workflow_id(task),
+                "app_version": CODE_VERSION, "queue_partition_key": user or "-", "priority": self._turn(),
+            }  # fmt: skip
+            await self._client.enqueue_async(options, task.model_dump(mode="json"))
+            return
+        with (
+            SetWorkflowID(workflow_id(task)),
+            SetEnqueueOptions(queue_partition_key=user or "-", priority=self._turn()),
+        ):
+            await DBOS.enqueue_workflow_async(QUEUE, _node, task.model_dump(mode="json"))
+
+    def _turn(self) -> int:
+        """Number a job by when it came: the engine's clock on SQLite knows whole seconds only."""
+        self._last = max(self._last + 1, int(time.time()) - EPOCH)
+        return self._last
+
+    async def cancel(self, job: str, attempt: int) -> None:
+        """Cancel an attempt with all its branches."""
+        await (self._client or DBOS).cancel_workflow_async(
+            workflow_id(Task(job=job, attempt=attempt)), cancel_children=True
+        )
+
+    async def known(self, job: str, attempt: int) -> str | None:
+        """Say how the engine sees an attempt; None when it does not know it."""
+        name = workflow_id(Task(job=job, attempt=attempt))
+        found = await (self._client or DBOS).list_workflows_async(
+            workflow_ids=[name], load_input=False, load_output=False
+        )
+        return found[0].status if found else None
+
+    async def queued(self) -> list[tuple[str, str]]:
+        """List job and user of what waits, in the order it came."""
+        waiting = await (self._client or DBOS).list_queued_workflows_async(
+            queue_name=QUEUE, status="ENQUEUED", load_input=False
+        )
+        return [(one.workflow_id.split("~")[0], one.queue_partition_key or "") for one in waiting]
+
+    async def stranded(self) -> list[tuple[str, int]]:
+        """List job and attempt of what only another version of this program could run."""
+        roots = await DBOS.list_workflows_async(
+            status=["PENDING", "ENQUEUED"], has_parent=False, load_input=False, load_output=False
+        )
+        found = [one.workflow_id.split("~") for one in roots if one.app_version not in (CODE_VERSION, None)]
+        return [(parts[0], int(parts[1])) for parts in found if len(parts) == 2]
+
+    async def forget(self, job: str, attempt: int) -> None:
+        """Delete what the engine knows of an attempt; the job store keeps all that matters."""
+        name = workflow_id(Task(job=job, attempt=attempt))
+        if await self.known(job, attempt) is not None:
+            await (self._client or DBOS).delete_workflows_async([name], delete_children=True)
+
+
+def _sqlite(url: str) -> sa.Engine:
+    """Open the engine's file as the engine itself does, but write ahead and sync at checkpoints: 8 times the speed."""
+    engine = sa.create_engine(url)
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _: Any) -> None:
+        connection.isolation_level = "IMMEDIATE"
+        for pragma in ("busy_timeout=30000", "foreign_keys=ON", "journal_mode=WAL", "synchronous=NORMAL"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    return engine
+
+
+def _quiet(record: logging.LogRecord) -> bool:
+    """Drop what the engine says about cancelling: stopping a job is no error."""
+    return not (
+        "cancelled" in record.getMessage().casefold() or (record.exc_info and "Cancelled" in str(record.exc_info[0]))
+    )

@@ -1,0 +1,381 @@
+"""What may be done to a kept job: cancel, pause and resume, finish, guide, restart, rework, delete."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+
+from agents.contracts.job import OVER, JobStatus
+from agents.errors import BadRequest, DossierError
+from agents.events import JobChanged, Noted
+from agents.jobs.durable import CODE_VERSION
+from agents.jobs.kept import OPEN, Held, KeptJobs
+from agents.jobs.service import Job, Rebuild
+from agents.jobs.store import StoredJob, WholeJob, Wishes, now
+
+log = logging.getLogger(__name__)
+
+DRAIN_S = 120.0
+"""Seconds that calls in flight get when a job is paused; what takes longer is cut off, and made anew on resuming."""
+WRITING = ("section", "lead", "frame", "reflector")
+"""Kinds of steps that a rework does anew; what was searched, read and extracted stays."""
+TAKEN = "Somebody else has just taken this job up."
+DONE, ANSWER_S = "done", 150.0
+"""What a granted wish is answered with, and seconds that a worker gets to answer (pausing waits for calls in flight)."""
+ROUND_S = 0.5
+"""Seconds between two looks at what other processes wish, or have done."""
+SILENT_S = 600.0
+"""Seconds without an event after which a running job is said to stand still."""
+ALIVE_S, DEAD_S = 5.0, 20.0
+"""Seconds between a worker's signs of life, and without one until its jobs are taken up by others."""
+
+
+class DurableJobs(KeptJobs):
+    """Kept jobs with everything that users and operators may do to them."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self._rounds: asyncio.Task[None] | None = None
+        self._told_silent: dict[str, int] = {}
+
+    async def open(self, rebuild: Rebuild) -> list[Job]:
+        jobs = await super().open(rebuild)
+        self._rounds = asyncio.get_running_loop().create_task(self._go_round(), name="job-rounds")
+        return jobs
+
+    async def close(self) -> None:
+        if self._rounds is not None:
+            self._rounds.cancel()
+            await asyncio.wait({self._rounds})
+        await super().close()
+
+    # ---- what callers may do at once
+
+    def stop(self, job: Job) -> None:
+        if job.status not in OVER:
+            self.errand(self._wish(job, "cancel") if not self.where.runs else self.cancel(job), job)
+
+    def finish(self, job: Job, path: str = "job") -> None:
+        super().finish(job, path)
+        self._keep_steering(job, "finish", path)
+
+    def stop_branch(self, job: Job, path: str) -> bool:
+        job.run.steering.drop(path)
+        self._keep_steering(job, "stop", path)
+        return super().stop_branch(job, path)
+
+    def guide(self, job: Job, text: str) -> None:
+        super().guide(job, text)
+        self._keep_steering(job, "guidance", text)
+
+    def release(self, job: Job) -> bool:
+        return job.blocked_reason == "needs_rework" and super().release(job)
+
+    def _keep_steering(self, job: Job, verb: str, argument: str) -> None:
+        if self.where.runs:
+            self.journal.change(job.id, steering=Wishes.of(job.run.steering).model_dump_json())
+        else:
+            self.errand(self._wish(job, verb, argument))
+
+    async def _wish(self, job: Job, verb: str, argument: str = "") -> None:
+        await self.store.wish(job.id, verb, argument)
+
+    async def _asked(self, job: Job, verb: str) -> Job:
+        """Have a worker do it, and wait for its answer."""
+        wish, began = await self.store.wish(job.id, verb), self.clock()
+        while not (said := await self.store.granted(wish)):
+            if self.clock() - began > ANSWER_S:
+                raise BadRequest("No worker answers now. It will be done when one does.")
+            await asyncio.sleep(ROUND_S / 2)
+        if said != DONE:
+            raise BadRequest(said)
+        await self._catch_up()
+        return self.get(job.id, job.owner) or job
+
+    # ---- what takes a moment
+
+    async def cancel(self, job: Job) -> None:
+        """Cut a job off with everything it has running."""
+        held = self.held[job.id]
+        await held.entered.wait()
+        run = self.run_of(job)
+        run.halt()
+        held.bench.close()
+        run.emit(f"job#cancelled~{run.attempt}", JobChanged(status="cancelled", stage=job.stage, note="Stopped."))
+        await self.journal.flush()
+        await self.engine.cancel(job.id, run.attempt)
+        self.over(held)
+
+    async def pause(self, job: Job) -> None:
+        """Let the calls in flight finish, start none, and give the place to others; the job's clock stands still.
+
+        Raises:
+            BadRequest: it is neither waiting nor running.
+        """
+        if not self.where.runs:
+            await self._asked(job, "pause")
+            return
+        if job.status not in {"queued", "running"}:
+            raise BadRequest(f"Only a waiting or running job can be paused; this one is {job.status}.")
+        held, run = self.held[job.id], self.run_of(job)
+        await held.entered.wait()
+        run.gate.clear()
+        changed = JobChanged(status="blocked", stage=job.stage, blocked_reason="paused", note="Paused.")
+        run.emit(f"job#paused~{run.attempt}", changed)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(run.idle.wait(), DRAIN_S)
+        await self.journal.flush()
+        if run.halted:
+            return
+        run.halt()
+        await self.engine.cancel(job.id, run.attempt)
+
+    async def resume(self, job: Job) -> Job:
+        """Let a paused job go on, every branch of it, from what is recorded.
+
+        Raises:
+            BadRequest: it is not paused, or somebody else was quicker.
+        """
+        if not self.where.runs:
+            return await self._asked(job, "resume")
+        if job.status != "blocked" or job.blocked_reason != "paused":
+            raise BadRequest("Only a paused job can be resumed.")
+        return await self._anew(job.id, "Resumed.", again=False)
+
+    async def restart(self, job: Job) -> Job:
+        """Do a job again from its last good steps: what failed is tried anew, what succeeded is not paid again.
+
+        Raises:
+            BadRequest: it is at work, or somebody else was quicker.
+        """
+        if not self.where.runs:
+            return await self._asked(job, "restart")
+        self._must_rest(job)
+        failed = [key for key, (_, step) in (await self.store.steps(job.id)).items() if step.value is None]
+        return await self._anew(job.id, "Restarted.", forget=failed)
+
+    async def rework(self, job: Job) -> Job:
+        """Decide and write anew from what was read, and try again what failed.
+
+        Raises:
+            BadRequest: it is at work, or somebody else was quicker.
+        """
+        if not self.where.runs:
+            return await self._asked(job, "rework")
+        self._must_rest(job)
+        redone = [
+            key
+            for key, (_, step) in (await self.store.steps(job.id)).items()
+            if step.value is None or key.partition("#")[2].partition(":")[0] in WRITING
+        ]
+        return await self._anew(job.id, "Reworked.", forget=redone)
+
+    @staticmethod
+    def _must_rest(job: Job) -> None:
+        if job.status in {"queued", "running"}:
+            raise BadRequest(f"This job is {job.status}; stop or pause it first.")
+
+    async def _anew(
+        self, job_id: str, note: str, *, again: bool = True, lost: bool = False, forget: Iterable[str] = ()
+    ) -> Job:
+        """Begin the next attempt at a job; of several who want to, one does."""
+        whole = await self.store.job(job_id)
+        if whole is None:
+            raise BadRequest("There is no such job any more.")
+        row = whole.row
+        if row.status in {"queued", *(() if lost else ("running",))}:
+            raise BadRequest(TAKEN)
+        wishes = Wishes(guidance=whole.wishes.guidance) if again else whole.wishes
+        following = row.model_copy(
+            update={"attempt": row.attempt + 1, "again": row.again + again, "status": "queued", "blocked_reason": None}
+        )
+        taken = await self.store.change(
+            job_id, at_attempt=row.attempt, attempt=following.attempt, again=following.again, status="queued",
+            blocked_reason=None, steering=wishes.model_dump_json(), code_version=CODE_VERSION, executor="",
+        )  # fmt: skip
+        if not taken:
+            raise BadRequest(TAKEN)
+        if (former := self.held.get(job_id)) is not None:
+            self.run_of(former.job).halt()
+        await self.engine.cancel(job_id, row.attempt)
+        await self.store.forget(job_id, forget)
+        held = await self.load(
+            WholeJob(row=following, commission=whole.commission, spending=whole.spending, wishes=wishes)
+        )
+        stage = "planning" if again else row.stage
+        held.job.error = None
+        held.job.run.emit(f"job#anew~{following.attempt}", JobChanged(status="queued", stage=stage, note=note))
+        await self.journal.flush()
+        await self.engine.enqueue(job_id, following.attempt, row.owner)
+        return held.job
+
+    async def delete(
+        self, owner: str | None, *, job_ids: Sequence[str] = (), status: JobStatus | None = None, force: bool = False
+    ) -> int:
+        """Delete jobs of a caller with everything that belongs to them, at once.
+
+        Raises:
+            BadRequest: one of them is not over, and `force` was not given.
+        """
+        statuses = (status,) if status else ()
+        rows = [
+            row
+            for row in await self.store.jobs(owner, statuses=statuses, limit=1_000_000)
+            if not job_ids or row.id in job_ids
+        ]
+        alive = [row for row in rows if not row.over]
+        if alive and not force:
+            raise BadRequest(f"{len(alive)} of these jobs are not over: {alive[0].id}. Stop them first, or force it.")
+        for row in alive:
+            if (held := self.held.get(row.id)) is not None:
+                await self.cancel(held.job)
+        for row in rows:
+            self.held.pop(row.id, None)
+            await self.engine.forget(row.id, row.attempt)
+        return await self.store.delete([row.id for row in rows])
+
+    async def purge(self, days: float) -> int:
+        """Delete jobs that have been over for some days."""
+        before = now() - timedelta(days=days)
+        old = [row.id for row in await self.store.jobs(statuses=tuple(OVER), limit=1_000_000) if row.updated < before]
+        return await self.delete(None, job_ids=old) if old else 0
+
+    # ---- what other processes wish
+
+    async def grant(self, verb: str, job_id: str, argument: str) -> str:
+        """Do what another process wishes; says what came of it."""
+        whole = await self.store.job(job_id)
+        if whole is None:
+            return "There is no such job."
+        job = await self.find(job_id, whole.row.owner)
+        if job is None:
+            return "There is no such job."
+        try:
+            match verb:
+                case "cancel" if not job.over:
+                    await self.cancel(job)
+                case "pause":
+                    await self.pause(job)
+                case "resume":
+                    await self.resume(job)
+                case "restart":
+                    await self.restart(job)
+                case "rework":
+                    await self.rework(job)
+                case "finish" if not job.over:
+                    self.finish(job, argument or "job")
+                case "stop" if not job.over:
+                    self.stop_branch(job, argument)
+                case "guidance" if not job.over:
+                    self.guide(job, argument)
+                case "release" if job.status == "blocked":
+                    self.release(job)
+                case _:
+                    return f"Nothing to do: this job is {job.status}."
+        except DossierError as error:
+            return error.notice
+        return DONE
+
+    # ---- rounds
+
+    async def _go_round(self) -> None:
+        """Look after things, again and again: wishes, news of other processes, signs of life, silence."""
+        beat = 0.0
+        while True:
+            await asyncio.sleep(max(self.where.poll_s, 0.05) if self.where.poll_s < ROUND_S else ROUND_S)
+            try:
+                if self.where.runs:
+                    for wish in await self.store.take_wishes(self.where.executor):
+                        self.errand(self._granted(wish["id"], wish["verb"], wish["job_id"], wish["argument"]))
+                if not self.store.database.sqlite:
+                    await self._catch_up()
+                if self.clock() - beat > ALIVE_S:
+                    beat = self.clock()
+                    await self._look_around()
+            except Exception:
+                # The database may be away for a while; the next round tries again.
+                log.exception("a round of the job service failed")
+
+    async def _granted(self, wish_id: int, verb: str, job_id: str, argument: str) -> None:
+        await self.store.grant(wish_id, await self.grant(verb, job_id, argument))
+
+    async def _catch_up(self) -> None:
+        """Learn what other processes did to the jobs that are held here."""
+        if not self.where.runs:
+            for row in await self.store.jobs(statuses=OPEN, limit=1000):
+                if row.id not in self.held and (whole := await self.store.job(row.id)) is not None:
+                    await self.load(whole)
+        open_ones = [job_id for job_id, held in self.held.items() if not held.ended.is_set() and held.entered.is_set()]
+        for job_id, whole in (await self.store.states(open_ones)).items():
+            held = self.held.get(job_id)
+            if held is None:
+                continue
+            if self.where.runs:
+                self._fence(held, whole)
+            else:
+                await self._watch(held, whole.row)
+
+    def _fence(self, held: Held, whole: WholeJob) -> None:
+        """Let go of a job that another process has taken up."""
+        run, row = self.run_of(held.job), whole.row
+        if row.attempt > run.attempt and not run.halted:
+            log.warning("job %s was taken up by another process", row.id)
+            run.halt()
+            self.held.pop(row.id, None)
+            held.bench.close()
+
+    async def _watch(self, held: Held, row: StoredJob) -> None:
+        """Follow a job that another process runs."""
+        run = self.run_of(held.job)
+        for numbered in await self.store.events(row.id, run.kept):
+            if numbered.seq == len(run.events) + 1:
+                run.events.append(numbered)
+                run.base_s, run.kept = max(run.base_s, numbered.seconds), numbered.seq
+                self._heard(held.job, numbered)
+        if row.status in OVER and held.job.status in OVER:
+            held.job.report = await self.store.report(row.id)
+            whole = await self.store.job(row.id)
+            if whole is not None:
+                held.job.commission = whole.commission
+            if row.status == "failed":
+                held.job.error = BadRequest(row.note or DossierError.notice)
+            self.over(held)
+
+    async def _look_around(self) -> None:
+        if self.where.runs and not self.store.database.sqlite:
+            await self.store.seen(self.where.executor, self.engine.place)
+            for executor in await self.store.dead(now() - timedelta(seconds=DEAD_S)):
+                await self._take_over(executor)
+        for held in list(self.held.values()):
+            if self.run_of(held.job).broken_off and held.job.status == "running":
+                await self._anew(held.job.id, "It goes on where it broke off.", again=False, lost=True)
+            self._note_silence(held.job)
+
+    async def _take_over(self, executor: str) -> None:
+        """Take up the jobs of a worker that is gone."""
+        left = [row for row in await self.store.jobs(statuses=("running",), limit=10_000) if row.executor == executor]
+        for row in left:
+            log.warning("worker %s is gone; job %s is taken up again", executor, row.id)
+            with contextlib.suppress(BadRequest):
+                await self._anew(row.id, "Its worker was lost; it goes on.", again=False, lost=True)
+                self._leave(row.id)
+
+    def _leave(self, job_id: str) -> None:
+        """Any worker may run it, not only the one that noticed."""
+        if (held := self.held.get(job_id)) is not None and held.job.status == "queued":
+            self.held.pop(job_id)
+            held.bench.close()
+            if held.job.task is not None:
+                held.job.task.cancel()
+
+    def _note_silence(self, job: Job) -> None:
+        run = job.run
+        if job.status != "running" or not run.events or not self.where.runs:
+            return
+        last = run.events[-1]
+        if run.now() - last.seconds > SILENT_S and self._told_silent.get(job.id) != last.seq:
+            minutes = int((run.now() - last.seconds) / 60)
+            log.warning("job %s has said nothing for %d minutes", job.id, minutes)
+            run.emit(f"job#silent~{last.seq}", Noted(text=f"Nothing has happened for {minutes} minutes."))
+            self._told_silent[job.id] = run.events[-1].seq

@@ -1,0 +1,242 @@
+"""A durable job's attempt in this process: clock, gate, budgets, and what can be cut off. Knows no engine."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from agents.budget import Budget, Limits, Usage
+from agents.contracts.base import Frozen, digest
+from agents.events import Event, JobChanged, NodeChanged, Numbered
+from agents.jobs.journal import Journal
+from agents.jobs.port import Pool
+from agents.jobs.running import Run, StepRecord, stopped_record
+
+log = logging.getLogger(__name__)
+
+ROOT = "job"
+
+
+class BranchStopped(Exception):
+    """A step was cut off because the user stopped a branch; goes up to that branch's place, and no further."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+class BranchBroken(Exception):
+    """A branch ended on an error that nobody foresaw; its trace is in the log."""
+
+
+def asked_for(args: tuple[Any, ...]) -> str:
+    """Name what a step was asked for by its arguments that are data."""
+    return digest("|".join(_said(arg) for arg in args))
+
+
+def _said(arg: object) -> str:
+    if isinstance(arg, Frozen):
+        return arg.model_dump_json()
+    if isinstance(arg, str | int | float | tuple | list | None):
+        return repr(arg)
+    return str(getattr(arg, "name", ""))
+
+
+class Level(Frozen):
+    """One level of the nested budgets."""
+
+    name: str
+    seconds: float | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+    calls: int | None = None
+    opened_at_s: float = 0.0
+
+
+class Task(Frozen):
+    """What a workflow is given: which branch of which job, from where on the clock, with which budgets."""
+
+    job: str
+    attempt: int
+    path: str = ROOT
+    kind: str = ""
+    given: str = ""
+    elapsed: float = 0.0
+    finishing: bool = False
+    levels: tuple[Level, ...] = ()
+
+
+class Done(Frozen):
+    """What a branch came to, as its workflow's result."""
+
+    step: StepRecord
+    key: str = ""
+    """Where it failed."""
+    broken: bool = False
+    usage: Usage = Usage()
+
+
+@dataclass
+class DurableRun(Run):
+    """One attempt at one job, in this process."""
+
+    attempt: int = 1
+    again: int = 0
+    """How often the job was restarted: from then on, what it says of itself is new even where it said it before."""
+    journal: Journal | None = None
+    base_s: float = 0.0
+    """Where the job's clock stood when this process took it up."""
+    fresh: set[str] = field(default_factory=set)
+    """Steps of the record that this attempt made; the others stem from earlier attempts."""
+    find: Callable[[str], Awaitable[StepRecord | None]] | None = None
+    """Looks a step up in the store, where another machine may have put it."""
+    budgets: dict[str, Budget] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.kept = len(self.events)
+        self.gate, self.halted, self.in_flight, self.idle = asyncio.Event(), False, 0, asyncio.Event()
+        self.gate.set()
+        self.idle.set()
+        self.budgets[ROOT] = self.budget
+        self.lived: set[str] = set()
+        self.at_work, self.broken_off = 0, False
+        self._since: float | None = None
+        self._cuttable: dict[asyncio.Task[StepRecord], str] = {}
+
+    def take_up(self, steps: dict[str, tuple[int, StepRecord]]) -> None:
+        """Go on from events and steps that were kept before."""
+        self.kept = len(self.events)
+        self._emitted = {numbered.key for numbered in self.events}
+        self.record |= {key: record for key, (_, record) in steps.items()}
+        self.fresh |= {key for key, (attempt, _) in steps.items() if attempt == self.attempt}
+        reached = [record.elapsed for record in self.record.values()] + [one.seconds for one in self.events[-1:]]
+        self.base_s = max(reached, default=0.0)
+
+    @contextmanager
+    def alive(self, path: str) -> Iterator[None]:
+        """Work on a branch here. The first starts the clock: waiting in the queue takes none of the job's time."""
+        self._since = self.clock() if self._since is None else self._since
+        self.lived.add(path)
+        self.at_work += 1
+        try:
+            yield
+        finally:
+            self.at_work -= 1
+
+    def break_off(self, error: Exception) -> None:
+        """Stop because nothing can be recorded; the job is taken up again later."""
+        if not self.halted:
+            log.error("job %s breaks off: %s", self.job_id, error)
+            self.broken_off = True
+            self.halt()
+
+    def now(self) -> float:
+        return self.base_s + (0.0 if self._since is None else max(0.0, self.clock() - self._since))
+
+    @property
+    def visible(self) -> int:
+        return self.kept
+
+    def emit(self, key: str, event: Event) -> None:
+        told_anew = isinstance(event, JobChanged | NodeChanged)
+        super().emit(f"{key}~{self.again}" if self.again and told_anew else key, event)
+
+    def tell(self, numbered: Numbered) -> None:
+        def kept() -> None:
+            self.kept = max(self.kept, numbered.seq)
+            super(DurableRun, self).tell(numbered)
+
+        if self.journal is not None:
+            self.journal.event(self.job_id, numbered, kept)
+
+    @asynccontextmanager
+    async def turn(self, pool: Pool, urgency: int) -> AsyncIterator[None]:
+        async with self.slots.slot(urgency):
+            while True:
+                await self.gate.wait()  # a paused job waits here, and holds none of the places that others need
+                async with self.limits.pools[pool].slot(urgency):
+                    if not self.gate.is_set():
+                        continue
+                    self.in_flight += 1
+                    self.idle.clear()
+                    try:
+                        yield
+                        return
+                    finally:
+                        self.in_flight -= 1
+                        if not self.in_flight:
+                            self.idle.set()
+
+    def knows(self, key: str, asked: str) -> bool:
+        """Tell whether a step need not be done: it was, or an earlier attempt did it and was asked for the same."""
+        record = self.record.get(key)
+        return record is not None and (key in self.fresh or record.asked == asked)
+
+    async def keep(self, key: str, record: StepRecord) -> None:
+        """Keep a step's record before anything is made of it."""
+        try:
+            if self.journal is not None:
+                await self.journal.step(self.job_id, key, self.attempt, record)
+        except Exception as error:
+            # What was paid for can't be written down: stop here and pay for nothing more; a restart goes on from here.
+            self.break_off(error)
+            raise asyncio.CancelledError from error
+        self.record[key] = record
+        self.fresh.add(key)
+
+    async def cuttable(self, path: str, work: Callable[[], Awaitable[StepRecord]]) -> StepRecord:
+        """Do a step's work so that stopping its branch, or the job, cuts it off at once."""
+        if self.halted:
+            raise asyncio.CancelledError
+        if stopped := self.steering.stopped_above(path):
+            return stopped_record(stopped, self.now())
+
+        async def do() -> StepRecord:
+            return await work()
+
+        task = asyncio.get_running_loop().create_task(do())
+        self._cuttable[task] = path
+        try:
+            return await task
+        except asyncio.CancelledError:
+            stopped = self.steering.stopped_above(path)
+            if self.halted or not stopped or not task.cancelled():
+                raise
+            return stopped_record(stopped, self.now())
+        finally:
+            task.cancel()
+            del self._cuttable[task]
+
+    def halt(self) -> None:
+        """Cut everything off; nothing more is recorded."""
+        self.halted = True
+        self.cut(ROOT)
+
+    def cut(self, above: str) -> bool:
+        """Cut off what runs at a path and below; False when nothing does."""
+        tasks = [task for task, path in self._cuttable.items() if path == above or path.startswith(above + "/")]
+        return sum(task.cancel() for task in tasks) > 0
+
+    def stop_branch(self, path: str) -> bool:
+        self.steering.drop(path)
+        return self.cut(path)
+
+    def open_budget(self, levels: Sequence[Level]) -> Budget:
+        """Open the innermost of these budgets, or find it open: branches of one run share what is above them."""
+        budget = self.budget
+        for level in levels:
+            found = self.budgets.get(level.name)
+            if found is None:
+                limits = Limits(level.seconds, level.tokens, level.cost_usd, level.calls)
+                found = budget.share(limits, name=level.name, elapsed_s=level.opened_at_s)
+                self.budgets[level.name] = found
+            budget = found
+        return budget
+
+
+def workflow_id(task: Task) -> str:
+    """Name the workflow of a branch: job, attempt, path."""
+    return f"{task.job}~{task.attempt}{task.path.removeprefix(ROOT)}"

@@ -1,0 +1,316 @@
+"""The job store: jobs and all that belongs to them, in SQL. Writing what is there already changes nothing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from agents.budget import Limits
+from agents.contracts.base import Frozen
+from agents.contracts.job import OVER, BlockedReason, JobStatus, Stage
+from agents.contracts.outcome import Commission
+from agents.contracts.report import Grade, ReportDocument
+from agents.events import Numbered
+from agents.jobs import tables
+from agents.jobs.database import Database
+from agents.jobs.running import StepRecord
+from agents.jobs.steering import Steering
+
+Row = Mapping[str, Any]
+
+
+class Spending(Frozen):
+    """What a job may spend, as the store keeps it."""
+
+    seconds: float | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+    calls: int | None = None
+
+    @classmethod
+    def of(cls, limits: Limits) -> "Spending":
+        """Take it from a budget."""
+        return cls(seconds=limits.seconds, tokens=limits.tokens, cost_usd=limits.cost_usd, calls=limits.calls)
+
+    def limits(self) -> Limits:
+        """Give it to a budget."""
+        return Limits(seconds=self.seconds, tokens=self.tokens, cost_usd=self.cost_usd, calls=self.calls)
+
+
+class Wishes(Frozen):
+    """Steering, as the store keeps it."""
+
+    finish: tuple[str, ...] = ()
+    stopped: tuple[str, ...] = ()
+    guidance: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, steering: Steering) -> "Wishes":
+        """Take it from a run."""
+        return cls(
+            finish=tuple(sorted(steering.finish)),
+            stopped=tuple(sorted(steering.stopped)),
+            guidance=tuple(steering.guidance),
+        )
+
+    def steering(self) -> Steering:
+        """Give it to a run."""
+        return Steering(finish=set(self.finish), stopped=set(self.stopped), guidance=list(self.guidance))
+
+
+class StoredJob(Frozen):
+    """One row of the list of jobs."""
+
+    id: str
+    owner: str
+    title: str
+    status: JobStatus
+    stage: Stage
+    blocked_reason: BlockedReason | None
+    grade: Grade | None
+    note: str
+    attempt: int
+    again: int
+    executor: str
+    code_version: str
+    created: datetime
+    updated: datetime
+
+    @property
+    def over(self) -> bool:
+        """True once nothing about it will change by itself."""
+        return self.status in OVER
+
+
+class WholeJob(Frozen):
+    """One job with what it takes to run or to show it."""
+
+    row: StoredJob
+    commission: Commission
+    spending: Spending
+    wishes: Wishes
+
+
+LISTED = tuple(tables.jobs.c[name] for name in StoredJob.model_fields)
+BY_AGE = (tables.jobs.c.created.desc(), tables.jobs.c.id.desc())
+
+
+class Store:
+    """Jobs in a database."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def insert(self, table: sa.Table) -> Any:
+        """Make an insert that leaves rows alone which are there already."""
+        return self.bare_insert(table).on_conflict_do_nothing()
+
+    def bare_insert(self, table: sa.Table) -> Any:
+        """Make an insert in the database's own dialect."""
+        return (sqlite if self.database.sqlite else postgresql).insert(table)
+
+    # ---- jobs
+
+    async def add(
+        self, row: StoredJob, commission: Commission, spending: Spending, request_key: str | None = None
+    ) -> StoredJob:
+        """Enter a job, or find the one that the same caller entered under the same key."""
+        values = row.model_dump() | {
+            "commission": commission.model_dump_json(),
+            "limits": spending.model_dump_json(),
+            "request_key": request_key,
+        }
+        async with self.database.begin() as connection:
+            await connection.execute(self.insert(tables.jobs), [values])
+            which = tables.jobs.c.id == row.id
+            if request_key is not None:
+                which = (tables.jobs.c.owner == row.owner) & (tables.jobs.c.request_key == request_key)
+            found = (await connection.execute(sa.select(*LISTED).where(which))).mappings().one()
+        return StoredJob.model_validate(dict(found))
+
+    async def job(self, job_id: str) -> WholeJob | None:
+        """Find a job."""
+        async with self.database.reading() as connection:
+            row = (
+                (await connection.execute(sa.select(tables.jobs).where(tables.jobs.c.id == job_id))).mappings().first()
+            )
+        return None if row is None else _whole(row)
+
+    async def jobs(
+        self,
+        owner: str | None = None,
+        *,
+        statuses: Sequence[JobStatus] = (),
+        limit: int = 50,
+        offset: int = 0,
+    ) -> list[StoredJob]:
+        """List jobs, newest first; of everybody when no owner is named."""
+        query = sa.select(*LISTED).order_by(*BY_AGE).limit(limit).offset(offset)
+        query = query if owner is None else query.where(tables.jobs.c.owner == owner)
+        query = query.where(tables.jobs.c.status.in_(statuses)) if statuses else query
+        async with self.database.reading() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        return [StoredJob.model_validate(dict(row)) for row in rows]
+
+    async def beginning(self, start: str) -> list[StoredJob]:
+        """Find the jobs whose id begins so."""
+        query = sa.select(*LISTED).where(tables.jobs.c.id.startswith(start, autoescape=True)).order_by(*BY_AGE).limit(5)
+        async with self.database.reading() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        return [StoredJob.model_validate(dict(row)) for row in rows]
+
+    async def count(self, owner: str | None = None) -> int:
+        """Count jobs."""
+        query = sa.select(sa.func.count()).select_from(tables.jobs)
+        query = query if owner is None else query.where(tables.jobs.c.owner == owner)
+        async with self.database.reading() as connection:
+            return int((await connection.execute(query)).scalar_one())
+
+    async def states(self, job_ids: Sequence[str]) -> dict[str, WholeJob]:
+        """Read how some jobs stand."""
+        async with self.database.reading() as connection:
+            query = sa.select(tables.jobs).where(tables.jobs.c.id.in_(job_ids))
+            rows = (await connection.execute(query)).mappings().all()
+        return {row["id"]: _whole(row) for row in rows}
+
+    async def change(self, job_id: str, *, at_attempt: int | None = None, **values: Any) -> bool:
+        """Change a job's row; with `at_attempt`, only while it still is at that one. False when it was not."""
+        query = sa.update(tables.jobs).where(tables.jobs.c.id == job_id)
+        query = query if at_attempt is None else query.where(tables.jobs.c.attempt == at_attempt)
+        async with self.database.begin() as connection:
+            done = await connection.execute(query.values(updated=now(), **values))
+        return bool(done.rowcount)
+
+    async def delete(self, job_ids: Sequence[str]) -> int:
+        """Delete jobs with all that belongs to them, at once."""
+        async with self.database.begin() as connection:
+            done = await connection.execute(sa.delete(tables.jobs).where(tables.jobs.c.id.in_(job_ids)))
+        return int(done.rowcount)
+
+    # ---- what a run leaves
+
+    async def events(self, job_id: str, after: int = 0) -> list[Numbered]:
+        """Read the events of a job after number `after`."""
+        query = sa.select(tables.events.c.body).where(tables.events.c.job_id == job_id, tables.events.c.seq > after)
+        async with self.database.reading() as connection:
+            bodies = (await connection.execute(query.order_by(tables.events.c.seq))).scalars().all()
+        return [Numbered.model_validate_json(body) for body in bodies]
+
+    async def steps(self, job_id: str) -> dict[str, tuple[int, StepRecord]]:
+        """Read the recorded steps of a job, each with the attempt that made it."""
+        steps = tables.steps
+        query = sa.select(steps.c.key, steps.c.attempt, steps.c.record).where(steps.c.job_id == job_id)
+        async with self.database.reading() as connection:
+            rows = (await connection.execute(query)).all()
+        return {key: (attempt, StepRecord.model_validate_json(record)) for key, attempt, record in rows}
+
+    async def step(self, job_id: str, key: str) -> StepRecord | None:
+        """Read one recorded step."""
+        query = sa.select(tables.steps.c.record).where(tables.steps.c.job_id == job_id, tables.steps.c.key == key)
+        async with self.database.reading() as connection:
+            record = (await connection.execute(query)).scalar_one_or_none()
+        return None if record is None else StepRecord.model_validate_json(record)
+
+    async def forget(self, job_id: str, keys: Iterable[str]) -> None:
+        """Forget steps, so that a later attempt does them anew; what they cost stays booked."""
+        async with self.database.begin() as connection:
+            for key in keys:
+                await connection.execute(
+                    sa.delete(tables.steps).where(tables.steps.c.job_id == job_id, tables.steps.c.key == key)
+                )
+
+    async def report(self, job_id: str) -> ReportDocument | None:
+        """Read the report of a job."""
+        query = sa.select(tables.reports.c.body).where(tables.reports.c.job_id == job_id)
+        async with self.database.reading() as connection:
+            body = (await connection.execute(query)).scalar_one_or_none()
+        return None if body is None else ReportDocument.model_validate_json(body)
+
+    async def keep_outcome(self, job_id: str, rows: Mapping[sa.Table, Sequence[Row]]) -> None:
+        """Write everything that a job came to, in the place of what an earlier attempt came to."""
+        async with self.database.begin() as connection:
+            for table in tables.OUTCOME_TABLES:
+                await connection.execute(sa.delete(table).where(table.c.job_id == job_id))
+                await insert_all(connection, self, table, rows.get(table, ()))
+
+    # ---- wishes of other processes
+
+    async def wish(self, job_id: str, verb: str, argument: str = "") -> int:
+        """Leave a wish for whoever runs the job."""
+        values = {"job_id": job_id, "verb": verb, "argument": argument, "at": now()}
+        async with self.database.begin() as connection:
+            done = await connection.execute(sa.insert(tables.wishes).values(values).returning(tables.wishes.c.id))
+            return int(done.scalar_one())
+
+    async def take_wishes(self, executor: str) -> list[Row]:
+        """Take the wishes that nobody has taken, oldest first; of jobs that run elsewhere none."""
+        wishes, jobs = tables.wishes, tables.jobs
+        mine = sa.select(jobs.c.id).where((jobs.c.status != "running") | jobs.c.executor.in_((executor, "")))
+        open_ones = wishes.c.taken_by.is_(None) & wishes.c.job_id.in_(mine)
+        async with self.database.reading() as connection:
+            if (await connection.execute(sa.select(wishes.c.id).where(open_ones).limit(1))).first() is None:
+                return []
+        async with self.database.begin() as connection:
+            query = sa.update(wishes).where(open_ones).values(taken_by=executor).returning(wishes)
+            rows = (await connection.execute(query)).mappings().all()
+        return sorted((dict(row) for row in rows), key=lambda row: int(row["id"]))
+
+    async def grant(self, wish_id: int, outcome: str) -> None:
+        """Say what came of a wish."""
+        async with self.database.begin() as connection:
+            await connection.execute(
+                sa.update(tables.wishes).where(tables.wishes.c.id == wish_id).values(outcome=outcome)
+            )
+
+    async def granted(self, wish_id: int) -> str:
+        """Read what came of a wish; empty while nothing did."""
+        async with self.database.reading() as connection:
+            query = sa.select(tables.wishes.c.outcome).where(tables.wishes.c.id == wish_id)
+            return str((await connection.execute(query)).scalar_one_or_none() or "")
+
+    # ---- workers
+
+    async def seen(self, executor: str, place: str) -> None:
+        """Say that a worker is alive."""
+        async with self.database.begin() as connection:
+            values = {"executor": executor, "place": place, "seen": now()}
+            query = self.insert(tables.workers)
+            await connection.execute(query, [values])
+            await connection.execute(
+                sa.update(tables.workers).where(tables.workers.c.executor == executor).values(**values)
+            )
+
+    async def dead(self, before: datetime) -> list[str]:
+        """Take the workers that were last seen before a time off the list, and name them."""
+        async with self.database.begin() as connection:
+            query = sa.delete(tables.workers).where(tables.workers.c.seen < before).returning(tables.workers.c.executor)
+            return list((await connection.execute(query)).scalars())
+
+
+async def insert_all(connection: AsyncConnection, store: Store, table: sa.Table, rows: Sequence[Row]) -> None:
+    """Insert rows, those that are there already left alone; a step that was done anew takes the former one's place."""
+    if not rows:
+        return
+    insert = store.insert(table)
+    if table is tables.steps:
+        bare = store.bare_insert(table)
+        given = {name: bare.excluded[name] for name in ("attempt", "record", "at")}
+        insert = bare.on_conflict_do_update(index_elements=["job_id", "key"], set_=given)
+    await connection.execute(insert, [dict(row) for row in rows])
+
+
+def now() -> datetime:
+    """Say how late it is, in UTC."""
+    return datetime.now(UTC)
+
+
+def _whole(row: Any) -> WholeJob:
+    return WholeJob(
+        row=StoredJob.model_validate({name: row[name] for name in StoredJob.model_fields}),
+        commission=Commission.model_validate_json(row["commission"]),
+        spending=Spending.model_validate_json(row["limits"]),
+        wishes=Wishes.model_validate_json(row["steering"]),
+    )

@@ -1,0 +1,219 @@
+"""The tables of the job store, the same on SQLite and PostgreSQL. Keys are the keys of steps: writing twice is nothing.
+
+Every research row carries `origin_run_id`: job, attempt and step of the call that made it.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Dialect
+
+metadata = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+class Moment(sa.types.TypeDecorator[datetime]):
+    """A point in time: kept as UTC, given back as UTC. SQLite alone would give it back without its zone."""
+
+    impl = sa.DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.astimezone(UTC)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        if not isinstance(value, datetime):
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def _job(**options: Any) -> sa.Column[str]:
+    return sa.Column("job_id", sa.String(64), sa.ForeignKey("research_jobs.id", ondelete="CASCADE"), **options)
+
+
+def _origin() -> sa.Column[str]:
+    return sa.Column("origin_run_id", sa.Text, nullable=False)
+
+
+jobs = sa.Table(
+    "research_jobs",
+    metadata,
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("title", sa.Text, nullable=False),
+    sa.Column("request_key", sa.Text, comment="the caller's own key: asking twice gives the first job"),
+    sa.Column("commission", sa.Text, nullable=False),
+    sa.Column("limits", sa.Text, nullable=False),
+    sa.Column("status", sa.String(16), nullable=False),
+    sa.Column("stage", sa.String(16), nullable=False),
+    sa.Column("blocked_reason", sa.String(16)),
+    sa.Column("grade", sa.String(16)),
+    sa.Column("note", sa.Text, nullable=False, server_default=""),
+    sa.Column("attempt", sa.Integer, nullable=False, server_default="1"),
+    sa.Column("again", sa.Integer, nullable=False, server_default="0", comment="restarts and reworks so far"),
+    sa.Column("steering", sa.Text, nullable=False, server_default="{}"),
+    sa.Column("executor", sa.Text, nullable=False, server_default=""),
+    sa.Column("code_version", sa.Text, nullable=False),
+    sa.Column("metadata", sa.Text, nullable=False, server_default="{}", comment="`orchestrator`: stage, plannedAt, …"),
+    sa.Column("created", Moment, nullable=False),
+    sa.Column("updated", Moment, nullable=False),
+    sa.UniqueConstraint("owner", "request_key"),
+    sa.Index("ix_research_jobs_owner_created", "owner", "created"),
+    sa.Index("ix_research_jobs_status", "status"),
+)
+
+contracts = sa.Table(
+    "research_contracts",
+    metadata,
+    _job(primary_key=True),
+    sa.Column("hash", sa.String(16), nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    _origin(),
+)
+
+events = sa.Table(
+    "research_events",
+    metadata,
+    _job(primary_key=True),
+    sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("key", sa.Text, nullable=False),
+    sa.Column("seconds", sa.Float, nullable=False),
+    sa.Column("kind", sa.String(16), nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sa.Column("at", Moment, nullable=False),
+    sa.UniqueConstraint("job_id", "key"),
+)
+
+steps = sa.Table(
+    "research_steps",
+    metadata,
+    _job(primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("attempt", sa.Integer, nullable=False),
+    sa.Column("record", sa.Text, nullable=False),
+    sa.Column("at", Moment, nullable=False),
+)
+
+costs = sa.Table(
+    "research_costs",
+    metadata,
+    _job(primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("attempt", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("calls", sa.Integer, nullable=False),
+    sa.Column("tokens_in", sa.Integer, nullable=False),
+    sa.Column("tokens_out", sa.Integer, nullable=False),
+    sa.Column("searches", sa.Integer, nullable=False),
+    sa.Column("cost_usd", sa.Float, comment="null is unknown, not zero"),
+)
+
+sources = sa.Table(
+    "research_sources",
+    metadata,
+    _job(primary_key=True),
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("url", sa.Text, nullable=False),
+    sa.Column("text_hash", sa.String(64), nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    _origin(),
+)
+
+facts = sa.Table(
+    "research_facts",
+    metadata,
+    _job(primary_key=True),
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("source_id", sa.Text, nullable=False),
+    sa.Column("statement", sa.Text, nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    _origin(),
+)
+
+findings = sa.Table(
+    "research_findings",
+    metadata,
+    _job(primary_key=True),
+    sa.Column("path", sa.Text, primary_key=True),
+    sa.Column("role", sa.String(16), nullable=False),
+    sa.Column("status", sa.String(16), nullable=False),
+    sa.Column("title", sa.Text, nullable=False),
+    sa.Column("markdown", sa.Text, nullable=False),
+    _origin(),
+)
+
+claims = sa.Table(
+    "research_claims",
+    metadata,
+    _job(primary_key=True),
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    _origin(),
+)
+
+evidence = sa.Table(
+    "research_evidence",
+    metadata,
+    _job(primary_key=True),
+    sa.Column("claim_id", sa.Text, primary_key=True),
+    sa.Column("n", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("body", sa.Text, nullable=False),
+    _origin(),
+)
+
+reports = sa.Table(
+    "research_reports",
+    metadata,
+    _job(primary_key=True),
+    sa.Column("grade", sa.String(16), nullable=False),
+    sa.Column("title", sa.Text, nullable=False),
+    sa.Column("body", sa.Text, nullable=False),
+    _origin(),
+)
+
+errors = sa.Table(
+    "research_errors",
+    metadata,
+    _job(primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("type", sa.Text, nullable=False),
+    sa.Column("message", sa.Text, nullable=False),
+    _origin(),
+)
+
+texts = sa.Table(
+    "research_texts",
+    metadata,
+    sa.Column("hash", sa.String(64), primary_key=True),
+    sa.Column("body", sa.LargeBinary, nullable=False, comment="UTF-8; only where there is no shared folder"),
+)
+
+wishes = sa.Table(
+    "research_wishes",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    _job(nullable=False, index=True),
+    sa.Column("verb", sa.String(16), nullable=False),
+    sa.Column("argument", sa.Text, nullable=False, server_default=""),
+    sa.Column("at", Moment, nullable=False),
+    sa.Column("taken_by", sa.Text),
+    sa.Column("outcome", sa.Text, nullable=False, server_default=""),
+)
+
+workers = sa.Table(
+    "research_workers",
+    metadata,
+    sa.Column("executor", sa.Text, primary_key=True),
+    sa.Column("seen", Moment, nullable=False),
+    sa.Column("place", sa.Text, nullable=False, comment="host and process, for people"),
+)
+
+OUTCOME_TABLES = (claims, evidence, reports, findings, facts, sources, errors, contracts)
+"""What is written when a job has come to an end, all at once."""

@@ -1,0 +1,28 @@
+"""The part of the composition root that says where jobs are kept, and by whom they are run."""
+
+import socket
+import time
+
+from agents.jobs.service import Jobs
+from agents.jobs.shelf import Shelf
+from agents.settings import Settings
+
+
+def kept_jobs(settings: Settings) -> Jobs:
+    """Set up jobs that outlive this process.
+
+    Raises:
+        ConfigError: the database's driver is missing.
+    """
+    # Database and engine take half a second to import: only where jobs are kept.
+    from agents.jobs.kept import Where
+    from agents.jobs.lifecycle import DurableJobs
+
+    where = Where.of(
+        settings.data_dir,
+        settings.database_url.get_secret_value(),
+        executor=settings.worker_name or socket.gethostname(),
+        workers=settings.worker_jobs,
+        runs=settings.runs_jobs,
+    )
+    return DurableJobs(Shelf(settings.data_dir), time.monotonic, where, per_job=settings.max_concurrency)

@@ -1,0 +1,90 @@
+"""Kept jobs on a temporary SQLite file with fast polls; handlers are small functions, the outcome a fixed one."""
+
+import asyncio
+import time
+from contextlib import asynccontextmanager
+
+import pytest
+
+from agents.budget import Limits
+from agents.contracts.base import Frozen
+from agents.contracts.brief import Brief
+from agents.contracts.outcome import Commission, Outcome
+from agents.jobs.kept import Where
+from agents.jobs.lifecycle import DurableJobs
+from agents.jobs.port import Handler
+from agents.jobs.service import Workbench
+from agents.jobs.shelf import Shelf
+from agents.jobs.steering import Steering
+from agents.report.document import build
+from tests.scripts import BRIEF
+from tests.unit.report_world import outcome
+
+
+class Word(Frozen):
+    text: str
+
+
+class Given(Frozen):
+    n: int = 0
+
+
+def bench_of(root, handlers=None, closed=None):
+    """Make a workbench whose root does `root(ctx)` and comes to a fixed outcome."""
+
+    def bench(commission: Commission, steering: Steering) -> Workbench:
+        async def research(ctx, given):
+            await root(ctx)
+            return outcome()
+
+        def document(job_id, out, actual):
+            return build(job_id, out, actual, engine="some/model", reasons=True)
+
+        branches = {kind: Handler(run=run, takes=Given, gives=Word) for kind, run in (handlers or {}).items()}
+        table = {"research": Handler(run=research, takes=Commission, gives=Outcome), **branches}
+        close = (lambda: closed.append(1)) if closed is not None else (lambda: None)
+        return Workbench(handlers=table, build=document, close=close, steering=steering)
+
+    return bench
+
+
+class Kept:
+    """Jobs of one process, and what their handlers are."""
+
+    def __init__(self, jobs, bench):
+        self.jobs, self.bench = jobs, bench
+
+    def start(self, owner="", brief: Brief = BRIEF, **kwargs):
+        commission = Commission(brief=brief)
+        return self.jobs.start(
+            commission, self.bench(commission, Steering()), owner=owner, title=brief.question, **kwargs
+        )
+
+    async def ended(self, job, seconds=10.0):
+        await asyncio.wait_for(job.wait(), seconds)
+        return job
+
+
+@asynccontextmanager
+async def opened(folder, bench, *, url="", **kwargs):
+    where = Where.of(folder, url, **{"poll_s": 0.02, **kwargs})
+    jobs = DurableJobs(Shelf(folder), time.monotonic, where, per_job=6)
+    await jobs.open(bench)
+    try:
+        yield Kept(jobs, bench)
+    finally:
+        await jobs.close()
+
+
+@pytest.fixture
+def limits():
+    return Limits
+
+
+async def until(what, seconds=5.0):
+    began = time.monotonic()
+    while time.monotonic() - began < seconds:
+        if found := what():
+            return found
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not come about in time")

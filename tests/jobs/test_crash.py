@@ -1,0 +1,91 @@
+"""`kill -9` at seeded moments: the job is finished by the next process, and nothing finished is paid again."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from agents.contracts.report import ReportDocument
+from tests.jobs.postgres import database, server  # noqa: F401 - fixtures
+
+ROOT = Path(__file__).resolve().parents[2]
+POINTS = (1, 2, 3)
+"""Seeds of the moments."""
+
+
+def child(folder, url=""):
+    command = [sys.executable, "-m", "tests.jobs.crash_child", str(folder), *([url] if url else [])]
+    with (folder / "child.log").open("ab") as log:
+        return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ})
+
+
+def calls(folder):
+    path = folder / "calls.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def killed_after(folder, ended, url=""):
+    """Run a child and kill it once that many calls have ended."""
+    process = child(folder, url)
+    before = sum(1 for one in calls(folder) if one[0] == "ended")
+    began = time.monotonic()
+    while process.poll() is None and time.monotonic() - began < 60:
+        if sum(1 for one in calls(folder) if one[0] == "ended") - before >= ended:
+            os.kill(process.pid, signal.SIGKILL)
+            break
+        time.sleep(0.005)
+    return process.wait(30)
+
+
+def finished(folder, url=""):
+    process = child(folder, url)
+    assert process.wait(60) == 0, (folder / "child.log").read_text()[-3000:]
+    (path,) = (folder / "reports").glob("*.json")
+    return ReportDocument.model_validate_json(path.read_text())
+
+
+def cited(document):
+    """What a reader sees of the citations."""
+    return [(s.text, s.citations) for s in document.sentences], [(r.n, r.url) for r in document.references]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The same job, left in peace."""
+    folder = tmp_path_factory.mktemp("whole")
+    return finished(folder), calls(folder)
+
+
+def check(folder, whole, url, seed):
+    document, in_peace = whole
+    total = sum(1 for one in in_peace if one[0] == "ended")
+    moment = random.Random(seed).randrange(2, total - 2)
+    assert killed_after(folder, moment, url) == -signal.SIGKILL
+    done_before = Counter(key for what, key, *_ in calls(folder) if what == "ended")
+
+    again = finished(folder, url)
+
+    log = calls(folder)
+    pids = list(dict.fromkeys(pid for *_, pid, _ in log))
+    repeated = [key for what, key, pid, _ in log if what == "begun" and pid == pids[-1] and key in done_before]
+    assert len(pids) == 2
+    assert len(repeated) <= 10, repeated
+    assert cited(again) == cited(document)
+    return repeated
+
+
+@pytest.mark.parametrize("seed", POINTS)
+def test_a_killed_process_is_followed_by_one_that_finishes_on_sqlite(tmp_path, whole, seed):
+    check(tmp_path, whole, "", seed)
+
+
+@pytest.mark.parametrize("seed", POINTS)
+def test_a_killed_process_is_followed_by_one_that_finishes_on_postgresql(tmp_path, whole, database, seed):  # noqa: F811
+    check(tmp_path, whole, database, seed)

@@ -1,0 +1,123 @@
+"""Many processes on one PostgreSQL: workers share the queue, a lost worker's job goes on, a chat server only watches."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from agents.errors import BadRequest
+from tests.jobs.conftest import bench_of, opened
+from tests.jobs.postgres import database, server  # noqa: F401 - fixtures
+from tests.jobs.test_crash import calls
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@asynccontextmanager
+async def workers(folder, url, *names):
+    """Worker processes; killed at the end."""
+    processes = {}
+    for name in names:
+        with (folder / f"{name}.log").open("ab") as log:
+            command = [sys.executable, "-m", "tests.jobs.worker_child", str(folder), url, name]
+            processes[name] = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ})  # noqa: ASYNC220
+    try:
+        yield processes
+    finally:
+        for process in processes.values():
+            process.kill()
+            process.wait(10)
+
+
+async def until(what, seconds=40.0):
+    began = time.monotonic()
+    while time.monotonic() - began < seconds:
+        if found := what():
+            return found
+        await asyncio.sleep(0.05)
+    raise AssertionError("it did not come about in time")
+
+
+async def nothing(ctx):
+    """The watcher runs no job: its handlers are never asked."""
+    raise AssertionError
+
+
+async def test_a_chat_server_enqueues_and_watches_and_a_lost_workers_job_goes_on(tmp_path, database):  # noqa: F811
+    async with (
+        workers(tmp_path, database, "one", "two") as processes,
+        opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept,
+    ):
+        jobs = [kept.start(owner=owner) for owner in ("ann", "bob")]
+        await until(lambda: all(job.status == "running" for job in jobs))
+        await until(lambda: len([1 for what, *_ in calls(tmp_path) if what == "ended"]) > 8)
+        rows = {row.id: row.executor for row in await kept.jobs.store.jobs()}
+        lost = rows[jobs[0].id]
+        processes[lost].send_signal(signal.SIGKILL)
+
+        for job in jobs:
+            await asyncio.wait_for(job.wait(), 60)
+
+        assert [job.status for job in jobs] == ["done", "done"]
+        assert all(job.report.references for job in jobs)
+        assert [one.seq for one in jobs[0].run.events] == list(range(1, len(jobs[0].run.events) + 1))
+        done = [key for what, key, *_ in calls(tmp_path) if what == "ended"]
+        assert len(done) >= len(set(done))
+
+
+async def test_a_watcher_stops_a_job_that_runs_elsewhere(tmp_path, database):  # noqa: F811
+    async with (
+        workers(tmp_path, database, "one"),
+        opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept,
+    ):
+        job = kept.start(owner="ann")
+        await until(lambda: any(what == "ended" for what, *_ in calls(tmp_path)))
+        began = time.monotonic()
+        kept.jobs.stop(job)
+        await asyncio.wait_for(job.wait(), 20)
+        assert job.status == "cancelled"
+        before = len(calls(tmp_path))
+        await asyncio.sleep(0.5)
+        assert len(calls(tmp_path)) == before
+        assert time.monotonic() - began < 10
+
+
+async def test_a_watcher_pauses_and_resumes_a_job_that_runs_elsewhere(tmp_path, database):  # noqa: F811
+    async with (
+        workers(tmp_path, database, "one", "two"),
+        opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept,
+    ):
+        job = kept.start(owner="ann")
+        await until(lambda: any(what == "ended" for what, *_ in calls(tmp_path)))
+        await kept.jobs.pause(job)
+        await until(lambda: job.blocked_reason == "paused")
+        before = len(calls(tmp_path))
+        await asyncio.sleep(0.5)
+        assert len(calls(tmp_path)) == before
+        with pytest.raises(BadRequest, match="Only a waiting or running job"):
+            await kept.jobs.pause(job)
+        await kept.jobs.resume(job)
+        await asyncio.wait_for(job.wait(), 60)
+        assert job.status == "done"
+        done = [key for what, key, *_ in calls(tmp_path) if what == "ended"]
+        assert len(done) == len(set(done))
+
+
+async def test_the_full_text_of_a_source_is_in_the_database(tmp_path, database):  # noqa: F811
+    from agents.jobs.database import Database, async_url
+    from agents.jobs.store import Store
+    from agents.jobs.textshelf import DatabaseShelf
+
+    base = Database(async_url(database, tmp_path))
+    await base.open()
+    shelf = DatabaseShelf(tmp_path, Store(base))
+    name = await shelf.put("zwölf\r\nTage \ud800")
+    assert await shelf.put("zwölf\r\nTage \ud800") == name
+    assert await shelf.get(name) == "zwölf\r\nTage \ud800"
+    await base.close()
