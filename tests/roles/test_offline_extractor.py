@@ -137,6 +137,18 @@ def test_a_table_that_answers_is_read_row_by_row_with_its_labels() -> None:
     assert pointed(found) == [(3,), (4,)]
 
 
+def test_a_table_that_shares_only_a_word_with_the_question_is_left_alone() -> None:
+    found = read(
+        "Reason against them | Share of opponents",
+        "Too expensive | 46 %",
+        "Too loud | 31 %",
+        questions=("What share of the timber houses built in Vienna still stood after 24 months?",),
+        title="What Vienna thinks of timber houses",
+    )
+
+    assert not found.facts
+
+
 def test_addresses_are_passed_on_only_with_a_reason_and_never_out_of_an_order() -> None:
     lines = (
         *RENTS,

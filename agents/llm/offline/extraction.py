@@ -38,6 +38,8 @@ _MOST_LIMITS = 6
 _MOST_CONTRADICTIONS = 6
 _SOME_OF_IT = 0.6
 """Share of the rest of a further step's words that a quotation must hold where its document is not named for the step."""
+_OWN_WORDS = 0.5
+"""Share of what is asked, beyond the document's title, that a table must hold in its own labels and rows."""
 _NEAR = 2
 """Sentences of a source named for the subject that are added because they share most words with the question."""
 _LONGEST_BACK = 2
@@ -148,6 +150,7 @@ def _goes_on(topic: str, ranking: Ranking, one: _Candidate) -> bool:
 def _rows(given: ExtractionInput, ranking: Ranking, wanted: Sequence[Wanted]) -> tuple[PointedFact, ...]:
     """Point at the rows of a table that answers as a whole: heading, labels and rows together hold what is asked."""
     facts: list[PointedFact] = []
+    title = frozenset(distinct(given.title))
     for grid in grids(given.sentences):
         head = grid.rows[0] - 1
         held = ranking.held[head].union(*(ranking.held[at] for at in grid.rows))
@@ -155,7 +158,8 @@ def _rows(given: ExtractionInput, ranking: Ranking, wanted: Sequence[Wanted]) ->
             (ranking.score(grid.rows[0], one, held), -number) for number, one in enumerate(wanted) if not one.lookup
         ]
         score, number = max(scored, default=(0.0, 0))
-        labels_ask = any(one.core & ranking.held[head] for one in wanted)
+        own = frozenset(term for at in (head, *grid.rows) for term in distinct(given.sentences[at].text))
+        labels_ask = any(one.core & ranking.held[head] and _said(one.core - title, own) for one in wanted)
         if score < ENOUGH or not labels_ask or not any(quantities(given.sentences[at].text) for at in grid.rows):
             continue
         facts += [
@@ -169,6 +173,11 @@ def _rows(given: ExtractionInput, ranking: Ranking, wanted: Sequence[Wanted]) ->
             for at in grid.rows
         ]
     return tuple(facts)
+
+
+def _said(asked: frozenset[str], own: frozenset[str]) -> bool:
+    """Tell whether a table's own words hold what its document's title does not say: `share` alone is no answer."""
+    return len(asked & own) >= _OWN_WORDS * len(asked)
 
 
 def _understood_from(sentences: Sequence[NumberedSentence], at: int) -> int | None:
