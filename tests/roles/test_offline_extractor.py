@@ -139,11 +139,11 @@ def test_a_table_that_answers_is_read_row_by_row_with_its_labels() -> None:
 
 def test_a_table_that_shares_only_a_word_with_the_question_is_left_alone() -> None:
     found = read(
-        "Reason against them | Share of opponents",
+        "Reason against planting | Share of opponents",
         "Too expensive | 46 %",
         "Too loud | 31 %",
-        questions=("What share of the timber houses built in Vienna still stood after 24 months?",),
-        title="What Vienna thinks of timber houses",
+        questions=("What share of the eelgrass shoots planted in Tolven Bay was still alive after 24 months?",),
+        title="What the households of Tolven Municipality think of the eelgrass plantings: survey of 2024",
     )
 
     assert not found.facts
