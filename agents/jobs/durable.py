@@ -265,7 +265,11 @@ class Engine:
             self._lock = locked(Path(self.url.removeprefix("sqlite:///")), self.place)
             config["system_database_engine"] = _sqlite(self.url)
         config["system_database_url"] = self.url
-        logging.getLogger("dbos").addFilter(_quiet)
+        engine_log = logging.getLogger("dbos")
+        engine_log.addFilter(_quiet)
+        if not engine_log.handlers:
+            # Else the engine writes to the stream that standard error was just then, which may be closed by the next run.
+            engine_log.addHandler(logging.NullHandler())
         _home = home
         try:
             DBOS(config=config)
