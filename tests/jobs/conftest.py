@@ -17,6 +17,7 @@ from agents.jobs.service import Workbench
 from agents.jobs.shelf import Shelf
 from agents.jobs.steering import Steering
 from agents.report.document import build
+from tests.jobs.postgres import database, server  # noqa: F401 - fixtures, one server for all
 from tests.scripts import BRIEF
 from tests.unit.report_world import outcome
 

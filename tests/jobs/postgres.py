@@ -3,9 +3,11 @@
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
+import time
 import uuid
 from pathlib import Path
 
@@ -49,7 +51,7 @@ def server():
         **quiet,
     )  # fmt: skip
     yield f"postgresql://dossier@127.0.0.1:{port}"
-    process.terminate()
+    process.send_signal(signal.SIGINT)  # at once: it would else wait for clients that were killed
     process.wait(20)
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -66,8 +68,6 @@ def database(server):
                 connection.execute(f"CREATE DATABASE {name}")
             break
         except psycopg.OperationalError:
-            import time
-
             time.sleep(0.05)
     yield f"{server}/{name}"
     with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:

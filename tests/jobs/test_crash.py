@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from agents.contracts.report import ReportDocument
-from tests.jobs.postgres import database, server  # noqa: F401 - fixtures
 
 ROOT = Path(__file__).resolve().parents[2]
 POINTS = (1, 2, 3)
@@ -87,5 +86,5 @@ def test_a_killed_process_is_followed_by_one_that_finishes_on_sqlite(tmp_path, w
 
 
 @pytest.mark.parametrize("seed", POINTS)
-def test_a_killed_process_is_followed_by_one_that_finishes_on_postgresql(tmp_path, whole, database, seed):  # noqa: F811
+def test_a_killed_process_is_followed_by_one_that_finishes_on_postgresql(tmp_path, whole, database, seed):
     check(tmp_path, whole, database, seed)

@@ -13,7 +13,6 @@ import pytest
 
 from agents.errors import BadRequest
 from tests.jobs.conftest import bench_of, opened
-from tests.jobs.postgres import database, server  # noqa: F401 - fixtures
 from tests.jobs.test_crash import calls
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,7 +48,7 @@ async def nothing(ctx):
     raise AssertionError
 
 
-async def test_a_chat_server_enqueues_and_watches_and_a_lost_workers_job_goes_on(tmp_path, database):  # noqa: F811
+async def test_a_chat_server_enqueues_and_watches_and_a_lost_workers_job_goes_on(tmp_path, database):
     async with (
         workers(tmp_path, database, "one", "two") as processes,
         opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept,
@@ -71,7 +70,7 @@ async def test_a_chat_server_enqueues_and_watches_and_a_lost_workers_job_goes_on
         assert len(done) >= len(set(done))
 
 
-async def test_a_watcher_stops_a_job_that_runs_elsewhere(tmp_path, database):  # noqa: F811
+async def test_a_watcher_stops_a_job_that_runs_elsewhere(tmp_path, database):
     async with (
         workers(tmp_path, database, "one"),
         opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept,
@@ -88,7 +87,7 @@ async def test_a_watcher_stops_a_job_that_runs_elsewhere(tmp_path, database):  #
         assert time.monotonic() - began < 10
 
 
-async def test_a_watcher_pauses_and_resumes_a_job_that_runs_elsewhere(tmp_path, database):  # noqa: F811
+async def test_a_watcher_pauses_and_resumes_a_job_that_runs_elsewhere(tmp_path, database):
     async with (
         workers(tmp_path, database, "one", "two"),
         opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept,
@@ -109,7 +108,7 @@ async def test_a_watcher_pauses_and_resumes_a_job_that_runs_elsewhere(tmp_path, 
         assert len(done) == len(set(done))
 
 
-async def test_the_full_text_of_a_source_is_in_the_database(tmp_path, database):  # noqa: F811
+async def test_the_full_text_of_a_source_is_in_the_database(tmp_path, database):
     from agents.jobs.database import Database, async_url
     from agents.jobs.store import Store
     from agents.jobs.textshelf import DatabaseShelf

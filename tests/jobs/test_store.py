@@ -16,7 +16,6 @@ from agents.errors import ConfigError
 from agents.jobs.database import Database, async_url
 from agents.jobs.store import Spending, Store
 from tests.jobs.conftest import Word, bench_of, opened
-from tests.jobs.postgres import database, server  # noqa: F401 - fixtures
 from tests.scripts import BRIEF
 
 ROOT = Path(__file__).resolve().parents[2]
