@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 SCOPING_SHARE = 0.15
 """Part of the time that understanding the question may take."""
 MIN_MINUTES = 0.01
+_KEEPER = threading.Lock()
+"""The engine of kept jobs is one per process: runs beside the first end with their own task."""
 GRADE_CODES = {"complete": 0, "partial": 3, "nothing_found": 4}
 
 
@@ -48,7 +51,8 @@ async def research(
         if path is not None:
             _check_writable(path)
     text = checked(question)
-    team = open_team(settings, keep=True)
+    keeps = _KEEPER.acquire(blocking=False)
+    team = open_team(settings, keep=keeps)
     try:
         await team.open()
     except InUse as error:
@@ -56,6 +60,10 @@ async def research(
         _say(f"{error.other} keeps the jobs of this folder; this run ends with its own process.")
         await team.close()
         team = open_team(settings)
+    except BaseException:
+        if keeps:
+            _KEEPER.release()
+        raise
     try:
         _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
         if (probed := await team.probe()) is not None:
@@ -88,7 +96,11 @@ async def research(
         _print(job.report)
         return 3 if job.status == "blocked" else GRADE_CODES[job.report.grade]
     finally:
-        await team.close()
+        try:
+            await team.close()
+        finally:
+            if keeps:
+                _KEEPER.release()
 
 
 def _not_feasible(scope: Scope) -> NotFeasible:
