@@ -100,9 +100,9 @@ class DurableJobs(KeptJobs):
         held = self.held[job.id]
         await held.entered.wait()
         run = self.run_of(job)
+        run.emit(f"job#cancelled~{run.attempt}", JobChanged(status="cancelled", stage=job.stage, note="Stopped."))
         run.halt()
         held.bench.close()
-        run.emit(f"job#cancelled~{run.attempt}", JobChanged(status="cancelled", stage=job.stage, note="Stopped."))
         await self.journal.flush()
         await self.engine.cancel(job.id, run.attempt)
         self.over(held)

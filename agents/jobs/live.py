@@ -141,6 +141,9 @@ class DurableRun(Run):
         return self.kept
 
     def emit(self, key: str, event: Event) -> None:
+        # Research that is being cut off may still speak on its way out: it must not unsay "cancelled" or "paused".
+        if self.halted or (not self.gate.is_set() and isinstance(event, JobChanged) and event.status == "running"):
+            return
         told_anew = isinstance(event, JobChanged | NodeChanged)
         super().emit(f"{key}~{self.again}" if self.again and told_anew else key, event)
 

@@ -8,6 +8,7 @@ import pytest
 
 from agents.contracts.outcome import Commission
 from agents.errors import BadRequest, SearchError, StepFailed
+from agents.events import JobChanged
 from agents.jobs.database import Database
 from agents.jobs.steering import Steering
 from agents.jobs.store import now
@@ -318,3 +319,28 @@ async def test_with_a_full_disk_a_job_breaks_off_pays_nothing_more_and_is_taken_
         await kept.ended(job)
         assert job.status == "done"
         assert world.made == ["a", "b", "c"]
+
+
+async def test_what_research_says_on_its_way_out_unsays_neither_cancelled_nor_paused(tmp_path):
+    world, spoken = World(), []
+
+    async def root(ctx):
+        await ctx.call("quick", "1", world.quick, "q", gives=Word)
+        while len(spoken) < 200:  # between two steps, where nothing can be cut off
+            ctx.emit(f"stage:{len(spoken)}", JobChanged(status="running", stage="collecting"))
+            spoken.append(1)
+            await asyncio.sleep(0.01)
+
+    bench = bench_of(root)
+    async with opened(tmp_path, bench) as kept:
+        paused, cancelled = kept.start(owner="ann"), kept.start(owner="bob")
+        await until(lambda: paused.stage == cancelled.stage == "collecting")
+        before = len(spoken)
+        kept.jobs.stop(cancelled)
+        await kept.jobs.pause(paused)
+        await until(lambda: len(spoken) > before + 10)
+        assert (cancelled.status, paused.status, paused.blocked_reason) == ("cancelled", "blocked", "paused")
+        kept.jobs.stop(paused)
+        await kept.ended(cancelled)
+    async with opened(tmp_path, bench) as kept:
+        assert (await kept.jobs.find(cancelled.id, "bob")).status == "cancelled"
