@@ -448,6 +448,11 @@
 
   let due = 0;
   const soon = () => { if (!due) due = setTimeout(() => { due = 0; dress(); }, 120); };
-  new MutationObserver(soon).observe(document.documentElement, { childList: true, subtree: true });
+  // A button has its name before it is painted; the rest of the dressing may wait a moment.
+  const brings = (node) => node.nodeType === 1 && (node.matches('button, svg') || node.querySelector('button') !== null);
+  new MutationObserver((changes) => {
+    if (changes.some((change) => [...change.addedNodes].some(brings))) nameThings();
+    soon();
+  }).observe(document.documentElement, { childList: true, subtree: true });
   soon();
 })();
