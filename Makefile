@@ -39,7 +39,7 @@ browser:
 	@sh .ci/browser
 
 test: setup-dev browser ## all tests, the browser's included
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 fmt: setup-dev ## format
 	$(BIN)/ruff format .

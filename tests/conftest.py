@@ -36,6 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # Files are handed out in this order also where tests run side by side (--no-loadscope-reorder).
     # The browser's driver keeps an event loop running in this process, which no asynchronous test after it can bear.
     items.sort(key=lambda item: "browser" in item.path.relative_to(ROOT).parts)
     if config.getoption("--live"):

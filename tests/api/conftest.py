@@ -139,7 +139,7 @@ def over(http):
         answer = await http.post("/research/jobs", json=body or {"query": TASK})
         assert answer.status_code == 202, answer.text
         job = site.team.jobs.get(answer.json()["job_id"], "local")
-        await asyncio.wait_for(job.wait(), 5)
+        await asyncio.wait_for(job.wait(), 30)
         await site.state.entered(job.id)
         return job.id
 

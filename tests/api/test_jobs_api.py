@@ -50,7 +50,7 @@ async def test_a_posted_job_is_authorized_planned_and_run(site, http):
         "durable": False,
     }
     assert answer.headers["location"] == f"/research/jobs/{told['job_id']}"
-    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 5)
+    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 30)
     whole = (await http.get(told["status_url"])).json()
     assert (whole["status"], whole["stage"], whole["grade"]) == ("done", "completed", "complete")
 
@@ -107,7 +107,7 @@ async def test_a_planner_that_gives_nothing_usable_leaves_the_plan_to_the_job(pu
     site = put(ScriptedModel(by_role={**dict.fromkeys(NAMES, FlatWorker()), "manager": lambda request: "not json"}))
     told = (await http.post("/research/jobs", json={"query": TASK})).json()
     assert told["planner"] == {"started": False, "error": BadOutput.notice}
-    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 5)
+    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 30)
     assert (await http.get(told["status_url"])).json()["status"] == "done"
 
 
@@ -116,7 +116,7 @@ async def test_a_planner_that_cannot_be_reached_is_stood_in_for(put, http):
     site = put(ScriptedModel(by_role={**dict.fromkeys(NAMES, FlatWorker()), "manager": lambda request: down}))
     told = (await http.post("/research/jobs", json={"query": TASK})).json()
     assert told["planner"]["started"] is True
-    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 5)
+    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 30)
 
 
 async def test_a_planner_that_stays_silent_is_waited_for_no_longer_than_its_window(put, http, monkeypatch):
@@ -128,7 +128,7 @@ async def test_a_planner_that_stays_silent_is_waited_for_no_longer_than_its_wind
     monkeypatch.setattr(site.team, "scope", silent)
     told = (await http.post("/research/jobs", json={"query": TASK})).json()
     assert told["planner"] == {"started": False, "error": "The planner did not answer within its window."}
-    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 5)
+    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 30)
 
 
 async def test_two_identical_posts_with_one_key_are_one_job(site, http):
@@ -324,7 +324,7 @@ async def test_nobody_deletes_or_sees_the_jobs_of_others(site, http):
 async def test_a_job_whose_plan_stays_unreadable_fails_and_says_why(put, http):
     site = put(ScriptedModel(by_role={**dict.fromkeys(NAMES, FlatWorker()), "planner": lambda request: "not json"}))
     job_id = (await http.post("/research/jobs", json={"query": TASK})).json()["job_id"]
-    await asyncio.wait_for(site.team.jobs.get(job_id, "local").wait(), 5)
+    await asyncio.wait_for(site.team.jobs.get(job_id, "local").wait(), 30)
     whole = (await http.get(f"/research/jobs/{job_id}")).json()
     assert whole["status"] == "failed"
     assert whole["error"]["retryable"]

@@ -108,5 +108,5 @@ async def test_a_stream_that_is_left_ends_its_run(put):
     stream = _streamed(site, planned, job, "research", usage=False)
     await anext(stream)
     await stream.aclose()
-    await asyncio.wait_for(job.wait(), 2)
+    await asyncio.wait_for(job.wait(), 30)
     assert job.status == "cancelled"

@@ -244,7 +244,7 @@ async def test_a_client_that_leaves_in_mid_stream_ends_the_run(put):
     stream = _streamed(site, planned, job)
     await anext(stream)
     await stream.aclose()
-    await asyncio.wait_for(job.wait(), 2)
+    await asyncio.wait_for(job.wait(), 30)
     assert job.status == "cancelled"
 
 
@@ -263,7 +263,7 @@ async def test_a_run_that_nobody_waits_for_any_more_is_stopped(put):
 
     with pytest.raises(ApiError):
         await attended(site, job, SimpleNamespace(is_disconnected=gone))
-    await asyncio.wait_for(job.wait(), 2)
+    await asyncio.wait_for(job.wait(), 30)
     assert job.status == "cancelled"
 
 
@@ -285,7 +285,7 @@ async def test_an_asynchronous_run_answers_at_once_and_is_polled(site, http):
     assert answer.status_code == 202
     told = answer.json()
     assert answer.headers["location"] == told["status_url"] == f"/research/jobs/{told['job_id']}"
-    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 5)
+    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 30)
     assert (await http.get(told["status_url"])).json()["status"] == "done"
 
 

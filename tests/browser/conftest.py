@@ -55,7 +55,7 @@ class Server:
         with (self.folder / "server.log").open("ab") as log:
             self.process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
         began = time.monotonic()
-        while time.monotonic() - began < 30:
+        while time.monotonic() - began < 90:
             try:
                 urllib.request.urlopen(f"{self.url}/healthz", timeout=2)
             except (urllib.error.URLError, OSError):
@@ -63,7 +63,6 @@ class Server:
                     break
                 time.sleep(0.1)
             else:
-                self.ready_s = time.monotonic() - began
                 return self
         raise AssertionError(f"the server did not come up:\n{self.log()}")
 
@@ -116,7 +115,7 @@ class Tab:
         self.page, self.asked = self.context.new_page(), []
         self.context.on("request", lambda request: self.asked.append(request.url))
         self.page.on("websocket", lambda socket_: self.asked.append(socket_.url))
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(30_000)
 
     def open(self, path=""):
         self.page.goto(self.server.url + path)
@@ -136,7 +135,7 @@ class Tab:
             self.page.wait_for_timeout(250)
         raise AssertionError(f"the page did not send: {text}")
 
-    def sees(self, text, timeout=15_000):
+    def sees(self, text, timeout=30_000):
         self.page.get_by_text(text).last.wait_for(timeout=timeout)
 
     def drafts(self, question):

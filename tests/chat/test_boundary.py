@@ -433,7 +433,7 @@ async def test_a_chat_that_was_deleted_does_not_come_back_with_its_report(held_c
     await held_chat.history.delete_thread(page.session.thread_id)
 
     held_chat.model.go.set()
-    await asyncio.wait_for(job.wait(), 5)
+    await asyncio.wait_for(job.wait(), 30)
     await held_chat.outcomes.close()
 
     assert await held_chat.history.get_thread(page.session.thread_id) is None

@@ -160,7 +160,7 @@ async def test_the_phrase_starts_exactly_the_contract_on_the_table(talker):
     assert act.contract == contract
     assert act.job.commission.contract.hash == contract.hash
     assert talker.talk.job_id == act.job.id
-    await asyncio.wait_for(act.job.wait(), 5)
+    await asyncio.wait_for(act.job.wait(), 30)
     assert act.job.status == "done"
 
 
@@ -580,7 +580,7 @@ async def test_stop_stops_at_once(held):
     (act,) = await held("Stop.")
 
     assert isinstance(act, Stopping)
-    await asyncio.wait_for(started.job.wait(), 2)
+    await asyncio.wait_for(started.job.wait(), 30)
     assert started.job.status == "cancelled"
 
 
@@ -633,7 +633,7 @@ async def test_a_branch_is_stopped_by_its_number_and_the_others_go_on(held):
     assert states["2"] == "stopped"
     assert states["1"] == "reading"
     held.model.go.set()
-    await asyncio.wait_for(started.job.wait(), 5)
+    await asyncio.wait_for(started.job.wait(), 30)
     assert started.job.report.grade == "partial"
     assert any(line.startswith("Change 1 to the contract: branch 2") for line in feed(started.job))
     assert any("stopped" in reason for reason in started.job.report.grade_reasons)

@@ -18,7 +18,7 @@ async def run_job(chat):
     await page.say(QUESTION)
     await page.say(PHRASE)
     (job,) = chat.team.jobs.of("local")
-    await asyncio.wait_for(job.wait(), 5)
+    await asyncio.wait_for(job.wait(), 30)
     await chat.outcomes.close()
     return job
 
@@ -117,7 +117,7 @@ async def test_a_run_is_stopped_by_its_route(held_chat, http):
     assert job.run.steering.finishing("job")
     assert (await http.post(f"/research/jobs/{job.id}/cancel")).status_code == 202
 
-    await asyncio.wait_for(job.wait(), 2)
+    await asyncio.wait_for(job.wait(), 30)
     states = {node["state"] for node in (await http.get(f"/research/jobs/{job.id}/tree")).json()["nodes"]}
     assert states == {"stopped"}
     assert (await http.get(f"/research/jobs/{job.id}/report.md")).json()["error"]["type"] == "no_report"

@@ -362,7 +362,7 @@ async def test_a_keyless_limit_says_in_its_body_how_long_to_wait(service, waits)
 async def test_a_service_that_drips_is_cut_off(service, waits):
     def dripping(request: Request) -> Response:
         def body() -> Iterator[bytes]:
-            for _ in range(20):
+            for _ in range(200):
                 time.sleep(0.1)
                 yield b" "
 
@@ -377,7 +377,7 @@ async def test_a_service_that_drips_is_cut_off(service, waits):
     await tavily.close()
 
     assert caught.value.kind == "timeout"
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 15  # the whole answer would take twenty
 
 
 async def test_a_service_that_is_not_there_is_said_to_be_unreachable(waits):
@@ -486,7 +486,7 @@ async def test_a_world_without_a_network_ends_soon_with_a_clear_message(waits):
             await chain.search(query(f"ice {number}"), 60)
     await chain.close()
 
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert len(chain.degraded) == 2
     assert caught.value.notice == (
         "No search provider answered: tavily could not be reached; tavily-keyless could not be reached."

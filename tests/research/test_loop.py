@@ -259,11 +259,11 @@ async def test_one_branch_can_be_stopped_while_its_siblings_go_on(bench):
     gate = Gate(world())
     work = bench(searcher=gate)
     task = asyncio.create_task(work.run())
-    await asyncio.wait_for(gate.held.wait(), 5)
+    await asyncio.wait_for(gate.held.wait(), 30)
     await asyncio.sleep(0.05)
 
     assert work.last.stop_branch("job/0/1")
-    outcome = await asyncio.wait_for(task, 5)
+    outcome = await asyncio.wait_for(task, 30)
 
     statuses = {child.title: child.status for child in outcome.findings[0].children}
     assert statuses == {"Closures": "done", "Costs": "stopped", "Passengers": "done"}

@@ -478,6 +478,6 @@ async def test_a_reading_that_nobody_waits_for_is_ended():
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
-    async with asyncio.timeout(8):
+    async with asyncio.timeout(60):
         found = await read_document(b"<p>Twelve days.</p>", "text/html", "https://x.example/a")
     assert found.text == "Twelve days."
