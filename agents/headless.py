@@ -183,5 +183,9 @@ def _print(document: ReportDocument) -> None:
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(line + "\n")
-    sys.stderr.flush()
+    """Tell of progress; a reader who stopped reading (`2>&1 | head`) does not stop the research."""
+    try:
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())

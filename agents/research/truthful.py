@@ -71,11 +71,14 @@ async def rewritten(
     for finding, one, plan in zip(findings, challenged, contract.plans, strict=True):
         moved = [done for done in one.claims if done.claim.verdict in MOVED]
         changed: dict[str, Finding] = {}
+        titles = tuple(part.title for part in finding.walk() if part.role == "leaf" and part.markdown)
         for part in finding.walk():
             touching = [done for done in moved if _touches(part, done)]
             if part.role != "leaf" or not part.markdown or not touching or len(changed) >= room or ctx.left == 0:
                 continue
-            again = await _again(ctx, desk, part, touching, _leaf_of(plan.root, part.path, finding.path), contract)
+            leaf = _leaf_of(plan.root, part.path, finding.path)
+            beside = tuple(title for title in titles if title != part.title)
+            again = await _again(ctx, desk, part, touching, leaf, beside, contract)
             if again is not None:
                 changed[part.path] = again
         room -= len(changed)
@@ -99,7 +102,13 @@ def _leaf_of(node: Node, path: str, root: str) -> Leaf | None:
 
 
 async def _again(
-    ctx: Ctx, desk: Desk, part: Finding, touching: list[ClaimDone], leaf: Leaf | None, contract: Contract
+    ctx: Ctx,
+    desk: Desk,
+    part: Finding,
+    touching: list[ClaimDone],
+    leaf: Leaf | None,
+    beside: tuple[str, ...],
+    contract: Contract,
 ) -> Finding | None:
     """Write one section anew; the old one stays where that fails."""
     extra = {fact.id: fact for done in touching for fact in done.facts}
@@ -112,6 +121,7 @@ async def _again(
         objective=leaf.objective if leaf else part.title,
         questions=leaf.questions if leaf else (part.title,),
         facts=numbering.numbered,
+        siblings=beside,
         verdicts=verdict_lines(tuple(touching)),
         language=contract.brief.language,
         query_type=contract.brief.query_type,

@@ -103,6 +103,23 @@ async def test_a_claim_that_the_documents_contradict_is_not_called_supported(ben
     assert document.claims == outcome.truth.claims
 
 
+async def test_a_section_that_is_written_anew_knows_the_sections_beside_it(bench):
+    wrong = "The Orvane ferry line was closed on 30 days in the winter of 2022/23."
+    plans = {QUERY.text: level(leaf("Closures", "On how many days was the Orvane ferry line closed?"),
+                               leaf("Causes", "Why was the Orvane ferry line closed?"), claims=(wrong, CLOSED))}  # fmt: skip
+    worker, again = Worker(), []
+
+    def synthesizer(request):
+        if isinstance(request.given, SectionInput) and request.given.verdicts:
+            again.append((request.given.title, request.given.siblings))
+        return worker(request)
+
+    await bench(working_model(plans, synthesizer=synthesizer)).run()
+
+    assert again
+    assert all(siblings and title not in siblings for title, siblings in again)
+
+
 async def test_without_the_challenge_the_gates_say_what_was_not_done(bench):
     work = bench()
     outcome = await work.job().run("research", Commission(brief=BRIEF, challenge=False), Outcome)

@@ -17,6 +17,8 @@ TITLE_LENGTH = 90
 MOST_SENTENCES = 4
 """Quotations of the summary."""
 MOST_OPEN = 6
+_AS_TELLING = 0.7
+"""Share of the best score that a quotation needs to fill up a short summary."""
 _APART = 2.0
 """How many times as large or small as all others a figure must be to stand apart."""
 _MARK = re.compile(r"\[f(\d+)\]")
@@ -101,7 +103,8 @@ def _chosen(given: FrameInput, found: Sequence[Unit], disputes: Sequence[Clash])
             if unit not in chosen and _numbers(unit) & cited and not _numbers(unit) & (used | outdated)
         ]
         best = found[-max(open_ones)[1]] if open_ones else None
-        if best and len(chosen) < MOST_SENTENCES - (1 if dispute else 0):
+        # A section whose figures are told as a dispute already has its say.
+        if best and len(chosen) < MOST_SENTENCES - (1 if dispute else 0) and not used & cited:
             chosen.append(best)
     for unit in found:
         if len(chosen) + (2 if dispute else 0) >= 3:
@@ -109,7 +112,7 @@ def _chosen(given: FrameInput, found: Sequence[Unit], disputes: Sequence[Clash])
         if (
             unit not in chosen
             and not {fact.number for fact in unit.facts} & (used | outdated)
-            and unit.score >= 0.5 * found[0].score
+            and unit.score >= _AS_TELLING * found[0].score
         ):
             chosen.append(unit)
     return chosen or ([] if dispute else [found[0]]), dispute

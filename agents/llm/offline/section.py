@@ -16,10 +16,10 @@ from agents.llm.offline.terms import distinct, terms
 MOST_UNITS = 10
 """Quotations of one section, at most: a reader wants an answer, not all that was found."""
 FEWEST_UNITS = 1
-WORTH_SHOWING = 0.35
+WORTH_SHOWING = 0.6
 """Share of the best score that a further quotation must reach."""
 PER_PARAGRAPH = 3
-_TRUST = 0.2
+_TRUST = 0.1
 """What a quotation is worth because it was chosen where it stands: its heading and neighbours are not seen here."""
 _FEW = 6
 """So few quotations are all shown."""
@@ -27,6 +27,8 @@ _SHORT_TITLE = 3
 _ELSEWHERE = 0.5
 """What a quotation is worth that has no word of a short title, where others have."""
 _FEWEST_GROUNDS, _MOST_GROUNDS = 2, 6
+_NAMES_FIGURE = 0.4
+"""What it is worth to a ground that it names one of the figures it explains."""
 _VERY_FEW = 2
 """So few quotations that use a name all stay, where no document is named for one."""
 _AS_WELL = 0.9
@@ -141,6 +143,17 @@ def _explaining(found: Sequence[Unit], questions: Sequence[str]) -> list[Unit]:
         for unit in found
         if unit.first.number not in figures and any(gives_grounds(unit.text, question) for question in questions)
     ]
+    disputed = [unit for clash in clashes(found) if not clash.replaced for unit in clash.units]
+    topic = frozenset(term for unit in disputed for term in unit.terms)
+    values = {quantity.value for unit in disputed for quantity in quantities(unit.text)}
+
+    def worth(unit: Unit) -> float:
+        """Grounds that name the disputed figures, or speak of the same thing, explain them best."""
+        named = bool(values & {quantity.value for quantity in quantities(unit.text)})
+        return unit.score + _NAMES_FIGURE * named + len(topic & unit.terms) / max(1, len(unit.terms))
+
+    best = max(map(worth, grounds), default=0.0)
+    grounds = sorted((unit for unit in grounds if worth(unit) >= WORTH_SHOWING * best), key=worth, reverse=True)
     return grounds[:_MOST_GROUNDS] if len(grounds) >= _FEWEST_GROUNDS else []
 
 
