@@ -236,7 +236,7 @@ class Team:
             per_job=self.settings.max_concurrency,
         )
         try:
-            ctx = MemoryCtx(run, "draft", run.budget, elapsed=0.0, depth=0)
+            ctx = MemoryCtx(run, "draft", run.budget, depth=0)
             return await draft_contract(ctx, brief, self.means)
         finally:
             desk.close()

@@ -21,9 +21,9 @@ from agents.events import (
     SourceRead,
     SourceRejected,
 )
+from agents.jobs.changing import ACTIVE
+from agents.jobs.steering import place
 
-ACTIVE: frozenset[NodeState] = frozenset({"queued", "planning", "searching", "reading", "writing", "retrying"})
-"""States that a node leaves again."""
 DELIVERED: frozenset[NodeState] = frozenset({"done", "partial"})
 FEED = 40
 """Lines of the activity feed that are kept, newest last."""
@@ -153,7 +153,10 @@ class Tree:
         """Fold one event in; says which rows it changed, the one it is about first."""
         event = numbered.event
         self.seq, self.seconds, self.line = numbered.seq, numbered.seconds, ""
-        node = getattr(event, "node", "")
+        node = place(getattr(event, "node", ""))
+        if isinstance(event, NodeChanged):
+            # A second try stands in the row of the first.
+            event = event.model_copy(update={"node": node, "parent": place(event.parent)})
         if line := _told(event):
             if isinstance(event, NodeChanged):
                 line = _node_line(event, self._number(event.node))

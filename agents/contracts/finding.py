@@ -52,6 +52,10 @@ class Finding(Frozen):
     status: NodeStatus
     note: str = ""
     """What is missing and why, for a status other than done."""
+    ended: Literal["", "stopped", "dropped"] = ""
+    """By whose wish it ended early: `stopped` keeps what it had found, `dropped` leaves it out; empty when by nobody's."""
+    tries: int = Field(default=1, ge=1)
+    """How often it was tried: more than once when the user wanted it tried again."""
     markdown: str = ""
     """Own prose, citing facts by `[#id]`: a leaf's section, or a node's lead over its children."""
     facts: tuple[Fact, ...] = ()

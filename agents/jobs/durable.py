@@ -39,7 +39,6 @@ from agents.jobs.filelock import locked
 from agents.jobs.live import (
     ROOT,
     BranchBroken,
-    BranchStopped,
     Done,
     DurableRun,
     Level,
@@ -48,7 +47,9 @@ from agents.jobs.live import (
     workflow_id,
 )
 from agents.jobs.port import M, Pool
-from agents.jobs.running import PortCtx, StepRecord, side_by_side, stopped_record
+from agents.jobs.records import BranchDropped, Reached, StepRecord, stopped_record
+from agents.jobs.running import PortCtx, side_by_side
+from agents.jobs.steering import DROPPED
 
 log = logging.getLogger(__name__)
 
@@ -68,9 +69,8 @@ class DurableCtx(PortCtx):
     run: DurableRun
 
     def __init__(self, run: DurableRun, task: Task, budget: Budget) -> None:
-        super().__init__(run, task.path, budget, elapsed=task.elapsed, depth=task.path.count("/"))
+        super().__init__(run, task.path, budget, depth=task.path.count("/"), reached=task.reached)
         self.task = task
-        self._finishing = task.finishing
 
     async def recorded(
         self, name: str, fn: Callable[..., Awaitable[Frozen]], args: tuple[Any, ...], pool: Pool
@@ -82,7 +82,8 @@ class DurableCtx(PortCtx):
 
         async def body() -> str:
             if not run.knows(key, asked):
-                record = await run.cuttable(self.path, lambda: run.perform(self, fn, args, pool, keep))
+                free = pool == "local"
+                record = await run.cuttable(self.path, lambda: run.perform(self, fn, args, pool, keep), free=free)
                 if record.stopped and not run.knows(key, asked):
                     await keep(record)
             return key
@@ -94,36 +95,34 @@ class DurableCtx(PortCtx):
         if record is None:
             raise BranchBroken(f"the record of {key!r} is gone")
         run.record[key] = record
-        if record.stopped:
-            self.reached(record.elapsed, record.finishing)
-            raise BranchStopped(record.stopped)
+        if record.type == DROPPED:
+            self.reached(record)
+            raise BranchDropped(record.stopped)
         return record
 
-    async def branch(
-        self, kind: str, key: str, given: Frozen, gives: type[M], limits: Limits, elapsed: float, finishing: bool
-    ) -> M:
+    async def branch(self, kind: str, key: str, given: Frozen, gives: type[M], limits: Limits, reached: Reached) -> M:
         path = f"{self.path}/{key}"
         self.run.claim(path)
         level = Level(
             name=path, seconds=limits.seconds, tokens=limits.tokens, cost_usd=limits.cost_usd, calls=limits.calls,
-            opened_at_s=elapsed,
+            opened_at_s=reached.elapsed,
         )  # fmt: skip
         task = self.task.model_copy(
             update={
-                "path": path, "kind": kind, "given": given.model_dump_json(), "elapsed": elapsed,
-                "finishing": finishing, "levels": (*self.task.levels, level),
+                "path": path, "kind": kind, "given": given.model_dump_json(), "reached": reached,
+                "levels": (*self.task.levels, level),
             }
         )  # fmt: skip
         with SetWorkflowID(workflow_id(task)):
             done = Done.model_validate(await _node(task.model_dump(mode="json")))
-        self.reached(done.step.elapsed, done.step.finishing)
+        self.reached(done.step)
         if path not in self.run.lived:
             # It ended before this process took the job up, or on another machine: what it spent is booked here.
             self.budget.charge(done.usage)
         if done.broken:
             raise BranchBroken(f"{path}: {done.step.message}")
-        if done.step.stopped and done.step.stopped != path:
-            raise BranchStopped(done.step.stopped)
+        if done.step.type == DROPPED and done.step.stopped != path:
+            raise BranchDropped(done.step.stopped)
         if done.step.value is None:
             raise done.step.failure(done.key)
         return gives.model_validate_json(done.step.value)
@@ -131,12 +130,12 @@ class DurableCtx(PortCtx):
     async def children_of(
         self, items: Sequence[tuple[str, str, Frozen]], *, gives: type[M], limits: Limits = Limits()
     ) -> list[M | StepFailed]:
-        elapsed, finishing, escaped = self._elapsed, self._finishing, list[Exception]()
+        reached, escaped = self.so_far, list[Exception]()
 
         async def one(kind: str, key: str, given: Frozen) -> M | StepFailed:
             try:
-                return await self.one_of(kind, key, given, gives, limits, elapsed, finishing)
-            except (BranchStopped, BranchBroken) as error:
+                return await self.one_of(kind, key, given, gives, limits, reached)
+            except (BranchDropped, BranchBroken) as error:
                 # Held back until the others are done: a workflow that is cut off here would be left open for ever.
                 escaped.append(error)
                 return StepFailed(key, type_=type(error).__name__, message=str(error), notice="", retryable=False)
@@ -195,8 +194,9 @@ async def _branch(ctx: DurableCtx, task: Task) -> Done:
     try:
         out = await handler.run(ctx, handler.takes.model_validate_json(task.given))
         value = out.model_dump_json()
-    except BranchStopped as stop:
-        failure, key = stopped_record(stop.path, ctx.elapsed), f"{stop.path}#stopped"
+    except BranchDropped as dropped:
+        failure = stopped_record(dropped.path, ctx.elapsed, ctx.so_far.said, dropped=True)
+        key = f"{dropped.path}#dropped"
     except StepFailed as error:
         failure, key = (
             StepRecord(
@@ -213,7 +213,7 @@ async def _branch(ctx: DurableCtx, task: Task) -> Done:
             raise
         log.exception("branch %s of job %s broke", task.path, task.job)
         failure, broken = StepRecord(type=type(error).__name__, message=type(error).__name__, elapsed=0.0), True
-    step = failure.model_copy(update={"value": value, "elapsed": ctx.elapsed, "finishing": ctx.finishing})
+    step = failure.model_copy(update={"value": value, "elapsed": ctx.elapsed, "said": ctx.so_far.said})
     return Done(step=step, key=key, broken=broken, usage=ctx.budget.spent)
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from agents.events import Charged, JobChanged, Numbered
 from agents.jobs import tables
-from agents.jobs.running import StepRecord
+from agents.jobs.records import StepRecord
 from agents.jobs.store import Store, insert_all, now
 
 log = logging.getLogger(__name__)

@@ -273,6 +273,7 @@ class KeptJobs(Jobs):
             job_id=row.id, handlers=bench.handlers, budget=Budget(whole.spending.limits(), name="job"),
             clock=self.clock, limits=self.limits, per_job=self.per_job, steering=bench.steering, attempt=row.attempt,
             again=row.again, journal=self.journal, find=lambda key: self.store.step(row.id, key),
+            watched=not self.where.runs,
         )  # fmt: skip
         if former is not None and not former.ended.is_set():
             job = former.job

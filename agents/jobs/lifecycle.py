@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
+from agents.contracts.change import Change, Wish
 from agents.contracts.job import OVER, JobStatus
 from agents.errors import BadRequest, DossierError
 from agents.events import JobChanged, Noted
@@ -56,27 +57,18 @@ class DurableJobs(KeptJobs):
         if job.status not in OVER:
             self.errand(self._wish(job, "cancel") if not self.where.runs else self.cancel(job), job)
 
-    def finish(self, job: Job, path: str = "job") -> None:
-        super().finish(job, path)
-        self._keep_steering(job, "finish", path)
-
-    def stop_branch(self, job: Job, path: str) -> bool:
-        job.run.steering.drop(path)
-        self._keep_steering(job, "stop", path)
-        return super().stop_branch(job, path)
-
-    def guide(self, job: Job, text: str) -> None:
-        super().guide(job, text)
-        self._keep_steering(job, "guidance", text)
+    def change(self, job: Job, wish: Wish) -> Change:
+        if self.where.runs:
+            change = super().change(job, wish)
+            self.journal.change(job.id, steering=Wishes.of(job.run.steering).model_dump_json())
+            return change
+        # Whoever runs it does it and tells of it; here it is only known until that is read.
+        change = job.run.steering.take(self._allowed(job, wish), job.run.now())
+        self.errand(self._wish(job, "change", wish.model_dump_json()))
+        return change
 
     def release(self, job: Job) -> bool:
         return job.blocked_reason == "needs_rework" and super().release(job)
-
-    def _keep_steering(self, job: Job, verb: str, argument: str) -> None:
-        if self.where.runs:
-            self.journal.change(job.id, steering=Wishes.of(job.run.steering).model_dump_json())
-        else:
-            self.errand(self._wish(job, verb, argument))
 
     async def _wish(self, job: Job, verb: str, argument: str = "") -> None:
         await self.store.wish(job.id, verb, argument)
@@ -186,7 +178,10 @@ class DurableJobs(KeptJobs):
         row = whole.row
         if row.status in {"queued", *(() if lost else ("running",))}:
             raise BadRequest(TAKEN)
-        wishes = Wishes(guidance=whole.wishes.guidance) if again else whole.wishes
+        wishes = whole.wishes
+        if again:
+            told = self.held[job_id].job.run.events if job_id in self.held else await self.store.events(job_id)
+            wishes = wishes.anew(told[-1].seconds if told else 0.0, note)
         following = row.model_copy(
             update={"attempt": row.attempt + 1, "again": row.again + again, "status": "queued", "blocked_reason": None}
         )
@@ -265,8 +260,8 @@ class DurableJobs(KeptJobs):
                     await self.rework(job)
                 case "finish" if not job.over:
                     self.finish(job, argument or "job")
-                case "stop" if not job.over:
-                    self.stop_branch(job, argument)
+                case "change" if not job.over:
+                    self.change(job, Wish.model_validate_json(argument))
                 case "guidance" if not job.over:
                     self.guide(job, argument)
                 case "release" if job.status == "blocked":
@@ -314,6 +309,8 @@ class DurableJobs(KeptJobs):
             if self.where.runs:
                 self._fence(held, whole)
             else:
+                if len(whole.wishes.changes) >= len(held.job.run.steering.changes):
+                    held.job.run.steering.follow(whole.wishes.steering())
                 await self._watch(held, whole.row)
 
     def _fence(self, held: Held, whole: WholeJob) -> None:

@@ -60,7 +60,12 @@ class Ctx(Protocol):
 
     @property
     def finishing(self) -> bool:
-        """True once the user asked to finish with what is there, as the last step recorded it."""
+        """True once the user asked this branch to finish with what is there, as the last step recorded it."""
+        ...
+
+    @property
+    def again(self) -> tuple[str, ...]:
+        """What the user wants tried again, each by the path of its new try (`job/0/1+2`), as the last step recorded it."""
         ...
 
     async def call(

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from agents.budget import Budget, Limits
+from agents.contracts.change import Change, Narrowing, Wish
 from agents.contracts.job import OVER, BlockedReason, JobRecord, JobStatus, Stage
 from agents.contracts.outcome import Commission, Outcome
 from agents.contracts.report import Actual, ReportDocument
 from agents.errors import DossierError
 from agents.events import JobChanged, Numbered, ReportWritten
+from agents.jobs.changing import allowed, applied
 from agents.jobs.limits import ProcessLimits
 from agents.jobs.memory import JobRun
 from agents.jobs.port import Handlers
@@ -187,9 +189,26 @@ class Jobs:
                 # Its task never ran, so it will not tell of its own end.
                 job.run.emit("job#ended", JobChanged(status="cancelled", stage=job.stage, note="Stopped."))
 
-    def finish(self, job: Job, path: str = "job") -> None:
+    def change(self, job: Job, wish: Wish) -> Change:
+        """Change a running job: it holds from its next step on, is numbered, and stands in the report.
+
+        Raises:
+            BadRequest: it would widen what was authorized, or comes too late; nothing was changed.
+        """
+        change = job.run.steering.take(self._allowed(job, wish), job.run.now())
+        applied(change, job.run)
+        return change
+
+    @staticmethod
+    def _allowed(job: Job, wish: Wish) -> Wish:
+        commission = job.commission
+        return allowed(wish, job.run, commission.contract.brief if commission.contract else commission.brief)
+
+    def finish(self, job: Job, path: str = "job", title: str = "") -> Change:
         """Ask a job, or one of its branches, to search no further and to write from what it has."""
-        job.run.steering.finish.add(path)
+        what = f"branch {title or path}" if path != "job" else "the run"
+        words = f"{what} searches no further and writes from what it has"
+        return self.change(job, Wish(kind="finish", node=path, title=title, words=words))
 
     def release(self, job: Job) -> bool:
         """Let a job pass that the judge held back; False when it is not held."""
@@ -198,13 +217,34 @@ class Jobs:
         job.run.emit("job#released", JobChanged(status="done", stage="completed", note="Released as it is."))
         return True
 
-    def stop_branch(self, job: Job, path: str) -> bool:
-        """Stop one branch at once; its siblings go on. False when it does not run."""
-        return job.run.stop_branch(path)
+    def stop_branch(self, job: Job, path: str, title: str = "") -> Change:
+        """Stop one branch at once; its siblings go on, and what it has found is kept."""
+        return self.change(job, Wish(kind="stop", node=path, title=title, words=f"branch {title or path} was stopped"))
 
-    def guide(self, job: Job, text: str) -> None:
+    def drop_branch(self, job: Job, path: str, title: str = "") -> Change:
+        """Stop one branch at once and leave out what it has found; its siblings go on."""
+        return self.change(job, Wish(kind="drop", node=path, title=title, words=f"branch {title or path} was dropped"))
+
+    def try_again(self, job: Job, path: str, title: str = "") -> Change:
+        """Have a failed or stopped branch tried again, within what the contract leaves.
+
+        Raises:
+            BadRequest: it is neither, was given up after three failures, or no time or money is left.
+        """
+        words = f"branch {title or path} is tried again"
+        return self.change(job, Wish(kind="retry", node=path, title=title, words=words))
+
+    def narrow(self, job: Job, limits: Narrowing, words: str) -> Change:
+        """Narrow where, of when, or for how long a running job may search.
+
+        Raises:
+            BadRequest: that would widen it, or leave nothing to search.
+        """
+        return self.change(job, Wish(kind="limits", words=words, limits=limits))
+
+    def guide(self, job: Job, text: str) -> Change:
         """Add guidance that the next rounds follow."""
-        job.run.steering.guidance.append(text)
+        return self.change(job, Wish(kind="guidance", words=text))
 
     async def close(self) -> None:
         """Stop everything and wait until it has stopped."""
@@ -234,7 +274,7 @@ class Jobs:
         run = job.run
         try:
             run.emit("job#started", JobChanged(status="running", stage="planning"))
-            outcome = await research()
+            outcome = (await research()).model_copy(update={"changes": tuple(run.steering.changes)})
             job.commission = job.commission.model_copy(update={"contract": outcome.contract})
             document = bench.build(job.id, outcome, self._actual(run))
             # Saved before anything else is done with it: what was written can't be lost by what comes after.

@@ -10,13 +10,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from agents.budget import Limits
 from agents.contracts.base import Frozen
+from agents.contracts.change import Change, Narrowing
 from agents.contracts.job import OVER, BlockedReason, JobStatus, Stage
 from agents.contracts.outcome import Commission
 from agents.contracts.report import Grade, ReportDocument
 from agents.events import Numbered
 from agents.jobs import tables
 from agents.jobs.database import Database
-from agents.jobs.running import StepRecord
+from agents.jobs.records import StepRecord
 from agents.jobs.steering import Steering
 
 Row = Mapping[str, Any]
@@ -45,7 +46,11 @@ class Wishes(Frozen):
 
     finish: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
     guidance: tuple[str, ...] = ()
+    limits: Narrowing = Narrowing()
+    changes: tuple[Change, ...] = ()
 
     @classmethod
     def of(cls, steering: Steering) -> "Wishes":
@@ -53,12 +58,29 @@ class Wishes(Frozen):
         return cls(
             finish=tuple(sorted(steering.finish)),
             stopped=tuple(sorted(steering.stopped)),
+            dropped=tuple(sorted(steering.dropped)),
+            again=tuple(steering.again),
             guidance=tuple(steering.guidance),
+            limits=steering.limits,
+            changes=tuple(steering.changes),
         )
 
     def steering(self) -> Steering:
         """Give it to a run."""
-        return Steering(finish=set(self.finish), stopped=set(self.stopped), guidance=list(self.guidance))
+        return Steering(
+            finish=set(self.finish),
+            stopped=set(self.stopped),
+            dropped=set(self.dropped),
+            again=list(self.again),
+            guidance=list(self.guidance),
+            limits=self.limits,
+            changes=list(self.changes),
+        )
+
+    def anew(self, seconds: float, words: str) -> "Wishes":
+        """Give what a later attempt heeds: limits and guidance hold; what was stopped, finished or dropped is begun anew."""
+        restart = Change(number=len(self.changes) + 1, seconds=seconds, kind="restart", words=words)
+        return Wishes(guidance=self.guidance, limits=self.limits, changes=(*self.changes, restart))
 
 
 class StoredJob(Frozen):

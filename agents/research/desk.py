@@ -20,6 +20,7 @@ from agents.research.retries import Retries
 from agents.research.topics import Topics
 from agents.role import Asked, In, Out, Role, Run, ask
 from agents.search.base import Crawler, Searcher, Texts
+from agents.search.enforcing import enforced
 from agents.web.addresses import canonical
 
 T = TypeVar("T")
@@ -163,29 +164,36 @@ class Desk:
     async def search(self, query: SearchQuery, deadline: Deadline) -> Searched:
         """Search; the same query is made once in a run, and none once searching has failed too often.
 
+        Limits that the user set meanwhile hold for the query and, where they came while it was made, for its hits.
+
         Raises:
             SearchError: no provider answered, or the breaker is open.
         """
+        asked = self.steering.narrowed(query)
 
         async def make() -> Searched:
             if not self.breaker.allows:
                 self.breaker = self.breaker.probe()
                 raise SearchError(f"not tried: {self.breaker.explain()}", provider=self.searcher.name)
             try:
-                result = await self.searcher.search(query, deadline.seconds())
+                result = await self.searcher.search(asked, deadline.seconds())
             except SearchError:
                 self.breaker = self.breaker.record(False)
                 raise
             self.breaker = self.breaker.record(True)
             return Searched(result=result, usage=Usage(searches=1))
 
-        return await self.searches.get(query.model_dump_json(), make)
+        found = await self.searches.get(asked.model_dump_json(), make)
+        if not self.steering.limits:
+            return found
+        hits = enforced(found.result.hits, self.steering.narrowed(query))
+        return found.model_copy(update={"result": found.result.model_copy(update={"hits": hits})})
 
     async def fetch(self, url: str, deadline: Deadline) -> Fetched:
         """Read a document and keep its text; read once in a run, and not again after it failed three times.
 
         Raises:
-            SourceError: it cannot be read or may not be used.
+            SourceError: it cannot be read or may not be used, by a limit that the user set meanwhile too.
         """
 
         async def make() -> Fetched:
@@ -201,7 +209,19 @@ class Desk:
             await self.texts.put(source.text)
             return Fetched(card=SourceCard.of(source))
 
-        return await self.pages.get(canonical(url), make)
+        self.allow(url)
+        fetched = await self.pages.get(canonical(url), make)
+        self.allow(url, fetched.card.published)
+        return fetched
+
+    def allow(self, url: str, published: str | None = None) -> None:
+        """Let a document pass that the limits which the user set meanwhile leave; to be asked inside steps only.
+
+        Raises:
+            SourceError: they rule it out; says by which.
+        """
+        if why := self.steering.refuses(url, published):
+            raise SourceError(url, why)
 
     async def remember(self, url: str, fetched: Fetched) -> None:
         """Take a page as read that a step recorded: on a replay the step itself does not run."""
@@ -225,7 +245,9 @@ class Desk:
         """
         if not isinstance(self.searcher, Crawler):
             return Crawled()
-        return Crawled(hits=await self.searcher.crawl(url, limit, deadline.seconds()))
+        self.allow(url)
+        hits = await self.searcher.crawl(url, limit, deadline.seconds())
+        return Crawled(hits=tuple(hit for hit in hits if not self.steering.refuses(hit.url, hit.published)))
 
     async def text_of(self, card: SourceCard) -> Source:
         """Put card and kept text together again."""

@@ -1,5 +1,6 @@
 """The root of a job: plan if need be, run every query side by side, frame what came of it."""
 
+from agents.budget import Limits as Spending
 from agents.contracts.base import Frozen, Text
 from agents.contracts.brief import Brief, Query
 from agents.contracts.contract import Contract
@@ -15,9 +16,10 @@ from agents.research.curating import UNANSWERING
 from agents.research.desk import Desk
 from agents.research.drafting import Drafted, LevelGiven, as_plan, infeasible
 from agents.research.gates import Thresholds
-from agents.research.leaf import READ_FOR_NOTHING, Setting
+from agents.research.given import NodeGiven, Setting
+from agents.research.leaf import READ_FOR_NOTHING
 from agents.research.looping import LoopSettings
-from agents.research.rounds import NodeGiven
+from agents.research.retrying import Again, ended
 from agents.research.truthful import MOVED, challenge_all, checked, rewritten, verdict_lines
 from agents.research.writing import Numbering, facts_behind, prose_of, sources_behind
 from agents.role import Asked
@@ -137,10 +139,15 @@ def research_handler(desk: Desk, means: Means) -> Handler:
             )
         results = await ctx.children("node", items, gives=Finding)
         settings = tuple(root.setting for _, root in items)
-        findings = tuple(
-            _failed(f"{ctx.path}/{key}", root.title, result) if isinstance(result, StepFailed) else result
+        found = [
+            ended(f"{ctx.path}/{key}", root.title, "query", result) if isinstance(result, StepFailed) else result
             for (key, root), result in zip(items, results, strict=True)
-        )
+        ]
+        again = Again(ctx)
+        for key, root in items:
+            again.ran("node", key, root)
+        await again.run(found, lambda _: Spending())
+        findings = tuple(found)
         challenged = await challenge_all(
             ctx,
             contract,
@@ -202,11 +209,6 @@ def _root(plan: Plan, brief: Brief, several: bool, loop: LoopSettings) -> NodeGi
         lead=several,
         title=plan.query,
     )
-
-
-def _failed(path: str, title: str, failure: StepFailed) -> Finding:
-    problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
-    return Finding(path=path, title=title, role="query", status="failed", note=failure.notice, problems=(problem,))
 
 
 async def _frame(
@@ -277,7 +279,7 @@ def _tags(ctx: Ctx, findings: tuple[Finding, ...], contract: Contract, degraded:
     parts = [part for finding in findings for part in finding.walk()]
     problems = {problem.type for part in parts for problem in part.problems}
     raised = {record.tag for part in parts for record in part.rounds}
-    stopped = any(part.status == "stopped" and not part.children for part in parts)
+    stopped = any(part.status == "stopped" and not part.ended and not part.children for part in parts)
     applies = {
         "#RETRY_EXHAUSTED": any(entry.status == "exhausted" for part in parts for entry in part.attempts),
         "#TIME_LIMIT": "#TIME_LIMIT" in raised or (stopped and ctx.collecting_left == 0),

@@ -18,6 +18,7 @@ from agents.contracts.source import SentenceSpan, Source, SourceCard
 from agents.errors import StepFailed
 from agents.events import Charged, SourceRead, SourceRejected
 from agents.jobs.port import Ctx, Handler
+from agents.jobs.steering import CUT
 from agents.research.desk import Desk, Fetched
 from agents.research.passages import MAX_CHARS, choose
 from agents.research.quotes import fact_of
@@ -65,7 +66,12 @@ class Extracted(Charged):
 
 
 async def extract(desk: Desk, card: SourceCard, given: SourceGiven, deadline: Deadline) -> Extracted:
-    """Show a source to the extractor and hold what it points at against the text: the body of a step."""
+    """Show a source to the extractor and hold what it points at against the text: the body of a step.
+
+    Raises:
+        SourceError: a limit that the user set since it was fetched rules it out.
+    """
+    desk.allow(card.url, card.published)
     source = await desk.text_of(card)
     sentences = spans(source.text)
     questions = given.spec.questions if given.spec else given.questions
@@ -173,11 +179,17 @@ def source_handler(desk: Desk) -> Handler:
         try:
             fetched = await ctx.call("fetch", "0", desk.fetch, given.url, ctx.deadline, gives=Fetched, pool="web")
         except StepFailed as failure:
+            if failure.type in CUT:
+                raise
             return _refused(ctx, leaf, given, failure)
         try:
             done = await ctx.call("extract", "0", extract, desk, fetched.card, given, ctx.deadline, gives=Extracted)
         except StepFailed as failure:
+            if failure.type in CUT:
+                raise
             refused = _refused(ctx, leaf, given, failure)
+            if failure.type == "SourceError":
+                return refused
             problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
             return refused.model_copy(update={"card": fetched.card, "problem": problem})
         if event := done.asked.as_event(leaf):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from agents.budget import Limits
-from agents.contracts.base import Frozen, Text
+from agents.contracts.base import Frozen
 from agents.contracts.decision import ReflectionInput, ReflectionResponse, RoundRecord, SkippedTopic
 from agents.contracts.finding import Finding, Problem
 from agents.contracts.plan import Leaf, LeafBudget, Node, Phase
@@ -19,7 +19,7 @@ from agents.jobs.port import Ctx
 from agents.research.curating import fed
 from agents.research.decision import Decided, decide
 from agents.research.desk import Desk, Dispatched
-from agents.research.leaf import LeafGiven, Setting
+from agents.research.given import LeafGiven, NodeGiven
 from agents.research.looping import (
     delta,
     facts_of,
@@ -32,6 +32,7 @@ from agents.research.looping import (
     unused,
 )
 from agents.research.novelty import novelty
+from agents.research.retrying import Again, ended
 from agents.research.success import Success, met
 from agents.role import Asked
 from agents.roles.reflector import REFLECTOR
@@ -49,20 +50,6 @@ SWEEP_SHARE = 0.4
 """Part of a round's time that its discovery leaves may take before the leaves that they feed."""
 LONGEST_SWEEP_S = 240.0
 """Seconds for the same where the job has no limit of time, those kept for writing included."""
-
-
-class NodeGiven(Frozen):
-    """One executor of the plan, in its setting."""
-
-    node: Node
-    setting: Setting
-    parent: str
-    role: Literal["query", "node"] = "node"
-    """`query` for the root executor of a query."""
-    lead: bool = True
-    """False where a synthesizer above writes over these results anyway."""
-    title: Text
-    siblings: tuple[str, ...] = ()
 
 
 class Rounds:
@@ -83,6 +70,7 @@ class Rounds:
         self._notes = ""
         self._before: Success | None = None
         self._reflection: ReflectionResponse | None = None
+        self._again = Again(ctx)
 
     async def phase(self, phase: Phase) -> bool:
         """Run one phase to its end; False when nothing may follow it (time, cap, or the user's wish)."""
@@ -110,8 +98,10 @@ class Rounds:
     async def _round(self, phase: Phase, in_phase: int, max_rounds: int) -> Decided:
         number = len(self.records) + 1
         chosen, dispatch = await self._dispatch(number)
-        new = await self._run(chosen, number, last=in_phase >= max_rounds)
-        self.findings.extend(new)
+        last, before = in_phase >= max_rounds, len(self.findings)
+        self.findings.extend(await self._run(chosen, number, last=last))
+        await self._again.run(self.findings, lambda children: self._share(children, last=last))
+        new = tuple(self.findings[before:])
         said = "\n".join(fact.statement for fact in facts_of(new))
         fresh = novelty(said, self._notes) if self._notes else (1.0 if said else 0.0)
         known = {fact.id for fact in facts_of(tuple(self.findings[: len(self.findings) - len(new)]))}
@@ -201,15 +191,18 @@ class Rounds:
             )
             ctx.emit(f"queued:{key}", queued)
             siblings = (*given.siblings, *(title for title in titles if title != child.title))
+            below: LeafGiven | NodeGiven
             if isinstance(child, Leaf):
-                items.append(
-                    (runs, key, LeafGiven(leaf=child, setting=given.setting, parent=ctx.path, siblings=siblings))
+                below = LeafGiven(
+                    leaf=child, setting=given.setting, parent=ctx.path, siblings=siblings, tried=given.tried
                 )
             else:
                 below = NodeGiven(
-                    node=child, setting=given.setting, parent=ctx.path, title=child.title, siblings=given.siblings
-                )
-                items.append((kind, key, below))
+                    node=child, setting=given.setting, parent=ctx.path, title=child.title, siblings=given.siblings,
+                    tried=given.tried,
+                )  # fmt: skip
+            items.append((runs, key, below))
+            self._again.ran(runs, key, below)
         results = await self._sweeps_first(items, last=last)
         findings: list[Finding] = []
         for (kind_, key, _), (_, child), result in zip(items, chosen, results, strict=True):
@@ -241,20 +234,15 @@ class Rounds:
         return [next(first) if kind == "scout" else next(then) for kind, _, _ in items]
 
     def _failed(self, key: str, title: str, role: Literal["leaf", "node"], failure: StepFailed) -> Finding:
-        path = f"{self.ctx.path}/{key}"
-        stopped = failure.type == "Stopped"
-        problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
+        finding = ended(f"{self.ctx.path}/{key}", title, role, failure)
         self.ctx.emit(
             f"failed:{key}",
             NodeChanged(
-                node=path, parent=self.ctx.path, role=role, title=title, state="stopped" if stopped else "failed",
-                doing=failure.notice,
+                node=finding.path, parent=self.ctx.path, role=role, title=title,
+                state="stopped" if finding.ended else "failed", doing=finding.note,
             ),
         )  # fmt: skip
-        return Finding(
-            path=path, title=title, role=role, status="stopped" if stopped else "failed", note=failure.notice,
-            problems=() if stopped else (problem,),
-        )  # fmt: skip
+        return finding
 
     def _share(self, children: int, *, last: bool) -> Limits:
         """Fair shares: equal tokens side by side; of the time left, a part while other rounds may follow."""

@@ -12,11 +12,12 @@ from agents.contracts.truth import JudgeInput, Judgement, SentenceCheck, Truth
 from agents.errors import StepFailed
 from agents.events import JobChanged, Noted
 from agents.jobs.port import Ctx
+from agents.jobs.steering import place
 from agents.report.document import build
 from agents.research.challenging import Challenged, ChallengeGiven, ClaimDone
 from agents.research.desk import Desk
 from agents.research.gates import Ledger, Thresholds, gates
-from agents.research.leaf import Setting
+from agents.research.given import Setting
 from agents.research.verifying import verify
 from agents.research.writing import Numbering, spread
 from agents.role import Asked
@@ -94,7 +95,7 @@ def _touches(part: Finding, done: ClaimDone) -> bool:
 def _leaf_of(node: Node, path: str, root: str) -> Leaf | None:
     """Find the planned leaf behind a finding's path; later rounds have none."""
     here: Node | Leaf = node
-    for key in path.removeprefix(root).strip("/").split("/"):
+    for key in place(path).removeprefix(place(root)).strip("/").split("/"):
         if not isinstance(here, Node) or not key.isdigit() or int(key) >= len(here.children):
             return None
         here = here.children[int(key)]

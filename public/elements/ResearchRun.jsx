@@ -130,7 +130,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
     return rows
   }
 
-  const Row = memo(function Row({ node, number, depth, pos, size, kids, folded, focusable, open, ticking, steer, fresh, act }) {
+  const Row = memo(function Row({ node, number, depth, pos, size, kids, folded, focusable, open, ticking, steer, again, fresh, act }) {
     const s = shape(node.state), tone = toneOf(node.state), word = wordOf(node.state), look = { planning: 'working', empty: 'queued', covered: 'tick' }[s] || s
     const live = running(node.state)
     const secs = (node.seconds || 0) + (ticking && live ? Math.max(0, ticking - node.at) / 1000 : 0)
@@ -148,6 +148,10 @@ parts.ResearchRun = parts.ResearchRun || (function () {
             <span className="ds-acts">
               {live ? <button type="button" className="ds-act" tabIndex={focusable ? 0 : -1} aria-label={`Finish branch ${number} now`} onClick={() => act('finish', node.id)}>{Icon(React, 'flag', 13)}Finish now</button> : null}
               <button type="button" className="ds-act" tabIndex={focusable ? 0 : -1} aria-label={`Stop branch ${number}`} onClick={() => act('ask', node.id)}>{Icon(React, 'square', 13)}Stop branch</button>
+            </span>
+          ) : steer && again && number && (s === 'failed' || s === 'stopped') ? (
+            <span className="ds-acts">
+              <button type="button" className="ds-act" tabIndex={focusable ? 0 : -1} aria-label={`Try branch ${number} again`} onClick={() => act('retry', node.id)}>{Icon(React, 'retrying', 13)}Try again</button>
             </span>
           ) : null}
         </span>
@@ -188,7 +192,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
     useEffect(() => { first.current = false; for (const r of rows) known.current.add(r.id) })
     const current = rows.some((r) => r.id === here) ? here : rows.length ? rows[0].id : ''
     const doing = useCallback((op, id) => { if (op === 'ask') setAsked(id); else act(op, id) }, [act])
-    const stopIt = () => { const id = asked; setAsked(''); act('stop', id) }
+    const stopIt = (op) => { const id = asked; setAsked(''); act(op, id) }
 
     const focus = (row) => { if (!row) return; setHere(row.id); const el = box.current.querySelector(`[data-node="${CSS.escape(String(row.id))}"]`); if (el) { el.tabIndex = 0; el.focus() } }
     const fold = (id, shut) => setFolded((old) => { const s = new Set(old); if (shut) s.add(id); else s.delete(id); return s })
@@ -208,7 +212,8 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       else if (k === 'Enter') setOpen(open === row.id ? '' : row.id)
       else if (k === ' ' && row.kids) fold(row.id, !folded.has(row.id))
       else if (steer && (k === 'f' || k === 'F')) act('finish', row.id)
-      else if (steer && (k === 's' || k === 'S')) { if (asked === row.id) { stopIt() } else setAsked(row.id) }
+      else if (steer && (k === 's' || k === 'S')) { if (asked === row.id) { stopIt('stop') } else setAsked(row.id) }
+      else if (steer && job.stage === 'collecting' && (k === 'r' || k === 'R') && ['failed', 'stopped'].includes(shape((job.nodes.get(row.id) || {}).state))) act('retry', row.id)
       else return
       e.preventDefault()
     }
@@ -230,14 +235,14 @@ parts.ResearchRun = parts.ResearchRun || (function () {
             {rows.map((r) => {
               const node = job.nodes.get(r.id)
               return <Row key={r.id} node={node} number={r.number} depth={r.depth} pos={r.pos} size={r.size} kids={r.kids} folded={folded.has(r.id)} focusable={r.id === current}
-                open={open === r.id} ticking={running(node.state) ? ticking : 0} steer={steer} fresh={fresh.has(r.id)} act={doing} />
+                open={open === r.id} ticking={running(node.state) ? ticking : 0} steer={steer} again={job.stage === 'collecting'} fresh={fresh.has(r.id)} act={doing} />
             })}
           </div>
         </div>
         {askedRow ? (
           <div className="ds-note ds-caution ds-asked" role="alert">{Icon(React, 'square', 15)}
-            <span>Stop branch {askedRow.number}? What it found is dropped; <i>Finish now</i> keeps it. The others go on.</span>
-            <span className="ds-row"><button type="button" className="ds-btn ds-warn" onClick={stopIt}>Stop it</button><button type="button" className="ds-btn" onClick={() => setAsked('')}>Keep it</button></span>
+            <span>Stop branch {askedRow.number}? What it has found is kept, and the report says where it stopped; <i>Drop it</i> leaves that out. The others go on.</span>
+            <span className="ds-row"><button type="button" className="ds-btn ds-warn" onClick={() => stopIt('stop')}>Stop it</button><button type="button" className="ds-btn" onClick={() => stopIt('drop')}>Drop it</button><button type="button" className="ds-btn" onClick={() => setAsked('')}>Keep it</button></span>
           </div>
         ) : null}
       </div>

@@ -168,14 +168,16 @@ async def test_the_jobs_clock_stands_still_while_no_process_runs_it(tmp_path, ca
         await kept.ended(again)
 
 
-async def test_a_stopped_branch_ends_at_once_and_its_siblings_go_on(tmp_path, calls):
+@pytest.mark.parametrize(("verb", "said"), [("stop", "Stopped"), ("drop", "Dropped")])
+async def test_a_stopped_or_dropped_branch_ends_at_once_and_its_siblings_go_on(tmp_path, calls, verb, said):
     async def leaf(ctx, given):
         return await ctx.call("hold", "1", calls.held, f"leaf{given.n}", gives=Word)
 
     async def branch(ctx, given):
         if given.n == 0:
             found = await ctx.children("leaf", [(str(n), Given(n=n)) for n in range(2)], gives=Word)
-            return Word(text=str(found))
+            # A stopped branch is told so at its next call and may hand on what it has; a dropped one is left at once.
+            raise found[0]
         return await ctx.call("say", "1", calls.say, "sibling", gives=Word)
 
     seen = []
@@ -189,12 +191,14 @@ async def test_a_stopped_branch_ends_at_once_and_its_siblings_go_on(tmp_path, ca
     async with opened(tmp_path, bench) as kept:
         job = kept.start()
         await until(lambda: calls.waiting == 2)
-        assert kept.jobs.stop_branch(job, "job/0")
+        change = kept.jobs.stop_branch if verb == "stop" else kept.jobs.drop_branch
+        assert change(job, "job/0").number == 1
         await until(lambda: calls.waiting == 3)
     calls.go.set()
     async with opened(tmp_path, bench) as kept:
         await kept.ended(kept.jobs.get(job.id))
-    assert seen == [[("job/0#stopped", "Stopped", "You stopped it."), "sibling"]] * 2
+    key = "job/0/0#hold:1" if verb == "stop" else "job/0#dropped"
+    assert seen == [[(key, said, f"You {said.lower()} it."), "sibling"]] * 2
     assert calls.made.count("leaf0") == 1
 
 

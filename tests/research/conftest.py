@@ -63,8 +63,9 @@ class Bench:
         }
 
     def job(self, record=None):
+        handlers = self.handlers()
         return JobRun(
-            job_id="test", handlers=self.handlers(), budget=Budget(self.limits, name="job"), clock=self.clock,
+            job_id="test", handlers=handlers, steering=self.desk.steering, budget=Budget(self.limits, name="job"), clock=self.clock,
             limits=ProcessLimits(), per_job=self.per_job, record=dict(record or {}),
         )  # fmt: skip
 

@@ -12,7 +12,7 @@ from agents.llm.offline import OfflineModel
 from agents.research.job import Means
 from agents.research.looping import LoopSettings
 from agents.search.scripted import ScriptedSearcher
-from tests.scripts import QUERY, WORLD, Worker, leaf, level, working_model, world
+from tests.scripts import QUERY, WORLD, Worker, change, leaf, level, working_model, world
 
 CLOSURES = leaf("Closures", "On how many days was the Orvane ferry line closed?")
 ONE = {QUERY.text: level(CLOSURES, themes=("volcanic eruptions",))}
@@ -262,7 +262,7 @@ async def test_one_branch_can_be_stopped_while_its_siblings_go_on(bench):
     await asyncio.wait_for(gate.held.wait(), 30)
     await asyncio.sleep(0.05)
 
-    assert work.last.stop_branch("job/0/1")
+    change(work.last, "stop", "job/0/1")
     outcome = await asyncio.wait_for(task, 30)
 
     statuses = {child.title: child.status for child in outcome.findings[0].children}
