@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from agents.budget import NOTHING, Usage
 from agents.contracts.base import Frozen
+from agents.contracts.change import place
 from agents.contracts.decision import RoundRecord
 from agents.contracts.job import OVER, JobStatus, Stage
 from agents.events import (
@@ -22,7 +23,6 @@ from agents.events import (
     SourceRejected,
 )
 from agents.jobs.changing import ACTIVE
-from agents.jobs.steering import place
 
 DELIVERED: frozenset[NodeState] = frozenset({"done", "partial"})
 FEED = 40

@@ -1,5 +1,6 @@
 """Changes of a running job after its authorization: what is wished, and what was recorded of it."""
 
+import re
 from typing import Literal
 
 from pydantic import Field
@@ -7,6 +8,14 @@ from pydantic import Field
 from agents.contracts.base import Frozen, Text
 
 ChangeKind = Literal["limits", "finish", "stop", "drop", "retry", "guidance", "restart"]
+
+
+_AGAIN = re.compile(r"\+\d+(?=/|$)")
+
+
+def place(path: str) -> str:
+    """Give a branch's place in the tree: a second try of `job/0/1` runs at `job/0/1+2` and has the same place."""
+    return _AGAIN.sub("", path)
 
 
 class Narrowing(Frozen):

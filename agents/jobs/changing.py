@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 from agents.budget import synthesis_reserve_s
 from agents.contracts.brief import Brief
-from agents.contracts.change import Change, Narrowing, Wish
+from agents.contracts.change import Change, Narrowing, Wish, place
 from agents.errors import BadRequest, BudgetExceeded
 from agents.events import NodeChanged, NodeState, Noted, Numbered, SearchDone
 from agents.jobs.running import Run
-from agents.jobs.steering import bound_by, place, together
+from agents.jobs.steering import bound_by, together
 from agents.research.retries import MAX_ATTEMPTS, TAG
 
 CHANGE, GUIDANCE = "change", "guidance"

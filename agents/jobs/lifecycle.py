@@ -21,6 +21,8 @@ DRAIN_S = 120.0
 """Seconds that calls in flight get when a job is paused; what takes longer is cut off, and made anew on resuming."""
 WRITING = ("section", "lead", "frame", "reflector")
 """Kinds of steps that a rework does anew; what was searched, read and extracted stays."""
+CHANGES = frozenset({"change", "finish", "guidance"})
+"""Wishes that are done at once; the others may take a while, and hold up nobody."""
 TAKEN = "Somebody else has just taken this job up."
 DONE, ANSWER_S = "done", 150.0
 """What a granted wish is answered with, and seconds that a worker gets to answer (pausing waits for calls in flight)."""
@@ -39,6 +41,8 @@ class DurableJobs(KeptJobs):
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self._rounds: asyncio.Task[None] | None = None
         self._told_silent: dict[str, int] = {}
+        self._saying, self._heeding = asyncio.Lock(), asyncio.Lock()
+        """Changes reach whoever runs a job, and are made there, in the order in which they were said."""
 
     async def open(self, rebuild: Rebuild) -> list[Job]:
         jobs = await super().open(rebuild)
@@ -71,7 +75,8 @@ class DurableJobs(KeptJobs):
         return job.blocked_reason == "needs_rework" and super().release(job)
 
     async def _wish(self, job: Job, verb: str, argument: str = "") -> None:
-        await self.store.wish(job.id, verb, argument)
+        async with self._saying:
+            await self.store.wish(job.id, verb, argument)
 
     async def _asked(self, job: Job, verb: str) -> Job:
         """Have a worker do it, and wait for its answer."""
@@ -293,7 +298,8 @@ class DurableJobs(KeptJobs):
                 log.exception("a round of the job service failed")
 
     async def _granted(self, wish_id: int, verb: str, job_id: str, argument: str) -> None:
-        await self.store.grant(wish_id, await self.grant(verb, job_id, argument))
+        async with self._heeding if verb in CHANGES else contextlib.nullcontext():
+            await self.store.grant(wish_id, await self.grant(verb, job_id, argument))
 
     async def _catch_up(self) -> None:
         """Learn what other processes did to the jobs that are held here."""

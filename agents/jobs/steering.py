@@ -4,13 +4,12 @@ Read inside steps only. What research code decides by (finish, the seconds in al
 with the steps that first saw it, so that a replay decides alike.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from agents.contracts.base import Frozen
 from agents.contracts.brief import Brief
-from agents.contracts.change import Change, Narrowing, Wish
+from agents.contracts.change import Change, Narrowing, Wish, place
 from agents.contracts.source import SearchQuery
 from agents.errors import BadRequest
 from agents.search.enforcing import in_both, in_range, within
@@ -18,13 +17,6 @@ from agents.search.enforcing import in_both, in_range, within
 STOPPED, DROPPED, TIME_UP = "Stopped", "Dropped", "TimeUp"
 """Types of the failures by which a step says that the user cut it off: by its branch, or by shortening the run."""
 CUT = frozenset({STOPPED, DROPPED, TIME_UP})
-
-_AGAIN = re.compile(r"\+\d+(?=/|$)")
-
-
-def place(path: str) -> str:
-    """Give a branch's place in the tree: a second try of `job/0/1` runs at `job/0/1+2` and has the same place."""
-    return _AGAIN.sub("", path)
 
 
 class Said(Frozen):

@@ -8,6 +8,7 @@ from agents.contracts.outcome import Outcome
 from agents.contracts.report import Actual, Methodology, Tag
 from agents.contracts.source import RejectedSource, SourceCard
 from agents.report.blocks import Block, Listing, Paragraph, Table
+from agents.report.changes import change_lines, reported
 from agents.report.escaping import escape_text, link
 from agents.report.wording import Wording
 
@@ -124,6 +125,8 @@ def methodology(
     blocks += introduced(words.assumptions, (escape_text(text) for text in assumptions))
     limits = (escape_text(limit) for query in outcome.contract.brief.queries for limit in query.scope_limits)
     blocks += introduced(words.scope, limits)
+    if outcome.changes:
+        blocks += introduced(*change_lines(reported(outcome, words), words))
     nodes = sum(len(top.walk()) for top in outcome.findings)
     blocks.append(_figures(data, nodes, words))
     blocks += introduced("", (f"`{tag.tag}` {tag.text}" for tag in data.tags))

@@ -270,7 +270,12 @@ def _leaves(findings: tuple[Finding, ...]) -> list[Finding]:
 
 def _reasons(findings: tuple[Finding, ...], problems: tuple[Problem, ...]) -> tuple[str, ...]:
     """Say why the report is only partial, branch by branch."""
-    weak = [f"{part.title}: {part.note or part.status}" for part in _leaves(findings) if part.status != "done"]
+    # What the user stopped or dropped is said by the report itself, in its own language.
+    weak = [
+        f"{part.title}: {part.note or part.status}"
+        for part in _leaves(findings)
+        if part.status != "done" and not part.ended
+    ]
     return (*weak, *(f"Summary and conclusion: {problem.message}" for problem in problems))
 
 

@@ -108,5 +108,6 @@ def graded(findings: tuple[Finding, ...]) -> tuple[NodeStatus, str]:
         return "failed", "every branch failed"
     if all(status in {"empty", "stopped", "failed"} for status in statuses) and not any(map(prose_of, findings)):
         return ("empty", "no branch found anything to the point") if "empty" in statuses else ("stopped", "not begun")
-    weak = [finding for finding in findings if finding.status != "done"]
+    # What the user stopped or dropped says so itself.
+    weak = [finding for finding in findings if finding.status != "done" and not finding.ended]
     return "partial", "; ".join(f"{finding.title}: {finding.note or finding.status}" for finding in weak[:3])

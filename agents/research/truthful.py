@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from agents.contracts.change import place
 from agents.contracts.contract import Contract
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, Section, SectionInput
@@ -12,7 +13,6 @@ from agents.contracts.truth import JudgeInput, Judgement, SentenceCheck, Truth
 from agents.errors import StepFailed
 from agents.events import JobChanged, Noted
 from agents.jobs.port import Ctx
-from agents.jobs.steering import place
 from agents.report.document import build
 from agents.research.challenging import Challenged, ChallengeGiven, ClaimDone
 from agents.research.desk import Desk

@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from agents.contracts.change import Narrowing
 from agents.jobs.kept import Where
 from agents.jobs.lifecycle import DurableJobs
 from agents.jobs.shelf import Shelf
@@ -107,6 +108,8 @@ async def main(folder, url=""):
     await team.open()
     rows = await team.jobs.store.jobs()
     job = team.jobs.get(rows[0].id, "ann") if rows else team.commission(BRIEF, owner="ann", challenge=False)
+    if (gone := os.environ.get("CRASH_EXCLUDE")) and not rows:
+        team.jobs.narrow(job, Narrowing(exclude_domains=(gone,)), f"without {gone}")
     if job is not None:
         await job.wait()
     await team.close()

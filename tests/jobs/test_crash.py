@@ -88,3 +88,17 @@ def test_a_killed_process_is_followed_by_one_that_finishes_on_sqlite(tmp_path, w
 @pytest.mark.parametrize("seed", POINTS)
 def test_a_killed_process_is_followed_by_one_that_finishes_on_postgresql(tmp_path, whole, database, seed):
     check(tmp_path, whole, database, seed)
+
+
+def test_a_domain_excluded_before_a_kill_stays_excluded_after_it_and_the_report_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("CRASH_EXCLUDE", "b.example")
+    assert killed_after(tmp_path, 20) == -signal.SIGKILL
+    monkeypatch.delenv("CRASH_EXCLUDE")  # the next process knows it from the store alone
+
+    document = finished(tmp_path)
+
+    assert document.references
+    assert not any("b.example" in one.url for one in document.references)
+    assert not [key for what, key, *_ in calls(tmp_path) if "read:https://b.example" in key]
+    assert [(one.number, one.words) for one in document.changes] == [(1, "without b.example")]
+    assert "Nothing of b.example was searched or read." in document.markdown
