@@ -307,7 +307,12 @@ def contract_markdown(card: ContractCard) -> str:
         parts.append("\n".join(_lines(tree)))
     rows = "\n".join(f"| {line_safe(one.name)} | {one.value} | {line_safe(one.basis)} |" for one in card.forecast)
     parts.append(f"| Forecast | | Basis |\n| --- | --- | --- |\n{rows}".replace("$", "\\$"))
-    limits = [time_words(caps.minutes), f"{caps.rounds} rounds", f"{caps.searches} searches", f"{caps.sources} sources"]
+    limits = [
+        time_words(caps.minutes),
+        f"{caps.rounds} rounds",
+        f"{caps.searches} planned searches",
+        f"{caps.sources} planned sources",
+    ]
     limits += [f"${caps.cost_usd:.2f}"] if caps.cost_usd is not None else []
     parts.append(f"At most: {', '.join(limits)}, {caps.depth} executors deep.".replace("$", "\\$"))
     where = [f"Searched: {', '.join(card.retrievers)}"] + (["invented sample documents"] if card.sample else [])

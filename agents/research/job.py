@@ -94,7 +94,7 @@ def draft_handler(desk: Desk, means: Means) -> Handler:
     return Handler(run=run, takes=DraftGiven, gives=QueryDrafted)
 
 
-async def draft_contract(ctx: Ctx, brief: Brief, means: Means) -> Contract:
+async def draft_contract(ctx: Ctx, brief: Brief, means: Means, *, challenge: bool = True) -> Contract:
     """Draft every query's plan side by side and freeze the contract.
 
     Raises:
@@ -111,7 +111,13 @@ async def draft_contract(ctx: Ctx, brief: Brief, means: Means) -> Contract:
             raise NotFeasible(one.reasons, one.splits, query.text)
         plans.append(one.plan)
     return make_contract(
-        brief, tuple(plans), means.limits, reasons=means.reasons, models=means.models, retrievers=means.retrievers
+        brief,
+        tuple(plans),
+        means.limits,
+        reasons=means.reasons,
+        challenge=challenge,
+        models=means.models,
+        retrievers=means.retrievers,
     )
 
 
@@ -124,7 +130,7 @@ def research_handler(desk: Desk, means: Means) -> Handler:
             if given.brief is None:
                 raise BadRequest("There is nothing to research: neither a contract nor a question was given.")
             ctx.emit("stage:planning", JobChanged(status="running", stage="planning"))
-            contract = await draft_contract(ctx, given.brief, means)
+            contract = await draft_contract(ctx, given.brief, means, challenge=given.challenge)
         brief = contract.brief
         ctx.emit("stage:collecting", JobChanged(status="running", stage="collecting"))
         several = len(contract.plans) > 1

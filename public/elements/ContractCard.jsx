@@ -143,7 +143,7 @@ parts.ContractCard = parts.ContractCard || (function () {
     const caps = p.caps || {}
     const rows = []
     const minutes = has(caps.minutes) ? `${caps.minutes} min` : 'no time limit'
-    const others = [has(caps.cost_usd) ? `$${Number(caps.cost_usd).toFixed(2)}` : '', has(caps.sources) ? plural(caps.sources, 'source') : '', has(caps.searches) ? plural(caps.searches, 'search', 'searches') : ''].filter(has)
+    const others = [has(caps.cost_usd) ? `$${Number(caps.cost_usd).toFixed(2)}` : '', has(caps.sources) ? plural(caps.sources, 'planned source') : '', has(caps.searches) ? plural(caps.searches, 'planned search', 'planned searches') : ''].filter(has)
     rows.push(['Stop at', <span className="ds-num" key="s">
       <Term shown={minutes} label="Minutes, or unlimited" hint="minutes" start={has(caps.minutes) ? caps.minutes : ''} words={asMinutes} say={say} editable={editable} />
       {others.map((s) => <React.Fragment key={s}><span className="ds-dim"> · </span>{s}</React.Fragment>)}</span>])
