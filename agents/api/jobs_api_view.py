@@ -84,8 +84,8 @@ def orchestrator(found: Found, document: ReportDocument | None, window_s: float)
 
 def running_phase(job: Job) -> PhaseState:
     """Fold `phase_state` from the rounds told so far."""
-    limits, contract = job.run.budget.limits, job.commission.contract
-    total = None if limits.seconds is None else limits.seconds / 60
+    contract, total_s = job.commission.contract, job.run.total_s(job.run.steering.limits.seconds)
+    total = None if total_s is None else total_s / 60
     rounds = contract.caps.rounds if contract else 0
     history: dict[str, list[RoundEnded]] = {}
     for numbered in job.run.events:

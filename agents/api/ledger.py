@@ -66,13 +66,13 @@ class Entry(Frozen):
 
 def live_tree(job: Job) -> TreeView:
     """Draw the tree of a job of this process as it stands now, with what it may spend."""
-    limits = job.run.budget.limits
+    total_s = job.run.total_s(job.run.steering.limits.seconds)
     tree = Tree(job.run.events).view(job.run.now())
     return tree.model_copy(
         update={
-            "minutes": None if limits.seconds is None else limits.seconds / 60,
+            "minutes": None if total_s is None else total_s / 60,
             "reserve_s": job.run.reserve_s,
-            "max_cost_usd": limits.cost_usd,
+            "max_cost_usd": job.run.budget.limits.cost_usd,
         }
     )
 

@@ -95,10 +95,13 @@ class Run:
 
     def hasten(self) -> None:
         """Hold the calls in flight to the time that is left now that the user has shortened it."""
+        if self.steering.limits.seconds is None:
+            return
         for cut, deadline in self._timed.items():
             left = deadline.seconds()
             if left is not None and not cut.expired():
-                cut.reschedule(asyncio.get_running_loop().time() + left)
+                # Whoever heeds its own time-out gets half of the margin to say so, or to stand in for a model.
+                cut.reschedule(asyncio.get_running_loop().time() + left + self.margin_s / 2)
 
     async def cuttable(self, path: str, work: Callable[[], Awaitable[StepRecord]], *, free: bool) -> StepRecord:
         """Do a step's work so that stopping or dropping its branch, or the job, cuts it off at once.
@@ -186,6 +189,7 @@ class Run:
             async with cut:
                 if deadline := next((arg for arg in args if isinstance(arg, _Left | _Slice)), None):
                     self._timed[cut] = deadline
+                    self.hasten()
                 value = (await fn(*args)).model_dump_json()
         except DossierError as error:
             return self._failed(error)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from agents.budget import synthesis_reserve_s
+from agents.budget import least, synthesis_reserve_s
+from agents.contracts.change import Change
 from agents.contracts.contract import Contract
 from agents.contracts.decision import RetryEntry
 from agents.contracts.finding import Finding
@@ -40,21 +41,23 @@ def rounds_log(findings: Iterable[Finding]) -> tuple[RoundRow, ...]:
     )
 
 
-def phase_state(contract: Contract, findings: tuple[Finding, ...]) -> PhaseState:
+def phase_state(contract: Contract, findings: tuple[Finding, ...], changes: tuple[Change, ...] = ()) -> PhaseState:
     """Describe every node's loop; the job's is the root's, with the retries of all of them."""
+    authorized_s = None if contract.caps.minutes is None else contract.caps.minutes * 60
+    total_s = least(authorized_s, *(change.limits.seconds for change in changes))
     loops = [part for finding in findings for part in finding.walk() if part.rounds]
-    nodes = tuple(NodePhase(node=part.path, research=_state(contract, part, (part,))) for part in loops)
-    roots = tuple(NodePhase(node=part.path, research=_state(contract, part, (part,))) for part in findings)
-    job = _state(contract, findings[0], findings) if findings else ResearchState()
+    nodes = tuple(NodePhase(node=part.path, research=_state(contract, total_s, part, (part,))) for part in loops)
+    roots = tuple(NodePhase(node=part.path, research=_state(contract, total_s, part, (part,))) for part in findings)
+    job = _state(contract, total_s, findings[0], findings) if findings else ResearchState()
     return PhaseState(research=job, nodes=nodes, queries=roots if len(findings) > 1 else ())
 
 
-def _state(contract: Contract, node: Finding, over: tuple[Finding, ...]) -> ResearchState:
-    total_s = None if contract.caps.minutes is None else contract.caps.minutes * 60
+def _state(contract: Contract, total_s: float | None, node: Finding, over: tuple[Finding, ...]) -> ResearchState:
     history = tuple(record.decision for record in node.rounds)
     return ResearchState(
         time_budget=TimeBudget(
-            total_minutes=contract.caps.minutes, synthesis_reserve_minutes=round(synthesis_reserve_s(total_s) / 60, 3)
+            total_minutes=None if total_s is None else total_s / 60,
+            synthesis_reserve_minutes=round(synthesis_reserve_s(total_s) / 60, 3),
         ),
         iteration=Iteration(current=len(node.rounds), max=contract.caps.rounds),
         retry_tracking=_tracking(entry for top in over for part in top.walk() for entry in part.attempts),

@@ -95,6 +95,7 @@ async def extract(desk: Desk, card: SourceCard, given: SourceGiven, deadline: De
         ),
         deadline,
     )
+    desk.allow(card.url, card.published)  # it may have been ruled out while it was read
     return Extracted(
         reading=_held_against(asked.output, source, sentences, given, questions), asked=asked, usage=asked.usage
     )

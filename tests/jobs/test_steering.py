@@ -8,13 +8,14 @@ from agents.budget import Limits
 from agents.contracts.change import Change, Narrowing
 from agents.contracts.source import SearchQuery
 from agents.errors import BadRequest
-from agents.events import Noted
+from agents.events import NodeChanged, Noted
 from agents.jobs.store import Wishes
 from agents.prompts import load
 from agents.research.desk import Desk, Searched
-from tests.jobs.conftest import Word, bench_of, opened
+from tests.jobs.conftest import Given, Word, bench_of, opened
 from tests.jobs.test_fleet import nothing, until, workers
 from tests.jobs.test_lifecycle import World
+from tests.jobs.test_store import command
 from tests.scripts import world
 
 
@@ -82,8 +83,6 @@ async def test_a_restart_keeps_limits_and_guidance_and_begins_anew_what_was_stop
 
     async def branch(ctx, given):
         return await ctx.call("hold", "1", gate.held, f"b{given.n}", gives=Word)
-
-    from tests.jobs.conftest import Given
 
     async def root(ctx):
         found = await ctx.children("branch", [(str(n), Given(n=n)) for n in range(2)], gives=Word)
@@ -159,3 +158,50 @@ async def test_a_watcher_narrows_a_job_that_runs_elsewhere(tmp_path, database):
         notes = [one.event.text for one in job.run.events if isinstance(one.event, Noted) and one.event.tag == "change"]
         assert notes == ["Change 1 to the contract: without b.example."]
         assert [one.kind for one in job.report.changes] == ["limits", "guidance"]
+
+
+async def test_the_command_line_steers_a_job_that_a_server_runs(tmp_path):
+    gate = World()
+
+    async def branch(ctx, given):
+        for path, role, title in (("job/0", "query", "Why"), ("job/0/0", "leaf", "Costs")):
+            parent = path.rpartition("/")[0]
+            ctx.emit(path, NodeChanged(node=path, parent=parent, role=role, title=title, state="searching"))
+        return await ctx.call("hold", "1", gate.held, "h", gives=Word)
+
+    async def root(ctx):
+        await ctx.children("branch", [("0", Given())], gives=Word)
+
+    async with opened(tmp_path, bench_of(root, {"branch": branch})) as kept:
+        job = kept.start()
+        await until(lambda: gate.made)
+        await kept.jobs.journal.flush()
+        short = job.id[:8]
+
+        def work():
+            return [
+                command(tmp_path, *args)
+                for args in (
+                    ["narrow", short, "--exclude", "b.example", "--since", "2019", "--minutes", "3"],
+                    ["narrow", short, "--minutes", "30"], ["narrow", short, "--since", "lately"], ["narrow", short],
+                    ["stop", short, "9"], ["stop", short, "1"], ["retry", short, "1"],
+                )
+            ]  # fmt: skip
+
+        narrowed, longer, undated, empty, unknown, stopped, late = await asyncio.to_thread(work)
+        gate.go.set()
+        await kept.ended(job)
+
+    assert narrowed.stdout == f"{job.id[:12]}: limits done\n", narrowed.stderr
+    assert (longer.returncode, undated.returncode, empty.returncode, unknown.returncode) == (2, 2, 2, 2)
+    assert "adds time" in longer.stderr
+    assert "'lately' is no date" in undated.stderr
+    assert unknown.stderr == "There is no branch 9 in this job; there are: 1.\n"
+    assert stopped.stdout == f"{job.id[:12]}: stop done\n"
+    assert late.returncode == 0
+    assert [(one.kind, one.words) for one in job.report.changes] == [
+        ("limits", "without b.example; since 2019; 3 minutes in all"),
+        ("stop", "branch 1 “Costs” was stopped"),
+        ("retry", "branch 1 “Costs” is tried again"),
+    ]
+    assert job.report.changes[2].effect == "Branch 1 “Costs” was to be tried again, but that came too late."
