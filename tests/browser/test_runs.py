@@ -12,7 +12,7 @@ def node(tab, number):
 
 
 def test_a_branch_is_reached_by_keyboard_and_stopped_and_the_report_says_so(browser, tmp_path, shots):
-    server = Server(tmp_path, slow_s=2.0).start()
+    server = Server(tmp_path, slow_s=5.0).start()
     try:
         page = Tab(browser, server, shots).open().starts(FEASIBLE)
         branch = node(page, 2)
