@@ -1,22 +1,26 @@
 """Steering one branch of a run that is going: finish it, stop it, drop it, try it again. Each is a numbered change."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from agents.api.tree import Tree, TreeNode
 from agents.contracts.change import Change
-from agents.jobs.changing import ACTIVE, AGAIN
+from agents.events import NodeState
+from agents.jobs.changing import ACTIVE, AGAIN, DROPPABLE
 from agents.jobs.service import Job, Jobs
 
 What = Literal["finish", "stop", "drop", "retry"]
+STATES: Mapping[What, frozenset[NodeState]] = {"retry": AGAIN, "drop": DROPPABLE}
+"""States of a branch in which it can be done; the others only while it is at work."""
 
 
 def steer(jobs: Jobs, job: Job, node: TreeNode, what: What) -> Change | None:
     """Do one of them; returns the change as it was recorded, None when the state of the branch leaves nothing to do.
 
     Raises:
-        BadRequest: the branch was given up, or its part of the run searches no further.
+        BadRequest: the branch was given up, its part of the run searches no further, or it is written over by now.
     """
-    if job.over or node.state not in (AGAIN if what == "retry" else ACTIVE):
+    if job.over or node.state not in STATES.get(what, ACTIVE):
         return None
     title = f"{node.n} “{node.title}”".strip()
     match what:

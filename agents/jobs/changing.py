@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from agents.budget import synthesis_reserve_s
 from agents.contracts.brief import Brief
 from agents.contracts.change import Change, Narrowing, Wish, place
+from agents.contracts.job import Stage
 from agents.errors import BadRequest, BudgetExceeded
-from agents.events import NodeChanged, NodeState, Noted, Numbered, SearchDone
+from agents.events import JobChanged, NodeChanged, NodeState, Noted, Numbered, SearchDone
 from agents.jobs.running import Run
 from agents.jobs.steering import bound_by, together
 from agents.research.retries import MAX_ATTEMPTS, TAG
@@ -17,6 +18,11 @@ ACTIVE: frozenset[NodeState] = frozenset({"queued", "planning", "searching", "re
 """States that a node leaves again."""
 AGAIN: frozenset[NodeState] = frozenset({"failed", "stopped"})
 """States from which a branch may be tried again."""
+DELIVERED: frozenset[NodeState] = frozenset({"done", "partial"})
+DROPPABLE: frozenset[NodeState] = ACTIVE | DELIVERED
+"""States from which a branch may be dropped: what it delivered is left out while nothing was written over it yet."""
+WRITTEN_OVER: frozenset[Stage] = frozenset({"challenging", "composing", "judging", "reworking", "completed"})
+"""Stages in which summary and claims rest on what all branches delivered."""
 
 
 def allowed(wish: Wish, run: Run, brief: Brief | None) -> Wish:
@@ -29,7 +35,14 @@ def allowed(wish: Wish, run: Run, brief: Brief | None) -> Wish:
         return wish.model_copy(update={"limits": _narrower(wish.limits, run, brief)})
     if wish.kind == "retry":
         _may_be_tried_again(wish.node, run)
+    if wish.kind == "drop" and _stage(run) in WRITTEN_OVER:
+        raise BadRequest("The claims and the summary rest on all branches by now; none can be dropped any more.")
     return wish
+
+
+def _stage(run: Run) -> Stage:
+    told = (one.event.stage for one in reversed(run.events) if isinstance(one.event, JobChanged))
+    return next(told, "planning")
 
 
 def _narrower(limits: Narrowing, run: Run, brief: Brief | None) -> Narrowing:
@@ -90,7 +103,8 @@ def applied(change: Change, run: Run) -> None:
             # Its executor tells of it only when the branches beside it have ended.
             clock = f"{int(run.now()) // 60}:{int(run.now()) % 60:02d}"
             for row in last_told(run.events).values():
-                if row.state in ACTIVE and (row.node == place(path) or row.node.startswith(place(path) + "/")):
+                wanted = DROPPABLE if change.kind == "drop" else ACTIVE
+                if row.state in wanted and (row.node == place(path) or row.node.startswith(place(path) + "/")):
                     doing = f"you {'dropped' if change.kind == 'drop' else 'stopped'} it at {clock}"
                     run.emit(f"{row.node}#stopped:{change.number}", _as(row, "stopped", doing))
         case "retry":

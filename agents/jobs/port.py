@@ -68,6 +68,11 @@ class Ctx(Protocol):
         """What the user wants tried again, each by the path of its new try (`job/0/1+2`), as the last step recorded it."""
         ...
 
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Paths of branches whose findings the user wants left out, as the last step recorded them."""
+        ...
+
     async def call(
         self, kind: str, key: str, fn: Callable[..., Awaitable[M]], *args: Any, gives: type[M], pool: Pool = "model"
     ) -> M:

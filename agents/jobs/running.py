@@ -286,6 +286,10 @@ class PortCtx(ABC):
     def again(self) -> tuple[str, ...]:
         return self.so_far.said.again
 
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        return self.so_far.said.dropped
+
     def within(self, share: float) -> Deadline:
         """Time for one call that may take `share` of the whole time, and never more than is left for collecting."""
         return _Slice(self.deadline, self.run, share)

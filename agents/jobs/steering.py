@@ -28,6 +28,8 @@ class Said(Frozen):
     """Seconds in all that the run was shortened to; None when it was not."""
     again: tuple[str, ...] = ()
     """What shall be tried again, each by the path of its new try."""
+    dropped: tuple[str, ...] = ()
+    """Branches whose findings are left out."""
 
     def finishing(self, path: str) -> bool:
         """Tell whether `path` or a branch above it searches no further."""
@@ -42,6 +44,7 @@ class Said(Frozen):
             finish=tuple(dict.fromkeys((*self.finish, *other.finish))),
             total_s=min(totals, default=None),
             again=tuple(dict.fromkeys((*self.again, *other.again))),
+            dropped=tuple(dict.fromkeys((*self.dropped, *other.dropped))),
         )
 
 
@@ -72,7 +75,12 @@ class Steering:
     def said(self) -> Said:
         """Give what a step records of it."""
         finish = (*sorted(self.finish), *sorted(self.stopped), *sorted(self.dropped))
-        return Said(finish=finish, total_s=self.limits.seconds, again=tuple(self.again))
+        return Said(
+            finish=finish,
+            total_s=self.limits.seconds,
+            again=tuple(self.again),
+            dropped=tuple(sorted(self.dropped)),
+        )
 
     def finishing(self, path: str) -> bool:
         """Tell whether `path` or a branch above it was asked to finish, or was stopped."""

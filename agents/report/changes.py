@@ -57,7 +57,8 @@ def _effect(change: Change, outcome: Outcome, said: ChangeWording, words: Wordin
             )
             return [said.stop.format(title=title), *([said.kept.format(facts=kept)] if kept else [])]
         case "drop":
-            return [said.drop.format(title=title)]
+            left_out = not any(_within(part, change.node) and part.facts for part in _parts(outcome))
+            return [(said.drop if left_out else said.stop).format(title=title)]
         case "retry":
             served = any(part.tries > 1 and place(part.path) == change.node for part in _parts(outcome))
             return [(said.retry if served else said.too_late).format(title=title)]

@@ -19,7 +19,7 @@ from agents.research.gates import Thresholds
 from agents.research.given import NodeGiven, Setting
 from agents.research.leaf import READ_FOR_NOTHING
 from agents.research.looping import LoopSettings
-from agents.research.retrying import Again, ended
+from agents.research.retrying import Again, ended, without
 from agents.research.truthful import MOVED, challenge_all, checked, rewritten, verdict_lines
 from agents.research.writing import Numbering, facts_behind, prose_of, sources_behind
 from agents.role import Asked
@@ -153,7 +153,7 @@ def research_handler(desk: Desk, means: Means) -> Handler:
         for key, root in items:
             again.ran("node", key, root)
         await again.run(found, lambda _: Spending())
-        findings = tuple(found)
+        findings = tuple(without(finding, ctx.dropped) for finding in found)
         challenged = await challenge_all(
             ctx,
             contract,

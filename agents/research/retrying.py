@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from agents.budget import Limits
-from agents.contracts.finding import Finding, Problem
+from agents.contracts.finding import Finding, NodeStatus, Problem, cited_facts
 from agents.errors import StepFailed
 from agents.events import NodeChanged
 from agents.jobs.port import Ctx
@@ -97,3 +97,20 @@ def better(old: Finding, new: Finding) -> Finding:
     if new.all_facts() or not old.all_facts() or new.ended == "dropped":
         return new
     return old.model_copy(update={"tries": new.tries, "note": f"{old.note}; tried again: {new.note or new.status}"})
+
+
+def without(finding: Finding, dropped: tuple[str, ...]) -> Finding:
+    """Leave out what dropped branches had delivered; prose above them that rests on it goes too."""
+    if finding.path in dropped:
+        return Finding(
+            path=finding.path, title=finding.title, role=finding.role, status="stopped", ended="dropped",
+            note=LEFT_OUT, seconds=finding.seconds, tokens=finding.tokens, cost_usd=finding.cost_usd,
+        )  # fmt: skip
+    children = tuple(without(child, dropped) for child in finding.children)
+    if children == finding.children:
+        return finding
+    held = {fact.id for one in (finding.model_copy(update={"children": children}),) for fact in one.all_facts()}
+    status: NodeStatus = "partial" if finding.status == "done" else finding.status
+    cites = set(cited_facts(finding.markdown))
+    markdown = finding.markdown if cites <= held else ""
+    return finding.model_copy(update={"children": children, "markdown": markdown, "status": status})

@@ -242,7 +242,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
         {askedRow ? (
           <div className="ds-note ds-caution ds-asked" role="alert">{Icon(React, 'square', 15)}
             <span>Stop branch {askedRow.number}? What it has found is kept, and the report says where it stopped; <i>Drop it</i> leaves that out. The others go on.</span>
-            <span className="ds-row"><button type="button" className="ds-btn ds-warn" onClick={() => stopIt('stop')}>Stop it</button><button type="button" className="ds-btn" onClick={() => stopIt('drop')}>Drop it</button><button type="button" className="ds-btn" onClick={() => setAsked('')}>Keep it</button></span>
+            <span className="ds-row"><button type="button" className="ds-btn ds-warn" onClick={() => stopIt('stop')}>Stop it</button><button type="button" className="ds-btn" onClick={() => stopIt('drop')}>Drop it</button><button type="button" className="ds-btn" onClick={() => setAsked('')}>Let it go on</button></span>
           </div>
         ) : null}
       </div>

@@ -243,6 +243,25 @@ async def test_a_dropped_branch_is_left_out_with_all_it_had_found(bench):
     await same_again(work, outcome)
 
 
+async def test_a_branch_that_has_delivered_can_still_be_dropped_while_nothing_is_written_over_it(bench):
+    gate = Gate(search="cost")
+    work = bench(working_model(TWO), searcher=gate)
+    task, run = await under_way(work, gate)
+    await until(lambda: told(run, "job/0/0")[-1:] == ["done"])
+
+    change(run, "drop", "job/0/0")
+    assert told(run, "job/0/0")[-1] == "stopped"
+    gate.open.set()
+    outcome = await asyncio.wait_for(task, 10)
+
+    closures = leaves(outcome)["Closures"]
+    assert (closures.ended, closures.facts, closures.markdown) == ("dropped", (), "")
+    assert leaves(outcome)["Costs"].facts
+    await same_again(work, outcome)
+    with pytest.raises(BadRequest, match="rest on all branches"):
+        change(run, "drop", "job/0/1")
+
+
 async def test_a_stopped_executor_keeps_what_its_leaves_had_found(bench):
     model = Held(TWO)
     work = bench(model)
