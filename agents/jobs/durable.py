@@ -49,7 +49,7 @@ from agents.jobs.live import (
 from agents.jobs.port import M, Pool
 from agents.jobs.records import BranchDropped, Reached, StepRecord, stopped_record
 from agents.jobs.running import PortCtx, side_by_side
-from agents.jobs.steering import DROPPED
+from agents.jobs.steering import DROPPED, Said
 
 log = logging.getLogger(__name__)
 
@@ -95,6 +95,9 @@ class DurableCtx(PortCtx):
         if record is None:
             raise BranchBroken(f"the record of {key!r} is gone")
         run.record[key] = record
+        if run.again and key not in run.fresh:
+            # Made before the job was restarted: what was finished, stopped or shortened then is begun anew.
+            record = record.model_copy(update={"said": Said()})
         if record.type == DROPPED:
             self.reached(record)
             raise BranchDropped(record.stopped)

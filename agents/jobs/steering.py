@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from agents.contracts.base import Frozen
 from agents.contracts.brief import Brief
-from agents.contracts.change import Change, Narrowing, Wish, place
+from agents.contracts.change import Change, ChangeKind, Narrowing, Wish, place
 from agents.contracts.source import SearchQuery
 from agents.errors import BadRequest
 from agents.search.enforcing import in_both, in_range, within
@@ -17,6 +17,9 @@ from agents.search.enforcing import in_both, in_range, within
 STOPPED, DROPPED, TIME_UP = "Stopped", "Dropped", "TimeUp"
 """Types of the failures by which a step says that the user cut it off: by its branch, or by shortening the run."""
 CUT = frozenset({STOPPED, DROPPED, TIME_UP})
+
+
+_OF_BRANCHES: frozenset[ChangeKind] = frozenset({"finish", "stop", "drop", "retry"})
 
 
 class Said(Frozen):
@@ -140,6 +143,10 @@ class Steering:
             BadRequest: the limits allow what an earlier change had ruled out, or leave nothing.
         """
         path, said = self.current(wish.node or "job"), wish.words
+        if path in {"finish": self.finish, "stop": self.stopped, "drop": self.dropped}.get(wish.kind, ()):
+            former = [one for one in self.changes if (one.kind, one.node) == (wish.kind, place(path))]
+            if former:
+                return former[-1]  # said twice is said once
         match wish.kind:
             case "finish":
                 self.finish.add(path)
@@ -159,7 +166,10 @@ class Steering:
             number=len(self.changes) + 1,
             seconds=round(max(0.0, seconds), 3),
             words=said or wish.kind,
-            **wish.model_dump(exclude={"words"}),
+            kind=wish.kind,
+            node=place(path) if wish.kind in _OF_BRANCHES else "",
+            title=wish.title,
+            limits=wish.limits,
         )
         self.changes.append(change)
         return change

@@ -49,6 +49,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       for (const row of d.nodes && d.nodes.length ? d.nodes : d.node ? [d.node] : []) put(row) // the row it is about, and those above it
       if (d.feed_text) { feed.unshift({ key: 's' + d.seq, seconds: d.seconds, text: d.feed_text }); if (feed.length > 400) feed.length = 400 }
       const said = d.event || {}
+      if (said.tag === 'change') setTimeout(() => { if (!closed && stream) read() }, PAINT) // what may be spent may have changed
       if ((said.kind || e.type) === 'job') {
         if (said.status) job.status = said.status
         if (said.stage) job.stage = said.stage

@@ -108,6 +108,26 @@ async def test_a_restart_keeps_limits_and_guidance_and_begins_anew_what_was_stop
     assert again.report.changes[3].effect.startswith("The run was taken up anew")
 
 
+async def test_a_job_that_was_finished_early_searches_again_when_it_is_restarted(tmp_path):
+    gate, seen = World(), []
+
+    async def root(ctx):
+        await ctx.call("hold", "1", gate.held, "h", gives=Word)
+        seen.append(ctx.finishing)
+
+    async with opened(tmp_path, bench_of(root)) as kept:
+        job = kept.start()
+        await until(lambda: gate.made)
+        first, twice = kept.jobs.finish(job), kept.jobs.finish(job)
+        gate.go.set()
+        await kept.ended(job)
+        await kept.ended(await kept.jobs.restart(job))
+
+    assert first == twice
+    assert seen == [True, False]
+    assert gate.made == ["h"]  # what it had is not paid again
+
+
 async def test_a_change_that_widens_is_refused_and_not_kept(tmp_path):
     gate = World()
 
