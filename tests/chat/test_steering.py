@@ -32,7 +32,7 @@ class Best(ScriptedSearcher):
         return found.model_copy(update={"hits": found.hits[:1]})
 
 
-async def until(what, seconds=10.0):
+async def until(what, seconds=30.0):
     for _ in range(int(seconds / 0.02)):
         if what():
             return
@@ -52,7 +52,7 @@ async def started(talker):
 
 async def ended(talker, job):
     talker.model.go.set()
-    await asyncio.wait_for(job.wait(), 20)
+    await asyncio.wait_for(job.wait(), 60)
     return job.report
 
 
@@ -137,7 +137,7 @@ async def test_an_earlier_end_is_the_end_of_searching(held):
     (act,) = await held("0.02 minutes")
 
     assert "no new searches, I write now" in act.text or "I stop searching at 0:0" in act.text
-    await asyncio.wait_for(job.wait(), 20)  # what is held is cut off: nobody lets it go
+    await asyncio.wait_for(job.wait(), 60)  # what is held is cut off: nobody lets it go
     assert job.status == "done"
     assert job.report.changes[0].effect.startswith("The time was shortened to")
 
