@@ -48,6 +48,8 @@ class Entry(Frozen):
     title: str
     created: str
     """ISO date and time, UTC."""
+    again: int = 0
+    """How often it was taken up again after it was over."""
     status: JobStatus
     grade: Grade | None = None
     note: str = ""
@@ -91,6 +93,7 @@ def entry_of(job: Job, thread_id: str = "") -> Entry:
         thread_id=thread_id,
         title=job.report.title if job.report else job.title,
         created=job.created,
+        again=job.run.again,
         status=job.status,
         grade=job.report.grade if job.report else None,
         note=tree.note,

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from agents.chat.acts import Act, Refuse, Reply, Say, ShowContract, ShowScope, Started
 from agents.chat.afterwards import NOTHING_THERE, from_report
+from agents.chat.again import asks_again, taken_up
 from agents.chat.branches import asks_to_undo, read_branch_edit
 from agents.chat.drafts import MAX_FORMER, CardEdit, Draft, as_branch_edit, put_back, with_branch, with_terms
 from agents.chat.edits import Edit, changes, edited, picked, read_edit
@@ -111,6 +112,8 @@ class Conversation:
             acts = _one(Refuse(NEAR_MISS))
         elif self.running is not None:
             acts = _one(Underway(self.team, self.running).hear(checked(text), is_command=is_command))
+        elif not is_command and self.talk.job_id and not self.talk.scope.queries and (asked := asks_again(text)):
+            acts = taken_up(self.team, self.talk.job_id, self.owner, asked)
         elif is_command:
             self._take_picker(modes)
             acts = self._commanded(parse_research(text), on_text)

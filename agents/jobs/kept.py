@@ -297,7 +297,7 @@ class KeptJobs(Jobs):
         row = whole.row
         run = Run(
             job_id=row.id, handlers={}, budget=Budget(whole.spending.limits(), name="job"), clock=lambda: 0.0,
-            limits=self.limits, events=await self.store.events(row.id),
+            limits=self.limits, events=await self.store.events(row.id), again=row.again,
         )  # fmt: skip
         run.started = -run.events[-1].seconds if run.events else 0.0
         job = Job(

@@ -79,8 +79,6 @@ class DurableRun(Run):
     """One attempt at one job, in this process."""
 
     attempt: int = 1
-    again: int = 0
-    """How often the job was restarted: from then on, what it says of itself is new even where it said it before."""
     journal: Journal | None = None
     base_s: float = 0.0
     """Where the job's clock stood when this process took it up."""
@@ -145,6 +143,7 @@ class DurableRun(Run):
             or (not self.gate.is_set() and isinstance(event, JobChanged) and event.status == "running")
         ):
             return
+        # From a restart on, what the job says of itself is new even where it said it before.
         told_anew = isinstance(event, JobChanged | NodeChanged)
         super().emit(f"{key}~{self.again}" if self.again and told_anew else key, event)
 

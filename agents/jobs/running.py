@@ -52,6 +52,8 @@ class Run:
     """What the user says from outside."""
     calls_made: int = 0
     """Effects really done, not read back."""
+    again: int = 0
+    """How often the job was restarted or reworked."""
 
     def __post_init__(self) -> None:
         self.started = self.clock()

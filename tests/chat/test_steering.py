@@ -1,12 +1,16 @@
 """Steering a run by typing: each command does what it says, and the report says what it did."""
 
 import asyncio
+import time
 
 import pytest
 
-from agents.chat.acts import Refuse, Say
+from agents.chat.acts import Refuse, Say, Started
+from agents.chat.again import NOT_KEPT, OFFER, asks_again
 from agents.chat.branches import read_branch_order
 from agents.chat.progress import view_of
+from agents.jobs.kept import Where
+from agents.jobs.lifecycle import DurableJobs
 from agents.search.scripted import ScriptedSearcher
 from tests.chat.conftest import HeldModel, Talker, make_team
 from tests.chat.test_conversation import PHRASE, QUESTION
@@ -202,3 +206,57 @@ async def test_guidance_is_numbered_among_the_changes_and_quoted_in_the_report(h
     report = await ended(held, job)
     assert act.text.startswith("Noted as change 1: Prefer the harbour master's log.")
     assert report.changes[0].effect == "A note for the rounds that followed: “Prefer the harbour master's log”"
+
+
+# ---- after the end
+
+
+@pytest.fixture
+async def kept(tmp_path):
+    """A conversation whose runs are kept, and outlive their end."""
+    model = HeldModel(Worker(), held=("synthesizer",))
+    team = make_team(tmp_path, model, searcher=Best(WORLD))
+    team.jobs = DurableJobs(team.shelf, time.monotonic, Where.of(tmp_path, poll_s=0.02))
+    await team.open()
+    talker = Talker(team)
+    talker.model = model
+    yield talker
+    await team.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Restart", "restart"), ("try again!", "restart"), ("noch einmal versuchen", "restart"), ("réessaie", "restart"),
+        ("reintentar", "restart"), ("rework it", "rework"), ("neu schreiben", "rework"), ("retry 2", "branch"),
+        ("versuche Zweig 2 noch einmal", "branch"), ("Why did the trial restart in 2019?", None), ("drop 2", None),
+    ],
+)  # fmt: skip
+def test_the_wish_to_take_a_run_up_again_is_read_in_four_languages(text, asked):
+    assert asks_again(text) == asked
+
+
+async def test_after_the_end_a_retry_is_answered_with_an_offer_and_restart_tries_the_stopped_branch_again(kept):
+    job = await started(kept)
+    await until(lambda: list(states(job).values()).count("writing") == 3)
+    await kept("stop branch 2")
+    first = await ended(kept, job)
+
+    (offer,) = await kept("retry 2")
+    (again,) = await kept("restart")
+    assert isinstance(again, Started)
+    assert again.job.id == job.id
+    await asyncio.wait_for(again.job.wait(), 60)
+
+    assert offer == Say(OFFER)
+    assert next(node.status for node in first.nodes if node.title == "Costs") == "stopped"
+    second = again.job.report
+    assert next(node.status for node in second.nodes if node.title == "Costs") == "done"
+    assert [one.kind for one in second.changes] == ["stop", "restart"]
+
+
+async def test_where_jobs_end_with_the_server_that_is_said(held):
+    job = await started(held)
+    await ended(held, job)
+    (act,) = await held("restart")
+    assert act == Refuse(NOT_KEPT)
