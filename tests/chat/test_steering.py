@@ -12,7 +12,7 @@ from agents.chat.progress import view_of
 from agents.jobs.kept import Where
 from agents.jobs.lifecycle import DurableJobs
 from agents.search.scripted import ScriptedSearcher
-from tests.chat.conftest import HeldModel, Talker, make_team
+from tests.chat.conftest import HeldModel, Page, Talker, make_team
 from tests.chat.test_conversation import PHRASE, QUESTION
 from tests.scripts import WORLD, Worker
 
@@ -260,3 +260,29 @@ async def test_where_jobs_end_with_the_server_that_is_said(held):
     await ended(held, job)
     (act,) = await held("restart")
     assert act == Refuse(NOT_KEPT)
+
+
+async def test_a_run_taken_up_again_has_a_card_and_a_report_of_its_own_in_the_chat(serve, kept):
+    chat = serve(kept.team)
+    kept.model.go.set()
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+
+    def reports():
+        return [text for text in page.texts() if "## References" in text]
+
+    await until(lambda: len(reports()) == 1)
+    await page.say("rework")
+    await until(lambda: len(reports()) == 2)
+    await chat.outcomes.close()
+
+    cards = page.elements("ResearchRun")
+    assert len({card["id"] for card in cards}) == 2
+    assert len({card["forId"] for card in cards}) == 2
+    assert len({card["props"]["job_id"] for card in cards}) == 1
+    thread = await chat.history.get_thread(page.session.thread_id)
+    kept_reports = [step for step in thread["steps"] if "## References" in (step["output"] or "")]
+    assert len(kept_reports) == 2
+    await chat.close()
+    await chat.history.engine.dispose()
