@@ -97,7 +97,7 @@ def work_of(plans: tuple[Plan, ...], caps: Caps, *, challenge: bool, searches_pe
     return Work(
         leaves=len(leaves),
         nodes=nodes,
-        collected=Range(len(leaves), planned + reworded + further),
+        collected=Range(planned, planned + reworded + further),
         counter=counter,
         claims=claims,
         read=read,
@@ -221,7 +221,7 @@ def _within(figure: Range, bound: int) -> Range:
 
 def _searches_basis(work: Work, brief: Brief, caps: Caps, challenge: bool) -> str:
     said = [
-        f"collecting {work.collected.low:.0f}–{work.collected.high:.0f}: at least one a leaf, other words where little "
+        f"collecting {work.collected.low:.0f}–{work.collected.high:.0f}: those of the plan, other words where little "
         "is found, one further round"
     ]
     if challenge and work.counter.high:
