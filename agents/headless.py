@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,8 @@ async def research(
     """
     from agents.team import open_team
 
+    # The clock starts with the command: setting up, taking up jobs and scoping all come out of its time.
+    started = time.monotonic()
     for path in (json_file, out):
         if path is not None:
             _check_writable(path)
@@ -74,11 +77,9 @@ async def research(
             )
         # A provider that hangs may not use up the time before anything was looked for.
         limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
-        started = team.clock()
         scope, turn = await team.scope(Scope(mode=mode, minutes=minutes), text, limit_s=limit_s)
         if minutes is not None:
-            # The clock started with the command: what scoping took is no longer there.
-            minutes = max(MIN_MINUTES, minutes - (team.clock() - started) / 60)
+            minutes = max(MIN_MINUTES, minutes - (time.monotonic() - started) / 60)
             scope = scope.model_copy(update={"minutes": minutes})
         if not scope.queries:
             raise BadRequest(turn.reply)

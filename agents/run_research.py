@@ -95,6 +95,9 @@ class _Until:
     def seconds(self) -> float | None:
         return max(0.0, self._end - self._team.clock())
 
+    def tokens_share(self) -> float | None:
+        return None
+
 
 async def run_research(
     task: str,

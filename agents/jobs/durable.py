@@ -290,9 +290,9 @@ class Engine:
             self._client = None
             return
         _home = None
-        await asyncio.to_thread(DBOS.destroy)
-        # The engine puts its threads in the place of the loop's own; those are gone now, and others still need some.
+        # The engine puts its threads in the place of the loop's own; others need some while those are being ended.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+        await asyncio.to_thread(DBOS.destroy)
         if self._lock is not None:
             self._lock.close()
             self._lock = None

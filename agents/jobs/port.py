@@ -39,6 +39,10 @@ class Ctx(Protocol):
         """Time for one call that may take `share` of the job's whole time, never more than is left for collecting."""
         ...
 
+    def part(self, share: float) -> Deadline:
+        """Time for one call that may take `share` of what is left for collecting now: others come after it."""
+        ...
+
     def writing(self, share: float) -> Deadline:
         """Time for a writer that may use `share` of the reserve: whoever writes after it needs the rest."""
         ...

@@ -205,6 +205,10 @@ class _Left:
         left = self._budget.seconds_left(self._run.now())
         return None if left is None else max(0.0, left - self._keep_s)
 
+    def tokens_share(self) -> float | None:
+        whole, left = self._run.budget.limits.tokens, self._run.budget.tokens_left()
+        return None if whole is None or left is None else left / max(1, whole)
+
 
 class _Slice:
     """A part of the whole time, bounded by what is left."""
@@ -215,6 +219,9 @@ class _Slice:
     def seconds(self) -> float | None:
         left = self._left.seconds()
         return self._slice_s if left is None else left if self._slice_s is None else min(left, self._slice_s)
+
+    def tokens_share(self) -> float | None:
+        return self._left.tokens_share()
 
 
 class PortCtx(ABC):
@@ -246,6 +253,10 @@ class PortCtx(ABC):
     def within(self, share: float) -> Deadline:
         """Time for one call that may take `share` of the whole time, and never more than is left for collecting."""
         return _Slice(self.deadline, self.run.budget.limits.seconds, share)
+
+    def part(self, share: float) -> Deadline:
+        """Time for one call that may take `share` of what is left for collecting now."""
+        return _Slice(self.deadline, self.collecting_left, share)
 
     def writing(self, share: float) -> Deadline:
         """Time for a writer that may use `share` of the synthesis reserve beside what is left for collecting."""

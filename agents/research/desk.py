@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from agents.budget import NOTHING, Deadline, NoDeadline, Usage
 from agents.contracts.base import Frozen
 from agents.contracts.decision import SkippedTopic
+from agents.contracts.finding import Section, SectionInput
 from agents.contracts.report import ReportDocument
 from agents.contracts.source import CorpusSurvey, Hit, SearchQuery, SearchResult, Source, SourceCard
 from agents.errors import ModelError, ModelFault, SearchError, SourceError
@@ -16,9 +17,11 @@ from agents.jobs.steering import Steering
 from agents.llm.base import Model, OnText
 from agents.prompts import PromptBook
 from agents.research.breaker import Breaker
+from agents.research.compacting import Rooms, ask_fitting, divided
 from agents.research.retries import Retries
 from agents.research.topics import Topics
 from agents.role import Asked, In, Out, Role, Run, ask
+from agents.roles.synthesizer import SECTION_WRITER
 from agents.search.base import Crawler, Searcher, Texts
 from agents.web.addresses import canonical
 
@@ -107,6 +110,7 @@ class Desk:
     steering: Steering = field(default_factory=Steering)
     topics: Topics = field(default_factory=Topics)
     retries: Retries = field(default_factory=Retries)
+    rooms: Rooms = field(default_factory=Rooms)
     breaker: Breaker = field(default_factory=Breaker)
     pages: Once[Fetched] = field(default_factory=Once)
     searches: Once[Searched] = field(default_factory=Once)
@@ -118,7 +122,7 @@ class Desk:
         """Ask a role: the body of a step. The same question is asked, and paid for, once in a run."""
         run = Run(self.models, self.prompts, deadline)
         if on_text is not None:
-            return await ask(role, given, run, on_text)
+            return await ask_fitting(role, given, run, self.rooms, on_text)
         first = False
 
         async def make() -> Charged:
@@ -133,13 +137,37 @@ class Desk:
     async def _ask_or_stand_in(self, role: Role[In, Out], given: In, run: Run) -> Asked[Out]:
         """Let the fallback answer when the model failed for good: what was gathered is then still written up."""
         try:
-            return await ask(role, given, run)
+            return await ask_fitting(role, given, run, self.rooms)
         except ModelError as error:
+            if error.fault == "overflow" and (parts := divided(given)):
+                return Asked[role.gives].model_validate(await self._in_parts(parts, run))  # type: ignore[name-defined]
             if self.fallback is None or error.fault in NO_STAND_IN:
                 raise
             models = {**self.models, role.name: self.fallback}
             answer = await ask(role, given, Run(models, self.prompts, NoDeadline()))
             return answer.model_copy(update={"stood_in": error.notice})
+
+    async def _in_parts(self, parts: tuple[SectionInput, ...], run: Run) -> Asked[Section]:
+        """Write a section part by part where all of it is too long; a part that fails is there in its quotes."""
+        written: list[Asked[Section]] = []
+        failure: ModelError | None = None
+        texts: list[str] = []
+        for part in parts:
+            try:
+                asked = await self._ask_or_stand_in(SECTION_WRITER, part, run)
+            except ModelError as error:
+                failure = error
+                texts += [f"“{' '.join(fact.quote.split())}” [f{fact.number}]" for fact in part.facts]
+            else:
+                written.append(asked)
+                texts.append(asked.output.markdown)
+        if failure is not None and not written:
+            raise failure
+        whole = Section(markdown="\n\n".join(texts))
+        usage = sum((one.usage for one in written), NOTHING)
+        return written[0].model_copy(
+            update={"output": whole, "usage": usage, "compacted": "written in parts: the model takes no more"}
+        )
 
     async def dispatch(self, proposed: tuple[str, ...], at_most: int) -> Dispatched:
         """Write topics into the job's ledger before anybody works on them: the body of a step."""

@@ -15,7 +15,7 @@ from agents.roles.planner import PLANNER
 from agents.text.words import content_words
 
 PLANNING_SHARE = 0.15
-"""Part of the whole time that planning one level may take."""
+"""Part of the whole time that planning the first level may take; each below it half of the one above: 0.26 for three."""
 
 _NOT_A_WORD = re.compile(r"[\W_]+|\.\w{2,5}$")
 
@@ -56,7 +56,13 @@ def plan_level_handler(desk: Desk) -> Handler:
         taken = await ctx.call("survey", "0", take_survey, desk, planning.objective, gives=SurveyTaken, pool="local")
         planning = planning.model_copy(update={"survey": taken.survey})
         asked = await ctx.call(
-            "planner", "0", desk.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), gives=Asked[PlanLevel]
+            "planner",
+            "0",
+            desk.ask,
+            PLANNER,
+            planning,
+            ctx.within(PLANNING_SHARE / 2 ** len(planning.trail)),
+            gives=Asked[PlanLevel],
         )
         level = asked.output
         nodes = [branch for branch in level.branches if branch.kind == "node"]

@@ -2,6 +2,7 @@
 
 from typing import Literal, TypedDict
 
+from agents.budget import Deadline
 from agents.contracts.base import Frozen, QueryType, Text
 from agents.contracts.decision import RetryEntry
 from agents.contracts.fact import Fact
@@ -13,7 +14,7 @@ from agents.events import NodeChanged, Noted, SearchDone, SectionWritten
 from agents.jobs.port import Ctx, Handler
 from agents.research.desk import Desk, Searched
 from agents.research.looping import LoopSettings
-from agents.research.reading import SourceDone, SourceGiven
+from agents.research.reading import LATE_SHARE, SourceDone, SourceGiven
 from agents.research.reformulating import reformulate
 from agents.research.retries import MAX_ATTEMPTS
 from agents.research.writing import Numbering, plain_section, spread
@@ -84,7 +85,8 @@ def leaf_handler(desk: Desk) -> Handler:
                 ),
             )
 
-        if ctx.finishing or ctx.collecting_left == 0:
+        late = ctx.collecting_left == 0 and not ctx.finishing
+        if ctx.finishing or not ctx.left:
             tell("stopped", "time is kept for writing")
             return Finding(
                 path=ctx.path, title=leaf.title, role="leaf", status="stopped", note="not begun: time was up"
@@ -94,13 +96,15 @@ def leaf_handler(desk: Desk) -> Handler:
         attempts: tuple[RetryEntry, ...] = ()
         if leaf.searches:
             tell("searching", leaf.searches[0])
-            hits, records, attempts = await search_for(ctx, desk, given)
+            hits, records, attempts = await search_for(
+                ctx, desk, given, ctx.writing(LATE_SHARE) if late else ctx.deadline
+            )
             urls += [hit.url for hit in hits if hit.url not in urls]
         urls = urls[: max(leaf.budget.sources, len(leaf.sources))]
         if urls:
             tell("reading", f"{len(urls)} {'source' if len(urls) == 1 else 'sources'}")
         done = await ctx.children(
-            "source", [(Source.id_of(url), _to_read(url, given)) for url in urls], gives=SourceDone
+            "source", [(Source.id_of(url), _to_read(url, given, late=late)) for url in urls], gives=SourceDone
         )
         facts, sources, rejected, problems = _gathered(done, urls, ctx.path)
         problems += [
@@ -179,7 +183,7 @@ def leaf_handler(desk: Desk) -> Handler:
 
 
 async def search_for(
-    ctx: Ctx, desk: Desk, given: LeafGiven
+    ctx: Ctx, desk: Desk, given: LeafGiven, deadline: Deadline
 ) -> tuple[list[Hit], tuple[SearchRecord, ...], tuple[RetryEntry, ...]]:
     """Search with the planned texts side by side; too little found is searched again in other words (tier 2)."""
     leaf = given.leaf
@@ -192,7 +196,7 @@ async def search_for(
         results = await ctx.fan(
             "search",
             desk.search,
-            [(f"q{first + n}", _query(given.setting, text), ctx.deadline) for n, text in enumerate(batch)],
+            [(f"q{first + n}", _query(given.setting, text), deadline) for n, text in enumerate(batch)],
             gives=Searched,
             pool="web",
         )
@@ -256,7 +260,7 @@ def fused(lists: list[tuple[Hit, ...]], k: int = 60) -> list[Hit]:
     return [first[key] for key in sorted(first, key=lambda key: -score[key])]
 
 
-def _to_read(url: str, given: LeafGiven) -> SourceGiven:
+def _to_read(url: str, given: LeafGiven, *, late: bool) -> SourceGiven:
     leaf, setting = given.leaf, given.setting
     return SourceGiven(
         url=url,
@@ -266,6 +270,7 @@ def _to_read(url: str, given: LeafGiven) -> SourceGiven:
         rubric=composed_rubric(leaf, given.siblings),
         language=setting.language,
         today=setting.today,
+        late=late,
     )
 
 

@@ -29,6 +29,8 @@ LOW_CONFIDENCE = 0.4
 """Below it, a fact that answers a question sets off the extractor's insights."""
 MAX_FACTS = 10
 """Facts of one source for one leaf."""
+LATE_SHARE = 0.3
+"""Part of the time kept for writing in which a branch that came too late may still read: else there were nothing to write."""
 QUICK_FACTS, QUICK_CHARS = 4, 6_000
 """The same for a quick scan, and characters that it is shown."""
 
@@ -45,6 +47,8 @@ class SourceGiven(Frozen):
     today: str = ""
     quick: bool = False
     """A look at whether it is worth reading, not the reading itself."""
+    late: bool = False
+    """Time for collecting is up, but nothing was read: a part of the time kept for writing may be used."""
 
 
 class SourceDone(Frozen):
@@ -170,12 +174,13 @@ def source_handler(desk: Desk) -> Handler:
 
     async def run(ctx: Ctx, given: SourceGiven) -> SourceDone:
         leaf = ctx.path.rsplit("/", 1)[0]
+        deadline = ctx.writing(LATE_SHARE) if given.late else ctx.deadline
         try:
-            fetched = await ctx.call("fetch", "0", desk.fetch, given.url, ctx.deadline, gives=Fetched, pool="web")
+            fetched = await ctx.call("fetch", "0", desk.fetch, given.url, deadline, gives=Fetched, pool="web")
         except StepFailed as failure:
             return _refused(ctx, leaf, given, failure)
         try:
-            done = await ctx.call("extract", "0", extract, desk, fetched.card, given, ctx.deadline, gives=Extracted)
+            done = await ctx.call("extract", "0", extract, desk, fetched.card, given, deadline, gives=Extracted)
         except StepFailed as failure:
             refused = _refused(ctx, leaf, given, failure)
             problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)

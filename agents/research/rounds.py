@@ -43,8 +43,8 @@ COVERED = "other branches already cover all its topics"
 """Note of an executor whose every topic was a repeat: it made no search, and is taken out of the tree again."""
 REFLECTION_SHARE = 0.1
 """Part of the whole time that one reflection may take."""
-MIN_ROUND_SHARE = 0.6
-"""Part of the time left that a round may take while others may follow; what it leaves goes to the next."""
+ROUND_SHARE = 0.6
+"""Part of the time left for collecting that a round may take while others may follow; what it leaves goes to the next."""
 SWEEP_SHARE = 0.4
 """Part of a round's time that its discovery leaves may take before the leaves that they feed."""
 LONGEST_SWEEP_S = 240.0
@@ -259,8 +259,9 @@ class Rounds:
     def _share(self, children: int, *, last: bool) -> Limits:
         """Fair shares: equal tokens side by side; of the time left, a part while other rounds may follow."""
         tokens = self.ctx.budget.tokens_left()
-        left = self.ctx.left
-        seconds = None if left is None or last else max(left * MIN_ROUND_SHARE, left - (self.ctx.collecting_left or 0))
+        left, collecting = self.ctx.left, self.ctx.collecting_left
+        # What is kept for writing is no part of what is shared, or late rounds would get nothing of what is left.
+        seconds = None if left is None or collecting is None or last else left - (1 - ROUND_SHARE) * collecting
         return Limits(seconds=seconds, tokens=None if tokens is None else max(1, tokens // max(1, children)))
 
     async def _reflect(

@@ -47,6 +47,8 @@ HUBS = 3
 """Pages from which a sweep goes on to others of their site."""
 LINKS_SEEN = 40
 NOT_REACHED = "not read: better placed ones took the sweep's budget"
+JUDGING_SHARE = 0.4
+"""Part of its time that a sweep may wait for the scout: the quick look into the sources comes after it."""
 OUT_OF_TIME = "not read: the sweep's time was up"
 
 
@@ -79,7 +81,9 @@ class _Sweep:
             return self._finding("stopped", "not begun: time was up")
         wide = self._widened()
         self._tell("searching", f"a sweep for sources: {wide.searches[0]}")
-        found, records, attempts = await search_for(self.ctx, self.desk, self.given.model_copy(update={"leaf": wide}))
+        found, records, attempts = await search_for(
+            self.ctx, self.desk, self.given.model_copy(update={"leaf": wide}), self.ctx.deadline
+        )
         hits: dict[str, Hit] = {}
         for hit in (*(Hit(url=url, title=url) for url in self.leaf.sources), *found):
             hits.setdefault(canonical(hit.url), hit)
@@ -173,7 +177,7 @@ class _Sweep:
             )
             try:
                 asked = await self.ctx.call(
-                    "scout", "0", self.desk.ask, SCOUT, given, self.ctx.deadline, gives=Asked[ScoutJudgement]
+                    "scout", "0", self.desk.ask, SCOUT, given, self.ctx.part(JUDGING_SHARE), gives=Asked[ScoutJudgement]
                 )
                 judged |= {one.number: one for one in asked.output.candidates if one.number in judged}
                 self.stood_in = asked.stood_in
