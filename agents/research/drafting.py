@@ -17,6 +17,9 @@ from agents.text.words import content_words
 PLANNING_SHARE = 0.15
 """Part of the whole time that planning the first level may take; each below it half of the one above: 0.26 for three."""
 
+SEVERAL = 3
+"""Sub-questions from which a leaf may begin with five searches instead of three (specification, section 5)."""
+
 _NOT_A_WORD = re.compile(r"[\W_]+|\.\w{2,5}$")
 
 
@@ -157,7 +160,9 @@ def _leaf(branch: Branch, given: LevelGiven, seeds: tuple[str, ...]) -> Leaf:
         searches=searches[:5],
         sources=seeds,
         discovery=branch.discovery,
-        budget=LeafBudget(sources=given.sources_per_leaf, searches=min(3, max(1, len(searches)))),
+        budget=LeafBudget(
+            sources=given.sources_per_leaf, searches=min(5 if len(questions) >= SEVERAL else 3, max(1, len(searches)))
+        ),
     )
 
 

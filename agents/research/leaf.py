@@ -86,7 +86,7 @@ def leaf_handler(desk: Desk) -> Handler:
             )
 
         late = ctx.collecting_left == 0 and not ctx.finishing
-        if ctx.finishing or not ctx.left:
+        if ctx.finishing or ctx.left == 0:
             tell("stopped", "time is kept for writing")
             return Finding(
                 path=ctx.path, title=leaf.title, role="leaf", status="stopped", note="not begun: time was up"

@@ -3,6 +3,7 @@
 New topics become leaves of the same executor, never executors: rounds add breadth, depth is the plan's alone.
 """
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
@@ -35,6 +36,8 @@ from agents.research.novelty import novelty
 from agents.research.success import Success, met
 from agents.role import Asked
 from agents.roles.reflector import REFLECTOR
+
+log = logging.getLogger(__name__)
 
 Tell = Callable[[str, str, str], None]
 """Tell a state, what is done now and why, under a key of its own."""
@@ -140,6 +143,8 @@ class Rounds:
         if decided.decision.timeRemainingMinutes is not None and self.ctx.left is not None:
             whole = round(self.ctx.left / 60, 2)
             decided = _with_time(decided, whole)
+        if decided.cause == "novelty":
+            log.info("%s, round %d: %s", self.ctx.path, number, decided.reason)
         self.gaps = decided.decision.gaps or after.missing
         record = RoundRecord(
             node=self.ctx.path,
@@ -176,6 +181,7 @@ class Rounds:
         for skip in dispatch.skipped:
             text = f"Skipped “{skip.topic}”. {skip.explanation}"
             self.ctx.emit(f"skipped:{number}:{skip.topic}", Noted(node=self.ctx.path, text=text))
+            log.info("%s: %s", self.ctx.path, text)
         chosen: list[tuple[str, Leaf | Node]] = []
         for place, (topic, child) in enumerate(topics.items()):
             if isinstance(child, Node) or topic in dispatch.chosen:

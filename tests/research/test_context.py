@@ -200,7 +200,7 @@ async def test_c09_a_small_model_still_writes_a_report_in_which_every_source_is_
     unlimited, team = await asking(searcher=ScriptedSearcher(LONG), complexity_tier="standard")
     plain = team.jobs.get(unlimited.metadata.job_id, "").report
     assert {reference.url for reference in report.references} == {reference.url for reference in plain.references}
-    assert [claim.statement for claim in report.claims] == [claim.statement for claim in plain.claims]
+    assert [claim.text for claim in report.claims] == [claim.text for claim in plain.claims]
     assert len(report.methodology.sources_rejected) == len(plain.methodology.sources_rejected)
 
 
@@ -255,7 +255,9 @@ def compactions(team, told):
 async def test_s1_15_1_force_token_budget_exhaustion_and_compaction_is_triggered(asking):
     """S1 15.1: force token budget exhaustion, verify compaction triggered. Through `run_research()`."""
     told, team = await asking(
-        searcher=ScriptedSearcher(LONG), settings={"token_budget": 60_000}, complexity_tier="standard"
+        searcher=ScriptedSearcher(LONG),
+        settings={"token_budget": 60_000, "max_concurrency": 1},
+        complexity_tier="standard",
     )
     assert "less than a quarter of the tokens is left" in compactions(team, told)
     assert told.final_answer
