@@ -236,7 +236,7 @@ class Jobs:
             run.emit("job#started", JobChanged(status="running", stage="planning"))
             outcome = await research()
             job.commission = job.commission.model_copy(update={"contract": outcome.contract})
-            document = bench.build(job.id, outcome, self._actual(run))
+            document = bench.build(job.id, outcome, self._actual(job))
             # Saved before anything else is done with it: what was written can't be lost by what comes after.
             await self._keep(job, outcome, document)
             job.report = document
@@ -269,7 +269,8 @@ class Jobs:
         job.run.emit("job#ended", JobChanged(status="failed", stage=job.stage, note=error.notice))
 
     @staticmethod
-    def _actual(run: Run) -> Actual:
+    def _actual(job: Job) -> Actual:
+        run = job.run
         spent = run.budget.spent
         return Actual(
             seconds=round(run.now(), 3),
@@ -278,4 +279,5 @@ class Jobs:
             cost_usd=spent.cost_usd,
             model_calls=spent.calls,
             searches=spent.searches,
+            started_at=job.created,
         )

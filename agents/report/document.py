@@ -108,7 +108,7 @@ def build(
         limitations=limitations,
         degraded_mode="#DEGRADED_SEARCH" in tags,
         rounds_log=rounds_log(outcome.findings),
-        phase_state=phase_state(outcome.contract, outcome.findings),
+        phase_state=phase_state(outcome.contract, outcome.findings, actual.started_at),
         insufficient_termination=grade != "complete" and not LIMITS.isdisjoint(tags),
         error_log=_problems(outcome),
         nodes=(

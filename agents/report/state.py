@@ -40,21 +40,29 @@ def rounds_log(findings: Iterable[Finding]) -> tuple[RoundRow, ...]:
     )
 
 
-def phase_state(contract: Contract, findings: tuple[Finding, ...]) -> PhaseState:
-    """Describe every node's loop; the job's is the root's, with the retries of all of them."""
+def phase_state(contract: Contract, findings: tuple[Finding, ...], started_at: str | None = None) -> PhaseState:
+    """Describe every node's loop; the job's is the root's, with the retries of all of them.
+
+    Args:
+        contract: whose caps bound the rounds.
+        findings: of the queries.
+        started_at: when the job was started, as ISO 8601.
+    """
     loops = [part for finding in findings for part in finding.walk() if part.rounds]
-    nodes = tuple(NodePhase(node=part.path, research=_state(contract, part, (part,))) for part in loops)
-    roots = tuple(NodePhase(node=part.path, research=_state(contract, part, (part,))) for part in findings)
-    job = _state(contract, findings[0], findings) if findings else ResearchState()
+    nodes = tuple(NodePhase(node=part.path, research=_state(contract, part, (part,), started_at)) for part in loops)
+    roots = tuple(NodePhase(node=part.path, research=_state(contract, part, (part,), started_at)) for part in findings)
+    job = _state(contract, findings[0], findings, started_at) if findings else ResearchState()
     return PhaseState(research=job, nodes=nodes, queries=roots if len(findings) > 1 else ())
 
 
-def _state(contract: Contract, node: Finding, over: tuple[Finding, ...]) -> ResearchState:
+def _state(contract: Contract, node: Finding, over: tuple[Finding, ...], started_at: str | None) -> ResearchState:
     total_s = None if contract.caps.minutes is None else contract.caps.minutes * 60
     history = tuple(record.decision for record in node.rounds)
     return ResearchState(
         time_budget=TimeBudget(
-            total_minutes=contract.caps.minutes, synthesis_reserve_minutes=round(synthesis_reserve_s(total_s) / 60, 3)
+            total_minutes=contract.caps.minutes,
+            synthesis_reserve_minutes=round(synthesis_reserve_s(total_s) / 60, 3),
+            started_at=started_at,
         ),
         iteration=Iteration(current=len(node.rounds), max=contract.caps.rounds),
         retry_tracking=_tracking(entry for top in over for part in top.walk() for entry in part.attempts),

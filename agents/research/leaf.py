@@ -126,6 +126,7 @@ def leaf_handler(desk: Desk) -> Handler:
                 rejected=rejected,
                 searches=records,
                 attempts=attempts,
+                attempt_number=attempt_number(attempts),
                 problems=tuple(problems),
                 **spent(ctx, started),
             )
@@ -174,6 +175,7 @@ def leaf_handler(desk: Desk) -> Handler:
             rejected=rejected,
             searches=records,
             attempts=attempts,
+            attempt_number=attempt_number(attempts),
             engine_note=stood_in,
             problems=tuple(problems),
             **spent(ctx, started),
@@ -235,6 +237,12 @@ async def search_for(
     if records and not any(record.failed or record.hits for record in records):
         ctx.emit("none", Noted(node=ctx.path, text=f"No document matches “{texts[0]}”."))
     return fused(lists), tuple(records), entries
+
+
+def attempt_number(attempts: tuple[RetryEntry, ...]) -> int:
+    """Number the attempt that a leaf's searches came to."""
+    failed = max((entry.attempts for entry in attempts), default=0)
+    return min(failed + 1, MAX_ATTEMPTS)
 
 
 def _query(setting: Setting, text: str) -> SearchQuery:

@@ -116,6 +116,12 @@ def delta(before: Success | None, after: Success, new_facts: int, new_sources: i
     return f"{new_facts} new facts from {new_sources} new sources: {coverage}, {confidence}{skips}."
 
 
+def nothing_answers(findings: tuple[Finding, ...]) -> bool:
+    """Tell whether all searches of these findings failed, so that nothing was found."""
+    searches = [record for finding in findings for part in finding.walk() for record in part.searches]
+    return bool(searches) and all(record.failed for record in searches) and not facts_of(findings)
+
+
 def unused(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Keep a round's findings without their prose: flagged, and not used for the section."""
     return tuple(

@@ -26,6 +26,7 @@ from agents.research.looping import (
     facts_of,
     lowered,
     next_leaves,
+    nothing_answers,
     retries_of,
     sources_of,
     statements_of,
@@ -276,6 +277,8 @@ class Rounds:
         """Ask the reflector where its answer can change the decision; a failure ends the loop and loses nothing."""
         ctx, setting = self.ctx, self.given.setting
         hopeless = in_phase >= max_rounds or ctx.finishing or ctx.collecting_left == 0 or after.met
+        # Where every search failed and nothing is known, other topics would fail alike (the leaves tried other words).
+        hopeless = hopeless or nothing_answers(tuple(self.findings))
         if hopeless:
             return None
         given = ReflectionInput(

@@ -28,7 +28,7 @@ from agents.research.curating import (
     view_of,
 )
 from agents.research.desk import Crawled, Desk, Fetched
-from agents.research.leaf import LeafGiven, composed_rubric, search_for, section_input, spent
+from agents.research.leaf import LeafGiven, attempt_number, composed_rubric, search_for, section_input, spent
 from agents.research.reading import Extracted, SourceGiven, extract
 from agents.research.reformulating import reformulate
 from agents.research.sifting import Sifted, sift
@@ -270,6 +270,7 @@ class _Sweep:
                 ),
                 "searches": records,
                 "attempts": attempts,
+                "attempt_number": attempt_number(attempts),
                 "shortlist": chosen,
             }
         )

@@ -112,8 +112,8 @@ async def test_s0_ac_4_the_loop_decision_is_in_the_phase_state(asking):
     ]  # fmt: skip
     assert set(state["iteration"]) == {"current", "max"}
     assert set(state["retry_tracking"]) == {"subquestions", "total_exhausted"}
-    started = state["time_budget"].get("started_at")
-    assert started is None or datetime.fromisoformat(started) <= datetime.now(UTC)
+    assert set(state["time_budget"]) == {"total_minutes", "synthesis_reserve_minutes", "started_at"}
+    assert datetime.fromisoformat(state["time_budget"]["started_at"]) <= datetime.now(UTC)
 
 
 async def test_s0_ac_5_three_failed_attempts_on_a_sub_question_give_it_up(asking):
@@ -133,6 +133,14 @@ async def test_s0_ac_5_three_failed_attempts_on_a_sub_question_give_it_up(asking
     (given_up,) = [key for key, state in tracking.subquestions.items() if state.status == "exhausted"]
     assert tracking.subquestions[given_up].attempts == 3
     assert "cost" in given_up
+
+
+async def test_s0_tr_3_results_of_leaves_say_which_attempt_they_are(bench):
+    """S0 TR-3: `attempt_number`."""
+    work = bench(searcher=world(fail={"What did the Orvane winter service cost?"}))
+    outcome = await work.run()
+    numbers = {child.title: child.attempt_number for child in outcome.findings[0].children}
+    assert numbers == {"Closures": 1, "Costs": 2, "Passengers": 1}
 
 
 @pytest.mark.parametrize(("seconds", "tag"), [(120.0, "#TIME_LIMIT"), (None, "#ITERATION_LIMIT")])
