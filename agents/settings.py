@@ -85,7 +85,7 @@ class Settings(BaseSettings):
     """Port to listen on."""
     api_key: SecretStr = Field(default=SecretStr(""), validation_alias="DOSSIER_API_KEY")
     """Key that off-host access needs."""
-    max_cost_usd: float | None = Field(default=None, gt=0, validation_alias="DOSSIER_MAX_COST_USD")
+    max_cost_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False, validation_alias="DOSSIER_MAX_COST_USD")
     """Dollars that one run may cost; unset is no cap."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="WARNING", validation_alias="DOSSIER_LOG_LEVEL"
@@ -102,7 +102,9 @@ class Settings(BaseSettings):
     """Searches per run; default by mode or tier."""
     max_sources: int | None = Field(default=None, ge=1, validation_alias="RESEARCH_MAX_SOURCES")
     """Sources per run; default by mode or tier."""
-    max_execution_time_s: float | None = Field(default=None, gt=0, validation_alias="RESEARCH_MAX_EXECUTION_TIME_S")
+    max_execution_time_s: float | None = Field(
+        default=None, gt=0, le=86_400, allow_inf_nan=False, validation_alias="RESEARCH_MAX_EXECUTION_TIME_S"
+    )
     """Seconds per run; default by mode or tier."""
     token_budget: int = Field(default=400_000, ge=1000, validation_alias="RESEARCH_TOKEN_BUDGET")
     """Tokens per run."""

@@ -1,5 +1,6 @@
 """Measure what the research loop adds to every round, on the machine that runs this. Best of several runs each."""
 
+import asyncio
 import json
 import random
 import string
@@ -11,7 +12,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from agents.research.novelty import novelty  # noqa: E402 - runs from a checkout
+from agents.contracts.base import Frozen  # noqa: E402 - runs from a checkout
+from agents.llm.base import Request  # noqa: E402
+from agents.llm.scripted import ScriptedModel  # noqa: E402
+from agents.research.novelty import novelty  # noqa: E402
 from agents.research.topics import Topics, compare  # noqa: E402
 
 RUNS = 40
@@ -88,6 +92,44 @@ def novel() -> None:
         )
 
 
+def overhead() -> None:
+    """Print the processor time of a round: of a run on scripts whose model and searches take none of their own."""
+    from agents.budget import Limits
+    from agents.contracts.decision import ReflectionInput, ReflectionResponse
+    from agents.contracts.outcome import Commission, Outcome
+    from agents.research.job import Means
+    from agents.research.looping import LoopSettings
+    from tests.research.conftest import Bench
+    from tests.scripts import BRIEF, QUERY, ROLES, Worker, leaf, level
+
+    plan = {QUERY.text: level(leaf("Closures", "On how many days was the Orvane ferry closed?"), themes=("volcanoes",))}
+
+    def took(rounds: int) -> float:
+        count = iter(range(1_000))
+
+        def answer(request: Request) -> Frozen:
+            if isinstance(request.given, ReflectionInput):
+                query = f"How many passengers in winter {1900 + (n := next(count))} on line {chr(65 + n)}?"
+                return ReflectionResponse(sufficient=False, confidence=0.2, gaps=("More.",), new_queries=(query,))
+            return Worker(plan)(request)
+
+        loop = LoopSettings(early_termination=False, max_rounds=rounds)
+        bench = Bench(ScriptedModel(by_role=dict.fromkeys(ROLES, answer)), means=Means(loop=loop))
+        bench.limits = Limits()
+        mode = "standard" if rounds == 3 else "deep"
+        brief = BRIEF.model_copy(update={"mode": mode, "minutes": None})
+        began = time.process_time()
+        outcome = asyncio.run(bench.job().run("research", Commission(brief=brief), Outcome))
+        spent = time.process_time() - began
+        assert len(outcome.findings[0].rounds) == rounds
+        return spent
+
+    took(3)
+    few, many = min(took(3) for _ in range(7)), min(took(7) for _ in range(7))
+    print(f"a round with one leaf, reading and writing scripted  {(many - few) / 4 * 1000:5.1f} ms of processor time")
+
+
 if __name__ == "__main__":
     topics()
     novel()
+    overhead()

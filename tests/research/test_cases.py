@@ -14,8 +14,6 @@ from agents.contracts.source import SearchQuery
 from agents.errors import SearchError
 from agents.llm.scripted import ScriptedModel
 from agents.report.document import build
-from agents.research.job import Means
-from agents.research.looping import LoopSettings
 from agents.research.topics import Topics
 from agents.search.chain import Chain
 from agents.search.retrying import Patience
@@ -328,7 +326,3 @@ async def test_c36_finish_early_gives_a_report_from_what_was_found(held):
 
     again = await run_research("What did the Orvane winter service cost?", team=team)
     assert again.sources
-
-
-def test_loop_settings_are_bounded_as_these_cases_say():
-    assert (LoopSettings().searches_per_leaf, Means().loop.max_rounds) == (5, 3)
