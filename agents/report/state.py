@@ -18,6 +18,9 @@ from agents.contracts.report import (
     TimeBudget,
 )
 
+MAX_ATTEMPTS = 3
+"""Failures after which a key is given up (specification, section 5)."""
+
 
 def rounds_log(findings: Iterable[Finding]) -> tuple[RoundRow, ...]:
     """List every round of every node, in reading order."""
@@ -77,6 +80,9 @@ def _tracking(entries: Iterable[RetryEntry]) -> RetryTracking:
     for entry in entries:
         old = found.get(entry.key)
         status = entry.status if old is None or grave[entry.status] > grave[old.status] else old.status
-        found[entry.key] = RetryState(attempts=entry.attempts + (old.attempts if old else 0), status=status)
+        attempts = entry.attempts + (old.attempts if old else 0)
+        if status == "pending" and attempts >= MAX_ATTEMPTS:
+            status = "exhausted"  # branch by branch it was less
+        found[entry.key] = RetryState(attempts=attempts, status=status)
     given_up = sum(1 for state in found.values() if state.status == "exhausted")
     return RetryTracking(subquestions=found, total_exhausted=given_up)

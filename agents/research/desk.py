@@ -11,7 +11,7 @@ from agents.contracts.decision import SkippedTopic
 from agents.contracts.finding import Section, SectionInput
 from agents.contracts.report import ReportDocument
 from agents.contracts.source import CorpusSurvey, Hit, SearchQuery, SearchResult, Source, SourceCard
-from agents.errors import ModelError, ModelFault, SearchError, SourceError
+from agents.errors import ModelError, ModelFault, SearchError, SourceError, StepFailed
 from agents.events import Charged, Event, SearchDone
 from agents.jobs.steering import Steering
 from agents.llm.base import Model, OnText
@@ -26,6 +26,9 @@ from agents.search.base import Crawler, Searcher, Texts
 from agents.web.addresses import canonical
 
 T = TypeVar("T")
+
+GIVEN_UP = "given up after 3 failed attempts"
+SAME_ATTEMPT = " (tried once for several branches)"
 
 NO_STAND_IN: frozenset[ModelFault] = frozenset({"key", "unknown_model", "request"})
 """Faults that the operator must mend: standing in for them would hide a wrong configuration."""
@@ -215,21 +218,30 @@ class Desk:
         Raises:
             SourceError: it cannot be read or may not be used.
         """
+        first = False
 
         async def make() -> Fetched:
+            nonlocal first
+            first = True
             if not self.retries.allows(url):
-                raise SourceError(url, "given up after 3 failed attempts")
-            try:
-                source = await self.searcher.read(url, deadline.seconds())
-            except SourceError:
-                self.retries = self.retries.failed(url)
-                raise
+                raise SourceError(url, GIVEN_UP)
+            source = await self.searcher.read(url, deadline.seconds())
             if not source.text.strip():
                 raise SourceError(url, "it holds no text")
             await self.texts.put(source.text)
             return Fetched(card=SourceCard.of(source))
 
-        return await self.pages.get(canonical(url), make)
+        try:
+            return await self.pages.get(canonical(url), make)
+        except SourceError as error:
+            if first:
+                raise
+            raise SourceError(url, f"{error.reason}{SAME_ATTEMPT}") from None
+
+    def note_unread(self, url: str, branch: str, failure: StepFailed) -> None:
+        """Count a fetch that a step recorded as failed, live and on a replay alike; the same one counts once."""
+        if failure.type == "SourceError" and not failure.message.endswith((GIVEN_UP, SAME_ATTEMPT)):
+            self.retries = self.retries.merge(Retries().failed(url, branch=branch))
 
     async def remember(self, url: str, fetched: Fetched) -> None:
         """Take a page as read that a step recorded: on a replay the step itself does not run."""

@@ -107,6 +107,11 @@ def leaf_handler(desk: Desk) -> Handler:
             "source", [(Source.id_of(url), _to_read(url, given, late=late)) for url in urls], gives=SourceDone
         )
         facts, sources, rejected, problems = _gathered(done, urls, ctx.path)
+        attempts += tuple(
+            RetryEntry(key=url, attempts=0 if one.given_up else 1, status="exhausted" if one.given_up else "pending")
+            for url, one in zip(urls, done, strict=True)
+            if isinstance(one, SourceDone) and one.unread
+        )
         problems += [
             Problem(where=f"{ctx.path}#search", type="SearchError", message=record.failed, retryable=True)
             for record in records
@@ -126,7 +131,7 @@ def leaf_handler(desk: Desk) -> Handler:
                 rejected=rejected,
                 searches=records,
                 attempts=attempts,
-                attempt_number=attempt_number(attempts),
+                attempt_number=attempt_number(attempts, leaf),
                 problems=tuple(problems),
                 **spent(ctx, started),
             )
@@ -175,7 +180,7 @@ def leaf_handler(desk: Desk) -> Handler:
             rejected=rejected,
             searches=records,
             attempts=attempts,
-            attempt_number=attempt_number(attempts),
+            attempt_number=attempt_number(attempts, leaf),
             engine_note=stood_in,
             problems=tuple(problems),
             **spent(ctx, started),
@@ -231,17 +236,20 @@ async def search_for(
         status: Literal["pending", "complete", "exhausted"] = (
             "complete" if answered else "exhausted" if failed >= MAX_ATTEMPTS else "pending"
         )
-        entries = (
-            RetryEntry(key=leaf.questions[0] if leaf.questions else leaf.objective, attempts=failed, status=status),
-        )
+        entries = (RetryEntry(key=sub_question(leaf), attempts=failed, status=status),)
     if records and not any(record.failed or record.hits for record in records):
         ctx.emit("none", Noted(node=ctx.path, text=f"No document matches “{texts[0]}”."))
     return fused(lists), tuple(records), entries
 
 
-def attempt_number(attempts: tuple[RetryEntry, ...]) -> int:
+def sub_question(leaf: Leaf) -> str:
+    """Name what a leaf's failed searches are counted under."""
+    return leaf.questions[0] if leaf.questions else leaf.objective
+
+
+def attempt_number(attempts: tuple[RetryEntry, ...], leaf: Leaf) -> int:
     """Number the attempt that a leaf's searches came to."""
-    failed = max((entry.attempts for entry in attempts), default=0)
+    failed = sum(entry.attempts for entry in attempts if entry.key == sub_question(leaf))
     return min(failed + 1, MAX_ATTEMPTS)
 
 

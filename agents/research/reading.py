@@ -18,7 +18,7 @@ from agents.contracts.source import SentenceSpan, Source, SourceCard
 from agents.errors import StepFailed
 from agents.events import Charged, SourceRead, SourceRejected
 from agents.jobs.port import Ctx, Handler
-from agents.research.desk import Desk, Fetched
+from agents.research.desk import GIVEN_UP, Desk, Fetched
 from agents.research.passages import MAX_CHARS, choose
 from agents.research.quotes import fact_of
 from agents.role import Asked
@@ -59,6 +59,10 @@ class SourceDone(Frozen):
     problem: Problem | None = None
     """A failure on our side or the model's, as against a document that cannot be used."""
     stood_in: str = ""
+    unread: bool = False
+    """The fetch failed, or was not tried any more."""
+    given_up: bool = False
+    """It failed so often before that it was not tried any more."""
 
 
 class Extracted(Charged):
@@ -178,7 +182,10 @@ def source_handler(desk: Desk) -> Handler:
         try:
             fetched = await ctx.call("fetch", "0", desk.fetch, given.url, deadline, gives=Fetched, pool="web")
         except StepFailed as failure:
-            return _refused(ctx, leaf, given, failure)
+            desk.note_unread(given.url, ctx.path, failure)
+            return _refused(ctx, leaf, given, failure).model_copy(
+                update={"unread": failure.type == "SourceError", "given_up": failure.message.endswith(GIVEN_UP)}
+            )
         try:
             done = await ctx.call("extract", "0", extract, desk, fetched.card, given, deadline, gives=Extracted)
         except StepFailed as failure:

@@ -127,6 +127,7 @@ class _Sweep:
         for hit, one in zip(hits, fetched, strict=True):
             if isinstance(one, StepFailed):
                 is_refusal = one.type == "SourceError"
+                self.desk.note_unread(hit.url, self.ctx.path, one)
                 self._reject(hit, one.message.removeprefix(f"{hit.url}: ") if is_refusal else one.notice)
                 continue
             self.cards[hit.url] = one.card
@@ -270,7 +271,7 @@ class _Sweep:
                 ),
                 "searches": records,
                 "attempts": attempts,
-                "attempt_number": attempt_number(attempts),
+                "attempt_number": attempt_number(attempts, self.leaf),
                 "shortlist": chosen,
             }
         )
