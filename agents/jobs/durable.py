@@ -11,7 +11,7 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,13 +129,18 @@ class DurableCtx(PortCtx):
         return gives.model_validate_json(done.step.value)
 
     async def children_of(
-        self, items: Sequence[tuple[str, str, Frozen]], *, gives: type[M], limits: Limits = Limits()
+        self,
+        items: Sequence[tuple[str, str, Frozen]],
+        *,
+        gives: type[M],
+        limits: Limits = Limits(),
+        own: Mapping[str, Limits] | None = None,
     ) -> list[M | StepFailed]:
         elapsed, finishing, escaped = self._elapsed, self._finishing, list[Exception]()
 
         async def one(kind: str, key: str, given: Frozen) -> M | StepFailed:
             try:
-                return await self.one_of(kind, key, given, gives, limits, elapsed, finishing)
+                return await self.one_of(kind, key, given, gives, (own or {}).get(key, limits), elapsed, finishing)
             except (BranchStopped, BranchBroken) as error:
                 # Held back until the others are done: a workflow that is cut off here would be left open for ever.
                 escaped.append(error)

@@ -104,9 +104,17 @@ class Ctx(Protocol):
         ...
 
     async def children_of(
-        self, items: Sequence[tuple[str, str, Frozen]], *, gives: type[M], limits: Limits = Limits()
+        self,
+        items: Sequence[tuple[str, str, Frozen]],
+        *,
+        gives: type[M],
+        limits: Limits = Limits(),
+        own: Mapping[str, Limits] | None = None,
     ) -> list[M | StepFailed]:
-        """Run branches of different kinds side by side, one per `(kind, key, given)`; same order, failures in place."""
+        """Run branches of different kinds side by side, one per `(kind, key, given)`; same order, failures in place.
+
+        `own` gives by key the limits of those that have others than the rest.
+        """
         ...
 
     def emit(self, key: str, event: Event) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -321,12 +321,20 @@ class PortCtx(ABC):
         return await self.children_of([(kind, key, given) for key, given in items], gives=gives, limits=limits)
 
     async def children_of(
-        self, items: Sequence[tuple[str, str, Frozen]], *, gives: type[M], limits: Limits = Limits()
+        self,
+        items: Sequence[tuple[str, str, Frozen]],
+        *,
+        gives: type[M],
+        limits: Limits = Limits(),
+        own: Mapping[str, Limits] | None = None,
     ) -> list[M | StepFailed]:
         # All branches start from the clock as it stands now: on a replay the first would else move it for the second.
         elapsed, finishing = self._elapsed, self._finishing
         return await side_by_side(
-            [self.one_of(kind, key, given, gives, limits, elapsed, finishing) for kind, key, given in items]
+            [
+                self.one_of(kind, key, given, gives, (own or {}).get(key, limits), elapsed, finishing)
+                for kind, key, given in items
+            ]
         )
 
     async def one_of(

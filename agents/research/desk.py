@@ -1,9 +1,11 @@
 """What the research code has on its desk: roles to ask, documents to find and read. Each method is one step's body."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+from urllib.parse import urlsplit
 
 from agents.budget import NOTHING, Deadline, NoDeadline, Usage
 from agents.contracts.base import Frozen
@@ -32,6 +34,17 @@ SAME_ATTEMPT = " (tried once for several branches)"
 
 NO_STAND_IN: frozenset[ModelFault] = frozenset({"key", "unknown_model", "request"})
 """Faults that the operator must mend: standing in for them would hide a wrong configuration."""
+
+
+_OF_THE_SITE = re.compile(
+    "could not be reached|no server of this name|certificate is not valid|took longer|its server failed"
+)
+"""Reasons for not reading a page that hold for its neighbours too."""
+
+
+def _site(url: str) -> str:
+    """Name the site of a web page; empty for other documents, which fail each for itself."""
+    return (urlsplit(url).hostname or "") if url.startswith(("http://", "https://")) else ""
 
 
 class Searched(Charged):
@@ -225,6 +238,8 @@ class Desk:
             first = True
             if not self.retries.allows(url):
                 raise SourceError(url, GIVEN_UP)
+            if self.retries.hopeless(_site(url)):
+                raise SourceError(url, f"three pages of its site failed alike; {GIVEN_UP}")
             source = await self.searcher.read(url, deadline.seconds())
             if not source.text.strip():
                 raise SourceError(url, "it holds no text")
@@ -241,7 +256,8 @@ class Desk:
     def note_unread(self, url: str, branch: str, failure: StepFailed) -> None:
         """Count a fetch that a step recorded as failed, live and on a replay alike; the same one counts once."""
         if failure.type == "SourceError" and not failure.message.endswith((GIVEN_UP, SAME_ATTEMPT)):
-            self.retries = self.retries.merge(Retries().failed(url, branch=branch))
+            alike = _site(url) if _OF_THE_SITE.search(failure.message) else ""
+            self.retries = self.retries.merge(Retries().failed(url, alike, branch=branch))
 
     async def remember(self, url: str, fetched: Fetched) -> None:
         """Take a page as read that a step recorded: on a replay the step itself does not run."""
