@@ -108,6 +108,8 @@ class Settings(BaseSettings):
     """Seconds per run; default by mode or tier."""
     token_budget: int = Field(default=400_000, ge=1000, validation_alias="RESEARCH_TOKEN_BUDGET")
     """Tokens per run."""
+    context_results: int = Field(default=40, ge=1, le=400, validation_alias="RESEARCH_CONTEXT_RESULTS")
+    """Results that a writer is shown whole, the most useful ones; all others stay in the job's store."""
     min_evidence_per_claim: int = Field(default=3, ge=0, validation_alias="RESEARCH_MIN_EVIDENCE_PER_CLAIM")
     """Gate: pieces of evidence per claim."""
     min_distinct_domains_per_claim: int = Field(

@@ -22,6 +22,7 @@ from agents.research.breaker import Breaker
 from agents.research.compacting import Rooms, ask_fitting, divided
 from agents.research.retries import Retries
 from agents.research.topics import Topics
+from agents.research.writing import MAX_FACTS
 from agents.role import Asked, In, Out, Role, Run, ask
 from agents.roles.synthesizer import SECTION_WRITER
 from agents.search.base import Crawler, Searcher, Texts
@@ -119,6 +120,8 @@ class Desk:
     texts: Texts
     today: str
     """ISO date."""
+    context_results: int = MAX_FACTS
+    """Facts that a writer is shown, at most."""
     fallback: Model | None = None
     """Stands in when a role's model fails for good; None lets the failure through."""
     keep: Callable[[ReportDocument], Awaitable[object]] | None = None
@@ -128,6 +131,8 @@ class Desk:
     retries: Retries = field(default_factory=Retries)
     rooms: Rooms = field(default_factory=Rooms)
     breaker: Breaker = field(default_factory=Breaker)
+    _trial: bool = False
+    """A search is under way to see whether searching works again; no other is made beside it."""
     pages: Once[Fetched] = field(default_factory=Once)
     searches: Once[Searched] = field(default_factory=Once)
     answers: Once[Charged] = field(default_factory=Once)
@@ -215,11 +220,17 @@ class Desk:
             if not self.breaker.allows:
                 self.breaker = self.breaker.probe()
                 raise SearchError(f"not tried: {self.breaker.explain()}", provider=self.searcher.name)
+            trial = self.breaker.state == "half_open"
+            if trial and self._trial:
+                raise SearchError(f"not tried: {self.breaker.explain()}", provider=self.searcher.name)
+            self._trial = self._trial or trial
             try:
                 result = await self.searcher.search(query, deadline.seconds())
             except SearchError:
                 self.breaker = self.breaker.record(False)
                 raise
+            finally:
+                self._trial = self._trial and not trial
             self.breaker = self.breaker.record(True)
             return Searched(result=result, usage=Usage(searches=1))
 

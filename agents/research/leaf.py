@@ -136,7 +136,7 @@ def leaf_handler(desk: Desk) -> Handler:
                 **spent(ctx, started),
             )
         tell("writing", f"from {len(facts)} facts of {len({fact.source_id for fact in facts})} sources")
-        shown = spread(facts)
+        shown = spread(facts, desk.context_results)
         numbering = Numbering(shown, sources)
         stood_in = next((one.stood_in for one in done if isinstance(one, SourceDone) and one.stood_in), "")
         status: NodeStatus = "done"

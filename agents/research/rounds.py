@@ -109,7 +109,7 @@ class Rounds:
     def _next(self, decided: Decided) -> tuple[Leaf | Node, ...]:
         if self._reflection is None:
             return ()
-        return next_leaves(decided.decision, self._reflection, self._budget())
+        return next_leaves(decided.decision, decided.topics, self._reflection.gaps, self._budget())
 
     def _budget(self) -> LeafBudget:
         leaves = self.given.node.leaves()
@@ -344,5 +344,4 @@ def _summary(new: tuple[Finding, ...], facts: int) -> str:
 
 
 def _with_time(decided: Decided, minutes: float) -> Decided:
-    decision = decided.decision.model_copy(update={"timeRemainingMinutes": minutes})
-    return Decided(decision=decision, reason=decided.reason, tag=decided.tag, cause=decided.cause)
+    return replace(decided, decision=decided.decision.model_copy(update={"timeRemainingMinutes": minutes}))

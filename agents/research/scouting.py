@@ -277,7 +277,7 @@ class _Sweep:
         )
 
     async def _section(self, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...]) -> str:
-        numbering = Numbering(spread(facts), sources)
+        numbering = Numbering(spread(facts, self.desk.context_results), sources)
         given = section_input(self.given, numbering)
         try:
             asked = await self.ctx.call(

@@ -326,3 +326,70 @@ async def test_c36_finish_early_gives_a_report_from_what_was_found(held):
 
     again = await run_research("What did the Orvane winter service cost?", team=team)
     assert again.sources
+
+
+async def test_while_searching_is_tried_again_no_other_search_is_made_beside_it(bench):
+    """The breaker lets single tries through: five branches do not all run into a provider that is down."""
+    from agents.budget import NoDeadline
+
+    gate, asked = asyncio.Event(), []
+
+    class Down(ScriptedSearcher):
+        async def search(self, query, deadline_s=None):
+            asked.append(query.text)
+            if len(asked) > 3:
+                await gate.wait()
+            raise SearchError("down", provider="scripted")
+
+    work = bench(searcher=Down(WORLD))
+    work.handlers()
+
+    async def search(text):
+        try:
+            await work.desk.search(SearchQuery(text=text), NoDeadline())
+        except SearchError as error:
+            return str(error)
+
+    for number in range(4):
+        await search(f"first {number}")
+    assert len(asked) == 3, "the fourth is not tried"
+    tries = [asyncio.create_task(search(f"again {number}")) for number in range(5)]
+    await until(lambda: sum(task.done() for task in tries) == 4)
+    assert len(asked) == 4
+    gate.set()
+    await asyncio.gather(*tries)
+
+
+async def test_a_question_that_was_given_up_is_not_asked_again_in_other_words(bench):
+    """Specification, section 5: a sub-question that failed three times is not tried again, however the model words it."""
+    question = "What did the Orvane winter service cost?"
+
+    class NoCosts(ScriptedSearcher):
+        async def search(self, query, deadline_s=None):
+            self.asked.append(query)
+            if "cost" in query.text.casefold() or "service" in query.text.casefold():
+                raise SearchError("down", provider="scripted")
+            return await super().search(query, deadline_s)
+
+    plan = {
+        QUERY.text: level(
+            leaf("Closures", "On how many days was the Orvane ferry line closed?"),
+            leaf("Costs", question),
+            themes=("x",),
+        )
+    }
+
+    def answer(request):
+        if isinstance(request.given, ReflectionInput):
+            assert question in request.given.exhausted
+            return ReflectionResponse(
+                sufficient=False, confidence=0.2, gaps=("Costs.", "Passengers."),
+                new_queries=("The Orvane winter service: what did it cost?", "How many passengers did the Orvane ferry carry?"),
+            )  # fmt: skip
+        return Worker(plan)(request)
+
+    searcher = NoCosts(WORLD)
+    outcome = await bench(ScriptedModel(by_role=dict.fromkeys(ROLES, answer)), searcher=searcher).run()
+    second = [child for child in outcome.findings[0].children if child.path.rsplit("/", 1)[1].startswith("r")]
+    assert second
+    assert all("cost" not in child.title.casefold() for child in second)

@@ -21,7 +21,7 @@ from agents.roles.extractor import EXTRACTOR
 from agents.roles.synthesizer import SECTION_WRITER
 from agents.search.scripted import ScriptedSearcher
 from tests.conftest import DATA
-from tests.flat import NAMES, FlatWorker
+from tests.flat import NAMES, FlatWorker, scripted
 
 ROWS = [
     json.loads(line) for line in (DATA / "cases" / "C09" / "overflow_messages.jsonl").read_text("utf-8").splitlines()
@@ -265,3 +265,57 @@ async def test_s1_15_1_force_token_budget_exhaustion_and_compaction_is_triggered
 
     plenty, team = await asking(searcher=ScriptedSearcher(LONG), complexity_tier="standard")
     assert "less than a quarter of the tokens is left" not in compactions(team, plenty)
+
+
+async def test_a_writer_is_shown_as_many_results_as_the_setting_says_and_the_rest_is_kept(asking):
+    """Specification, section 12: the N most useful results; N is a setting."""
+    from agents.contracts.finding import FrameInput
+
+    few = scripted()
+    told, team = await asking(few, searcher=ScriptedSearcher(LONG), settings={"context_results": 5})
+    shown = [len(one.given.facts) for one in few.asked if isinstance(one.given, SectionInput)]
+    assert shown
+    assert max(shown) == 5
+    assert max(len(one.given.facts) for one in few.asked if isinstance(one.given, FrameInput)) >= 1
+    report = team.jobs.get(told.metadata.job_id, "").report
+    assert report.references
+
+
+def test_the_reflector_is_told_of_what_it_is_not_shown():
+    """Older results become handles: where they are from, and how many."""
+    from agents.contracts.base import digest
+    from agents.contracts.fact import Fact
+    from agents.contracts.finding import Finding
+    from agents.contracts.source import Source, SourceCard
+    from agents.research.looping import MAX_STATEMENTS, statements_of
+
+    text = " ".join(f"Sentence {n}." for n in range(200))
+    card = SourceCard.of(
+        Source(
+            id="s1",
+            url="https://a.example/",
+            title="Yearbook",
+            kind="web",
+            text=text,
+            text_hash=digest(text),
+            language="en",
+        )
+    )
+    facts = tuple(
+        Fact(
+            id=f"f{n}",
+            source_id="s1",
+            statement=f"Sentence {n}.",
+            quote=f"Sentence {n}.",
+            start=text.find(f"Sentence {n}."),
+            end=text.find(f"Sentence {n}.") + len(f"Sentence {n}."),
+            confidence=0.5,
+            topic="t",
+        )
+        for n in range(100)
+    )
+    lines = statements_of(
+        (Finding(path="job/0/0", title="t", role="leaf", status="done", facts=facts, sources=(card,)),)
+    )
+    assert len(lines) == MAX_STATEMENTS + 1
+    assert lines[-1] == f"{100 - MAX_STATEMENTS} more, not shown [Yearbook]"
