@@ -190,11 +190,13 @@ def worker(
     until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no job waits or runs.")] = False,
 ) -> None:
     """Run jobs without a chat: those that a server left, or those that chat servers put into PostgreSQL."""
+    from agents.api.metrics import log_to_stderr
     from agents.settings import load
     from agents.team import open_team
 
     async def work() -> None:
         settings = load().model_copy(update={"runs_jobs": True})
+        log_to_stderr(settings.log_level)
         team = open_team(settings.model_copy(update={"worker_name": name}) if name else settings, keep=True)
         stopping = asyncio.Event()
         for sign in (signal.SIGTERM, signal.SIGINT):
