@@ -78,7 +78,9 @@ class Settings(BaseSettings):
     worker_name: str = Field(default="", validation_alias="DOSSIER_WORKER_NAME")
     """Name of this process among those that run jobs, distinct and the same after a restart. Default: the host's."""
     worker_jobs: int = Field(default=4, ge=1, le=64, validation_alias="DOSSIER_WORKER_JOBS")
-    """Jobs that this process runs at once."""
+    """Jobs that this process runs at once; workers on one database want the same number."""
+    keep_days: float = Field(default=0.0, ge=0, validation_alias="DOSSIER_KEEP_DAYS")
+    """Days that jobs which are over are kept, with events, reports and texts; 0 keeps them for ever."""
     host: str = Field(default="127.0.0.1", validation_alias="DOSSIER_HOST")
     """Address to listen on. Other than loopback needs DOSSIER_API_KEY."""
     port: int = Field(default=8000, ge=1, le=65535, validation_alias="PORT")

@@ -347,11 +347,25 @@ class Engine:
         found = [one.workflow_id.split("~") for one in roots if one.app_version not in (CODE_VERSION, None)]
         return [(parts[0], int(parts[1])) for parts in found if len(parts) == 2]
 
+    async def roots(self) -> list[tuple[str, int]]:
+        """List job and attempt of all that is over."""
+        ended = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+        roots = await (self._client or DBOS).list_workflows_async(
+            status=ended, has_parent=False, load_input=False, load_output=False
+        )
+        found = [one.workflow_id.split("~") for one in roots]
+        return [(parts[0], int(parts[1])) for parts in found if len(parts) == 2]
+
     async def forget(self, job: str, attempt: int) -> None:
-        """Delete what the engine knows of an attempt; the job store keeps all that matters."""
-        name = workflow_id(Task(job=job, attempt=attempt))
-        if await self.known(job, attempt) is not None:
-            await (self._client or DBOS).delete_workflows_async([name], delete_children=True)
+        """Delete what the engine knows of an attempt and those before it; the job store keeps all that matters."""
+        names = [workflow_id(Task(job=job, attempt=one)) for one in range(1, attempt + 1)]
+        there = await (self._client or DBOS).list_workflows_async(
+            workflow_ids=names, load_input=False, load_output=False
+        )
+        if there:
+            await (self._client or DBOS).delete_workflows_async(
+                [one.workflow_id for one in there], delete_children=True
+            )
 
 
 def _sqlite(url: str) -> sa.Engine:

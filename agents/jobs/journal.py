@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from agents.events import Charged, JobChanged, Numbered
 from agents.jobs import tables
 from agents.jobs.running import StepRecord
+from agents.jobs.shelf import hashes_in
 from agents.jobs.store import Store, insert_all, now
 
 log = logging.getLogger(__name__)
@@ -90,6 +91,8 @@ class Journal:
             {"job_id": job_id, "key": key, "attempt": attempt, "record": record.model_dump_json(), "at": now()}
         )
         if record.value is not None:
+            uses = [{"job_id": job_id, "hash": name} for name in sorted(hashes_in(record.value))]
+            batch.rows[tables.text_uses] += uses
             usage = Charged.model_validate({"usage": json.loads(record.value).get("usage") or {}}).usage
             if usage.calls or usage.searches:
                 batch.rows[tables.costs].append(
@@ -163,7 +166,7 @@ class Journal:
                 if isinstance(failure, IntegrityError):
                     await self._drop_deleted(batch)
                 async with self.store.database.begin() as connection:
-                    for table in (tables.events, tables.steps, tables.costs):
+                    for table in (tables.events, tables.steps, tables.text_uses, tables.costs):
                         await insert_all(connection, self.store, table, batch.rows.get(table, []))
                     for job_id, values in batch.changes.items():
                         query = sa.update(tables.jobs).where(tables.jobs.c.id == job_id)

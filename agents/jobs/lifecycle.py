@@ -4,15 +4,15 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
 
 from agents.contracts.job import OVER, JobStatus
 from agents.errors import BadRequest, DossierError
-from agents.events import JobChanged, Noted
+from agents.events import JobChanged
+from agents.jobs import retention
 from agents.jobs.durable import CODE_VERSION
 from agents.jobs.kept import OPEN, Held, KeptJobs
-from agents.jobs.service import Job, Rebuild
-from agents.jobs.store import StoredJob, WholeJob, Wishes, now
+from agents.jobs.service import Job
+from agents.jobs.store import StoredJob, WholeJob, Wishes
 
 log = logging.getLogger(__name__)
 
@@ -25,30 +25,10 @@ DONE, ANSWER_S = "done", 150.0
 """What a granted wish is answered with, and seconds that a worker gets to answer (pausing waits for calls in flight)."""
 ROUND_S = 0.5
 """Seconds between two looks at what other processes wish, or have done."""
-SILENT_S = 600.0
-"""Seconds without an event after which a running job is said to stand still."""
-ALIVE_S, DEAD_S = 5.0, 20.0
-"""Seconds between a worker's signs of life, and without one until its jobs are taken up by others."""
 
 
-class DurableJobs(KeptJobs):
+class SteeredJobs(KeptJobs):
     """Kept jobs with everything that users and operators may do to them."""
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        self._rounds: asyncio.Task[None] | None = None
-        self._told_silent: dict[str, int] = {}
-
-    async def open(self, rebuild: Rebuild) -> list[Job]:
-        jobs = await super().open(rebuild)
-        self._rounds = asyncio.get_running_loop().create_task(self._go_round(), name="job-rounds")
-        return jobs
-
-    async def close(self) -> None:
-        if self._rounds is not None:
-            self._rounds.cancel()
-            await asyncio.wait({self._rounds})
-        await super().close()
 
     # ---- what callers may do at once
 
@@ -233,13 +213,26 @@ class DurableJobs(KeptJobs):
         for row in rows:
             self.held.pop(row.id, None)
             await self.engine.forget(row.id, row.attempt)
+            await self.shelf.forget_report(row.id)
         return await self.store.delete([row.id for row in rows])
 
     async def purge(self, days: float) -> int:
-        """Delete jobs that have been over for some days."""
-        before = now() - timedelta(days=days)
-        old = [row.id for row in await self.store.jobs(statuses=tuple(OVER), limit=1_000_000) if row.updated < before]
-        return await self.delete(None, job_ids=old) if old else 0
+        """Delete jobs that have been over for some days, reports and all; says how many there were."""
+
+        async def let_go(job_id: str, attempt: int) -> None:
+            self.held.pop(job_id, None)
+            await self.engine.forget(job_id, attempt)
+
+        return await retention.purge(self.store, self.shelf, days, let_go)
+
+    async def sweep(self) -> int:
+        """Delete what deleted jobs left behind: texts that nobody uses, and what the engine still knows of them."""
+        roots = await self.engine.roots()
+        known = await retention.known_jobs(self.store, {job_id for job_id, _ in roots})
+        for job_id, attempt in roots:
+            if job_id not in known:
+                await self.engine.forget(job_id, attempt)
+        return await retention.sweep(self.store, self.shelf)
 
     # ---- what other processes wish
 
@@ -277,28 +270,10 @@ class DurableJobs(KeptJobs):
             return error.notice
         return DONE
 
-    # ---- rounds
-
-    async def _go_round(self) -> None:
-        """Look after things, again and again: wishes, news of other processes, signs of life, silence."""
-        beat = 0.0
-        while True:
-            await asyncio.sleep(max(self.where.poll_s, 0.05) if self.where.poll_s < ROUND_S else ROUND_S)
-            try:
-                if self.where.runs:
-                    for wish in await self.store.take_wishes(self.where.executor):
-                        self.errand(self._granted(wish["id"], wish["verb"], wish["job_id"], wish["argument"]))
-                if not self.store.database.sqlite:
-                    await self._catch_up()
-                if self.clock() - beat > ALIVE_S:
-                    beat = self.clock()
-                    await self._look_around()
-            except Exception:
-                # The database may be away for a while; the next round tries again.
-                log.exception("a round of the job service failed")
-
     async def _granted(self, wish_id: int, verb: str, job_id: str, argument: str) -> None:
         await self.store.grant(wish_id, await self.grant(verb, job_id, argument))
+
+    # ---- what other processes did
 
     async def _catch_up(self) -> None:
         """Learn what other processes did to the jobs that are held here."""
@@ -307,18 +282,18 @@ class DurableJobs(KeptJobs):
                 if row.id not in self.held and (whole := await self.store.job(row.id)) is not None:
                     await self.load(whole)
         open_ones = [job_id for job_id, held in self.held.items() if not held.ended.is_set() and held.entered.is_set()]
-        for job_id, whole in (await self.store.states(open_ones)).items():
+        for job_id, row in (await self.store.states(open_ones)).items():
             held = self.held.get(job_id)
             if held is None:
                 continue
             if self.where.runs:
-                self._fence(held, whole)
+                self._fence(held, row)
             else:
-                await self._watch(held, whole.row)
+                await self._watch(held, row)
 
-    def _fence(self, held: Held, whole: WholeJob) -> None:
+    def _fence(self, held: Held, row: StoredJob) -> None:
         """Let go of a job that another process has taken up."""
-        run, row = self.run_of(held.job), whole.row
+        run = self.run_of(held.job)
         if row.attempt > run.attempt and not run.halted:
             log.warning("job %s was taken up by another process", row.id)
             run.halt()
@@ -341,41 +316,3 @@ class DurableJobs(KeptJobs):
             if row.status == "failed":
                 held.job.error = BadRequest(row.note or DossierError.notice)
             self.over(held)
-
-    async def _look_around(self) -> None:
-        if self.where.runs and not self.store.database.sqlite:
-            await self.store.seen(self.where.executor, self.engine.place)
-            for executor in await self.store.dead(now() - timedelta(seconds=DEAD_S)):
-                await self._take_over(executor)
-        for held in list(self.held.values()):
-            if self.run_of(held.job).broken_off and held.job.status == "running":
-                await self._anew(held.job.id, "It goes on where it broke off.", again=False, lost=True)
-            self._note_silence(held.job)
-
-    async def _take_over(self, executor: str) -> None:
-        """Take up the jobs of a worker that is gone."""
-        left = [row for row in await self.store.jobs(statuses=("running",), limit=10_000) if row.executor == executor]
-        for row in left:
-            log.warning("worker %s is gone; job %s is taken up again", executor, row.id)
-            with contextlib.suppress(BadRequest):
-                await self._anew(row.id, "Its worker was lost; it goes on.", again=False, lost=True)
-                self._leave(row.id)
-
-    def _leave(self, job_id: str) -> None:
-        """Any worker may run it, not only the one that noticed."""
-        if (held := self.held.get(job_id)) is not None and held.job.status == "queued":
-            self.held.pop(job_id)
-            held.bench.close()
-            if held.job.task is not None:
-                held.job.task.cancel()
-
-    def _note_silence(self, job: Job) -> None:
-        run = job.run
-        if job.status != "running" or not run.events or not self.where.runs:
-            return
-        last = run.events[-1]
-        if run.now() - last.seconds > SILENT_S and self._told_silent.get(job.id) != last.seq:
-            minutes = int((run.now() - last.seconds) / 60)
-            log.warning("job %s has said nothing for %d minutes", job.id, minutes)
-            run.emit(f"job#silent~{last.seq}", Noted(text=f"Nothing has happened for {minutes} minutes."))
-            self._told_silent[job.id] = run.events[-1].seq

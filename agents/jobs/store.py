@@ -169,12 +169,12 @@ class Store:
         async with self.database.reading() as connection:
             return int((await connection.execute(query)).scalar_one())
 
-    async def states(self, job_ids: Sequence[str]) -> dict[str, WholeJob]:
+    async def states(self, job_ids: Sequence[str]) -> dict[str, StoredJob]:
         """Read how some jobs stand."""
         async with self.database.reading() as connection:
-            query = sa.select(tables.jobs).where(tables.jobs.c.id.in_(job_ids))
+            query = sa.select(*LISTED).where(tables.jobs.c.id.in_(job_ids))
             rows = (await connection.execute(query)).mappings().all()
-        return {row["id"]: _whole(row) for row in rows}
+        return {row["id"]: StoredJob.model_validate(dict(row)) for row in rows}
 
     async def change(self, job_id: str, *, at_attempt: int | None = None, **values: Any) -> bool:
         """Change a job's row; with `at_attempt`, only while it still is at that one. False when it was not."""
@@ -283,11 +283,20 @@ class Store:
                 sa.update(tables.workers).where(tables.workers.c.executor == executor).values(**values)
             )
 
-    async def dead(self, before: datetime) -> list[str]:
-        """Take the workers that were last seen before a time off the list, and name them."""
-        async with self.database.begin() as connection:
-            query = sa.delete(tables.workers).where(tables.workers.c.seen < before).returning(tables.workers.c.executor)
-            return list((await connection.execute(query)).scalars())
+    async def living(self, since: datetime) -> list[str]:
+        """Name the workers that were seen since a time."""
+        query = sa.select(tables.workers.c.executor).where(tables.workers.c.seen >= since)
+        async with self.database.reading() as connection:
+            return list((await connection.execute(query.order_by(tables.workers.c.executor))).scalars())
+
+    async def lost(self, before: datetime) -> list[StoredJob]:
+        """List the jobs that run nowhere: their workers were last seen before a time."""
+        workers, jobs = tables.workers, tables.jobs
+        alive = sa.exists().where(workers.c.executor == jobs.c.executor, workers.c.seen >= before)
+        query = sa.select(*LISTED).where(jobs.c.status == "running", ~alive)
+        async with self.database.reading() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        return [StoredJob.model_validate(dict(row)) for row in rows]
 
 
 async def insert_all(connection: AsyncConnection, store: Store, table: sa.Table, rows: Sequence[Row]) -> None:

@@ -11,9 +11,9 @@ import sys
 import time
 from pathlib import Path
 
-from agents.jobs.kept import Where
-from agents.jobs.lifecycle import DurableJobs
+from agents.jobs.rounds import DurableJobs
 from agents.jobs.shelf import Shelf
+from agents.jobs.where import Where
 from agents.prompts import load
 from agents.settings import Settings
 from agents.team import ROLES, Team

@@ -10,10 +10,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from agents.contracts.outcome import Commission
 from agents.errors import ConfigError
+from agents.jobs import tables
 from agents.jobs.database import Database, async_url
+from agents.jobs.running import StepRecord
 from agents.jobs.store import Spending, Store
 from tests.jobs.conftest import Word, bench_of, opened
 from tests.scripts import BRIEF
@@ -64,6 +67,41 @@ async def test_the_tables_are_those_of_the_migrations(tmp_path):
 
     async with base.write.begin() as connection:
         assert await connection.run_sync(compare) == []
+    await base.close()
+
+
+async def test_a_store_of_an_older_program_is_brought_up_to_date_and_keeps_what_it_holds(tmp_path, url):
+    from alembic import command
+    from alembic.config import Config
+
+    from agents.jobs.database import MIGRATIONS
+    from agents.jobs.kept import _row
+
+    base = Database(async_url(url, tmp_path))
+    if base.file is not None:
+        base.file.parent.mkdir(exist_ok=True)
+
+    def first(connection):
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+
+    row, text = _row("ann", "an old question"), Commission(brief=BRIEF).model_dump_json()
+    async with base.begin() as connection:
+        await connection.run_sync(first)
+        values = row.model_dump() | {"commission": text, "limits": "{}", "status": "done"}
+        await connection.execute(tables.jobs.insert(), [values])
+        value = '{"card": {"text_hash": "0123456789abcdef"}}'
+        record = StepRecord(value=value, elapsed=1.0).model_dump_json()
+        step = {"job_id": row.id, "key": "job#fetch:0", "attempt": 1, "record": record, "at": row.created}
+        await connection.execute(tables.steps.insert(), [step])
+
+    await base.open()
+
+    assert [job.title for job in await Store(base).jobs("ann")] == ["an old question"]
+    async with base.reading() as connection:
+        assert (await connection.execute(sa.select(tables.text_uses))).all() == [(row.id, "0123456789abcdef")]
     await base.close()
 
 
