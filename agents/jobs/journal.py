@@ -1,6 +1,7 @@
 """One writer for all that running jobs leave behind: whatever is waiting goes into one transaction."""
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections import defaultdict
@@ -15,7 +16,7 @@ from agents.events import Charged, JobChanged, Numbered
 from agents.jobs import tables
 from agents.jobs.running import StepRecord
 from agents.jobs.shelf import hashes_in
-from agents.jobs.store import Store, insert_all, now
+from agents.jobs.store import EVENTS, Store, insert_all, now
 
 log = logging.getLogger(__name__)
 
@@ -139,8 +140,16 @@ class Journal:
                     kept.set_result(None)
                 else:
                     kept.set_exception(failure)
-            if failure is not None and self._closing:
+            if failure is None:
+                await self._ring(batch)
+            elif self._closing:
                 return
+
+    async def _ring(self, batch: _Batch) -> None:
+        """Have those who watch from elsewhere look at once; if it fails they look a moment later."""
+        told = {str(row["job_id"]) for row in batch.rows.get(tables.events, ())} | set(batch.changes)
+        with contextlib.suppress(SQLAlchemyError, OSError):
+            await self.store.ring(EVENTS, sorted(told))
 
     def _put_back(self, batch: _Batch) -> None:
         """Keep what could not be written for the next time; it may be there already by then, which changes nothing."""

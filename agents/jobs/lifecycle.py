@@ -281,7 +281,12 @@ class SteeredJobs(KeptJobs):
             for row in await self.store.jobs(statuses=OPEN, limit=1000):
                 if row.id not in self.held and (whole := await self.store.job(row.id)) is not None:
                     await self.load(whole)
-        open_ones = [job_id for job_id, held in self.held.items() if not held.ended.is_set() and held.entered.is_set()]
+        await self._catch_up_with(list(self.held))
+
+    async def _catch_up_with(self, job_ids: Iterable[str]) -> None:
+        """The same for some jobs only, as far as they are held here and not over."""
+        mine = [(job_id, self.held[job_id]) for job_id in job_ids if job_id in self.held]
+        open_ones = [job_id for job_id, held in mine if not held.ended.is_set() and held.entered.is_set()]
         for job_id, row in (await self.store.states(open_ones)).items():
             held = self.held.get(job_id)
             if held is None:
@@ -302,17 +307,20 @@ class SteeredJobs(KeptJobs):
 
     async def _watch(self, held: Held, row: StoredJob) -> None:
         """Follow a job that another process runs."""
-        run = self.run_of(held.job)
-        for numbered in await self.store.events(row.id, run.kept):
+        run, job = self.run_of(held.job), held.job
+        news = await self.store.events(row.id, run.kept)
+        changes = [one.event for one in news if isinstance(one.event, JobChanged)]
+        rests = [one for one in changes if one.status in OVER or one.blocked_reason == "needs_rework"]
+        if rests:
+            # What it came to is here before anybody is told that it has come to an end.
+            whole = await self.store.job(row.id)
+            job.report = await self.store.report(row.id)
+            job.commission = whole.commission if whole is not None else job.commission
+            job.error = BadRequest(rests[-1].note or DossierError.notice) if rests[-1].status == "failed" else None
+        for numbered in news:
             if numbered.seq == len(run.events) + 1:
                 run.events.append(numbered)
                 run.base_s, run.kept = max(run.base_s, numbered.seconds), numbered.seq
-                self._heard(held.job, numbered)
-        if row.status in OVER and held.job.status in OVER:
-            held.job.report = await self.store.report(row.id)
-            whole = await self.store.job(row.id)
-            if whole is not None:
-                held.job.commission = whole.commission
-            if row.status == "failed":
-                held.job.error = BadRequest(row.note or DossierError.notice)
+                self._heard(job, numbered)
+        if job.status in OVER:
             self.over(held)

@@ -8,13 +8,16 @@ from datetime import timedelta
 from agents.errors import BadRequest
 from agents.events import Noted
 from agents.jobs.lifecycle import ROUND_S, SteeredJobs
+from agents.jobs.news import News
 from agents.jobs.service import Job, Rebuild
-from agents.jobs.store import StoredJob, now
+from agents.jobs.store import EVENTS, WISHES, StoredJob, now
 
 log = logging.getLogger(__name__)
 
 SILENT_S = 600.0
 """Seconds without an event after which a running job is said to stand still."""
+BUNDLE_S = 0.02
+"""Seconds in which news gather before they are looked at again: many events come at once."""
 KEEP_HOUSE_S = 3600.0
 """Seconds between two looks for jobs that have been kept long enough, and for what deleted ones left."""
 ALIVE_S, DEAD_S = 5.0, 20.0
@@ -26,20 +29,46 @@ class DurableJobs(SteeredJobs):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        self._rounds: asyncio.Task[None] | None = None
+        self._rounds: tuple[asyncio.Task[None], ...] = ()
+        self._news = News(self.store.database, WISHES if self.where.runs else EVENTS)
         self._told_silent: dict[str, int] = {}
         self._kept_house: float | None = None
 
     async def open(self, rebuild: Rebuild) -> list[Job]:
         jobs = await super().open(rebuild)
-        self._rounds = asyncio.get_running_loop().create_task(self._go_round(), name="job-rounds")
+        loop = asyncio.get_running_loop()
+        self._rounds = (
+            loop.create_task(self._go_round(), name="job-rounds"),
+            loop.create_task(self._hear_news(), name="job-news"),
+        )
         return jobs
 
     async def close(self) -> None:
-        if self._rounds is not None:
-            self._rounds.cancel()
-            await asyncio.wait({self._rounds})
+        for task in self._rounds:
+            task.cancel()
+        if self._rounds:
+            await asyncio.wait(self._rounds)
+        await self._news.close()
         await super().close()
+
+    async def _hear_news(self) -> None:
+        """Do at once what a round would do a moment later."""
+        while True:
+            said = await self._news.wait(ALIVE_S)
+            if not said:
+                continue
+            try:
+                if self.where.runs:
+                    await self._grant_wishes()
+                else:
+                    await self._catch_up_with(said)
+            except Exception:
+                log.exception("news of jobs could not be followed")
+            await asyncio.sleep(BUNDLE_S)
+
+    async def _grant_wishes(self) -> None:
+        for wish in await self.store.take_wishes(self.where.executor):
+            self.errand(self._granted(wish["id"], wish["verb"], wish["job_id"], wish["argument"]))
 
     async def _go_round(self) -> None:
         """Look after things, again and again: wishes, news of other processes, signs of life, silence."""
@@ -48,8 +77,7 @@ class DurableJobs(SteeredJobs):
             await asyncio.sleep(max(self.where.poll_s, 0.05) if self.where.poll_s < ROUND_S else ROUND_S)
             try:
                 if self.where.runs:
-                    for wish in await self.store.take_wishes(self.where.executor):
-                        self.errand(self._granted(wish["id"], wish["verb"], wish["job_id"], wish["argument"]))
+                    await self._grant_wishes()
                 if not self.store.database.sqlite:
                     await self._catch_up()
                 if self.clock() - beat > ALIVE_S:
@@ -69,9 +97,12 @@ class DurableJobs(SteeredJobs):
         if self.where.runs and (self._kept_house is None or self.clock() - self._kept_house > KEEP_HOUSE_S):
             self._kept_house = self.clock()
             self.errand(self._keep_house())
-        if self.where.runs and not self.store.database.sqlite:
-            await self.store.seen(self.where.executor, self.engine.place)
-            await self._take_over(await self.store.lost(now() - timedelta(seconds=DEAD_S)))
+        if not self.store.database.sqlite:
+            since = now() - timedelta(seconds=DEAD_S)
+            if self.where.runs:
+                await self.store.seen(self.where.executor, self.engine.place)
+                await self._take_over(await self.store.lost(since))
+            self.limits.divide_among(len(await self.store.living(since)))
         for held in list(self.held.values()):
             if self.run_of(held.job).broken_off and held.job.status == "running":
                 await self._anew(held.job.id, "It goes on where it broke off.", again=False, lost=True)

@@ -95,6 +95,8 @@ class WholeJob(Frozen):
 
 
 LISTED = tuple(tables.jobs.c[name] for name in StoredJob.model_fields)
+EVENTS, WISHES = "dossier_events", "dossier_wishes"
+"""Channels on which PostgreSQL tells other processes at once that a job has news, or that somebody wishes something."""
 BY_AGE = (tables.jobs.c.created.desc(), tables.jobs.c.id.desc())
 
 
@@ -236,6 +238,18 @@ class Store:
                 await connection.execute(sa.delete(table).where(table.c.job_id == job_id))
                 await insert_all(connection, self, table, rows.get(table, ()))
 
+    # ---- words between processes
+
+    async def ring(self, channel: str, job_ids: Sequence[str]) -> None:
+        """Tell other processes that there is news of some jobs; nothing where there are no others."""
+        if self.database.sqlite or not job_ids:
+            return
+        async with self.database.begin() as connection:
+            # Notifying transactions commit one after the other; this one writes nothing that must be on the disk.
+            await connection.execute(sa.text("SET LOCAL synchronous_commit = off"))
+            for job_id in job_ids:
+                await connection.execute(sa.select(sa.func.pg_notify(channel, job_id)))
+
     # ---- wishes of other processes
 
     async def wish(self, job_id: str, verb: str, argument: str = "") -> int:
@@ -243,7 +257,9 @@ class Store:
         values = {"job_id": job_id, "verb": verb, "argument": argument, "at": now()}
         async with self.database.begin() as connection:
             done = await connection.execute(sa.insert(tables.wishes).values(values).returning(tables.wishes.c.id))
-            return int(done.scalar_one())
+            number = int(done.scalar_one())
+        await self.ring(WISHES, [job_id])
+        return number
 
     async def take_wishes(self, executor: str) -> list[Row]:
         """Take the wishes that nobody has taken, oldest first; of jobs that run elsewhere none."""
