@@ -98,7 +98,7 @@ def pause(job_id: JobId) -> None:
 
 @app.command()
 def resume(job_id: JobId) -> None:
-    """Let a paused job go on."""
+    """Let a job go on that is paused or waits for a key."""
     _wish(job_id, "resume")
 
 

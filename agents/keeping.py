@@ -5,7 +5,7 @@ import time
 
 from agents.jobs.service import Jobs
 from agents.jobs.shelf import Shelf
-from agents.settings import Settings
+from agents.settings import Settings, reread_keys
 
 
 def kept_jobs(settings: Settings) -> Jobs:
@@ -25,5 +25,6 @@ def kept_jobs(settings: Settings) -> Jobs:
         workers=settings.worker_jobs,
         runs=settings.runs_jobs,
         keep_days=settings.keep_days,
+        reread_keys=reread_keys,
     )
     return DurableJobs(Shelf(settings.data_dir), time.monotonic, where, per_job=settings.max_concurrency)

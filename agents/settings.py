@@ -231,8 +231,9 @@ def load(dotenv: Path | None = None) -> Settings:
     path = dotenv or ROOT / ".env"
     if path.is_file():
         for name, value in dotenv_values(path).items():
-            if value is not None:
-                os.environ.setdefault(name, value)
+            if value is not None and name not in os.environ:
+                os.environ[name] = value
+                _FROM_FILE.add(name)
     if wrong := misspelt(list(os.environ)):
         raise ConfigError(" ".join(wrong))
     try:
@@ -240,6 +241,19 @@ def load(dotenv: Path | None = None) -> Settings:
     except ValidationError as error:
         faults = [f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()]
         raise ConfigError("Settings can't be used: " + "; ".join(faults)) from error
+
+
+_FROM_FILE: set[str] = set()
+"""Names whose values came from `.env`: what the environment itself sets is never overwritten."""
+
+
+def reread_keys(dotenv: Path | None = None) -> None:
+    """Take keys from `.env` that were put there, or changed there, since the settings were read."""
+    path = dotenv or ROOT / ".env"
+    for name, value in dotenv_values(path).items() if path.is_file() else ():
+        if value and name.endswith(("_KEY", "_TOKEN")) and (name in _FROM_FILE or name not in os.environ):
+            os.environ[name] = value
+            _FROM_FILE.add(name)
 
 
 def example() -> str:

@@ -82,7 +82,8 @@ class DurableCtx(PortCtx):
 
         async def body() -> str:
             if not run.knows(key, asked):
-                record = await run.cuttable(self.path, lambda: run.perform(self, fn, args, pool, keep))
+                effect = run.heeding_keys(fn)
+                record = await run.cuttable(self.path, lambda: run.parked(run.perform(self, effect, args, pool, keep)))
                 if record.stopped and not run.knows(key, asked):
                     await keep(record)
             return key

@@ -12,7 +12,7 @@ from agents.budget import Budget, Limits
 from agents.contracts.job import OVER, JobStatus
 from agents.contracts.outcome import Commission, Outcome
 from agents.contracts.report import ReportDocument
-from agents.errors import BadRequest, DossierError
+from agents.errors import BadRequest, DossierError, ModelError
 from agents.events import JobChanged
 from agents.jobs.database import Database
 from agents.jobs.durable import CODE_VERSION, ENGINE_ERRORS, DurableCtx, Engine, Host
@@ -237,6 +237,8 @@ class KeptJobs(Jobs):
             run = self.run_of(held.job)
             run.events += events
             run.take_up(steps)
+            if whole.row.blocked_reason == "awaiting_key":
+                held.job.error = BadRequest(whole.row.note)
             if whole.row.blocked_reason == "needs_rework":
                 held.job.report = await self.store.report(job_id)
                 held.ended.set()
@@ -265,7 +267,12 @@ class KeptJobs(Jobs):
                 _until(held.ended), context=contextvars.Context(), name=f"job-{row.id}"
             )
         run.listeners.append(lambda numbered: self._heard(job, numbered))
+        run.on_key_lacking = lambda error: self.errand(self.key_lacks(held, run, error), job)
         return held
+
+    async def key_lacks(self, held: Held, run: DurableRun, error: ModelError) -> None:
+        """Have a job rest until there is a key that its model accepts."""
+        raise error
 
     async def shown(self, whole: WholeJob) -> Job:
         """Set up a job that is over, to be looked at."""

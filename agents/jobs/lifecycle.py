@@ -5,12 +5,13 @@ import contextlib
 import logging
 from collections.abc import Iterable, Sequence
 
-from agents.contracts.job import OVER, JobStatus
-from agents.errors import BadRequest, DossierError
+from agents.contracts.job import OVER, BlockedReason, JobStatus
+from agents.errors import BadRequest, DossierError, ModelError
 from agents.events import JobChanged
 from agents.jobs import retention
 from agents.jobs.durable import CODE_VERSION
 from agents.jobs.kept import OPEN, Held, KeptJobs
+from agents.jobs.live import DurableRun
 from agents.jobs.service import Job
 from agents.jobs.store import StoredJob, WholeJob, Wishes
 
@@ -20,6 +21,8 @@ DRAIN_S = 120.0
 """Seconds that calls in flight get when a job is paused; what takes longer is cut off, and made anew on resuming."""
 WRITING = ("section", "lead", "frame", "reflector")
 """Kinds of steps that a rework does anew; what was searched, read and extracted stays."""
+RESUMED: tuple[BlockedReason, ...] = ("paused", "awaiting_key")
+"""Why a job that can be resumed rests."""
 TAKEN = "Somebody else has just taken this job up."
 DONE, ANSWER_S = "done", 150.0
 """What a granted wish is answered with, and seconds that a worker gets to answer (pausing waits for calls in flight)."""
@@ -80,7 +83,7 @@ class SteeredJobs(KeptJobs):
         held = self.held[job.id]
         await held.entered.wait()
         run = self.run_of(job)
-        run.emit(f"job#cancelled~{run.attempt}", JobChanged(status="cancelled", stage=job.stage, note="Stopped."))
+        run.say(f"job#cancelled~{run.attempt}", JobChanged(status="cancelled", stage=job.stage, note="Stopped."))
         run.halt()
         held.bench.close()
         await self.journal.flush()
@@ -98,11 +101,22 @@ class SteeredJobs(KeptJobs):
             return
         if job.status not in {"queued", "running"}:
             raise BadRequest(f"Only a waiting or running job can be paused; this one is {job.status}.")
-        held, run = self.held[job.id], self.run_of(job)
+        await self._rest(self.held[job.id], self.run_of(job), "paused", "Paused.")
+
+    async def key_lacks(self, held: Held, run: DurableRun, error: ModelError) -> None:
+        """Have a job rest until there is a key; what it has found stays, and going on pays nothing again."""
+        log.warning("job %s waits for a key: %s", held.job.id, error)
+        held.job.error = error
+        note = f"{error.notice} It goes on at the next start, or when it is resumed; nothing is paid again."
+        await self._rest(held, run, "awaiting_key", note)
+
+    async def _rest(self, held: Held, run: DurableRun, reason: BlockedReason, note: str) -> None:
+        """Let the calls in flight finish, start none, and give the place to others."""
+        job = held.job
         await held.entered.wait()
         run.gate.clear()
-        changed = JobChanged(status="blocked", stage=job.stage, blocked_reason="paused", note="Paused.")
-        run.emit(f"job#paused~{run.attempt}", changed)
+        changed = JobChanged(status="blocked", stage=job.stage, blocked_reason=reason, note=note)
+        run.emit(f"job#{reason}~{run.attempt}", changed)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(run.idle.wait(), DRAIN_S)
         await self.journal.flush()
@@ -112,15 +126,17 @@ class SteeredJobs(KeptJobs):
         await self.engine.cancel(job.id, run.attempt)
 
     async def resume(self, job: Job) -> Job:
-        """Let a paused job go on, every branch of it, from what is recorded.
+        """Let a job that is paused, or waits for a key, go on in every branch, from what is recorded.
 
         Raises:
-            BadRequest: it is not paused, or somebody else was quicker.
+            BadRequest: it does not rest for one of these reasons, or somebody else was quicker.
         """
         if not self.where.runs:
             return await self._asked(job, "resume")
-        if job.status != "blocked" or job.blocked_reason != "paused":
-            raise BadRequest("Only a paused job can be resumed.")
+        if job.status != "blocked" or job.blocked_reason not in RESUMED:
+            raise BadRequest("Only a job that is paused, or waits for a key, can be resumed.")
+        if job.blocked_reason == "awaiting_key":
+            self.where.reread_keys()
         return await self._anew(job.id, "Resumed.", again=False)
 
     async def restart(self, job: Job) -> Job:
@@ -316,7 +332,10 @@ class SteeredJobs(KeptJobs):
             whole = await self.store.job(row.id)
             job.report = await self.store.report(row.id)
             job.commission = whole.commission if whole is not None else job.commission
-            job.error = BadRequest(rests[-1].note or DossierError.notice) if rests[-1].status == "failed" else None
+        if changes:
+            last = changes[-1]
+            lacks = last.status == "failed" or last.blocked_reason == "awaiting_key"
+            job.error = BadRequest(last.note or DossierError.notice) if lacks else None
         for numbered in news:
             if numbered.seq == len(run.events) + 1:
                 run.events.append(numbered)

@@ -36,6 +36,8 @@ class DurableJobs(SteeredJobs):
 
     async def open(self, rebuild: Rebuild) -> list[Job]:
         jobs = await super().open(rebuild)
+        if self.where.runs:
+            await self._try_keys_again()
         loop = asyncio.get_running_loop()
         self._rounds = (
             loop.create_task(self._go_round(), name="job-rounds"),
@@ -50,6 +52,13 @@ class DurableJobs(SteeredJobs):
             await asyncio.wait(self._rounds)
         await self._news.close()
         await super().close()
+
+    async def _try_keys_again(self) -> None:
+        """Let jobs go on that waited for a key: this process may have been started with a better one."""
+        for row in reversed(await self.store.jobs(statuses=("blocked",), limit=10_000)):
+            if row.blocked_reason == "awaiting_key":
+                with contextlib.suppress(BadRequest):  # another process was quicker
+                    await self._anew(row.id, "Tried again with the keys as they are now.", again=False)
 
     async def _hear_news(self) -> None:
         """Do at once what a round would do a moment later."""

@@ -1,5 +1,6 @@
 """Where jobs are kept, by which process they are run, and how long they stay."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,9 @@ class Where:
     """False for a process that only puts jobs into the queue and watches them."""
     keep_days: float = 0.0
     """Days that jobs which are over are kept; 0 is for ever."""
+
+    reread_keys: Callable[[], None] = lambda: None
+    """Looks again for keys that were put where they are read from since this process started."""
 
     @classmethod
     def of(cls, folder: Path, url: str = "", **options: Any) -> "Where":

@@ -245,7 +245,7 @@ async def test_a_wish_of_another_process_is_granted_and_answered(tmp_path):
             return ""
 
         assert await answered(wish) == "done"
-        assert await answered(bad) == "Only a paused job can be resumed."
+        assert await answered(bad) == "Only a job that is paused, or waits for a key, can be resumed."
 
 
 async def test_a_job_of_another_version_is_blocked_and_can_be_restarted(tmp_path, monkeypatch):
@@ -342,5 +342,7 @@ async def test_what_research_says_on_its_way_out_unsays_neither_cancelled_nor_pa
         assert (cancelled.status, paused.status, paused.blocked_reason) == ("cancelled", "blocked", "paused")
         kept.jobs.stop(paused)
         await kept.ended(cancelled)
+        await kept.ended(paused)
+        assert paused.status == "cancelled"
     async with opened(tmp_path, bench) as kept:
         assert (await kept.jobs.find(cancelled.id, "bob")).status == "cancelled"
