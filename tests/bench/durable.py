@@ -15,6 +15,7 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import closing, suppress
+from datetime import timedelta
 from pathlib import Path
 from statistics import quantiles
 
@@ -25,9 +26,11 @@ sys.path.insert(0, str(ROOT))
 import psycopg  # noqa: E402
 
 from agents.contracts.outcome import Commission  # noqa: E402
+from agents.jobs.rounds import DEAD_S  # noqa: E402
 from agents.jobs.service import Jobs  # noqa: E402
 from agents.jobs.shelf import Shelf  # noqa: E402
 from agents.jobs.steering import Steering  # noqa: E402
+from agents.jobs.store import now  # noqa: E402
 from tests.jobs.conftest import Given, Word, bench_of, opened  # noqa: E402
 from tests.jobs.postgres import database as database_fixture  # noqa: E402
 from tests.jobs.postgres import server as server_fixture  # noqa: E402
@@ -203,7 +206,7 @@ def fleet(url_of):
     took = {}
     for names in (("one",), ("one", "two")):
         url, folder = url_of(), Path(tempfile.mkdtemp())
-        env = {**os.environ, "CRASH_DELAY_S": "0.4"}
+        env = {**os.environ, "CRASH_DELAY_S": "2"}  # the processor shall not be the bound
         workers = [
             subprocess.Popen(
                 [sys.executable, "-m", "tests.jobs.worker_child", str(folder), url, name, "2"], cwd=ROOT, env=env,
@@ -211,10 +214,12 @@ def fleet(url_of):
             )
             for name in names
         ]  # fmt: skip
-        time.sleep(8)
 
-        async def eight(folder=folder, url=url):
+        async def eight(folder=folder, url=url, names=names):
             async with opened(folder, bench_of(None), url=url, runs=False) as service:
+                while len(await service.jobs.store.living(now() - timedelta(seconds=DEAD_S))) < len(names):
+                    await asyncio.sleep(0.1)
+                await asyncio.sleep(3)  # each listens to the queue about a second after its start
                 began = time.perf_counter()
                 jobs = [service.start(owner=f"user{n}") for n in range(8)]
                 for job in jobs:
