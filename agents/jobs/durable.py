@@ -28,13 +28,13 @@ from dbos import (
     SetWorkflowID,
 )
 from dbos import error as engine_error
-from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
 
 from agents.budget import Budget, Limits
 from agents.contracts.base import Frozen
 from agents.errors import ConfigError, DossierError, StepFailed
 from agents.jobs.database import plain_url
+from agents.jobs.enginefile import engine_file, no_cancelling
 from agents.jobs.filelock import locked
 from agents.jobs.live import (
     ROOT,
@@ -264,24 +264,34 @@ class Engine:
         }  # type: ignore[typeddict-unknown-key]  # fmt: skip
         if self.url.startswith("sqlite:///"):
             self._lock = locked(Path(self.url.removeprefix("sqlite:///")), self.place)
-            config["system_database_engine"] = _sqlite(self.url)
+            config["system_database_engine"] = engine_file(self.url)
         config["system_database_url"] = self.url
         engine_log = logging.getLogger("dbos")
-        engine_log.addFilter(_quiet)
+        engine_log.addFilter(no_cancelling)
         if not engine_log.handlers:
             # Else the engine writes to the stream that standard error was just then, which may be closed by the next run.
             engine_log.addHandler(logging.NullHandler())
         _home = home
         try:
+            # The queue is there before the engine looks: it looks again only a second later.
+            await asyncio.to_thread(self._register, config.get("system_database_engine"))
             DBOS(config=config)
             DBOS.launch()
-            await DBOS.register_queue_async(
-                QUEUE, worker_concurrency=self.workers, partition_concurrency=self.per_user,
-                polling_interval_sec=self.poll_s, on_conflict="always_update",
-            )  # fmt: skip
         except Exception as error:
             await self.close()
             raise ConfigError(f"The job engine can't start: {' '.join(str(error).split())[:200]}") from error
+
+    def _register(self, engine: sa.Engine | None) -> None:
+        DBOS.migrate(self.url)
+        client = DBOSClient(
+            system_database_url=self.url, system_database_engine=engine, serializer=DBOSPortableJSONSerializer()
+        )
+        client.register_queue(
+            QUEUE, worker_concurrency=self.workers, partition_concurrency=self.per_user,
+            polling_interval_sec=self.poll_s, on_conflict="always_update", application_name="dossier",
+        )  # fmt: skip
+        if engine is None:
+            client.destroy()
 
     async def close(self) -> None:
         """Stop the engine; what runs is cut off and taken up at the next start."""
@@ -367,23 +377,3 @@ class Engine:
             await (self._client or DBOS).delete_workflows_async(
                 [one.workflow_id for one in there], delete_children=True
             )
-
-
-def _sqlite(url: str) -> sa.Engine:
-    """Open the engine's file as the engine itself does, but write ahead and sync at checkpoints: 8 times the speed."""
-    engine = sa.create_engine(url)
-
-    @event.listens_for(engine, "connect")
-    def _set_up(connection: Any, _: Any) -> None:
-        connection.isolation_level = "IMMEDIATE"
-        for pragma in ("busy_timeout=30000", "foreign_keys=ON", "journal_mode=WAL", "synchronous=NORMAL"):
-            connection.execute(f"PRAGMA {pragma}")
-
-    return engine
-
-
-def _quiet(record: logging.LogRecord) -> bool:
-    """Drop what the engine says about cancelling: stopping a job is no error."""
-    return not (
-        "cancelled" in record.getMessage().casefold() or (record.exc_info and "Cancelled" in str(record.exc_info[0]))
-    )

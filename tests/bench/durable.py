@@ -217,7 +217,7 @@ def fleet(url_of):
 
         async def eight(folder=folder, url=url, names=names):
             async with opened(folder, bench_of(None), url=url, runs=False) as service:
-                while len(await service.jobs.store.living(now() - timedelta(seconds=DEAD_S))) < len(names):
+                while len(await service.jobs.store.living(now() - timedelta(seconds=DEAD_S))) < len(names):  # noqa: ASYNC110
                     await asyncio.sleep(0.1)
                 await asyncio.sleep(3)  # each listens to the queue about a second after its start
                 began = time.perf_counter()
