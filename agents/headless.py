@@ -88,7 +88,11 @@ async def research(
         brief = scope.brief(team.today(), max_cost_usd=settings.max_cost_usd).model_copy(update={"tier": tier})
         job = team.commission(brief, challenge=challenge)
         await _watch(team, job)
-        await job.wait()
+        await job.settled()
+        if job.awaits_key:
+            # Its caller is the terminal, and is told; nobody is left to whom it could go on.
+            team.jobs.stop(job)
+            await job.wait()
         if job.report is None:
             if job.error is not None:
                 raise job.error
@@ -116,7 +120,7 @@ def _not_feasible(scope: Scope) -> NotFeasible:
 async def _watch(team: "Team", job: Job) -> None:
     """Show progress until the job is over; an interrupt stops the job and all it has running."""
     try:
-        async for numbered in job.follow():
+        async for numbered in job.follow(attended=True):
             if numbered is not None and (line := progress_line(numbered.event)):
                 _say(f"{numbered.seconds:6.1f}s  {line}")
     except asyncio.CancelledError:

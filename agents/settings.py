@@ -78,7 +78,9 @@ class Settings(BaseSettings):
     worker_name: str = Field(default="", validation_alias="DOSSIER_WORKER_NAME")
     """Name of this process among those that run jobs, distinct and the same after a restart. Default: the host's."""
     worker_jobs: int = Field(default=4, ge=1, le=64, validation_alias="DOSSIER_WORKER_JOBS")
-    """Jobs that this process runs at once."""
+    """Jobs that this process runs at once; workers on one database want the same number."""
+    keep_days: float = Field(default=0.0, ge=0, validation_alias="DOSSIER_KEEP_DAYS")
+    """Days that jobs which are over are kept, with events, reports and texts; 0 keeps them for ever."""
     host: str = Field(default="127.0.0.1", validation_alias="DOSSIER_HOST")
     """Address to listen on. Other than loopback needs DOSSIER_API_KEY."""
     port: int = Field(default=8000, ge=1, le=65535, validation_alias="PORT")
@@ -233,8 +235,9 @@ def load(dotenv: Path | None = None) -> Settings:
     path = dotenv or ROOT / ".env"
     if path.is_file():
         for name, value in dotenv_values(path).items():
-            if value is not None:
-                os.environ.setdefault(name, value)
+            if value is not None and name not in os.environ:
+                os.environ[name] = value
+                _FROM_FILE.add(name)
     if wrong := misspelt(list(os.environ)):
         raise ConfigError(" ".join(wrong))
     try:
@@ -242,6 +245,19 @@ def load(dotenv: Path | None = None) -> Settings:
     except ValidationError as error:
         faults = [f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()]
         raise ConfigError("Settings can't be used: " + "; ".join(faults)) from error
+
+
+_FROM_FILE: set[str] = set()
+"""Names whose values came from `.env`: what the environment itself sets is never overwritten."""
+
+
+def reread_keys(dotenv: Path | None = None) -> None:
+    """Take keys from `.env` that were put there, or changed there, since the settings were read."""
+    path = dotenv or ROOT / ".env"
+    for name, value in dotenv_values(path).items() if path.is_file() else ():
+        if value and name.endswith(("_KEY", "_TOKEN")) and (name in _FROM_FILE or name not in os.environ):
+            os.environ[name] = value
+            _FROM_FILE.add(name)
 
 
 def example() -> str:

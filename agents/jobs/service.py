@@ -72,15 +72,25 @@ class Job:
         self._moved.set()
         self._moved = asyncio.Event()
 
-    async def follow(self, after: int = 0, *, heartbeat_s: float = 15.0) -> AsyncIterator[Numbered | None]:
-        """Give the events after number `after`, then new ones as they come, until the last; None as a heartbeat."""
+    @property
+    def awaits_key(self) -> bool:
+        """True while it rests because a model's key is missing or refused; `error` says which."""
+        return self.status == "blocked" and self.blocked_reason == "awaiting_key"
+
+    async def follow(
+        self, after: int = 0, *, heartbeat_s: float = 15.0, attended: bool = False
+    ) -> AsyncIterator[Numbered | None]:
+        """Give the events after number `after`, then new ones as they come, until the last; None as a heartbeat.
+
+        With `attended`, for callers who do nothing but wait for it, also until it rests for want of a key.
+        """
         seq = after
         while True:
             moved = self._moved
             for numbered in self.run.events[seq : self.run.visible]:
                 seq = numbered.seq
                 yield numbered
-            if self.let_go or (self.status in OVER and seq >= len(self.run.events)):
+            if self.let_go or (self.status in OVER and seq >= len(self.run.events)) or (attended and self.awaits_key):
                 return
             try:
                 await asyncio.wait_for(moved.wait(), heartbeat_s)
@@ -91,6 +101,13 @@ class Job:
         """Wait for the end, however it comes."""
         if self.task is not None:
             await asyncio.wait({self.task})
+
+    async def settled(self) -> None:
+        """Wait for the end, or until it rests for want of a key: for callers who do nothing but wait for it."""
+        while not self.awaits_key and self.task is not None and not self.task.done():
+            moved = asyncio.ensure_future(self._moved.wait())
+            await asyncio.wait({self.task, moved}, return_when=asyncio.FIRST_COMPLETED)
+            moved.cancel()
 
     def record(self) -> JobRecord | None:
         """Describe the job for stores and routes; None while its contract is still being planned."""
