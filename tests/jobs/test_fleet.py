@@ -79,7 +79,7 @@ async def test_a_chat_server_enqueues_and_watches_and_a_lost_workers_job_goes_on
         done = [key for what, key, *_ in calls(tmp_path) if what == "ended"]
         assert len(done) >= len(set(done))
         await until(lambda: kept.jobs.limits.share == 1)  # what a provider allows is the other's alone now
-        assert shares == [1]
+        assert shares[-1] == 1
 
 
 async def test_a_watcher_stops_a_job_that_runs_elsewhere(tmp_path, database):
