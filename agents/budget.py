@@ -57,11 +57,19 @@ class Deadline(Protocol):
         """Seconds left, never negative; None when unlimited."""
         ...
 
+    def tokens_share(self) -> float | None:
+        """Share of the job's tokens that is left, 0 to 1; None when unlimited."""
+        ...
+
 
 class NoDeadline:
     """Unlimited time: for scoping and drafting, whose clock does not run."""
 
     def seconds(self) -> float | None:
+        """No limit."""
+        return None
+
+    def tokens_share(self) -> float | None:
         """No limit."""
         return None
 
@@ -75,6 +83,10 @@ class Within:
     def seconds(self) -> float | None:
         """The limit."""
         return self.limit_s
+
+    def tokens_share(self) -> float | None:
+        """No limit."""
+        return None
 
 
 @dataclass(frozen=True)

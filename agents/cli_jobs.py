@@ -14,6 +14,7 @@ from agents.errors import BadRequest, DossierError
 
 if TYPE_CHECKING:
     from agents.contracts.job import JobStatus
+    from agents.jobs.shelf import Shelf
     from agents.jobs.store import Store, StoredJob
 
 T = TypeVar("T")
@@ -101,7 +102,7 @@ def pause(job_id: JobId) -> None:
 
 @app.command()
 def resume(job_id: JobId) -> None:
-    """Let a paused job go on."""
+    """Let a job go on that is paused or waits for a key."""
     _wish(job_id, "resume")
 
 
@@ -232,7 +233,24 @@ def delete(
         if not row.over:
             await _granted(store, row, "cancel", "")
         await store.delete([row.id])
+        await _shelf(store).forget_report(row.id)
         _say("deleted")
+
+    _with_store(work)
+
+
+@app.command()
+def purge(
+    days: Annotated[float, typer.Option(help="Days that they have been over, at least.", min=0)],
+) -> None:
+    """Delete jobs that have been over for some days, with events and reports, and the texts that no other job uses."""
+    from agents.jobs import retention
+
+    async def work(store: "Store") -> None:
+        shelf = _shelf(store)
+        gone = await retention.purge(store, shelf, days)
+        texts = await retention.sweep(store, shelf)
+        _say(f"deleted: {gone} of the jobs, {texts} of the texts")
 
     _with_store(work)
 
@@ -242,11 +260,13 @@ def worker(
     until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no job waits or runs.")] = False,
 ) -> None:
     """Run jobs without a chat: those that a server left, or those that chat servers put into PostgreSQL."""
+    from agents.api.metrics import log_to_stderr
     from agents.settings import load
     from agents.team import open_team
 
     async def work() -> None:
         settings = load().model_copy(update={"runs_jobs": True})
+        log_to_stderr(settings.log_level)
         team = open_team(settings.model_copy(update={"worker_name": name}) if name else settings, keep=True)
         stopping = asyncio.Event()
         for sign in (signal.SIGTERM, signal.SIGINT):
@@ -339,6 +359,15 @@ async def _granted(store: "Store", row: "StoredJob", verb: str, argument: str) -
         f"No process that runs jobs answers. The wish ({verb}) is noted, and granted when one does: "
         "`python -m agents serve` or `python -m agents worker`."
     )
+
+
+def _shelf(store: "Store") -> "Shelf":
+    from agents.jobs.shelf import Shelf
+    from agents.jobs.textshelf import DatabaseShelf
+    from agents.settings import load
+
+    folder = load().data_dir
+    return Shelf(folder) if store.database.sqlite else DatabaseShelf(folder, store)
 
 
 def _with_store(work: "Callable[[Store], Awaitable[None]]") -> None:

@@ -176,6 +176,7 @@ class Team:
             searcher=self.searcher,
             texts=self.shelf,
             today=self.today(),
+            context_results=self.settings.context_results,
             # Stands in when a provider fails for good, so that what was found is still written up.
             fallback=OfflineModel() if self.engine.reasons else None,
             keep=self.shelf.keep_report if steering is not None else None,

@@ -241,7 +241,7 @@ def _durable(verb: Verb) -> Callable[..., Awaitable[dict[str, Any]]]:
 
 VERBS: dict[Verb, str] = {
     "pause": "Have a job stop at its next step until it is resumed. In memory: 501.",
-    "resume": "Have a blocked job go on. In memory: 501.",
+    "resume": "Have a job go on that is paused or waits for a key. In memory: 501.",
     "rework": "Have a job that is over mend what fell short. In memory: 501.",
     "restart": "Run a job that is over again from what is recorded of it. In memory: 501.",
 }

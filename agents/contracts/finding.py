@@ -72,6 +72,8 @@ class Finding(Frozen):
     """Topics that it did not dispatch because another covers them."""
     attempts: tuple[RetryEntry, ...] = ()
     """A leaf's searches and fetches that failed at least once."""
+    attempt_number: int = Field(default=1, ge=1)
+    """Which attempt at its sub-question brought this result, from 1; of one that was given up, the last."""
     shortlist: Shortlist | None = None
     """What a scout chose, and what it left out; only of a discovery leaf."""
     engine_note: str = ""

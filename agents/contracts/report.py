@@ -67,6 +67,8 @@ class Actual(Frozen):
     cost_usd: float | None = None
     model_calls: int = 0
     searches: int = 0
+    started_at: str | None = None
+    """When the job was started, as ISO 8601."""
 
 
 class Methodology(Frozen):

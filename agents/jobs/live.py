@@ -11,6 +11,7 @@ from pydantic import ConfigDict
 
 from agents.budget import Budget, Limits, Usage
 from agents.contracts.base import Frozen, digest
+from agents.errors import ModelError
 from agents.events import Event, JobChanged, NodeChanged, Numbered
 from agents.jobs.journal import Journal
 from agents.jobs.port import Pool
@@ -20,6 +21,10 @@ from agents.jobs.running import Run
 log = logging.getLogger(__name__)
 
 ROOT = "job"
+
+
+class KeyLacks(asyncio.CancelledError):
+    """A call could not be made for want of a key that is accepted: cut off, so that nothing false is recorded of it."""
 
 
 class BranchBroken(Exception):
@@ -89,9 +94,12 @@ class DurableRun(Run):
     budgets: dict[str, Budget] = field(default_factory=dict)
     watched: bool = False
     """True where another process runs the job: what happens is told there, and here only read."""
+    on_key_lacking: Callable[[ModelError], None] | None = None
+    """Told once when a model's key is missing or refused; without it such a call is a failed step."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.key_lacks = False
         self.kept = len(self.events)
         self.gate, self.in_flight, self.idle = asyncio.Event(), 0, asyncio.Event()
         self.gate.set()
@@ -143,6 +151,10 @@ class DurableRun(Run):
             or (not self.gate.is_set() and isinstance(event, JobChanged) and event.status == "running")
         ):
             return
+        self.say(key, event)
+
+    def say(self, key: str, event: Event) -> None:
+        """Tell what was decided about the job from outside: that holds also where its work was cut off."""
         # From a restart on, what the job says of itself is new even where it said it before.
         told_anew = isinstance(event, JobChanged | NodeChanged)
         super().emit(f"{key}~{self.again}" if self.again and told_anew else key, event)
@@ -189,6 +201,30 @@ class DurableRun(Run):
             raise asyncio.CancelledError from error
         self.record[key] = record
         self.fresh.add(key)
+
+    def heeding_keys(self, fn: Callable[..., Awaitable[Frozen]]) -> Callable[..., Awaitable[Frozen]]:
+        """Make a step's effect such that a key which is missing or refused stops the job instead of failing the step."""
+
+        async def effect(*args: Any) -> Frozen:
+            try:
+                return await fn(*args)
+            except ModelError as error:
+                if error.fault != "key" or self.on_key_lacking is None:
+                    raise
+                if not self.key_lacks:
+                    self.key_lacks = True
+                    self.on_key_lacking(error)
+                raise KeyLacks from error
+
+        return effect
+
+    async def parked(self, work: Awaitable[StepRecord]) -> StepRecord:
+        """Do a step's work; for want of a key it waits here, holding nobody's place, until the job is halted."""
+        try:
+            return await work
+        except KeyLacks:
+            await asyncio.Event().wait()
+            raise
 
     def halt(self) -> None:
         """Cut everything off; nothing more is recorded."""

@@ -39,6 +39,10 @@ class Ctx(Protocol):
         """Time for one call that may take `share` of the job's whole time, never more than is left for collecting."""
         ...
 
+    def part(self, share: float) -> Deadline:
+        """Time for one call that may take `share` of what is left for collecting now: others come after it."""
+        ...
+
     def writing(self, share: float) -> Deadline:
         """Time for a writer that may use `share` of the reserve: whoever writes after it needs the rest."""
         ...
@@ -110,9 +114,17 @@ class Ctx(Protocol):
         ...
 
     async def children_of(
-        self, items: Sequence[tuple[str, str, Frozen]], *, gives: type[M], limits: Limits = Limits()
+        self,
+        items: Sequence[tuple[str, str, Frozen]],
+        *,
+        gives: type[M],
+        limits: Limits = Limits(),
+        own: Mapping[str, Limits] | None = None,
     ) -> list[M | StepFailed]:
-        """Run branches of different kinds side by side, one per `(kind, key, given)`; same order, failures in place."""
+        """Run branches of different kinds side by side, one per `(kind, key, given)`; same order, failures in place.
+
+        `own` gives by key the limits of those that have others than the rest.
+        """
         ...
 
     def emit(self, key: str, event: Event) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -15,6 +15,7 @@ from agents.events import Charged, Event, Numbered
 from agents.jobs.limits import ProcessLimits, Slots
 from agents.jobs.port import Handlers, M, Pool
 from agents.jobs.records import NOWHERE, Reached, StepRecord, stopped_record
+from agents.jobs.siblings import side_by_side
 from agents.jobs.steering import STOPPED, TIME_UP, Steering
 
 log = logging.getLogger(__name__)
@@ -243,16 +244,23 @@ class _Left:
         left = least(self._budget.seconds_left(now), None if shortened is None else shortened - now)
         return None if left is None else max(0.0, left - self._keep_s())
 
+    def tokens_share(self) -> float | None:
+        whole, left = self._run.budget.limits.tokens, self._run.budget.tokens_left()
+        return None if whole is None or left is None else left / max(1, whole)
+
 
 class _Slice:
     """A part of the whole time, bounded by what is left."""
 
-    def __init__(self, left: Deadline, run: Run, share: float) -> None:
-        self._left, self._run, self._share = left, run, share
+    def __init__(self, left: Deadline, whole_s: Callable[[], float | None], share: float) -> None:
+        self._left, self._whole_s, self._share = left, whole_s, share
 
     def seconds(self) -> float | None:
-        total = self._run.total_s(self._run.steering.limits.seconds)
-        return least(self._left.seconds(), None if total is None else total * self._share)
+        whole = self._whole_s()
+        return least(self._left.seconds(), None if whole is None else whole * self._share)
+
+    def tokens_share(self) -> float | None:
+        return self._left.tokens_share()
 
 
 class PortCtx(ABC):
@@ -294,7 +302,13 @@ class PortCtx(ABC):
 
     def within(self, share: float) -> Deadline:
         """Time for one call that may take `share` of the whole time, and never more than is left for collecting."""
-        return _Slice(self.deadline, self.run, share)
+        run = self.run
+        return _Slice(self.deadline, lambda: run.total_s(run.steering.limits.seconds), share)
+
+    def part(self, share: float) -> Deadline:
+        """Time for one call that may take `share` of what is left for collecting now."""
+        left = self.collecting_left
+        return _Slice(self.deadline, lambda: left, share)
 
     def writing(self, share: float) -> Deadline:
         """Time for a writer that may use `share` of the synthesis reserve beside what is left for collecting."""
@@ -357,11 +371,18 @@ class PortCtx(ABC):
         return await self.children_of([(kind, key, given) for key, given in items], gives=gives, limits=limits)
 
     async def children_of(
-        self, items: Sequence[tuple[str, str, Frozen]], *, gives: type[M], limits: Limits = Limits()
+        self,
+        items: Sequence[tuple[str, str, Frozen]],
+        *,
+        gives: type[M],
+        limits: Limits = Limits(),
+        own: Mapping[str, Limits] | None = None,
     ) -> list[M | StepFailed]:
         # All branches start from the clock as it stands now: on a replay the first would else move it for the second.
         reached = self.so_far
-        return await side_by_side([self.one_of(kind, key, given, gives, limits, reached) for kind, key, given in items])
+        return await side_by_side(
+            [self.one_of(kind, key, given, gives, (own or {}).get(key, limits), reached) for kind, key, given in items]
+        )
 
     async def one_of(
         self, kind: str, key: str, given: Frozen, gives: type[M], limits: Limits, reached: Reached
@@ -374,17 +395,3 @@ class PortCtx(ABC):
 
     def emit(self, key: str, event: Event) -> None:
         self.run.emit(f"{self.path}#{key}", event)
-
-
-async def side_by_side(branches: Sequence[Awaitable[M | StepFailed]]) -> list[M | StepFailed]:
-    """Run branches at once and keep their order; an error that is no recorded failure cancels the others."""
-
-    async def as_coroutine(branch: Awaitable[M | StepFailed]) -> M | StepFailed:
-        return await branch
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(as_coroutine(branch)) for branch in branches]
-    except BaseExceptionGroup as many:
-        raise many.exceptions[0] from many
-    return [task.result() for task in tasks]

@@ -74,15 +74,25 @@ class Job:
         self._moved.set()
         self._moved = asyncio.Event()
 
-    async def follow(self, after: int = 0, *, heartbeat_s: float = 15.0) -> AsyncIterator[Numbered | None]:
-        """Give the events after number `after`, then new ones as they come, until the last; None as a heartbeat."""
+    @property
+    def awaits_key(self) -> bool:
+        """True while it rests because a model's key is missing or refused; `error` says which."""
+        return self.status == "blocked" and self.blocked_reason == "awaiting_key"
+
+    async def follow(
+        self, after: int = 0, *, heartbeat_s: float = 15.0, attended: bool = False
+    ) -> AsyncIterator[Numbered | None]:
+        """Give the events after number `after`, then new ones as they come, until the last; None as a heartbeat.
+
+        With `attended`, for callers who do nothing but wait for it, also until it rests for want of a key.
+        """
         seq = after
         while True:
             moved = self._moved
             for numbered in self.run.events[seq : self.run.visible]:
                 seq = numbered.seq
                 yield numbered
-            if self.let_go or (self.status in OVER and seq >= len(self.run.events)):
+            if self.let_go or (self.status in OVER and seq >= len(self.run.events)) or (attended and self.awaits_key):
                 return
             try:
                 await asyncio.wait_for(moved.wait(), heartbeat_s)
@@ -93,6 +103,13 @@ class Job:
         """Wait for the end, however it comes."""
         if self.task is not None:
             await asyncio.wait({self.task})
+
+    async def settled(self) -> None:
+        """Wait for the end, or until it rests for want of a key: for callers who do nothing but wait for it."""
+        while not self.awaits_key and self.task is not None and not self.task.done():
+            moved = asyncio.ensure_future(self._moved.wait())
+            await asyncio.wait({self.task, moved}, return_when=asyncio.FIRST_COMPLETED)
+            moved.cancel()
 
     def record(self) -> JobRecord | None:
         """Describe the job for stores and routes; None while its contract is still being planned."""
@@ -276,7 +293,7 @@ class Jobs:
             run.emit("job#started", JobChanged(status="running", stage="planning"))
             outcome = (await research()).model_copy(update={"changes": tuple(run.steering.changes)})
             job.commission = job.commission.model_copy(update={"contract": outcome.contract})
-            document = bench.build(job.id, outcome, self._actual(run))
+            document = bench.build(job.id, outcome, self._actual(job))
             # Saved before anything else is done with it: what was written can't be lost by what comes after.
             await self._keep(job, outcome, document)
             job.report = document
@@ -309,7 +326,8 @@ class Jobs:
         job.run.emit("job#ended", JobChanged(status="failed", stage=job.stage, note=error.notice))
 
     @staticmethod
-    def _actual(run: Run) -> Actual:
+    def _actual(job: Job) -> Actual:
+        run = job.run
         spent = run.budget.spent
         return Actual(
             seconds=round(run.now(), 3),
@@ -318,4 +336,5 @@ class Jobs:
             cost_usd=spent.cost_usd,
             model_calls=spent.calls,
             searches=spent.searches,
+            started_at=job.created,
         )

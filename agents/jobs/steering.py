@@ -16,6 +16,8 @@ from agents.search.enforcing import in_both, in_range, within
 
 STOPPED, DROPPED, TIME_UP = "Stopped", "Dropped", "TimeUp"
 """Types of the failures by which a step says that the user cut it off: by its branch, or by shortening the run."""
+RULED_OUT = "a change during the run"
+"""How the reason ends why a document is not used that a later limit ruled out: that is no failure of its own."""
 CUT = frozenset({STOPPED, DROPPED, TIME_UP})
 
 
@@ -123,11 +125,11 @@ class Steering:
         """Say why a document may not be read any more; empty when it may."""
         limits = self.limits
         if any(within(url, domain) for domain in limits.exclude_domains):
-            return "left out by a change during the run"
+            return f"left out by {RULED_OUT}"
         if limits.domains and not any(within(url, domain) for domain in limits.domains):
-            return "not of the domains that a change during the run left"
+            return f"not of the domains left by {RULED_OUT}"
         if not in_range(published, limits.date_from, limits.date_to):
-            return "outside the dates that a change during the run set"
+            return f"outside the dates set by {RULED_OUT}"
         return ""
 
     # ---- said by the user

@@ -109,7 +109,7 @@ def build(
         limitations=limitations,
         degraded_mode="#DEGRADED_SEARCH" in tags,
         rounds_log=rounds_log(outcome.findings),
-        phase_state=phase_state(outcome.contract, outcome.findings, outcome.changes),
+        phase_state=phase_state(outcome.contract, outcome.findings, actual.started_at, outcome.changes),
         changes=reported(outcome, words),
         insufficient_termination=grade != "complete" and not LIMITS.isdisjoint(tags),
         error_log=_problems(outcome),

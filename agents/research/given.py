@@ -8,6 +8,11 @@ from agents.contracts.plan import Leaf, Node
 from agents.research.looping import LoopSettings
 
 
+def sub_question(leaf: Leaf) -> str:
+    """Name what a leaf's failed searches are counted under."""
+    return leaf.questions[0] if leaf.questions else leaf.objective
+
+
 class Setting(Frozen):
     """What every branch of one query shares."""
 
@@ -34,14 +39,13 @@ class LeafGiven(Frozen):
     """What failed when it was tried before; counts on here."""
 
     @property
-    def about(self) -> str:
-        """The sub-question by which its failures are counted."""
-        return self.leaf.questions[0] if self.leaf.questions else self.leaf.objective
-
-    @property
     def failures(self) -> int:
         """Searches for its sub-question that failed in earlier tries."""
-        return sum(entry.attempts for entry in self.tried if entry.key == self.about and entry.status != "complete")
+        return sum(
+            entry.attempts
+            for entry in self.tried
+            if entry.key == sub_question(self.leaf) and entry.status != "complete"
+        )
 
 
 class NodeGiven(Frozen):

@@ -228,7 +228,7 @@ async def _frame(
     """Have the last synthesizer write around the sections; a report is made without it when it fails."""
     findings, counter = held
     parts = _parts(findings)
-    facts = facts_behind(tuple(parts))
+    facts = facts_behind(tuple(parts), desk.context_results)
     if not facts:
         return None, ()
     # What speaks against a claim is shown to the last writer too, although no section cites it yet.

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypedDict
 
+from agents.budget import Deadline
 from agents.contracts.decision import RetryEntry
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord, Section, SectionInput
@@ -13,8 +14,8 @@ from agents.events import NodeChanged, Noted, SearchDone, SectionWritten
 from agents.jobs.port import Ctx, Handler
 from agents.jobs.steering import CUT, STOPPED
 from agents.research.desk import Desk, Searched
-from agents.research.given import LeafGiven, Setting
-from agents.research.reading import SourceDone, SourceGiven
+from agents.research.given import LeafGiven, Setting, sub_question
+from agents.research.reading import LATE_SHARE, SourceDone, SourceGiven
 from agents.research.reformulating import reformulate
 from agents.research.retries import MAX_ATTEMPTS
 from agents.research.writing import Numbering, plain_section, spread
@@ -69,8 +70,9 @@ def leaf_handler(desk: Desk) -> Handler:
                 ),
             )
 
-        if ctx.finishing or ctx.collecting_left == 0:
-            tell("stopped", "time is kept for writing" if ctx.collecting_left == 0 else "you asked to finish")
+        late = ctx.collecting_left == 0 and not ctx.finishing
+        if ctx.finishing or ctx.left == 0:
+            tell("stopped", "you asked to finish" if ctx.finishing else "time is kept for writing")
             return Finding(path=ctx.path, title=leaf.title, role="leaf", status="stopped", note=not_begun(ctx))
         if given.failures >= MAX_ATTEMPTS and not leaf.sources:
             tell("failed", GIVEN_UP)
@@ -81,15 +83,20 @@ def leaf_handler(desk: Desk) -> Handler:
         found = Found()
         if leaf.searches:
             tell("searching", leaf.searches[0])
-            found = await search_for(ctx, desk, given)
+            found = await search_for(ctx, desk, given, ctx.writing(LATE_SHARE) if late else ctx.deadline)
             urls += [hit.url for hit in found.hits if hit.url not in urls]
         urls = urls[: max(leaf.budget.sources, len(leaf.sources))]
         if urls and STOPPED not in found.cut:
             tell("reading", f"{len(urls)} {'source' if len(urls) == 1 else 'sources'}")
         done = await ctx.children(
-            "source", [(Source.id_of(url), _to_read(url, given)) for url in urls], gives=SourceDone
+            "source", [(Source.id_of(url), _to_read(url, given, late=late)) for url in urls], gives=SourceDone
         )
         facts, sources, rejected, problems = _gathered(done, urls, ctx.path)
+        attempts = found.attempts + tuple(
+            RetryEntry(key=url, attempts=0 if one.given_up else 1, status="exhausted" if one.given_up else "pending")
+            for url, one in zip(urls, done, strict=True)
+            if isinstance(one, SourceDone) and one.unread
+        )
         cut = found.cut | ({one.type for one in done if isinstance(one, StepFailed)} & CUT)
         written = Written()
         if facts:
@@ -119,7 +126,8 @@ def leaf_handler(desk: Desk) -> Handler:
             sources=sources,
             rejected=rejected,
             searches=found.records,
-            attempts=found.attempts,
+            attempts=attempts,
+            attempt_number=attempt_number(attempts, leaf),
             engine_note=(stood_in or written.stood_in) if facts else "",
             problems=(*problems, *_failed_searches(ctx.path, found.records)),
             **spent(ctx, started),
@@ -142,7 +150,7 @@ class Written(NamedTuple):
 async def _section(
     ctx: Ctx, desk: Desk, given: LeafGiven, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...]
 ) -> Written:
-    numbering = Numbering(spread(facts), sources)
+    numbering = Numbering(spread(facts, desk.context_results), sources)
     try:
         asked = await ctx.call(
             "section", "0", desk.ask, SECTION_WRITER, section_input(given, numbering), ctx.last_deadline,
@@ -192,7 +200,7 @@ class Found(NamedTuple):
     """Ways in which the user cut searches off; those are no failures."""
 
 
-async def search_for(ctx: Ctx, desk: Desk, given: LeafGiven) -> Found:
+async def search_for(ctx: Ctx, desk: Desk, given: LeafGiven, deadline: Deadline) -> Found:
     """Search with the planned texts side by side; too little found is searched again in other words (tier 2)."""
     leaf = given.leaf
     at_most = min(leaf.budget.searches, given.setting.loop.searches_per_leaf)
@@ -209,7 +217,7 @@ async def search_for(ctx: Ctx, desk: Desk, given: LeafGiven) -> Found:
         results = await ctx.fan(
             "search",
             desk.search,
-            [(f"q{first + n}", _query(given.setting, text), ctx.deadline) for n, text in enumerate(batch)],
+            [(f"q{first + n}", _query(given.setting, text), deadline) for n, text in enumerate(batch)],
             gives=Searched,
             pool="web",
         )
@@ -244,10 +252,16 @@ async def search_for(ctx: Ctx, desk: Desk, given: LeafGiven) -> Found:
         status: Literal["pending", "complete", "exhausted"] = (
             "complete" if answered else "exhausted" if failed >= MAX_ATTEMPTS else "pending"
         )
-        entries = (RetryEntry(key=given.about, attempts=failed, status=status),)
+        entries = (RetryEntry(key=sub_question(leaf), attempts=failed, status=status),)
     if records and not any(record.failed or record.hits for record in records):
         ctx.emit("none", Noted(node=ctx.path, text=f"No document matches “{texts[0]}”."))
     return Found(fused(lists), tuple(records), entries, frozenset(cut))
+
+
+def attempt_number(attempts: tuple[RetryEntry, ...], leaf: Leaf) -> int:
+    """Number the attempt that a leaf's searches came to."""
+    failed = sum(entry.attempts for entry in attempts if entry.key == sub_question(leaf))
+    return min(failed + 1, MAX_ATTEMPTS)
 
 
 def _query(setting: Setting, text: str) -> SearchQuery:
@@ -273,7 +287,7 @@ def fused(lists: list[tuple[Hit, ...]], k: int = 60) -> list[Hit]:
     return [first[key] for key in sorted(first, key=lambda key: -score[key])]
 
 
-def _to_read(url: str, given: LeafGiven) -> SourceGiven:
+def _to_read(url: str, given: LeafGiven, *, late: bool) -> SourceGiven:
     leaf, setting = given.leaf, given.setting
     return SourceGiven(
         url=url,
@@ -283,6 +297,7 @@ def _to_read(url: str, given: LeafGiven) -> SourceGiven:
         rubric=composed_rubric(leaf, given.siblings),
         language=setting.language,
         today=setting.today,
+        late=late,
     )
 
 

@@ -80,7 +80,7 @@ async def _lead(
     ctx: Ctx, desk: Desk, given: NodeGiven, written: tuple[Finding, ...]
 ) -> tuple[str, tuple[Problem, ...]]:
     """Have the branch opened by what its parts say together; without it the parts still stand."""
-    numbering = Numbering(facts_behind(written), sources_behind(written))
+    numbering = Numbering(facts_behind(written, desk.context_results), sources_behind(written))
     asked_for = LeadInput(
         query=given.setting.query,
         title=given.title,

@@ -30,7 +30,15 @@ from agents.research.curating import (
 )
 from agents.research.desk import Crawled, Desk, Fetched
 from agents.research.given import LeafGiven
-from agents.research.leaf import NOTHING_YET, composed_rubric, not_begun, search_for, section_input, spent
+from agents.research.leaf import (
+    NOTHING_YET,
+    attempt_number,
+    composed_rubric,
+    not_begun,
+    search_for,
+    section_input,
+    spent,
+)
 from agents.research.reading import Extracted, SourceGiven, extract
 from agents.research.reformulating import reformulate
 from agents.research.sifting import Sifted, sift
@@ -49,6 +57,8 @@ HUBS = 3
 """Pages from which a sweep goes on to others of their site."""
 LINKS_SEEN = 40
 NOT_REACHED = "not read: better placed ones took the sweep's budget"
+JUDGING_SHARE = 0.4
+"""Part of its time that a sweep may wait for the scout: the quick look into the sources comes after it."""
 OUT_OF_TIME = "not read: the sweep's time was up"
 
 
@@ -83,7 +93,7 @@ class _Sweep:
             return self._finding("stopped", not_begun(self.ctx))
         wide = self._widened()
         self._tell("searching", f"a sweep for sources: {wide.searches[0]}")
-        found = await search_for(self.ctx, self.desk, self.given.model_copy(update={"leaf": wide}))
+        found = await search_for(self.ctx, self.desk, self.given.model_copy(update={"leaf": wide}), self.ctx.deadline)
         self.cut |= found.cut
         hits: dict[str, Hit] = {}
         for hit in (*(Hit(url=url, title=url) for url in self.leaf.sources), *found.hits):
@@ -130,6 +140,7 @@ class _Sweep:
                 self.cut.add(one.type)
             elif isinstance(one, StepFailed):
                 is_refusal = one.type == "SourceError"
+                self.desk.note_unread(hit.url, self.ctx.path, one)
                 self._reject(hit, one.message.removeprefix(f"{hit.url}: ") if is_refusal else one.notice)
             else:
                 self.cards[hit.url] = one.card
@@ -180,7 +191,7 @@ class _Sweep:
             )
             try:
                 asked = await self.ctx.call(
-                    "scout", "0", self.desk.ask, SCOUT, given, self.ctx.deadline, gives=Asked[ScoutJudgement]
+                    "scout", "0", self.desk.ask, SCOUT, given, self.ctx.part(JUDGING_SHARE), gives=Asked[ScoutJudgement]
                 )
                 judged |= {one.number: one for one in asked.output.candidates if one.number in judged}
                 self.stood_in = asked.stood_in
@@ -278,12 +289,13 @@ class _Sweep:
                 ),
                 "searches": records,
                 "attempts": attempts,
+                "attempt_number": attempt_number(attempts, self.leaf),
                 "shortlist": chosen,
             }
         )
 
     async def _section(self, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...]) -> str:
-        numbering = Numbering(spread(facts), sources)
+        numbering = Numbering(spread(facts, self.desk.context_results), sources)
         given = section_input(self.given, numbering)
         try:
             asked = await self.ctx.call(

@@ -115,7 +115,7 @@ async def _again(
     extra = {fact.id: fact for done in touching for fact in done.facts}
     cards = {card.id: card for done in touching for card in done.sources} | {card.id: card for card in part.sources}
     facts = tuple(({fact.id: fact for fact in part.facts} | extra).values())
-    numbering = Numbering(spread(facts), tuple(cards.values()))
+    numbering = Numbering(spread(facts, desk.context_results), tuple(cards.values()))
     given = SectionInput(
         query=contract.brief.question,
         title=part.title,

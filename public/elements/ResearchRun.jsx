@@ -8,6 +8,8 @@ parts.ResearchRun = parts.ResearchRun || (function () {
   const { Icon, clock, spoken, money, count, plural } = globalThis.dossier
   const PAINT = 250, KINDS = ['job', 'node', 'asked', 'search', 'source', 'rejected', 'round', 'section', 'note', 'report', 'message']
   const OVER = /^(done|complete|completed|succeeded|success|partial|blocked|nothing_found|failed|error|stopped|cancelled|canceled|interrupted)$/
+  // Paused, or waiting for a key: it goes on, so the page goes on listening.
+  const ended = (job) => OVER.test(job.status) && !/^(paused|awaiting_key|version)$/.test(job.blocked_reason || '')
   const STATES = { queued: ['Queued', 'quiet'], planning: ['Planning', 'work'], searching: ['Searching', 'work'], reading: ['Reading', 'work'], writing: ['Writing', 'work'], retrying: ['Retrying', 'caution'], done: ['Done', 'good'], partial: ['Partial', 'caution'], empty: ['Nothing found', 'quiet'], covered: ['Covered elsewhere', 'quiet'], failed: ['Failed', 'bad'], stopped: ['Stopped', 'quiet'] }
   const SAME = { pending: 'queued', waiting: 'queued', complete: 'done', completed: 'done', succeeded: 'done', delivered: 'done', cancelled: 'stopped', canceled: 'stopped', skipped: 'stopped', error: 'failed', extracting: 'reading', fetching: 'reading', composing: 'writing' }
   const shape = (s) => { const k = SAME[s] || s; return STATES[k] ? k : 'working' }
@@ -53,7 +55,8 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       if ((said.kind || e.type) === 'job') {
         if (said.status) job.status = said.status
         if (said.stage) job.stage = said.stage
-        if (OVER.test(job.status)) { shut(); read() } // once more whole: the last word of every branch
+        job.blocked_reason = said.blocked_reason || ''
+        if (ended(job)) { shut(); read() } // once more whole: the last word of every branch
       }
       soon()
     }
@@ -72,6 +75,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       if (closed) return
       wait = 1000
       for (const k of ['status', 'stage', 'seq', 'seconds', 'usage', 'now', 'minutes', 'reserve_s', 'max_cost_usd', 'forecast', 'title']) if (tree[k] !== undefined && tree[k] !== null) job[k] = tree[k]
+      job.blocked_reason = tree.blocked_reason || ''
       job.at = Date.now()
       const known = new Set()
       for (const row of tree.nodes || []) { known.add(row.id); put(row) }
@@ -86,7 +90,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       lostAt = 0
       job.link = 'live'
       clearTimeout(timer); paint()
-      if (OVER.test(job.status) || document.hidden) return
+      if (ended(job) || document.hidden) return
       stream = new EventSource(url(`/research/jobs/${encodeURIComponent(id)}/events?after=${job.seq}`), { withCredentials: true })
       for (const k of KINDS) stream.addEventListener(k, hear)
       stream.onopen = () => { clearTimeout(grace); wait = 1000 }
@@ -99,7 +103,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
     }
     const seen = () => {
       if (document.hidden) { if (stream || retry) shut() } // a browser allows few connections to one host
-      else if (!stream && !OVER.test(job.status) && job.link !== 'gone' && job.link !== 'denied') read()
+      else if (!stream && !ended(job) && job.link !== 'gone' && job.link !== 'denied') read()
     }
     document.addEventListener('visibilitychange', seen)
     read()
@@ -386,8 +390,8 @@ parts.ResearchRun = parts.ResearchRun || (function () {
     const [note, setNote] = useState('')
     const feeder = useRef(null)
     useEffect(() => { feeder.current = watch(id, url, setJob); return () => feeder.current.stop() }, [id])
-    const over = !!job && OVER.test(job.status)
-    const live = !!job && !over && job.link === 'live'
+    const over = !!job && ended(job)
+    const live = !!job && !over && job.status !== 'blocked' && job.link === 'live'
     useEffect(() => {
       if (!live) return undefined
       const t = setInterval(() => { if (!document.hidden) setTick(Date.now()) }, 1000)

@@ -9,8 +9,8 @@ from agents.chat.acts import Refuse, Say, Started
 from agents.chat.again import NOT_KEPT, OFFER, asks_again
 from agents.chat.branches import read_branch_order
 from agents.chat.progress import view_of
-from agents.jobs.kept import Where
-from agents.jobs.lifecycle import DurableJobs
+from agents.jobs.rounds import DurableJobs
+from agents.jobs.where import Where
 from agents.search.scripted import ScriptedSearcher
 from tests.chat.conftest import HeldModel, Page, Talker, make_team
 from tests.chat.test_conversation import PHRASE, QUESTION

@@ -43,6 +43,13 @@ async def until(what, seconds=40.0):
     raise AssertionError("it did not come about in time")
 
 
+@pytest.fixture(autouse=True)
+def quick_to_notice(monkeypatch):
+    """As the workers are (see `worker_child`)."""
+    monkeypatch.setattr("agents.jobs.rounds.ALIVE_S", 0.5)
+    monkeypatch.setattr("agents.jobs.rounds.DEAD_S", 3.0)
+
+
 async def nothing(ctx):
     """The watcher runs no job: its handlers are never asked."""
     raise AssertionError
@@ -56,6 +63,9 @@ async def test_a_chat_server_enqueues_and_watches_and_a_lost_workers_job_goes_on
         jobs = [kept.start(owner=owner) for owner in ("ann", "bob")]
         await until(lambda: all(job.status == "running" for job in jobs))
         await until(lambda: len([1 for what, *_ in calls(tmp_path) if what == "ended"]) > 8)
+        shares = []
+        kept.jobs.limits.told.append(shares.append)
+        await until(lambda: kept.jobs.limits.share == 0.5)
         rows = {row.id: row.executor for row in await kept.jobs.store.jobs()}
         lost = rows[jobs[0].id]
         processes[lost].send_signal(signal.SIGKILL)
@@ -68,6 +78,8 @@ async def test_a_chat_server_enqueues_and_watches_and_a_lost_workers_job_goes_on
         assert [one.seq for one in jobs[0].run.events] == list(range(1, len(jobs[0].run.events) + 1))
         done = [key for what, key, *_ in calls(tmp_path) if what == "ended"]
         assert len(done) >= len(set(done))
+        await until(lambda: kept.jobs.limits.share == 1)  # what a provider allows is the other's alone now
+        assert shares[-1] == 1
 
 
 async def test_a_watcher_stops_a_job_that_runs_elsewhere(tmp_path, database):
@@ -106,6 +118,23 @@ async def test_a_watcher_pauses_and_resumes_a_job_that_runs_elsewhere(tmp_path, 
         assert job.status == "done"
         done = [key for what, key, *_ in calls(tmp_path) if what == "ended"]
         assert len(done) == len(set(done))
+
+
+async def test_a_watcher_hears_of_events_at_once_and_waits_for_no_round(tmp_path, database, monkeypatch):
+    monkeypatch.setattr("agents.jobs.rounds.ROUND_S", 300.0)
+    async with (
+        workers(tmp_path, database, "one"),
+        opened(tmp_path, bench_of(nothing), url=database, runs=False, poll_s=300.0) as kept,
+    ):
+        job = kept.start(owner="ann")
+        seen = []
+        async with asyncio.timeout(100):
+            async for numbered in job.follow():
+                seen.append(numbered and numbered.seq)
+        assert [seq for seq in seen if seq] == list(range(1, len(job.run.events) + 1))
+        # Whoever was told that it is done finds the report there.
+        assert job.status == "done"
+        assert job.report.references
 
 
 async def test_the_full_text_of_a_source_is_in_the_database(tmp_path, database):

@@ -123,7 +123,7 @@ async def test_a_page_whose_date_shows_only_when_it_is_read_is_held_to_the_dates
     assert costs.sources
     assert not any("b.example" in card.url for card in costs.sources)
     refused = {one.url: one.reason for one in costs.rejected}
-    assert refused["https://b.example/costs"] == "outside the dates that a change during the run set"
+    assert refused["https://b.example/costs"] == "outside the dates set by a change during the run"
 
 
 @pytest.mark.parametrize(
