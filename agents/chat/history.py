@@ -43,6 +43,7 @@ CREATE TABLE IF NOT EXISTS elements(
 CREATE TABLE IF NOT EXISTS feedbacks(
   id TEXT PRIMARY KEY, "forId" TEXT NOT NULL, "threadId" TEXT, value INT NOT NULL, comment TEXT);
 CREATE TABLE IF NOT EXISTS dossier_talks(thread_id TEXT PRIMARY KEY, talk TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS dossier_settings(owner TEXT PRIMARY KEY, settings TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS ix_steps_thread ON steps("threadId","createdAt");
 CREATE INDEX IF NOT EXISTS ix_el_thread ON elements("threadId");
 CREATE INDEX IF NOT EXISTS ix_threads_user ON threads("userId");
@@ -146,6 +147,13 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         short = re.sub(r"\s+", " ", name).strip()[:THREAD_NAME] if name else name
         await super().update_thread(thread_id, name=short, user_id=user_id, metadata=metadata, tags=tags)
 
+    async def name_thread(self, thread_id: str, name: str) -> None:
+        """Name a thread that has no name yet."""
+        await self.execute_sql(
+            "UPDATE threads SET name = :name WHERE id = :id AND COALESCE(name, '') = ''",
+            {"id": thread_id, "name": name[:THREAD_NAME]},
+        )
+
     async def delete_thread(self, thread_id: str) -> None:
         """Forget a thread and how its talk stood; reports of its runs stay on the shelf.
 
@@ -186,6 +194,21 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         await self.execute_sql(
             "INSERT INTO dossier_talks VALUES (:id, :talk) ON CONFLICT (thread_id) DO UPDATE SET talk = :talk",
             {"id": thread_id, "talk": talk},
+        )
+
+    # ---- what a user set
+
+    async def settings(self, owner: str) -> str | None:
+        """Return a user's settings, as JSON; None when nothing was ever set."""
+        rows = await self.execute_sql("SELECT settings FROM dossier_settings WHERE owner = :owner", {"owner": owner})
+        return rows[0]["settings"] if rows else None
+
+    async def keep_settings(self, owner: str, settings: str) -> None:
+        """Keep a user's settings."""
+        await self.execute_sql(
+            "INSERT INTO dossier_settings VALUES (:owner, :settings) "
+            "ON CONFLICT (owner) DO UPDATE SET settings = :settings",
+            {"owner": owner, "settings": settings},
         )
 
     # ---- reading

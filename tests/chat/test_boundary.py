@@ -6,8 +6,8 @@ import logging
 import chainlit as cl
 import pytest
 
-from agents.chat.conversation import Talk
 from agents.chat.stage import uid
+from agents.chat.talk import Talk
 from agents.chat.views import PHRASE_LINE, STARTED_LINE
 from agents.errors import DossierError
 from agents.llm.scripted import ScriptedModel
