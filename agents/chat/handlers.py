@@ -12,6 +12,7 @@ import chainlit as cl
 from pydantic import ValidationError
 
 from agents.api.exposure import LOCAL, REMOTE, is_the_key
+from agents.api.forgetting import forget_texts, given_to
 from agents.api.ledger import entry_of
 from agents.api.site import Site
 from agents.chat.acts import Act, Refuse, Started
@@ -24,7 +25,7 @@ from agents.chat.outcome import Outcomes
 from agents.chat.preferences import Preferences
 from agents.chat.stage import Stage, mirror, who
 from agents.chat.starters import FOR_THE_WEB, starters
-from agents.chat.talk import Talk
+from agents.chat.talk import Talk, texts_of
 from agents.errors import DossierError
 from agents.search.uploads import MAX_BYTES, Given, Taken, plain_name
 
@@ -42,6 +43,7 @@ class Chat:
         data = site.settings.data_dir
         self.history = History(data / "chat.db", Uploads(data / "uploads"))
         self.outcomes = Outcomes(self.ledger, self.team.shelf, self.history)
+        self.history.on_deleted = self._deleted
         self._probing: asyncio.Task[None] | None = None
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -133,7 +135,9 @@ class Chat:
         given = await given_files(message)
         if given and not message.content.strip():
             # Else a chat that begins with a file would have no name.
-            await self.history.name_thread(cl.context.session.thread_id, plain_name(given[0].name))
+            name, thread = plain_name(given[0].name), cl.context.session.thread_id
+            await self.history.name_thread(thread, name)
+            await cl.context.emitter.emit("first_interaction", {"interaction": name, "thread_id": thread})
         await self.answer(message.content, message.command, message.modes or {}, given)
 
     async def picked(self, texts: object) -> None:
@@ -239,6 +243,20 @@ class Chat:
             self.team.jobs.stop(job)
         else:
             await cl.Message(content="Stopped answering. The draft stands as it was before your last message.").send()
+
+    async def _deleted(self, thread_id: str, owner: str, talk: str | None) -> None:
+        """A chat was deleted: stop its runs, and forget the texts of its files that no report needs.
+
+        Nobody would see what a run costs that goes on, nor its report. Reports that are written stay with their jobs.
+        """
+        entries = await self.ledger.in_thread(thread_id, owner)
+        for entry in entries:
+            job = await self.team.jobs.find(entry.id, owner)
+            if job is not None and not job.over:
+                self.team.jobs.stop(job)
+                await self.outcomes.ended(job)
+        files = texts_of(talk) if talk else set()
+        await forget_texts(self.ledger, self.team.shelf, files | given_to(entries))
 
     async def reconnected(self, session: Any) -> None:
         """Send again what a tab may have missed while its connection was cut: Chainlit replays nothing."""

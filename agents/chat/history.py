@@ -9,6 +9,7 @@ import json
 import re
 import sqlite3
 import urllib.parse
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,8 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         self._write = asyncio.Lock()
         self._tickets: dict[str, int] = {}
         self._deleted: set[str] = set()
+        self.on_deleted: Callable[[str, str, str | None], Awaitable[None]] | None = None
+        """Told of a chat that was deleted: its id, whose it was, and how its talk stood."""
 
         @event.listens_for(self.engine.sync_engine, "connect")
         def _pragmas(db: Any, _: Any) -> None:
@@ -144,15 +147,15 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         """Keep a thread, its name cut to what the side bar shows; one that was deleted does not come back."""
         if thread_id in self._deleted:
             return
-        short = re.sub(r"\s+", " ", name).strip()[:THREAD_NAME] if name else name
+        # A chat that begins with a file has no words to be named by: it is named by the file (see `name_thread`).
+        short = (re.sub(r"\s+", " ", name).strip()[:THREAD_NAME] if name else "") or None
         await super().update_thread(thread_id, name=short, user_id=user_id, metadata=metadata, tags=tags)
 
     async def name_thread(self, thread_id: str, name: str) -> None:
         """Name a thread that has no name yet."""
-        await self.execute_sql(
-            "UPDATE threads SET name = :name WHERE id = :id AND COALESCE(name, '') = ''",
-            {"id": thread_id, "name": name[:THREAD_NAME]},
-        )
+        rows = await self.execute_sql("SELECT name FROM threads WHERE id = :id", {"id": thread_id})
+        if not rows or not rows[0]["name"]:
+            await self.update_thread(thread_id, name=name)
 
     async def delete_thread(self, thread_id: str) -> None:
         """Forget a thread and how its talk stood; reports of its runs stay on the shelf.
@@ -160,8 +163,12 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         An open page, or a run that goes on, would else write it anew: Chainlit makes a thread of whatever is written.
         """
         self._deleted.add(thread_id)
+        rows = await self.execute_sql('SELECT "userIdentifier" AS owner FROM threads WHERE id = :id', {"id": thread_id})
+        talk = await self.talk(thread_id)
         await super().delete_thread(thread_id)
         await self.execute_sql("DELETE FROM dossier_talks WHERE thread_id = :id", {"id": thread_id})
+        if self.on_deleted is not None:
+            await self.on_deleted(thread_id, (rows[0]["owner"] or "") if rows else "", talk)
 
     async def settle_element(self, element_id: str, props: Row) -> None:
         """Change some props of a kept element."""
@@ -190,7 +197,9 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         return rows[0]["talk"] if rows else None
 
     async def keep_talk(self, thread_id: str, talk: str) -> None:
-        """Keep how a thread's talk stands."""
+        """Keep how a thread's talk stands; that of a deleted one does not come back."""
+        if thread_id in self._deleted:
+            return
         await self.execute_sql(
             "INSERT INTO dossier_talks VALUES (:id, :talk) ON CONFLICT (thread_id) DO UPDATE SET talk = :talk",
             {"id": thread_id, "talk": talk},

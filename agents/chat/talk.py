@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from pydantic import ValidationError
+
 from agents.chat.drafts import Draft
 from agents.contracts.base import Frozen, Mode
 from agents.contracts.brief import Query
@@ -46,6 +48,16 @@ class Talk(Frozen):
     """Where the depth picker stood at the last message."""
     cards: tuple[ShownCard, ...] = ()
     """Cards that are still to be acted on."""
+
+
+def texts_of(talk: str) -> set[str]:
+    """Name the texts of the files that a kept talk names, in whichever draft; none where it can't be read."""
+    try:
+        read = Talk.model_validate_json(talk)
+    except ValidationError:
+        return set()
+    scopes = (read.scope, *(draft.scope for draft in read.former))
+    return {file.card.text_hash for scope in scopes for file in scope.files}
 
 
 def splits_of(scope: Scope) -> tuple[str, ...]:
