@@ -188,13 +188,10 @@
 
     const title = make('p', 'ds-pop-title', q.title || q.site || q.url || 'Untitled source');
     title.dir = 'auto';
-    const meta = make('p', 'ds-pop-meta', [q.author, q.site, q.published ? day(q.published) : 'no date given'].filter(Boolean).join(' · '));
+    const meta = make('p', 'ds-pop-meta', [q.author, q.site, q.published ? day(q.published) : 'no date given', q.page ? `p. ${q.page}` : ''].filter(Boolean).join(' · '));
 
     const foot = make('div', 'ds-pop-foot');
-    const page = q.source_page;
-    const pageNumber = typeof page === 'number' || /^\d+$/.test(String(page ?? '')) ? Number(page) : 0;
-    const inContext = !pageNumber && page ? webAddress(page) : '';
-    foot.append(link('ds-btn ds-plain', inContext || chip.href, pageNumber ? `Open at page ${pageNumber}` : 'Open in context', 'out'));
+    foot.append(link('ds-btn ds-plain', chip.href, 'Open in context', 'out'));
     const original = webAddress(q.url);
     if (original) foot.append(link('ds-link', original, 'Original page'));
 
@@ -414,7 +411,7 @@
     if (pop && !pop.chip.isConnected) close(false);
   }
   // Chainlit's icon buttons have no names, and some of its parts say what they are in the wrong words.
-  const NAMES = { '#sidebar-trigger-button': 'Show or hide the history', '#search-chats-button': 'Search the history', '#new-chat-button': 'New chat', '#chat-submit': 'Send', '#stop-button': 'Stop answering', '#theme-toggle': 'Light or dark', '#user-nav-button': 'User', '.positive-feedback-off': 'Helpful', '.positive-feedback-on': 'Helpful, chosen', '.negative-feedback-off': 'Not helpful', '.negative-feedback-on': 'Not helpful, chosen' };
+  const NAMES = { '#sidebar-trigger-button': 'Show or hide the history', '#search-chats-button': 'Search the history', '#new-chat-button': 'New chat', '#chat-submit': 'Send', '#upload-button': 'Attach files', '#chat-settings-open-modal': 'Settings', '#stop-button': 'Stop answering', '#theme-toggle': 'Light or dark', '#user-nav-button': 'User', '.positive-feedback-off': 'Helpful', '.positive-feedback-on': 'Helpful, chosen', '.negative-feedback-off': 'Not helpful', '.negative-feedback-on': 'Not helpful, chosen' };
   const SHAPES = { 'lucide-copy': 'Copy', 'lucide-check': 'Copied', 'lucide-arrow-down': 'To the newest message', 'lucide-arrow-left': 'Close the panel', 'lucide-x': 'Close' };
   function nameThings() {
     for (const [where, name] of Object.entries(NAMES)) {
@@ -423,6 +420,7 @@
     for (const [shape, name] of Object.entries(SHAPES)) {
       for (const svg of document.querySelectorAll(`button:not([aria-label]) > svg.${shape}`)) if (!svg.parentElement.textContent.trim()) svg.parentElement.setAttribute('aria-label', name);
     }
+    for (const el of document.querySelectorAll('#upload-button[role]')) el.removeAttribute('role');
     for (const el of document.querySelectorAll('#thread-options:not([role])')) { el.setAttribute('role', 'button'); el.setAttribute('aria-label', 'Options of this chat'); }
     const outer = document.getElementById('thread-history')?.parentElement;
     if (outer?.tagName === 'UL') outer.setAttribute('role', 'presentation');

@@ -10,7 +10,7 @@ from agents.settings import ROOT
 
 WORDS: dict[str, Any] = {
     "chat": {
-        "input": {"placeholder": "Ask something, or type /"},
+        "input": {"placeholder": "Ask a question, drop in a file, or type /research"},
         "commands": {"button": "Commands"},
         "settings": {"title": "Settings", "customize": "Where a new question begins. What you say in the talk wins."},
         "messages": {"status": {"using": "", "used": ""}},

@@ -135,7 +135,7 @@ def leaf_handler(desk: Desk) -> Handler:
                 problems=tuple(problems),
                 **spent(ctx, started),
             )
-        tell("writing", f"from {len(facts)} facts of {len({fact.source_id for fact in facts})} sources")
+        tell("writing", _kept(len(facts), len({fact.source_id for fact in facts}), "from"))
         shown = spread(facts, desk.context_results)
         numbering = Numbering(shown, sources)
         stood_in = next((one.stood_in for one in done if isinstance(one, SourceDone) and one.stood_in), "")
@@ -167,7 +167,7 @@ def leaf_handler(desk: Desk) -> Handler:
                 f"{sum(1 for record in records if record.failed)} of {len(records)} searches failed",
             )
         ctx.emit("section", SectionWritten(node=ctx.path, title=leaf.title, words=len(markdown.split())))
-        tell(status, note or f"kept {len(facts)} facts of {len(sources)} sources")
+        tell(status, note or _kept(len(facts), len(sources), "kept"))
         return Finding(
             path=ctx.path,
             title=leaf.title,
@@ -335,12 +335,22 @@ def _gathered(
     return tuple(facts.values()), tuple(sources.values()), tuple(rejected), problems
 
 
+def _kept(facts: int, sources: int, verb: str) -> str:
+    return f"{verb} {facts} fact{'s' * (facts != 1)} of {sources} source{'s' * (sources != 1)}"
+
+
 def _nothing(records: tuple[SearchRecord, ...], rejected: tuple[RejectedSource, ...]) -> str:
     if records and all(record.failed for record in records):
         return "every search failed"
     if not rejected:
         return "no document matches"
     read = sum(1 for one in rejected if one.reason == READ_FOR_NOTHING)
+    if read == len(rejected):
+        return (
+            f"{read} documents read, none says anything to the point"
+            if read > 1
+            else "the one document found says nothing to the point"
+        )
     unread = len(rejected) - read
     parts = [f"{read} read, none says anything to the point"] if read else []
     parts += [f"{unread} could not be used"] if unread else []

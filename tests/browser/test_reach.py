@@ -39,7 +39,7 @@ def test_axe_finds_nothing_serious_on_the_main_screens(browser, server, shots, s
     page.say(PHRASE)
     page.page.wait_for_selector(".ds-nd")
     found["live"] = findings(page)
-    page.page.wait_for_selector(".ds-report[data-report=here]", timeout=40_000)
+    page.reads()
     page.page.locator(QUOTE_LINK).first.click()
     page.page.locator(".ds-pop mark").wait_for()
     page.page.wait_for_timeout(300)  # faded in
@@ -83,7 +83,7 @@ def test_nothing_scrolls_sideways_on_a_phone_or_at_twice_the_size(browser, serve
     page.say(PHRASE)
     page.page.wait_for_selector(".ds-nd")
     wide |= sideways(page, "live")
-    page.page.wait_for_selector(".ds-report[data-report=here]", timeout=40_000)
+    page.reads()
     wide |= sideways(page, "report")
     page.page.set_viewport_size({"width": 360, "height": 740})
     page.page.locator(QUOTE_LINK).first.click()
