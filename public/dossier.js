@@ -380,6 +380,39 @@
   }
   let sawWelcome = false;
 
+  // ------------------------------------------------------------------ nothing moves that the reader did not move
+  // A question that is sent is put at the top of the window; if a card above it folds meanwhile, it slides out of view.
+  let askedCount = 0;
+  function stayAtQuestion() {
+    const asked = document.querySelectorAll('[data-step-type="user_message"]');
+    const sent = asked.length === askedCount + 1 && askedCount > 0;
+    askedCount = asked.length;
+    if (!sent) return;
+    const last = asked[asked.length - 1], frame = last.closest('.overflow-y-auto');
+    const back = () => { if (last.isConnected && frame && last.getBoundingClientRect().top < frame.getBoundingClientRect().top - 8) last.scrollIntoView({ block: 'start' }); };
+    const waits = [500, 900, 1500].map((ms) => setTimeout(back, ms));
+    const leave = () => waits.forEach(clearTimeout);
+    for (const kind of ['wheel', 'touchstart', 'pointerdown']) addEventListener(kind, leave, { once: true, passive: true, capture: true });
+  }
+  // A run that ends folds to one line; above the window's edge that would pull everything below it up.
+  const bottoms = new WeakMap();
+  const frameOf = (step) => step.closest('.overflow-y-auto');
+  const note = (step) => { const frame = frameOf(step); if (frame) bottoms.set(step, step.getBoundingClientRect().bottom - frame.getBoundingClientRect().top); };
+  const folding = new ResizeObserver((changes) => {
+    for (const { target } of changes) {
+      const frame = frameOf(target), was = bottoms.get(target);
+      if (!frame) continue;
+      const now = target.getBoundingClientRect().bottom - frame.getBoundingClientRect().top;
+      if (was !== undefined && was < 120 && now < was - 80) frame.scrollTop -= was - now;
+      note(target);
+    }
+  });
+  let noting = 0;
+  addEventListener('scroll', () => { cancelAnimationFrame(noting); noting = requestAnimationFrame(() => document.querySelectorAll('.step:has([data-job])').forEach(note)); }, { passive: true, capture: true });
+  function watchRuns() {
+    for (const step of document.querySelectorAll('.step:has([data-job])')) if (!bottoms.has(step)) { note(step); folding.observe(step); }
+  }
+
   // ------------------------------------------------------------------ what React draws and we finish
   function dress() {
     for (const chip of document.querySelectorAll(`${CHIP}:not([aria-haspopup])`)) {
@@ -392,6 +425,8 @@
     const welcome = document.getElementById('welcome-screen');
     if (welcome) { sawWelcome = true; opened = ''; }
     atLastQuestion();
+    stayAtQuestion();
+    watchRuns();
     if (welcome && !welcome.querySelector('.ds-welcome')) {
       const box = make('div', 'ds-welcome');
       box.append(make('h1', '', 'What do you need to know?'), make('p', '', 'Ask something broad. We narrow it together, you see the plan and its price, and nothing starts until you say so.'));

@@ -268,7 +268,9 @@ def _leaves(findings: tuple[Finding, ...]) -> list[Finding]:
 
 def _reasons(findings: tuple[Finding, ...], problems: tuple[Problem, ...]) -> tuple[str, ...]:
     """Say why the report is only partial, branch by branch."""
-    weak = [f"{part.title}: {part.note or part.status}" for part in _leaves(findings) if part.status != "done"]
+    weak = [
+        f"{part.title.rstrip('.?!')}: {part.note or part.status}" for part in _leaves(findings) if part.status != "done"
+    ]
     return (*weak, *(f"Summary and conclusion: {problem.message}" for problem in problems))
 
 
