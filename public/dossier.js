@@ -473,7 +473,7 @@
     if (!box || box.tagName !== 'TEXTAREA') return;
     const now = document.querySelector('.ds-run[data-job="running"], .ds-run[data-job="queued"]') ? 'run' : document.querySelector('.ds-contract[data-contract="draft"][data-ready="yes"]') ? 'draft' : '';
     if (!box.dataset.dsHint) plainHint = box.placeholder || plainHint;
-    const said = now ? HINTS[now][narrow.matches ? 1 : 0] : plainHint;
+    const said = now ? HINTS[now][narrow.matches ? 1 : 0] : narrow.matches ? 'Ask a question' : plainHint;
     if (box.placeholder === said) return;
     box.placeholder = said;
     box.dataset.dsHint = now || 'plain';

@@ -12,7 +12,7 @@ When = Literal["draft", "running", "before"]
 _NEXT: dict[When, str] = {
     "draft": "",
     "running": "This run keeps to what its contract names; your next question searches {them} too.",
-    "before": "Your next question searches {them}. Questions and files stay in this chat.",
+    "before": "Your next question searches {them}; no other chat does.",
 }
 
 

@@ -135,9 +135,9 @@ class Chat:
         given = await given_files(message)
         if given and not message.content.strip():
             # Else a chat that begins with a file would have no name.
-            name, thread = plain_name(given[0].name), cl.context.session.thread_id
-            await self.history.name_thread(thread, name)
-            await cl.context.emitter.emit("first_interaction", {"interaction": name, "thread_id": thread})
+            thread = cl.context.session.thread_id
+            if not await self.history.thread_name(thread):
+                await self._name(thread, plain_name(given[0].name))
         await self.answer(message.content, message.command, message.modes or {}, given)
 
     async def picked(self, texts: object) -> None:
@@ -209,6 +209,19 @@ class Chat:
                 after = conversation.talk.model_copy(update={"cards": stage.cards})
                 if after != before:
                     await self.history.keep_talk(session.thread_id, after.model_dump_json())
+                    await self._renamed(session.thread_id, before, after)
+
+    async def _renamed(self, thread_id: str, before: Talk, after: Talk) -> None:
+        """Name a chat that began with files, and so was named by one, after its first question."""
+        if before.scope.question or not after.scope.question or not before.scope.files:
+            return
+        if await self.history.thread_name(thread_id) in {file.name for file in before.scope.files}:
+            await self._name(thread_id, after.scope.question)
+
+    async def _name(self, thread_id: str, name: str) -> None:
+        """Name a chat, in the history and in the side bar of the page at hand."""
+        await self.history.update_thread(thread_id, name=name)
+        await cl.context.emitter.emit("first_interaction", {"interaction": name, "thread_id": thread_id})
 
     def _talking(self, thread_id: str) -> asyncio.Lock:
         """One message of a chat at a time, from whichever tab: the phrase sent twice must find a run at the second."""

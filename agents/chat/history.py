@@ -147,15 +147,14 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         """Keep a thread, its name cut to what the side bar shows; one that was deleted does not come back."""
         if thread_id in self._deleted:
             return
-        # A chat that begins with a file has no words to be named by: it is named by the file (see `name_thread`).
+        # A chat that begins with a file has no words to be named by: it is named by the file (see `Chat.message`).
         short = (re.sub(r"\s+", " ", name).strip()[:THREAD_NAME] if name else "") or None
         await super().update_thread(thread_id, name=short, user_id=user_id, metadata=metadata, tags=tags)
 
-    async def name_thread(self, thread_id: str, name: str) -> None:
-        """Name a thread that has no name yet."""
+    async def thread_name(self, thread_id: str) -> str:
+        """Return the name of a thread; empty when it has none yet."""
         rows = await self.execute_sql("SELECT name FROM threads WHERE id = :id", {"id": thread_id})
-        if not rows or not rows[0]["name"]:
-            await self.update_thread(thread_id, name=name)
+        return (rows[0]["name"] or "") if rows else ""
 
     async def delete_thread(self, thread_id: str) -> None:
         """Forget a thread and how its talk stood; reports of its runs stay on the shelf.

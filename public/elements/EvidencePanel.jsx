@@ -60,10 +60,11 @@ parts.EvidencePanel = parts.EvidencePanel || (function () {
 
   function Claims({ doc, quoteAt }) {
     const claims = list(doc.claims)
+    const by = (r) => [r.author, r.site].filter(has).join(', ')
     const facts = useMemo(() => {
       const m = {}
-      for (const r of list(doc.references)) for (const q of list(r.quotes)) if (has(q.fact_id)) m[q.fact_id] = { text: q.text, n: r.n, site: r.site }
-      for (const r of list(doc.references)) if (has(r.source_id)) m['s' + r.source_id] = { n: r.n, site: r.site }
+      for (const r of list(doc.references)) for (const q of list(r.quotes)) if (has(q.fact_id)) m[q.fact_id] = { text: q.text, n: r.n, site: by(r) }
+      for (const r of list(doc.references)) if (has(r.source_id)) m['s' + r.source_id] = { n: r.n, site: by(r) }
       return m
     }, [doc])
     if (!claims.length) return <p className="ds-dim" style={{ padding: '14px 0' }}>No claims were checked in this run.</p>
@@ -74,7 +75,7 @@ parts.EvidencePanel = parts.EvidencePanel || (function () {
         <h3>{name} ({rows.length})</h3>
         <ul>
           {rows.length ? rows.map((e, i) => {
-            const f = facts[e.fact_id] || {}, n = f.n ?? (facts['s' + e.source_id] || {}).n
+            const from = facts['s' + e.source_id] || {}, f = facts[e.fact_id] || { site: from.site }, n = f.n ?? from.n
             return <li key={i}><span dir="auto">{f.text ? `“${f.text.length > 110 ? f.text.slice(0, 108).trimEnd() + '…' : f.text}”` : 'Evidence'}</span> {has(n) && has(e.fact_id) ? <a href={quoteAt(e.fact_id)} target="_blank" rel="noopener noreferrer" aria-label={`Source ${n}`}>{n}</a> : null}<small>{[f.site || e.domain, has(e.strength) ? (typeof e.strength === 'number' ? `strength ${e.strength.toFixed(2)}` : String(e.strength).replace(/_/g, ' ')) : ''].filter(has).join(', ')}</small></li>
           }) : <li className="ds-dim">None found.</li>}
         </ul>

@@ -128,16 +128,19 @@ def test_a_run_is_stopped_by_a_word(tab, server):
 
 
 def test_on_a_phone_the_message_can_be_sent(tab):
-    page = tab(width=390, height=844)
+    page = tab(width=360, height=740)
     page.say(FEASIBLE)
     page.page.wait_for_selector(".ds-contract")
-    page.page.wait_for_timeout(500)
-    wide = page.page.evaluate("document.documentElement.scrollWidth")
+    page.page.locator("#chat-input").click()
+    page.page.keyboard.insert_text("6 minutes")
+    page.page.locator("#chat-submit:not([disabled])").wait_for()
     box = page.page.locator("#chat-submit").bounding_box()
     page.shot("11-phone")
-    assert wide <= 390
+    assert page.wide() <= 0
     assert box is not None
-    assert box["x"] + box["width"] <= 390
+    assert box["x"] + box["width"] <= 360 - 8
+    page.page.locator("#chat-submit").click()
+    page.sees("Changed: 6 minutes instead of 5 minutes.")
 
 
 def test_a_killed_server_goes_on_with_its_run_and_one_asked_to_stop_stops_within_seconds(browser, tmp_path, shots):

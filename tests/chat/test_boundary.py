@@ -470,3 +470,53 @@ async def test_a_run_that_is_deleted_while_it_is_watched_is_gone_for_good(held_c
     assert [text for text in page.texts() if "no report was written" in text]
     await page.say("Is it over?")
     assert "went wrong" not in " ".join(page.texts("assistant_message"))
+
+
+# ---- names in the history
+
+
+async def test_a_chat_is_named_by_its_first_question_and_renamed_by_its_owner_only(chat, http):
+    from chainlit.auth import create_jwt
+
+    page = Page()
+    await page.say(QUESTION + " " + "x" * 100)
+    thread = page.session.thread_id
+    for _ in range(250):
+        if name := await chat.history.thread_name(thread):
+            break
+        await asyncio.sleep(0.02)
+    assert name.startswith(QUESTION)
+    assert len(name) == 80
+
+    async def rename(to, user):
+        token = create_jwt(cl.User(identifier=user))
+        body = {"threadId": thread, "name": to}
+        return await http.put("/project/thread", json=body, headers={"authorization": f"Bearer {token}"})
+
+    assert (await rename("Ferries", "mallory")).status_code in {401, 403, 404}
+    assert await chat.history.thread_name(thread) == name
+    assert (await rename("Ferries\n  in winter " + "y" * 200, "local")).status_code == 200
+    assert (await chat.history.thread_name(thread)).startswith("Ferries in winter y")
+    assert len(await chat.history.thread_name(thread)) == 80
+    assert (await rename("   ", "local")).status_code == 200
+    assert (await chat.history.thread_name(thread)).startswith("Ferries")
+
+
+async def test_a_chat_is_deleted_by_its_owner_only(chat, http):
+    from chainlit.auth import create_jwt
+
+    page = Page()
+    await page.say(QUESTION)
+    thread = page.session.thread_id
+    await until(lambda: page.elements("ContractCard"))
+
+    async def delete(user):
+        token = create_jwt(cl.User(identifier=user))
+        return await http.request(
+            "DELETE", "/project/thread", json={"threadId": thread}, headers={"authorization": f"Bearer {token}"}
+        )
+
+    assert (await delete("mallory")).status_code in {401, 403, 404}
+    assert await chat.history.get_thread(thread)
+    assert (await delete("local")).status_code == 200
+    assert await chat.history.get_thread(thread) is None

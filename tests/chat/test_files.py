@@ -37,9 +37,7 @@ async def drafted(talker):
 
 async def test_a_file_alone_is_named_and_waits_for_a_question(talker):
     (said,) = await given(talker, "", ("minutes.md", CLOSURES))
-    assert said == Say(
-        "Added to your files: **minutes.md**. Your next question searches it. Questions and files stay in this chat."
-    )
+    assert said == Say("Added to your files: **minutes.md**. Your next question searches it; no other chat does.")
 
     contract = await drafted(talker)
     assert [file.name for file in contract.brief.files] == ["minutes.md"]
@@ -176,6 +174,8 @@ async def test_a_chat_and_its_files_are_there_after_a_restart(own, serve):
     thread = page.session.thread_id
     await until_named(own, thread)
 
+    assert (await own.history.get_thread(thread))["name"] == "note.pdf"
+
     again = serve(own.team)
     reopened = Page(thread_id=thread)
     reopened.session.has_first_interaction = True
@@ -183,7 +183,7 @@ async def test_a_chat_and_its_files_are_there_after_a_restart(own, serve):
 
     assert [file["name"] for file in reopened.elements("ContractCard")[-1]["props"]["files"]] == ["note.pdf"]
     kept = await again.history.get_thread(thread)
-    assert kept["name"] == "note.pdf"
+    assert kept["name"] == WARM[:80]
     assert [element["name"] for element in kept["elements"] if element["type"] == "file"] == ["note.pdf"]
     await again.history.engine.dispose()
 
