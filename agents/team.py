@@ -1,4 +1,4 @@
-"""The composition root: settings in, a wired team out. The only importer of adapters.
+"""The composition root: settings in, a wired team out. With `sourcing` and `keeping` the only importer of adapters.
 
 What the faces (chat, routes, command line) may use of this module: `Team`, `open_team`.
 """
