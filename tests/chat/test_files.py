@@ -104,6 +104,8 @@ async def test_a_run_keeps_to_its_files_and_the_next_question_has_the_new_one(he
     (said,) = await given(held, "", ("minutes.md", CLOSURES))
 
     assert "This run keeps to what its contract names" in said.text
+    assert "what it searches is part of what you authorized" in (await held("drop file 1"))[0].text
+    assert "what it searches is part of what you authorized" in (await held("web only"))[0].text
     held.model.go.set()
     await held.conversation.job.wait()
     acts = await held(f"/research {QUESTION}")
