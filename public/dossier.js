@@ -409,7 +409,37 @@
   });
   let noting = 0;
   addEventListener('scroll', () => { cancelAnimationFrame(noting); noting = requestAnimationFrame(() => document.querySelectorAll('.step:has([data-job])').forEach(note)); }, { passive: true, capture: true });
+  // A panel that opens makes the page narrower and what stands above longer: the line that was at the top stays there.
+  let held = null;
+  const LINES = '.ds-article > *, .ds-report > header, .ds-run, .ds-contract > header, [data-step-type] .message-content:not(:has(.ds-report, .ds-run, .ds-contract))';
+  const lines = (frame) => [...frame.querySelectorAll(LINES)];
+  function remember(frame, settled) {
+    // The browser scrolls by itself when the width changes, before anybody is told that it has.
+    if (!settled && held && held.frame === frame && held.width !== frame.clientWidth) return;
+    const edge = frame.getBoundingClientRect().top + 12;
+    const parts = lines(frame), nth = parts.findIndex((el) => el.getBoundingClientRect().bottom > edge);
+    held = nth < 0 ? null : { frame, nth, at: parts[nth].getBoundingClientRect().top, width: frame.clientWidth };
+  }
+  function keepPlace() {
+    if (!held || held.frame.clientWidth === held.width) return;
+    const line = lines(held.frame)[held.nth]; // by its number: a card may have been drawn anew
+    const moved = line ? line.getBoundingClientRect().top - held.at : 0;
+    if (Math.abs(moved) > 1) held.frame.scrollTop += moved;
+  }
+  const widths = new ResizeObserver((changes) => {
+    for (const { target } of changes) {
+      if (!held || held.frame !== target || target.clientWidth === held.width) continue;
+      keepPlace();
+      clearTimeout(widths.settled);
+      widths.settled = setTimeout(() => { keepPlace(); remember(target, true); }, 350);
+    }
+  });
+  let seen = 0;
+  addEventListener('scroll', (e) => { const frame = e.target; if (frame instanceof Element && frame.matches('.overflow-y-auto') && frame.querySelector('.step')) { cancelAnimationFrame(seen); seen = requestAnimationFrame(() => remember(frame)); } }, { passive: true, capture: true });
+  const frames = new WeakSet();
   function watchRuns() {
+    const frame = document.querySelector('.step')?.closest('.overflow-y-auto');
+    if (frame && !frames.has(frame)) { frames.add(frame); widths.observe(frame); }
     for (const step of document.querySelectorAll('.step:has([data-job])')) if (!bottoms.has(step)) { note(step); folding.observe(step); }
   }
 
@@ -466,12 +496,13 @@
   const HINTS = {
     run: ['Ask how it is going, add guidance, or say: finish, stop, drop branch 2', 'Ask, guide, finish or stop'],
     draft: ['Ask for a change, or type: Authorized to execute', 'Ask for a change'],
+    report: ['Ask about this report, or something new', 'Ask about this report'],
   };
   let plainHint = '';
   function hint() {
     const box = document.getElementById('chat-input');
     if (!box || box.tagName !== 'TEXTAREA') return;
-    const now = document.querySelector('.ds-run[data-job="running"], .ds-run[data-job="queued"]') ? 'run' : document.querySelector('.ds-contract[data-contract="draft"][data-ready="yes"]') ? 'draft' : '';
+    const now = document.querySelector('.ds-run[data-job="running"], .ds-run[data-job="queued"]') ? 'run' : document.querySelector('.ds-contract[data-contract="draft"][data-ready="yes"]') ? 'draft' : document.querySelector('.ds-report') ? 'report' : '';
     if (!box.dataset.dsHint) plainHint = box.placeholder || plainHint;
     const said = now ? HINTS[now][narrow.matches ? 1 : 0] : narrow.matches ? 'Ask a question' : plainHint;
     if (box.placeholder === said) return;

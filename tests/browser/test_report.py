@@ -59,9 +59,16 @@ def test_contents_jump_to_their_parts(report):
 
 
 def test_the_evidence_panel_holds_sources_claims_and_how_it_was_made(report):
-    report.page.get_by_role("button", name="Evidence").click()
+    line = report.page.locator(".ds-article h2", has_text="References")
+    line.evaluate("e => e.scrollIntoView({block: 'start'})")
+    report.page.wait_for_timeout(300)
+    at = line.bounding_box()["y"]
+    report.page.locator(".ds-report").get_by_role("button", name="Evidence").evaluate("e => e.click()")
     panel = report.page.locator(".ds-ev")
     panel.get_by_role("tab", name="Sources").wait_for()
+    report.page.wait_for_timeout(600)
+    # The page is narrower now and all above it longer: what was read stays where it was.
+    assert abs(line.bounding_box()["y"] - at) < 60
     assert panel.locator(".ds-src").count() >= 2
     panel.get_by_label("Filter sources").fill("zzz nothing")
     panel.get_by_text("No source matches").wait_for()
