@@ -170,8 +170,9 @@ parts.ContractCard = parts.ContractCard || (function () {
     return (
       <ul className="ds-files">
         {files.map((file, i) => (
-          <li key={file.name}><span className="ds-file" dir="auto">{file.name}</span>{has(file.note) ? <span className="ds-dim ds-small"> {file.note}</span> : null}
-            {editable ? <button type="button" className="ds-x" aria-label={`Leave out: ${file.name}`} onClick={() => say(`drop file ${i + 1}`)}>{Icon(React, 'close', 11)}</button> : null}</li>
+          <li key={file.name}><span className="ds-file" dir="auto">{file.name}</span>{' '}
+            <span className="ds-file-end">{has(file.note) ? <span className="ds-dim ds-small">{file.note} </span> : null}
+              {editable ? <button type="button" className="ds-x" aria-label={`Leave out: ${file.name}`} onClick={() => say(`drop file ${i + 1}`)}>{Icon(React, 'close', 11)}</button> : null}</span></li>
         ))}
       </ul>
     )
