@@ -187,10 +187,12 @@ class Settings(BaseSettings):
     @staticmethod
     def default_model() -> str:
         """Choose a model by the keys present; the offline engine when there is none."""
-        for variable, model in KEY_NAMES:
-            if usable_key(os.environ.get(variable, "")):
-                return model
-        return OFFLINE
+        return next(iter(usable_models()), OFFLINE)
+
+
+def usable_models() -> tuple[str, ...]:
+    """Name a model for each provider key that is there, in the order of preference."""
+    return tuple(model for variable, model in KEY_NAMES if usable_key(os.environ.get(variable, "")))
 
 
 def search_values(names: Iterable[str]) -> dict[str, str]:

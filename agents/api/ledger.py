@@ -108,6 +108,7 @@ class Ledger:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._forgotten: set[str] = set()
         path.parent.mkdir(parents=True, exist_ok=True)
         with closing(self._open()) as db, db:
             db.executescript(_DDL)
@@ -123,7 +124,9 @@ class Ledger:
         return await asyncio.to_thread(run)
 
     async def write(self, entry: Entry) -> None:
-        """Keep an entry; a later one of the same job takes its place."""
+        """Keep an entry; a later one of the same job takes its place. One that was deleted does not come back."""
+        if entry.id in self._forgotten:
+            return
         row = (entry.id, entry.owner, entry.thread_id, entry.created, entry.status, entry.model_dump_json())
         await self._do(lambda db: db.execute("INSERT OR REPLACE INTO dossier_jobs VALUES (?,?,?,?,?,?)", row))
 
@@ -139,6 +142,14 @@ class Ledger:
     async def in_thread(self, thread_id: str, owner: str) -> list[Entry]:
         """List the jobs of one chat, oldest first."""
         return await self._read("WHERE thread_id = ? AND owner = ? ORDER BY created, rowid", (thread_id, owner))
+
+    async def mentioning(self, words: str) -> list[Entry]:
+        """List the jobs of everybody whose entry holds these words."""
+        return await self._read("WHERE entry LIKE ?", (f"%{words}%",))
+
+    def forget(self, job_ids: Collection[str]) -> None:
+        """Enter these jobs no more: whoever follows them to their end would write them anew after they were deleted."""
+        self._forgotten.update(job_ids)
 
     async def _read(self, where: str, values: tuple[str | int, ...]) -> list[Entry]:
         rows = await self._do(lambda db: db.execute(f"SELECT entry FROM dossier_jobs {where}", values).fetchall())

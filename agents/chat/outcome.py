@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 SHUT_DOWN = "The server was shut down while this ran. What it had read is kept; start it again for a report."
 OPENING_S = 1.0
 """Seconds after which a page that opens a chat has surely been sent it."""
+ENDING_S = 20.0
+"""Seconds that a stopped run gets to come to its end."""
 Step = dict[str, Any]
 """A step as Chainlit sends and keeps it."""
 
@@ -76,6 +78,12 @@ class Outcomes:
         task = asyncio.get_running_loop().create_task(self.again(tab, known, OPENING_S), context=contextvars.Context())
         self._watching.add(task)
         task.add_done_callback(self._watching.discard)
+
+    async def ended(self, job: Job) -> None:
+        """Wait until a run that was stopped is over and entered; as long as that takes, but not for ever."""
+        watching = [task for task in self._watching if task.get_name() == f"watch-{job.id}"]
+        if watching:
+            await asyncio.wait(watching, timeout=ENDING_S)
 
     async def close(self, timeout_s: float = 5.0) -> None:
         """Wait until what ended was shown and entered."""

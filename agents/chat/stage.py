@@ -8,8 +8,8 @@ import chainlit as cl
 from chainlit.session import WebsocketSession, ws_sessions_id
 
 from agents.chat.acts import Act, Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
-from agents.chat.conversation import ShownCard
 from agents.chat.history import History
+from agents.chat.talk import ShownCard
 from agents.chat.views import (
     PHRASE_LINE,
     STARTED_LINE,

@@ -172,6 +172,8 @@ def wider(brief: Brief, edit: Edit) -> str:
         return f"a report in {language_name(edit.language)} needs other sections than the planned ones"
     if edit.time_given and (edit.minutes is None or (brief.minutes is not None and edit.minutes > brief.minutes)):
         return f"{time_words(edit.minutes)} is more than the {time_words(brief.minutes)} you authorized"
+    if edit.drop_files or edit.places is not None:
+        return "what it searches is part of what you authorized"
     if edit.lift or edit.all_domains or edit.any_date:
         return "that would search more than you authorized"
     if any(not in_both(brief.domains, (name,)) for name in edit.domains):

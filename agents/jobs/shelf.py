@@ -52,6 +52,15 @@ class Shelf:
         except OSError as error:
             raise SourceError(text_hash, "its stored copy is gone") from error
 
+    async def drop(self, text_hash: str) -> bool:
+        """Forget a text that nothing needs any more; False where it is not kept, or is kept for others too."""
+        path = self._text_path(text_hash)
+        try:
+            await asyncio.to_thread(path.unlink)
+        except OSError:
+            return False
+        return True
+
     async def keep_report(self, document: ReportDocument) -> Path:
         """Keep a report; a later one of the same job takes its place."""
         path = self._report_path(document.job_id)

@@ -38,6 +38,10 @@ class DatabaseShelf(Shelf):
             raise SourceError(text_hash, "its stored copy is gone")
         return bytes(body).decode("utf-8", "surrogatepass")
 
+    async def drop(self, text_hash: str) -> bool:
+        # Other machines share these texts, and their chats are not known here.
+        return False
+
     async def keep_report(self, document: ReportDocument) -> Path:
         return self.folder
 

@@ -252,7 +252,7 @@ def _reasons(outcome: Outcome, words: Wording) -> tuple[str, ...]:
         for node in _short(top):
             if not any(node.title in reason for reason in outcome.reasons):
                 note = _sentence(ended_note(node, words) or node.note or words.statuses.get(node.status, node.status))
-                reasons.append(words.part.format(title=node.title.rstrip("."), note=note))
+                reasons.append(words.part.format(title=node.title.rstrip(".?!"), note=note))
     reasons += [words.seed.format(url=url) for url in outcome.seed_failures]
     if not reasons:
         reasons += [words.step.format(message=problem.message) for problem in outcome.problems]
@@ -260,10 +260,13 @@ def _reasons(outcome: Outcome, words: Wording) -> tuple[str, ...]:
 
 
 def _short(node: Finding) -> Iterator[Finding]:
-    """Find the nodes that are not done, the deepest of each branch: a parent is only short because they are."""
+    """Find the nodes that are not done, the deepest of each branch: a parent is only short because they are.
+
+    A parent is named too where its note says more than what its branches say by themselves.
+    """
     below = [short for child in node.children for short in _short(child)]
     yield from below
-    if node.status != "done" and (not below or node.note):
+    if node.status != "done" and (not below or (node.note and not any(short.title in node.note for short in below))):
         yield node
 
 

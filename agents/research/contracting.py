@@ -5,6 +5,7 @@ from agents.contracts.brief import Brief
 from agents.contracts.contract import Caps, Contract
 from agents.contracts.plan import Leaf, Node, Plan
 from agents.research.forecasting import forecast_of
+from agents.search.base import FILES_NAME, LIBRARY_NAME, SAMPLE_NAME
 
 
 class Bounds(Frozen):
@@ -110,6 +111,22 @@ def make_contract(
         plans=fitting,
         caps=caps,
         forecast=forecast_of(brief, fitting, caps, reasons=reasons, challenge=challenge),
-        models=models,
-        retrievers=retrievers,
+        models=tuple(dict.fromkeys((*models, *(name for _, name in brief.models)))),
+        retrievers=searched_in(brief, retrievers),
     )
+
+
+def searched_in(brief: Brief, retrievers: tuple[str, ...]) -> tuple[str, ...]:
+    """Name what a brief searches, of all that the server can.
+
+    The invented sample steps aside for files of the user's own (see `agents.search.given`).
+    """
+    documents = {LIBRARY_NAME, SAMPLE_NAME}
+    names = retrievers
+    if set(brief.places) == {"library"}:
+        names = tuple(name for name in names if name in documents) or (SAMPLE_NAME,)
+    elif set(brief.places) == {"web"}:
+        names = tuple(name for name in names if name not in documents) or retrievers
+    if not brief.files:
+        return names
+    return (FILES_NAME, *(name for name in names if name != SAMPLE_NAME))

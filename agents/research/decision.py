@@ -37,7 +37,7 @@ _TAGS: dict[Cause, str] = {
     "exhausted": "#RETRY_EXHAUSTED",
     "novelty": "#EARLY_STOP",
 }
-_URL = re.compile(r"(?:https?://|library:)[^\s<>\"'“”]+")
+_URL = re.compile(r"(?:https?://|library:|upload:)[^\s<>\"'“”]+")
 _CLOSING = ".,;:!?)]}'"
 
 

@@ -278,7 +278,7 @@ def _reasons(findings: tuple[Finding, ...], problems: tuple[Problem, ...]) -> tu
     """Say why the report is only partial, branch by branch."""
     # What the user stopped or dropped is said by the report itself, in its own language.
     weak = [
-        f"{part.title}: {part.note or part.status}"
+        f"{part.title.rstrip('.?!')}: {part.note or part.status}"
         for part in _leaves(findings)
         if part.status != "done" and not part.ended
     ]

@@ -101,7 +101,7 @@ def leaf_handler(desk: Desk) -> Handler:
         written = Written()
         if facts:
             if STOPPED not in cut:
-                tell("writing", f"from {len(facts)} facts of {len({fact.source_id for fact in facts})} sources")
+                tell("writing", _kept(len(facts), len({fact.source_id for fact in facts}), "from"))
             written = await _section(ctx, desk, given, facts, sources)
             cut |= written.cut
             problems += written.problems
@@ -112,7 +112,7 @@ def leaf_handler(desk: Desk) -> Handler:
             note = f"you stopped it; {len(facts)} facts of {len(sources)} sources were kept" if facts else NOTHING_YET
         elif cut:
             status, note = ("partial", note or SHORTENED) if facts else ("stopped", SHORTENED)
-        tell(status, note or f"kept {len(facts)} facts of {len(sources)} sources")
+        tell(status, note or _kept(len(facts), len(sources), "kept"))
         stood_in = next((one.stood_in for one in done if isinstance(one, SourceDone) and one.stood_in), "")
         return Finding(
             path=ctx.path,
@@ -348,12 +348,22 @@ def _gathered(
     return tuple(facts.values()), tuple(sources.values()), tuple(rejected), problems
 
 
+def _kept(facts: int, sources: int, verb: str) -> str:
+    return f"{verb} {facts} fact{'s' * (facts != 1)} of {sources} source{'s' * (sources != 1)}"
+
+
 def _nothing(records: tuple[SearchRecord, ...], rejected: tuple[RejectedSource, ...]) -> str:
     if records and all(record.failed for record in records):
         return "every search failed"
     if not rejected:
         return "no document matches"
     read = sum(1 for one in rejected if one.reason == READ_FOR_NOTHING)
+    if read == len(rejected):
+        return (
+            f"{read} documents read, none says anything to the point"
+            if read > 1
+            else "the one document found says nothing to the point"
+        )
     unread = len(rejected) - read
     parts = [f"{read} read, none says anything to the point"] if read else []
     parts += [f"{unread} could not be used"] if unread else []

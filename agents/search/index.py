@@ -95,14 +95,20 @@ class Noted:
 
 
 class Index:
-    """The documents and passages of one index file. Not safe for use by several threads at once.
+    """The documents and passages of one index file, or of none: then it is gone with its process.
+
+    Not safe for use by several threads at once.
 
     Raises:
         ConfigError: the file is a database of something else.
         sqlite3.Error: from every method, when the file cannot be read or written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
+        if path is None:
+            self._db = sqlite3.connect(":memory:", check_same_thread=False)
+            self._db.executescript(_TABLES)
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         self._db = _opened(path)
 

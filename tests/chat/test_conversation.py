@@ -6,8 +6,8 @@ import pytest
 
 from agents.chat.acts import Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
 from agents.chat.afterwards import MORE, NOTHING_THERE
-from agents.chat.conversation import COMMAND_HELP, NEAR_MISS, Talk
 from agents.chat.progress import view_of
+from agents.chat.talk import COMMAND_HELP, NEAR_MISS, Talk
 from agents.contracts.brief import Query, ScopingTurn
 from agents.errors import BadOutput, ModelError, NotFeasible
 from agents.events import Noted
