@@ -25,6 +25,7 @@ def kept_jobs(settings: Settings) -> Jobs:
         workers=settings.worker_jobs,
         runs=settings.runs_jobs,
         keep_days=settings.keep_days,
+        planner_window_s=settings.planner_pending_window_ms / 1000,
         reread_keys=reread_keys,
     )
     return DurableJobs(Shelf(settings.data_dir), time.monotonic, where, per_job=settings.max_concurrency)

@@ -292,16 +292,25 @@ class Engine:
             raise ConfigError(f"The job engine can't start: {' '.join(str(error).split())[:200]}") from error
 
     def _register(self, engine: sa.Engine | None) -> None:
-        DBOS.migrate(self.url)
         client = DBOSClient(
             system_database_url=self.url, system_database_engine=engine, serializer=DBOSPortableJSONSerializer()
         )
-        client.register_queue(
-            QUEUE, worker_concurrency=self.workers, partition_concurrency=self.per_user,
-            polling_interval_sec=self.poll_s, on_conflict="always_update", application_name="dossier",
-        )  # fmt: skip
-        if engine is None:
-            client.destroy()
+
+        def register() -> None:
+            client.register_queue(
+                QUEUE, worker_concurrency=self.workers, partition_concurrency=self.per_user,
+                polling_interval_sec=self.poll_s, on_conflict="always_update", application_name="dossier",
+            )  # fmt: skip
+
+        try:
+            register()
+        except SQLAlchemyError:
+            # The engine's tables are not there, or of an older version of it: only then is it worth the time.
+            DBOS.migrate(self.url)
+            register()
+        finally:
+            if engine is None:
+                client.destroy()
 
     async def close(self) -> None:
         """Stop the engine; what runs is cut off and taken up at the next start."""

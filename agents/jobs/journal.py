@@ -75,7 +75,6 @@ class Journal:
                 "stage": event.stage,
                 "blocked_reason": event.blocked_reason,
                 "note": event.note,
-                "metadata": json.dumps({"orchestrator": {"stage": event.stage}}),
             }
         self._batch.told.append(told)
         self._wake.set()

@@ -2,10 +2,12 @@
 
 import asyncio
 import contextvars
+import json
 import logging
 import uuid
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from agents.budget import Budget, Limits
@@ -13,13 +15,14 @@ from agents.contracts.job import OVER, JobStatus
 from agents.contracts.outcome import Commission, Outcome
 from agents.contracts.report import ReportDocument
 from agents.errors import BadRequest, DossierError, ModelError
-from agents.events import JobChanged
+from agents.events import JobChanged, Numbered
 from agents.jobs.database import Database
 from agents.jobs.durable import CODE_VERSION, ENGINE_ERRORS, DurableCtx, Engine, Host
 from agents.jobs.filelock import InUse, held_by
 from agents.jobs.journal import Journal
 from agents.jobs.limits import ProcessLimits
 from agents.jobs.live import DurableRun
+from agents.jobs.orchestrator import orchestrator
 from agents.jobs.outcome_rows import rows_of
 from agents.jobs.running import Clock, Run
 from agents.jobs.service import Job, Jobs, Rebuild, Workbench
@@ -268,8 +271,22 @@ class KeptJobs(Jobs):
                 _until(held.ended), context=contextvars.Context(), name=f"job-{row.id}"
             )
         run.listeners.append(lambda numbered: self._heard(job, numbered))
+        run.listeners.append(lambda numbered: self._planning(job, numbered))
         run.on_key_lacking = lambda error: self.errand(self.key_lacks(held, run, error), job)
         return held
+
+    def _planning(self, job: Job, numbered: Numbered) -> None:
+        """Write down how planning stands, whenever the job enters a stage."""
+        if not isinstance(numbered.event, JobChanged):
+            return
+        contract = job.commission.contract
+        planned = sum(len(plan.claims) for plan in contract.plans) if contract else 0
+        stands = orchestrator(
+            job.run.events, datetime.fromisoformat(job.created), stage=numbered.event.stage,
+            claims=len(job.report.claims) if job.report and job.report.claims else planned,
+            window_s=self.where.planner_window_s,
+        )  # fmt: skip
+        self.journal.change(job.id, metadata=json.dumps({"orchestrator": stands}))
 
     async def key_lacks(self, held: Held, run: DurableRun, error: ModelError) -> None:
         """Have a job rest until there is a key that its model accepts."""

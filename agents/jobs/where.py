@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.jobs.database import async_url
+from agents.jobs.orchestrator import PLANNER_WINDOW_S
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Where:
     keep_days: float = 0.0
     """Days that jobs which are over are kept; 0 is for ever."""
 
+    planner_window_s: float = PLANNER_WINDOW_S
+    """Seconds that a job's planner is waited for."""
     reread_keys: Callable[[], None] = lambda: None
     """Looks again for keys that were put where they are read from since this process started."""
 

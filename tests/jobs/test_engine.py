@@ -1,12 +1,15 @@
 """The durable engine keeps the semantics of the port in memory, and survives being closed at any moment."""
 
 import asyncio
+import json
 
 import pytest
+import sqlalchemy as sa
 
 from agents.budget import Limits, Usage
 from agents.errors import BudgetExceeded, SearchError, StepFailed
-from agents.events import Charged, Noted
+from agents.events import Charged, JobChanged, Noted
+from agents.jobs import tables
 from agents.jobs.filelock import InUse
 from tests.jobs.conftest import Given, Word, bench_of, opened, until
 
@@ -55,6 +58,29 @@ async def test_a_job_runs_and_everything_about_it_is_in_the_store(tmp_path, call
         assert (await store.report(job.id)).job_id == job.id
         assert [one.seq for one in await store.events(job.id)] == list(range(1, len(job.run.events) + 1))
         assert list(await store.steps(job.id)) == ["job#say:1"]
+        async with store.database.reading() as connection:
+            for table in (tables.sources, tables.facts, tables.findings, tables.claims, tables.reports):
+                origins = (await connection.execute(sa.select(table.c.origin_run_id))).scalars().all()
+                assert all(origin.startswith(f"{job.id}~1/") for origin in origins)
+
+
+async def test_how_planning_stands_is_in_the_jobs_row(tmp_path, url):
+    async def root(ctx):
+        ctx.emit("stage", JobChanged(status="running", stage="collecting"))
+        ctx.emit("warned", Noted(text="two queries repeat one another", tag="plan"))
+
+    async def orchestrator(job):
+        async with kept.jobs.store.database.reading() as connection:
+            query = sa.select(tables.jobs.c.metadata).where(tables.jobs.c.id == job.id)
+            return json.loads((await connection.execute(query)).scalar_one()).get("orchestrator", {})
+
+    async with opened(tmp_path, bench_of(root), url=url) as kept:
+        job = await kept.ended(kept.start(), 30)
+        while (stands := await orchestrator(job)).get("stage") != "completed":  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        assert stands["plannedAt"] <= stands["plannerPendingUntil"]
+        assert stands["warnings"] == ["two queries repeat one another"]
+        assert stands["claimCount"] == len(job.report.claims)
 
 
 async def test_after_a_restart_an_old_job_is_found_with_its_report_and_its_events(tmp_path, calls):
