@@ -79,7 +79,7 @@ def check_all(
             language=language.split("-")[0],
             context=[card.title for card in behind],
         )
-        if found.verdict != "contradicted" and not (found.verdict == "supported" and found.score >= SURE):
+        if not found.binding and not (found.verdict == "supported" and found.score >= SURE):
             unsure.append(len(checks))
         reason = found.reasons[0] if found.reasons else ""
         checks.append(SentenceCheck(text=sentence.text, facts=sentence.facts, verdict=found.verdict, reason=reason))

@@ -66,6 +66,36 @@ async def test_a_changed_figure_cannot_get_through_even_past_a_verifier_that_say
     assert document.references
 
 
+LIES = (
+    "The Orvane ferry line carried 4,500 cars in 2019.",
+    "Marta Ilvesson ordered the closing of the Orvane ferry line.",
+    "The line “was closed on the order of the harbour court” that winter.",
+    "Passengers praised the friendly crew and the warm soup.",
+    "The Orvane ferry line was closed on 12 weeks in the winter of 2022/23.",
+    "Every ferry line of the country was closed on 12 days in the winter of 2022/23.",
+)
+
+
+@pytest.mark.parametrize("lie", LIES)
+async def test_no_lie_of_the_writer_is_called_supported_by_a_verifier_that_says_yes(bench, lie):
+    def lying(text):
+        mark = re.search(r"\[[fF]?\d+\]", text)
+        return f"{text}\n\n{lie[:-1]} {mark.group()}." if mark else text
+
+    document = built(await bench(working_model(synthesizer=writing(lying), verifier=credulous)).run())
+    told = [sentence for sentence in document.sentences if lie[:-1] in sentence.text]
+    assert all(sentence.verdict != "supported" for sentence in told)
+    assert document.references
+
+
+async def test_the_verifier_is_asked_only_about_what_code_cannot_settle(bench):
+    liar = writing(lambda text: text.replace("12 days", "19 days"))
+    work = bench(working_model(synthesizer=liar, verifier=credulous))
+    await work.run()
+    asked = [s.text for r in work.model.asked if isinstance(r.given, VerifyInput) for s in r.given.sentences]
+    assert not any("19 days" in text for text in asked)
+
+
 async def test_a_negation_that_came_from_nowhere_is_put_right(bench):
     liar = writing(lambda text: text.replace("was closed on 12 days", "was not closed on 12 days"))
     body = built(await bench(working_model(synthesizer=liar, verifier=credulous)).run()).markdown.split(
