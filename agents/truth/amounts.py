@@ -33,7 +33,7 @@ _DOWN_WORDS = (
 )
 _UP = re.compile(rf"\b(?:{_UP_WORDS})\b", re.IGNORECASE)
 _DOWN = re.compile(rf"\b(?:{_DOWN_WORDS})\b", re.IGNORECASE)
-_GROWTH = re.compile(rf"\b(?:{_UP_WORDS}|{_DOWN_WORDS})\b", re.IGNORECASE)
+_GROWTH = re.compile(rf"\b(?:{_UP_WORDS}|{_DOWN_WORDS})\b|[增减減升降涨漲跌]", re.IGNORECASE)
 _DIFFERENCE = re.compile(
     r"\b(?:difference|gap|between|apart|unterschied|differenz|écart|différence|diferencia|brecha)\b", re.IGNORECASE
 )

@@ -47,7 +47,12 @@ _MUTUAL = frozenset(
     "meet met marry married equal resemble border differ match adjoin touch cross join merge separate divorce differ vary "
     "correlate associated linked related connected similar".split()
 )
-_PASSIVE = frozenset("by von durch par por was were is are be been being wurde wird werden".split())
+_DOERS = frozenset("by von durch par por".split())
+_PASSIVE = frozenset("was were is are be been being wurde wird werden".split())
+_TURNS = frozenset(
+    "than after before because until als nachdem bevor weil après avant que parce después antes porque".split()
+)
+"""Words that say what comes first, what is more or what is the cause, by what stands on which side."""
 _FEW = re.compile(
     r"(?<!\ba )(?<!\bquite a )\b(?:few|hardly any|scarcely any|wenige|kaum jemand|peu de|pocos|pocas)\b", re.IGNORECASE
 )
@@ -126,24 +131,54 @@ def _counted_otherwise(mine: Unit, unit: Unit, language: str) -> Iterator[Findin
 
 
 def _turned_round(mine: Unit, unit: Unit, language: str) -> Iterator[Finding]:
-    """The same words about the same verb with its two sides exchanged: stress causes smoking, smoking causes stress."""
-    ours = [(one, word) for one, word, counts in zip(mine.roots, mine.words, mine.content, strict=True) if counts]
-    theirs = [one for one, counts in zip(unit.roots, unit.content, strict=True) if counts]
-    if len(ours) < 3 or sorted(one for one, _ in ours) != sorted(theirs) or [one for one, _ in ours] == theirs:
+    """The same words with the two sides of one of them exchanged: stress causes smoking, smoking causes stress."""
+    if set(mine.words) & _DOERS or set(unit.words) & _DOERS or mine.figures or unit.figures:
         return
-    if set(mine.words) & _PASSIVE or set(unit.words) & _PASSIVE or mine.figures or unit.figures:
+    turns = [word for word in mine.words if word in _TURNS]
+    if len(turns) == 1 and [word for word in unit.words if word in _TURNS] == turns:
+        ours, theirs = _sides(mine, turns[0]), _sides(unit, turns[0])
+        if _are_exchanged(ours, theirs):
+            yield found("contradicted", "order", language, ours=_first(mine), theirs=_last(mine))
         return
-    for at in range(1, len(ours) - 1):
-        middle, word = ours[at]
-        if word in _MUTUAL or middle in _MUTUAL or theirs.count(middle) != 1:
+    if (
+        set(mine.words) & _PASSIVE
+        or set(unit.words) & _PASSIVE
+        or sorted(mine.content_roots) != sorted(unit.content_roots)
+    ):
+        return
+    for at, (middle, counts) in enumerate(zip(mine.roots, mine.content, strict=True)):
+        if not counts or middle in _MUTUAL or mine.words[at] in _MUTUAL or unit.roots.count(middle) != 1:
             continue
-        place = theirs.index(middle)
-        left, right = {one for one, _ in ours[:at]}, {one for one, _ in ours[at + 1 :]}
-        if left and right and left == set(theirs[place + 1 :]) and right == set(theirs[:place]):
-            yield found(
-                "contradicted", "order", language, ours=_shown(mine, ours[0][1]), theirs=_shown(mine, ours[-1][1])
-            )
+        word = mine.words[at]
+        other = unit.words[unit.roots.index(middle)]
+        if _are_exchanged(_sides(mine, word), _sides(unit, other)):
+            yield found("contradicted", "order", language, ours=_first(mine), theirs=_last(mine))
             return
+
+
+def _sides(unit: Unit, word: str) -> tuple[set[str], set[str]]:
+    """Give the content roots before a word and after it."""
+    at = unit.words.index(word)
+    before = {one for one, counts in zip(unit.roots[:at], unit.content[:at], strict=True) if counts}
+    after = {one for one, counts in zip(unit.roots[at + 1 :], unit.content[at + 1 :], strict=True) if counts}
+    return before, after
+
+
+def _are_exchanged(ours: tuple[set[str], set[str]], theirs: tuple[set[str], set[str]]) -> bool:
+    """Tell whether what stands before in the one stands after in the other, whatever else follows in both."""
+    (left, right), (their_left, their_right) = ours, theirs
+    shared = left & their_left  # slower than: the word that compares stands on the same side in both
+    left, their_left = left - shared, their_left - shared
+    whole = left and their_left and left <= their_right and their_left <= right
+    return bool(whole) and right - their_left == their_right - left
+
+
+def _first(unit: Unit) -> str:
+    return _shown(unit, next(word for word, counts in zip(unit.words, unit.content, strict=True) if counts))
+
+
+def _last(unit: Unit) -> str:
+    return _shown(unit, [word for word, counts in zip(unit.words, unit.content, strict=True) if counts][-1])
 
 
 def scattered(mine: Unit, near: Sequence[Unit], units: Sequence[Unit], language: str) -> Iterator[Finding]:

@@ -9,8 +9,10 @@ from agents.truth import polarity
 from agents.truth.aligning import substitutions
 from agents.truth.amounts import SAME_CONTEXT, Finding, compare_amounts, compare_dates, found
 from agents.truth.bending import bent, scattered
+from agents.truth.framing import framed
 from agents.truth.lexicon import alike, classes, opposites
 from agents.truth.names import absent, names
+from agents.truth.pairing import mispaired
 from agents.truth.reading import Reading, Unit
 from agents.truth.rivals import rivals
 
@@ -86,6 +88,8 @@ def compare(mine: Unit, source: Reading, language: str, known: frozenset[str] = 
         *rivals(mine, near, best, language),
         *bent(mine, near, best, language),
         *scattered(mine, near, source.units, language),
+        *framed(mine, near, best, language),
+        *mispaired(mine, near, language),
     ]
     same, swaps = substitutions(mine, near[0], language) if near and best >= ENOUGH else (0.0, [])
     told = {one.key for one in findings if one.severity == "contradicted"}

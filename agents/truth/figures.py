@@ -53,7 +53,7 @@ _MOST = re.compile(
 _FROM = re.compile(
     r"\b(?:from|against|compared (?:with|to)|instead of|von|gegenüber|statt|contre|desde|frente a)\s*$", re.I
 )
-_BY = re.compile(r"\b(?:by|um)\s*$", re.IGNORECASE)
+_BY = re.compile(r"\b(?:by|um)\s*$|[增减減升降涨漲跌加少]了\s*$", re.IGNORECASE)
 _PER = re.compile(
     r"(?:[\s-]+[^\W\d_]+){0,3}?\s*(?:/\s?|\b(?:per|an?|each|every|pro|je|par|por|al?)\s)(?P<time>[^\W\d_]+)",
     re.IGNORECASE,
@@ -62,7 +62,7 @@ _CLOCK = re.compile(
     r"(?<![\w.:])(?P<hour>[0-2]?\d)(?:(?:[:.](?P<minute>[0-5]\d))?\s?(?P<half>[ap])\.?\s?m\b\.?|:(?P<minute2>[0-5]\d)(?![\d:]))",
     re.IGNORECASE,
 )
-_TO = re.compile(r"\b(?:to|auf|à|until|bis|hasta|a)\s*$", re.IGNORECASE)
+_TO = re.compile(r"\b(?:to|auf|à|until|bis|hasta|a)\s*$|[到至为為]\s*$", re.IGNORECASE)
 _LONGEST = 24  # signs; what is longer is an identifier
 _LOOSE = 5  # "more than 100" says too little of 600
 _LOOK_BACK = 24  # characters before a number that are searched for "more than" and the like

@@ -84,6 +84,18 @@ def find_quote(quote: str, text: str) -> Place | None:
     )
 
 
+def speaks_for_itself(part: str, quote: str) -> bool:
+    """Tell whether words of a quote mean outside of it what they mean in it: nothing before them in their sentence denies them.
+
+    “The mayor took money” stands in “it is not true that the mayor took money”, and says the contrary of it.
+    """
+    place = find_quote(part, quote)
+    if place is None:
+        return False
+    ends = [match.end() for match in _SENTENCE_END.finditer(quote, 0, place.start)]
+    return not denies(quote[ends[-1] if ends else 0 : place.start])
+
+
 def _proves_something(quote: str) -> bool:
     signs = len(_SIGNS.findall(quote))
     # Arabic and Hebrew leave their vowels out, so that ten letters say what fifteen do elsewhere.

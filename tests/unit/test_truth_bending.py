@@ -2,6 +2,7 @@
 
 import pytest
 
+from agents.research.verifying import quotes_alone
 from agents.truth.support import support
 
 BENT = [
@@ -49,7 +50,29 @@ BENT = [
     ("The dam was raised.", "If the council agrees, the dam will be raised.", "en"),
     ("The bridge opened in 2030.", "The bridge is planned to open in 2030.", "en"),
     ("The mill closed because of the flood.", "The mill closed. In the same year there was a flood.", "en"),
+    ("The ferry is slower than the train.", "The train is slower than the ferry.", "en"),
+    ("Anna Berg succeeded Karl Lund as mayor.", "Karl Lund succeeded Anna Berg as mayor.", "en"),
+    ("The strike began after the talks failed.", "The talks failed after the strike began.", "en"),
+    # numbers of a list given to another member of it
+    ("The line was closed on 12 days in 2020.", "The line was closed on 12 days in 2019 and on 19 days in 2020.", "en"),
+    ("Telmar has 19,000 residents.", "Telmar (12,000 residents) and Brindle (19,000 residents) are linked by the ferry.", "en"),
+    ("The company employs 300 people in Norway.", "The company employs 300 people, 20 of them in Norway.", "en"),
+    # what is said about a statement
+    ("The plan is unsafe.", "Critics say that the plan is unsafe.", "en"),
+    ("The plan is unsafe.", "The minister rejected claims that the plan is unsafe.", "en"),
+    ("The plan is unsafe.", "It is a myth that the plan is unsafe.", "en"),
+    ("It is a myth that the plan is unsafe.", "The plan is unsafe.", "en"),
+    ("The plan is safe.", "Is the plan safe?", "en"),
+    ("Sales were 12 million in 2020.", "Sales were forecast to be 12 million in 2020.", "en"),
+    ("The species became extinct in 1990.", "The species nearly became extinct in 1990.", "en"),
+    ("The law bans smoking in parks.", "The law bans smoking except in parks.", "en"),
+    ("All ferries run in winter.", "All ferries except one run in winter.", "en"),
+    ("Unlike Sarn, Telmar has a school.", "Like Sarn, Telmar has a school.", "en"),
+    ("The factory opened in Telmar.", "The factory opened near Telmar.", "en"),
+    ("The factory produces cars and ships.", "The factory produces cars or ships.", "en"),
+    ("The vaccine is effective in children.", "The vaccine is effective in adults.", "en"),
     # other languages and scripts
+    ("人口增加到300万。", "人口增加了300万。", "zh"),
     ("该桥于1912年开放。", "该桥未在1912年开放。", "zh"),
     ("该湖面积为300平方公里。", "该湖面积为200平方公里。", "zh"),
     ("橋は開通しなかった。", "橋は開通した。", "ja"),
@@ -58,6 +81,17 @@ BENT = [
     ("لم يفتح الجسر في عام 1912.", "فتح الجسر في عام 1912.", "ar"),
 ]  # fmt: skip
 RIGHT = [
+    ("The line was closed on 19 days in 2020.", "The line was closed on 12 days in 2019 and on 19 days in 2020.", "en"),
+    (
+        "Brindle has 19,000 residents.",
+        "Telmar (12,000 residents) and Brindle (19,000 residents) are linked by the ferry.",
+        "en",
+    ),
+    ("The company employs 20 people in Norway.", "The company employs 300 people, 20 of them in Norway.", "en"),
+    ("Critics say that the plan is unsafe.", "Critics say that the plan is unsafe.", "en"),
+    ("Users can upload photos and videos.", "Users can upload photos or videos.", "en"),
+    ("The flight was late due to fog.", "The flight was late due to fog.", "en"),
+    ("The train is faster than the ferry, and dearer.", "The train is faster than the ferry, and dearer.", "en"),
     ("The bridge is 12,000 metres long.", "The bridge is 12 kilometres long.", "en"),
     ("The water was 68 °F warm.", "The water was 20 °C warm.", "en"),
     ("The lake falls 4 centimetres a year.", "The lake falls 4 centimetres per year.", "en"),
@@ -89,6 +123,20 @@ def test_what_says_the_same_is_neither_refused_nor_contradicted(sentence, quote,
 def test_words_that_stand_in_the_source_as_part_of_a_longer_sentence_are_no_proof_of_themselves():
     assert support("the mayor took money", ["It is not true that the mayor took money."]).verdict != "supported"
     assert support("The mayor took money.", ["On Monday it rained. The mayor took money."]).verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote", "told"),
+    [
+        ("The board writes: “The line was closed on 12 days”.", "The line was closed on 12 days.", True),
+        ("It is false that “the line was closed on 12 days”.", "The line was closed on 12 days.", False),
+        ("Karl Lund said “the line was closed on 12 days”.", "The line was closed on 12 days.", False),
+        ("Nobody says “the line was closed on 12 days”.", "The line was closed on 12 days.", False),
+        ("“The mayor took money.”", "It is not true that the mayor took money.", False),
+    ],
+)
+def test_a_quotation_speaks_for_itself_only_with_nothing_said_about_it(sentence, quote, told):
+    assert quotes_alone(sentence, [quote]) is told
 
 
 @pytest.mark.parametrize(
