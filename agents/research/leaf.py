@@ -14,7 +14,7 @@ from agents.events import NodeChanged, Noted, SearchDone, SectionWritten
 from agents.jobs.port import Ctx, Handler
 from agents.research.desk import Desk, Searched
 from agents.research.looping import LoopSettings
-from agents.research.reading import LATE_SHARE, SourceDone, SourceGiven
+from agents.research.reading import LATE_FINDING_SHARE, SourceDone, SourceGiven
 from agents.research.reformulating import reformulate
 from agents.research.retries import MAX_ATTEMPTS
 from agents.research.writing import Numbering, plain_section, spread
@@ -97,7 +97,7 @@ def leaf_handler(desk: Desk) -> Handler:
         if leaf.searches:
             tell("searching", leaf.searches[0])
             hits, records, attempts = await search_for(
-                ctx, desk, given, ctx.writing(LATE_SHARE) if late else ctx.deadline
+                ctx, desk, given, ctx.writing(LATE_FINDING_SHARE) if late else ctx.deadline
             )
             urls += [hit.url for hit in hits if hit.url not in urls]
         urls = urls[: max(leaf.budget.sources, len(leaf.sources))]
