@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 SCOPING_SHARE = 0.15
 """Part of the time that understanding the question may take."""
-MIN_MINUTES = 0.01
+LEAST_SHARE = 0.4
+"""Part of the time that is left to research in any case: on a machine too busy to start in time, late is better than nothing."""
 _KEEPER = threading.Lock()
 """The engine of kept jobs is one per process: runs beside the first end with their own task."""
 GRADE_CODES = {"complete": 0, "partial": 3, "nothing_found": 4}
@@ -79,7 +80,7 @@ async def research(
         limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
         scope, turn = await team.scope(Scope(mode=mode, minutes=minutes), text, limit_s=limit_s)
         if minutes is not None:
-            minutes = max(MIN_MINUTES, minutes - (time.monotonic() - started) / 60)
+            minutes = max(LEAST_SHARE * minutes, minutes - (time.monotonic() - started) / 60)
             scope = scope.model_copy(update={"minutes": minutes})
         if not scope.queries:
             raise BadRequest(turn.reply)

@@ -15,7 +15,7 @@ from agents.jobs.port import Ctx, Handler
 from agents.jobs.steering import CUT, STOPPED
 from agents.research.desk import Desk, Searched
 from agents.research.given import LeafGiven, Setting, sub_question
-from agents.research.reading import LATE_SHARE, SourceDone, SourceGiven
+from agents.research.reading import LATE_FINDING_SHARE, SourceDone, SourceGiven
 from agents.research.reformulating import reformulate
 from agents.research.retries import MAX_ATTEMPTS
 from agents.research.writing import Numbering, plain_section, spread
@@ -83,7 +83,7 @@ def leaf_handler(desk: Desk) -> Handler:
         found = Found()
         if leaf.searches:
             tell("searching", leaf.searches[0])
-            found = await search_for(ctx, desk, given, ctx.writing(LATE_SHARE) if late else ctx.deadline)
+            found = await search_for(ctx, desk, given, ctx.writing(LATE_FINDING_SHARE) if late else ctx.deadline)
             urls += [hit.url for hit in found.hits if hit.url not in urls]
         urls = urls[: max(leaf.budget.sources, len(leaf.sources))]
         if urls and STOPPED not in found.cut:

@@ -31,7 +31,9 @@ LOW_CONFIDENCE = 0.4
 MAX_FACTS = 10
 """Facts of one source for one leaf."""
 LATE_SHARE = 0.3
-"""Part of the time kept for writing in which a branch that came too late may still read: else there were nothing to write."""
+"""Part of the time kept for writing in which a branch that came too late may still have a source read by the model."""
+LATE_FINDING_SHARE = 0.6
+"""The same for searching and fetching: without them there is nothing to write at all."""
 QUICK_FACTS, QUICK_CHARS = 4, 6_000
 """The same for a quick scan, and characters that it is shown."""
 
@@ -185,9 +187,10 @@ def source_handler(desk: Desk) -> Handler:
 
     async def run(ctx: Ctx, given: SourceGiven) -> SourceDone:
         leaf = ctx.path.rsplit("/", 1)[0]
+        finding = ctx.writing(LATE_FINDING_SHARE) if given.late else ctx.deadline
         deadline = ctx.writing(LATE_SHARE) if given.late else ctx.deadline
         try:
-            fetched = await ctx.call("fetch", "0", desk.fetch, given.url, deadline, gives=Fetched, pool="web")
+            fetched = await ctx.call("fetch", "0", desk.fetch, given.url, finding, gives=Fetched, pool="web")
         except StepFailed as failure:
             if failure.type in CUT:
                 raise

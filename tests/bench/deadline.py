@@ -126,7 +126,8 @@ def main() -> int:
                 inside, all_runs = inside + len(good), all_runs + len(done)
                 took = sorted(seconds for seconds, _ in done)
                 print(
-                    f"{what:32} {len(good)} of {len(done)} reports with references inside {minutes * 60:g} s; "
+                    f"{what:32} {len(good)} of {len(done)} reports with references inside {minutes * 60:g} s, "
+                    f"{sum(bool(report.get('references')) for _, report in done)} at all; "
                     f"seconds {took[0]:.1f} to {took[-1]:.1f}, median {median(took):.1f}",
                     flush=True,
                 )

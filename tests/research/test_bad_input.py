@@ -243,3 +243,34 @@ async def test_a_provider_that_fails_in_every_way_in_turn_still_gives_a_report(a
     told, _ = await asking(ScriptedModel(by_role=dict.fromkeys((*ROLES,), sometimes)))
     assert told.final_answer
     assert told.sources or told.citations
+
+
+def test_a_branch_that_comes_when_collecting_is_over_still_reads(bench):
+    """Never a total loss: planning used up all the time for collecting; what is kept for writing is enough to look once."""
+
+    async def work():
+        model = SlowModel(Worker(), ROLES, call_s=1.0)
+        place = bench(model, seconds=60.0, clock=clock)
+        handlers = place.handlers
+
+        def slow_to_plan():
+            table = handlers()
+            place.desk.fallback = working_model()
+            survey = place.searcher.survey
+
+            async def slowly(question="", limit=24):
+                await asyncio.sleep(45)
+                return await survey(question, limit)
+
+            place.searcher.survey = slowly
+            return table
+
+        place.handlers = slow_to_plan
+        began = clock()
+        outcome = await place.run(BRIEF.model_copy(update={"minutes": 1.0}))
+        return outcome, clock() - began
+
+    outcome, took = virtually(work)
+    assert took <= 60
+    assert outcome.findings[0].all_facts()
+    assert "#TIME_LIMIT" in outcome.tags
