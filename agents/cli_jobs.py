@@ -1,9 +1,7 @@
-"""The command line of kept jobs: list, show, steer, export, replay; and `worker`, which runs them without a chat."""
+"""The command line of kept jobs: list, show, steer, export, replay."""
 
 import asyncio
-import contextlib
 import re
-import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
@@ -32,7 +30,6 @@ JobId = Annotated[str, typer.Argument(help="Id of the job; its first characters 
 def register(root: typer.Typer) -> None:
     """Add the commands to the program's."""
     root.add_typer(app, name="jobs")
-    root.command()(worker)
 
 
 @app.callback(invoke_without_command=True)
@@ -255,37 +252,6 @@ def purge(
     _with_store(work)
 
 
-def worker(
-    name: Annotated[str, typer.Option(help="Distinct, and the same after a restart. Default: the host's name.")] = "",
-    until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no job waits or runs.")] = False,
-) -> None:
-    """Run jobs without a chat: those that a server left, or those that chat servers put into PostgreSQL."""
-    from agents.api.metrics import log_to_stderr
-    from agents.settings import load
-    from agents.team import open_team
-
-    async def work() -> None:
-        settings = load().model_copy(update={"runs_jobs": True})
-        log_to_stderr(settings.log_level)
-        team = open_team(settings.model_copy(update={"worker_name": name}) if name else settings, keep=True)
-        stopping = asyncio.Event()
-        for sign in (signal.SIGTERM, signal.SIGINT):
-            with contextlib.suppress(NotImplementedError):
-                asyncio.get_running_loop().add_signal_handler(sign, stopping.set)
-        try:
-            await team.open()
-            _say(f"worker {name or settings.worker_name or 'of this host'} runs jobs; Ctrl+C stops it")
-            while not stopping.is_set():
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(stopping.wait(), 1.0)
-                if until_idle and not await team.jobs.waiting():
-                    break
-        finally:
-            await team.close()
-
-    _run(work())
-
-
 # ---- parts
 
 
@@ -384,10 +350,12 @@ def _with_store(work: "Callable[[Store], Awaitable[None]]") -> None:
         finally:
             await database.close()
 
-    _run(opened())
+    run_to_exit(opened())
 
 
-def _run(work: "Awaitable[None]") -> None:
+def run_to_exit(work: "Awaitable[None]") -> None:
+    """Do the work of a command; an error of ours ends the process with one sentence and its exit code."""
+
     async def main() -> None:
         await work
 
