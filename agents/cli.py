@@ -20,7 +20,6 @@ app = typer.Typer(
 )
 
 cli_jobs.register(app)
-app.command()(worker)
 
 EXIT_COMPLETE, EXIT_ERROR, EXIT_USAGE, EXIT_PARTIAL, EXIT_NOTHING = 0, 1, 2, 3, 4
 """Exit codes of `run`: complete, error or cancelled, bad usage or not feasible, partial or blocked, nothing found."""
@@ -159,6 +158,9 @@ def doctor() -> None:
     for line in lines:
         typer.echo(line)
     raise typer.Exit(EXIT_COMPLETE if usable else EXIT_ERROR)
+
+
+app.command()(worker)
 
 
 def main() -> None:
