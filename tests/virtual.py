@@ -11,18 +11,18 @@ from agents.llm.scripted import ScriptedModel
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop whose clock jumps to whatever is due next, instead of waiting for it. No threads, no sockets."""
+    """An event loop whose clock jumps to whatever is due next and stands still meanwhile. No threads, no sockets."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._ahead = 0.0
+        self._now = 0.0
 
     def time(self) -> float:
-        return super().time() + self._ahead
+        return self._now
 
     def _run_once(self) -> None:
         if not self._ready and self._scheduled:
-            self._ahead += max(0.0, self._scheduled[0]._when - self.time())
+            self._now = max(self._now, self._scheduled[0]._when)
         super()._run_once()
 
 
