@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from agents import cli_jobs
+from agents import cli_jobs, cli_steering
 from agents.cli_worker import worker
 from agents.errors import BadRequest, ConfigError, DossierError
 
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 
 cli_jobs.register(app)
+cli_steering.register(cli_jobs.app)
 
 EXIT_COMPLETE, EXIT_ERROR, EXIT_USAGE, EXIT_PARTIAL, EXIT_NOTHING = 0, 1, 2, 3, 4
 """Exit codes of `run`: complete, error or cancelled, bad usage or not feasible, partial or blocked, nothing found."""

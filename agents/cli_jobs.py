@@ -1,7 +1,6 @@
 """The command line of kept jobs: list, show, steer, export, replay."""
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
@@ -21,9 +20,6 @@ app = typer.Typer(no_args_is_help=False, help="List, show and steer jobs, those 
 
 WAIT_S = 10.0
 """Seconds that the process which runs a job gets to answer."""
-Branch = Annotated[
-    str, typer.Argument(help="Number of the branch as the chat shows it (2, 1.2), or its path (job/0/1).")
-]
 JobId = Annotated[str, typer.Argument(help="Id of the job; its first characters are enough.")]
 
 
@@ -50,11 +46,11 @@ def listed(
         chosen = (_status(status),) if status else ()
         rows = await store.jobs(statuses=chosen, limit=limit)
         for row in rows:
-            _say(f"{row.id[:12]}  {row.created:%Y-%m-%d %H:%M}  {_state(row):<22} {row.title[:70]}")
+            say(f"{row.id[:12]}  {row.created:%Y-%m-%d %H:%M}  {_state(row):<22} {row.title[:70]}")
         if not rows:
-            _say("There are no jobs.")
+            say("There are no jobs.")
 
-    _with_store(work)
+    with_store(work)
 
 
 @app.command()
@@ -62,7 +58,7 @@ def show(job_id: JobId) -> None:
     """Say how a job stands."""
 
     async def work(store: "Store") -> None:
-        row = await _row(store, job_id)
+        row = await row_of(store, job_id)
         steps, events = await store.steps(row.id), await store.events(row.id)
         failed = sum(1 for _, step in steps.values() if step.value is None)
         for name, value in {
@@ -80,9 +76,9 @@ def show(job_id: JobId) -> None:
             "events": str(len(events)),
         }.items():
             if value:
-                _say(f"{name:>8}  {value}")
+                say(f"{name:>8}  {value}")
 
-    _with_store(work)
+    with_store(work)
 
 
 @app.command()
@@ -134,54 +130,6 @@ def guidance(job_id: JobId, text: Annotated[str, typer.Argument(help="What the n
 
 
 @app.command()
-def stop(job_id: JobId, branch: Branch) -> None:
-    """Stop one branch of a running job; what it has found is kept."""
-    _change(job_id, branch, kind="stop", words="was stopped")
-
-
-@app.command()
-def drop(job_id: JobId, branch: Branch) -> None:
-    """Stop one branch of a running job and leave out what it has found."""
-    _change(job_id, branch, kind="drop", words="was dropped")
-
-
-@app.command()
-def retry(job_id: JobId, branch: Branch) -> None:
-    """Try a failed or stopped branch of a running job again."""
-    _change(job_id, branch, kind="retry", words="is tried again")
-
-
-@app.command()
-def narrow(
-    job_id: JobId,
-    only: Annotated[list[str] | None, typer.Option(help="Search and read only this domain (repeatable).")] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="Leave this domain out (repeatable).")] = None,
-    since: Annotated[str, typer.Option(help="Only documents since this date: 2019 or 2019-05-01.")] = "",
-    until: Annotated[str, typer.Option(help="Only documents up to this date.")] = "",
-    minutes: Annotated[float | None, typer.Option(help="A shorter time in all.", min=0.01)] = None,
-) -> None:
-    """Narrow what a running job may search, or for how long; it never widens anything."""
-    given = {
-        "only " + ", ".join(only or ()): only,
-        "without " + ", ".join(exclude or ()): exclude,
-        f"since {since}": since,
-        f"until {until}": until,
-        f"{minutes or 0:g} minutes in all": minutes,
-    }
-    words = "; ".join(said for said, there in given.items() if there)
-    if not words:
-        _fail("Say what to narrow: --only, --exclude, --since, --until or --minutes.", 2)
-    for date in filter(None, (since, until)):
-        if not re.fullmatch(r"\d{4}(-\d{2}){0,2}", date):
-            _fail(f"{date!r} is no date; write 2019, 2019-05 or 2019-05-01.", 2)
-    limits = {
-        "domains": only or (), "exclude_domains": exclude or (), "date_from": since or None, "date_to": until or None,
-        "seconds": None if minutes is None else minutes * 60,
-    }  # fmt: skip
-    _change(job_id, kind="limits", words=words, limits=limits)
-
-
-@app.command()
 def export(
     job_id: JobId, out: Annotated[Path, typer.Option(help="Write the report here: .md, .html or .json.")]
 ) -> None:
@@ -189,13 +137,13 @@ def export(
     from agents.headless import write_report
 
     async def work(store: "Store") -> None:
-        row = await _row(store, job_id)
+        row = await row_of(store, job_id)
         document = await store.report(row.id)
         if document is None:
             raise BadRequest(f"Job {row.id[:12]} is {row.status} and has no report.")
         write_report(document, None, out)
 
-    _with_store(work)
+    with_store(work)
 
 
 @app.command()
@@ -206,15 +154,15 @@ def replay(
     from agents.headless import progress_line
 
     async def work(store: "Store") -> None:
-        row, reached = await _row(store, job_id), 0.0
+        row, reached = await row_of(store, job_id), 0.0
         for numbered in await store.events(row.id):
             if speed:
                 await asyncio.sleep(max(0.0, numbered.seconds - reached) / speed)
             reached = numbered.seconds
             if line := progress_line(numbered.event):
-                _say(f"{numbered.seconds:6.1f}s  {line}")
+                say(f"{numbered.seconds:6.1f}s  {line}")
 
-    _with_store(work)
+    with_store(work)
 
 
 @app.command()
@@ -224,16 +172,16 @@ def delete(
     """Delete a job with everything that belongs to it."""
 
     async def work(store: "Store") -> None:
-        row = await _row(store, job_id)
+        row = await row_of(store, job_id)
         if not row.over and not force:
             raise BadRequest(f"Job {row.id[:12]} is {row.status}. Cancel it first, or use --force.")
         if not row.over:
-            await _granted(store, row, "cancel", "")
+            await granted(store, row, "cancel", "")
         await store.delete([row.id])
         await _shelf(store).forget_report(row.id)
-        _say("deleted")
+        say("deleted")
 
-    _with_store(work)
+    with_store(work)
 
 
 @app.command()
@@ -247,9 +195,9 @@ def purge(
         shelf = _shelf(store)
         gone = await retention.purge(store, shelf, days)
         texts = await retention.sweep(store, shelf)
-        _say(f"deleted: {gone} of the jobs, {texts} of the texts")
+        say(f"deleted: {gone} of the jobs, {texts} of the texts")
 
-    _with_store(work)
+    with_store(work)
 
 
 # ---- parts
@@ -267,7 +215,8 @@ def _status(text: str) -> "JobStatus":
     raise BadRequest(f"There is no status {text!r}; there are: {', '.join(known)}.")
 
 
-async def _row(store: "Store", job_id: str) -> "StoredJob":
+async def row_of(store: "Store", job_id: str) -> "StoredJob":
+    """Find the job whose id begins so; a `BadRequest` where none or several do."""
     found = await store.beginning(job_id)
     if not found:
         raise BadRequest(f"There is no job {job_id}.")
@@ -278,39 +227,16 @@ async def _row(store: "Store", job_id: str) -> "StoredJob":
 
 def _wish(job_id: str, verb: str, argument: str = "") -> None:
     async def work(store: "Store") -> None:
-        row = await _row(store, job_id)
-        said = await _granted(store, row, verb, argument)
+        row = await row_of(store, job_id)
+        said = await granted(store, row, verb, argument)
         if said != "done":
             raise BadRequest(said)
-        _say(f"{row.id[:12]}: {verb} done")
+        say(f"{row.id[:12]}: {verb} done")
 
-    _with_store(work)
-
-
-def _change(job_id: str, branch: str = "", **wish: object) -> None:
-    """Leave a change for the process that runs the job; a branch is found by its number or its path."""
-    from agents.api.tree import Tree
-    from agents.contracts.change import Wish
-
-    async def work(store: "Store") -> None:
-        row = await _row(store, job_id)
-        if branch:
-            nodes = Tree(await store.events(row.id)).view().nodes
-            node = next((one for one in nodes if branch in (one.n, one.id)), None)
-            if node is None:
-                numbers = ", ".join(one.n for one in nodes if one.n) or "none yet"
-                raise BadRequest(f"There is no branch {branch} in this job; there are: {numbers}.")
-            title = f"{node.n} “{node.title}”".strip()
-            wish.update(node=node.id, title=title, words=f"branch {title} {wish['words']}")
-        said = await _granted(store, row, "change", Wish.model_validate(wish).model_dump_json())
-        if said != "done":
-            raise BadRequest(said)
-        _say(f"{row.id[:12]}: {wish['kind']} done")
-
-    _with_store(work)
+    with_store(work)
 
 
-async def _granted(store: "Store", row: "StoredJob", verb: str, argument: str) -> str:
+async def granted(store: "Store", row: "StoredJob", verb: str, argument: str) -> str:
     """Leave a wish for the process that runs jobs, and wait for its answer."""
     from agents.jobs.filelock import held_by
 
@@ -336,7 +262,8 @@ def _shelf(store: "Store") -> "Shelf":
     return Shelf(folder) if store.database.sqlite else DatabaseShelf(folder, store)
 
 
-def _with_store(work: "Callable[[Store], Awaitable[None]]") -> None:
+def with_store(work: "Callable[[Store], Awaitable[None]]") -> None:
+    """Do something with the opened job store; what goes wrong is said and ends the program."""
     from agents.jobs.database import Database, async_url
     from agents.jobs.store import Store
     from agents.settings import load
@@ -362,15 +289,17 @@ def run_to_exit(work: "Awaitable[None]") -> None:
     try:
         asyncio.run(main())
     except DossierError as error:
-        _fail(error.notice, 2 if isinstance(error, BadRequest) else 1)
+        fail(error.notice, 2 if isinstance(error, BadRequest) else 1)
     except OSError as error:
-        _fail(f"{error.filename or 'A file'}: {error.strerror}.", 1)
+        fail(f"{error.filename or 'A file'}: {error.strerror}.", 1)
 
 
-def _fail(message: str, code: int) -> NoReturn:
+def fail(message: str, code: int) -> NoReturn:
+    """Say what went wrong, and end with an exit code."""
     typer.echo(message, err=True)
     raise typer.Exit(code)
 
 
-def _say(line: str) -> None:
+def say(line: str) -> None:
+    """Write a line."""
     typer.echo(line)

@@ -4,6 +4,7 @@ It keeps the rules of a durable engine: each step's result goes through JSON bef
 full key, and is read back from the record on a replay, which then makes no call at all.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from agents.errors import DossierError, StepFailed
 from agents.jobs.port import Ctx, M, Pool
 from agents.jobs.records import BranchDropped, Reached, StepRecord, stopped_record
 from agents.jobs.running import Clock, PortCtx, Run
-from agents.jobs.steering import DROPPED
+from agents.jobs.steering import DROPPED, STOPPED
 
 __all__ = ["Clock", "JobRun", "MemoryCtx", "StepRecord"]
 
@@ -22,6 +23,23 @@ __all__ = ["Clock", "JobRun", "MemoryCtx", "StepRecord"]
 @dataclass
 class JobRun(Run):
     """One run of one job, all of it in this process."""
+
+    async def cuttable(self, path: str, work: Callable[[], Awaitable[StepRecord]], *, free: bool) -> StepRecord:
+        # In the caller's own task, and not in one of its own: what a step cost is charged before the next one begins.
+        if (record := self._stopped(path)) and not (free and record.type == STOPPED):
+            return record
+        task = asyncio.current_task()
+        if task is None:
+            return await work()
+        self._cuttable[task] = path
+        try:
+            return await work()
+        except asyncio.CancelledError:
+            if (record := self._stopped(path)) is None or task.uncancel():
+                raise
+            return record
+        finally:
+            self._cuttable.pop(task, None)
 
     async def run(self, kind: str, given: Frozen, gives: type[M], path: str = "job") -> M:
         """Run the job's root handler to its end."""

@@ -62,7 +62,7 @@ class Run:
         self.halted = False
         self._emitted = {numbered.key for numbered in self.events}
         self._used: set[str] = set()
-        self._cuttable: dict[asyncio.Task[StepRecord], str] = {}
+        self._cuttable: dict[asyncio.Task[Any], str] = {}
         self._timed: dict[asyncio.Timeout, Deadline] = {}
 
     def now(self) -> float:

@@ -198,27 +198,25 @@ async def test_the_command_line_steers_a_job_that_a_server_runs(tmp_path):
         await kept.jobs.journal.flush()
         short = job.id[:8]
 
-        def work():
-            return [
-                command(tmp_path, *args)
-                for args in (
-                    ["narrow", short, "--exclude", "b.example", "--since", "2019", "--minutes", "3"],
-                    ["narrow", short, "--minutes", "30"], ["narrow", short, "--since", "lately"], ["narrow", short],
-                    ["stop", short, "9"], ["stop", short, "1"], ["retry", short, "1"],
-                )
-            ]  # fmt: skip
-
-        narrowed, longer, undated, empty, unknown, stopped, late = await asyncio.to_thread(work)
+        narrowed = await command(
+            tmp_path, "narrow", short, "--exclude", "b.example", "--since", "2019", "--minutes", "3"
+        )
+        longer = await command(tmp_path, "narrow", short, "--minutes", "30")
+        undated = await command(tmp_path, "narrow", short, "--since", "lately")
+        empty = await command(tmp_path, "narrow", short)
+        unknown = await command(tmp_path, "stop", short, "9")
+        stopped = await command(tmp_path, "stop", short, "1")
+        late = await command(tmp_path, "retry", short, "1")
         gate.go.set()
         await kept.ended(job)
 
     assert narrowed.stdout == f"{job.id[:12]}: limits done\n", narrowed.stderr
-    assert (longer.returncode, undated.returncode, empty.returncode, unknown.returncode) == (2, 2, 2, 2)
+    assert (longer.exit_code, undated.exit_code, empty.exit_code, unknown.exit_code) == (2, 2, 2, 2)
     assert "adds time" in longer.stderr
     assert "'lately' is no date" in undated.stderr
     assert unknown.stderr == "There is no branch 9 in this job; there are: 1.\n"
     assert stopped.stdout == f"{job.id[:12]}: stop done\n"
-    assert late.returncode == 0
+    assert late.exit_code == 0
     assert [(one.kind, one.words) for one in job.report.changes] == [
         ("limits", "without b.example; since 2019; 3 minutes in all"),
         ("stop", "branch 1 “Costs” was stopped"),
