@@ -26,6 +26,10 @@ NodeState = Literal[
 ]
 
 
+STOOD_IN = "#PATH_DECISION"
+"""Tag of a note that another model answered than the one bound."""
+
+
 class JobChanged(Frozen):
     """The job entered a status or a stage."""
 
@@ -63,6 +67,16 @@ class RoleAsked(Frozen):
     repaired: bool = False
     cut: bool = False
     """The answer stayed cut off at the output limit; what was complete was kept."""
+    stood_in: str = ""
+    """Why `model` answered in the place of the one bound; empty when it is the one."""
+    stood_in_for: str = ""
+    """The model that was bound, where another answered."""
+
+    def note(self) -> "Noted | None":
+        """Say in words that another model answered; None when the one bound did."""
+        if not self.stood_in_for:
+            return None
+        return Noted(text=f"{self.model} answers in the place of {self.stood_in_for}. {self.stood_in}", tag=STOOD_IN)
 
 
 class SearchDone(Frozen):

@@ -70,7 +70,9 @@ class Asked(Charged, Generic[Out]):
     cut: bool = False
     """The answer stayed cut off at the output limit; `output` holds what was complete."""
     stood_in: str = ""
-    """Why the offline engine answered in the model's place; empty when the model did."""
+    """Why another engine or model answered in the place of the one bound; empty when that one did."""
+    stood_in_for: str = ""
+    """The model that was bound, where another answered."""
 
     def as_event(self, node: str) -> Event:
         """Tell that the role was asked."""
@@ -82,6 +84,8 @@ class Asked(Charged, Generic[Out]):
             usage=self.usage,
             repaired=self.repaired,
             cut=self.cut,
+            stood_in=self.stood_in,
+            stood_in_for=self.stood_in_for,
         )
 
 
@@ -97,6 +101,7 @@ async def ask(role: Role[In, Out], given: In, run: Run, on_text: OnText | None =
     messages = [Message("system", prompt.system), Message("user", prompt.render(given))]
     model = run.models[role.name]
     usage, reason, room = NOTHING, "", role.max_output_tokens
+    because, stood_in_for = "", ""
     for attempt in range(1 + REPAIRS):
         request = Request(
             role=role.name,
@@ -108,6 +113,7 @@ async def ask(role: Role[In, Out], given: In, run: Run, on_text: OnText | None =
         )
         reply = await model.reply(request, on_text if attempt == 0 else None)
         usage = usage + reply.usage
+        because, stood_in_for = reply.because or because, reply.stood_in_for or stood_in_for
         last = attempt == REPAIRS
         try:
             output, cut = _accept(role, given, reply, last=last)
@@ -125,6 +131,8 @@ async def ask(role: Role[In, Out], given: In, run: Run, on_text: OnText | None =
             model=reply.model,
             repaired=attempt > 0,
             cut=cut,
+            stood_in=because,
+            stood_in_for=stood_in_for,
         )
     raise BadOutput(role.name, reason=reason, attempts=1 + REPAIRS)
 

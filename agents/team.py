@@ -23,8 +23,10 @@ from agents.jobs.shelf import Shelf
 from agents.jobs.steering import Steering
 from agents.keeping import kept_jobs
 from agents.llm.base import Model, OnText
+from agents.llm.choosing import bind, parts_of
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.offline import OfflineModel
+from agents.llm.pacing import Pacing
 from agents.prompts import PromptBook
 from agents.prompts import load as load_prompts
 from agents.report.document import build
@@ -59,7 +61,7 @@ from agents.search.chain import Chain, Probed
 from agents.search.choosing import BASE_VARIABLES, KEY_VARIABLES, choose
 from agents.search.library import Library
 from agents.search.pages import WebPages
-from agents.settings import OFFLINE, ROOT, Settings, search_values
+from agents.settings import ROOT, Settings, search_values
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
 
@@ -93,6 +95,8 @@ class Engine:
     names: tuple[str, ...]
     reasons: bool
     """False when only the offline engine is bound: it quotes and does not reason."""
+    stand_ins: tuple[str, ...] = ()
+    """Models that are asked when one of `names` fails."""
 
     @property
     def name(self) -> str:
@@ -125,9 +129,16 @@ class Team:
         self.clock, self.today = clock, today
         self.jobs = jobs or Jobs(shelf, clock, per_job=settings.max_concurrency)
         distinct = tuple(dict.fromkeys(model.name for model in models.values()))
-        self.engine = Engine(names=distinct, reasons=any(model.reasons for model in models.values()))
+        parts = dict.fromkeys(part.name for model in models.values() for part in parts_of(model))
+        self.engine = Engine(
+            names=distinct,
+            reasons=any(model.reasons for model in models.values()),
+            stand_ins=tuple(name for name in parts if name not in distinct),
+        )
         self.retrievers: tuple[str, ...] = getattr(searcher, "names", (searcher.name,))
         self.fetcher: Fetcher | None = None
+        self.pacing = Pacing(settings.model_limits)
+        """How fast each model provider is asked, by all jobs of this process."""
         self.observers: list[Callable[[Job], None]] = []
         """Told of every job before its first event: what metrics and logs are fed from."""
         self.means = Means(
@@ -298,9 +309,9 @@ class Team:
 
     def warm_up(self) -> None:
         """Load what the first answer would else wait for; slow, so for a thread of its own after start-up."""
-        for model in dict.fromkeys(self.models.values()):
-            if isinstance(model, LiteLLMModel):
-                warm_up()
+        bound = [part for model in self.models.values() for part in parts_of(model)]
+        if any(isinstance(model, LiteLLMModel) for model in bound):
+            warm_up()
 
     async def probe(self) -> Probed | None:
         """Try keyless web search once, briefly; None where none would be asked."""
@@ -333,40 +344,27 @@ def open_team(settings: Settings, *, keep: bool = False) -> Team:
             raise ConfigError(f"prompt {role.prompt_name!r} wants {sorted(missing)}, which its contract does not hold")
     sources = _searching(settings)
     jobs = kept_jobs(settings) if keep else None
+    pacing = Pacing(settings.model_limits)
     team = Team(
         settings,
-        models=_models(settings, prompts),
+        models=_models(settings, prompts, pacing),
         searcher=sources.searcher,
         prompts=prompts,
         shelf=jobs.shelf if jobs else Shelf(settings.data_dir),
         sample=sources.sample,
         jobs=jobs,
     )
-    team.fetcher = sources.fetcher
+    team.fetcher, team.pacing = sources.fetcher, pacing
     return team
 
 
-def _models(settings: Settings, prompts: PromptBook) -> dict[str, Model]:
-    made: dict[str, Model] = {}
-    bound: dict[str, Model] = {}
-    for role in ROLES:
-        name = settings.model_for(role.name)
-        if name not in made:
-            made[name] = _model(name, settings, prompts)
-        bound[role.name] = made[name]
-    return bound
-
-
-def _model(name: str, settings: Settings, prompts: PromptBook) -> Model:
-    if name == OFFLINE:
-        return OfflineModel()
+def _models(settings: Settings, prompts: PromptBook, pacing: Pacing) -> Mapping[str, Model]:
     form = prompts["answer_format"]
 
     def schema_note(schema: str) -> str:
         return f"{form.system}\n{form.render(_SchemaNote(text=schema))}"
 
-    base = settings.api_base if name.startswith("openai/") and settings.api_base else None
-    return LiteLLMModel(name, api_base=base, api_key=None, schema_note=schema_note)
+    return bind([role.name for role in ROLES], settings, schema_note, pacing)
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,16 @@ class Tag(Frozen):
     text: Text
 
 
+class StandIn(Frozen):
+    """A model, or the offline engine, that answered in the place of the one that was bound."""
+
+    model: Text
+    stood_in_for: Text
+    answers: int = Field(ge=1)
+    because: str = ""
+    """What was wrong with the one that was bound, in words for the user."""
+
+
 class Actual(Frozen):
     """What the run took; None is unknown, not zero."""
 
@@ -66,6 +76,7 @@ class Actual(Frozen):
     cost_usd: float | None = None
     model_calls: int = 0
     searches: int = 0
+    stand_ins: tuple[StandIn, ...] = ()
 
 
 class Methodology(Frozen):

@@ -4,16 +4,16 @@ import asyncio
 import contextvars
 import logging
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from agents.budget import Budget, Limits
 from agents.contracts.job import OVER, BlockedReason, JobRecord, JobStatus, Stage
 from agents.contracts.outcome import Commission, Outcome
-from agents.contracts.report import Actual, ReportDocument
+from agents.contracts.report import Actual, ReportDocument, StandIn
 from agents.errors import DossierError
-from agents.events import JobChanged, Numbered, ReportWritten
+from agents.events import JobChanged, Numbered, ReportWritten, RoleAsked
 from agents.jobs.limits import ProcessLimits
 from agents.jobs.memory import JobRun
 from agents.jobs.port import Handlers
@@ -278,4 +278,19 @@ class Jobs:
             cost_usd=spent.cost_usd,
             model_calls=spent.calls,
             searches=spent.searches,
+            stand_ins=stand_ins(run.events),
         )
+
+
+def stand_ins(events: Iterable[Numbered]) -> tuple[StandIn, ...]:
+    """Count which models answered in the place of others, from the events of a job."""
+    found: dict[tuple[str, str], StandIn] = {}
+    for numbered in events:
+        asked = numbered.event
+        if isinstance(asked, RoleAsked) and asked.stood_in_for:
+            pair = (asked.model, asked.stood_in_for)
+            before = found[pair].answers if pair in found else 0
+            found[pair] = StandIn(
+                model=asked.model, stood_in_for=asked.stood_in_for, answers=before + 1, because=asked.stood_in
+            )
+    return tuple(found.values())

@@ -110,7 +110,7 @@ def methodology(
         actual=actual,
     )
     made_by = words.engine_model.format(engine=escape_text(engine)) if reasons else words.engine_none
-    blocks: list[Block] = [Paragraph((made_by,))]
+    blocks: list[Block] = [Paragraph((made_by,)), *introduced("", _stand_in_lines(actual, words))]
     if "#DEGRADED_SEARCH" in tags:
         blocks.append(Paragraph((words.degraded,)))
     if any(card.kind == "sample" for card in cards):
@@ -128,6 +128,18 @@ def methodology(
     blocks.append(_figures(data, nodes, words))
     blocks += introduced("", (f"`{tag.tag}` {tag.text}" for tag in data.tags))
     return data, tuple(blocks)
+
+
+def _stand_in_lines(actual: Actual, words: Wording) -> tuple[str, ...]:
+    return tuple(
+        words.stood_in.format(
+            model=escape_text(one.model),
+            bound=escape_text(one.stood_in_for),
+            count=one.answers,
+            reason=escape_text(one.because),
+        )
+        for one in actual.stand_ins
+    )
 
 
 def _figures(data: Methodology, nodes: int, words: Wording) -> Table:

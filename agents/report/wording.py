@@ -52,6 +52,8 @@ class Wording:
     engine_model: str
     """`{engine}`"""
     engine_none: str
+    stood_in: str
+    """`{model}`, `{bound}`, `{count}`, `{reason}`"""
     searched_with: str
     """`{providers}`"""
     no_search: str

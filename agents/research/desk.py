@@ -139,7 +139,8 @@ class Desk:
                 raise
             models = {**self.models, role.name: self.fallback}
             answer = await ask(role, given, Run(models, self.prompts, NoDeadline()))
-            return answer.model_copy(update={"stood_in": error.notice})
+            bound = self.models[role.name].name
+            return answer.model_copy(update={"stood_in": error.notice, "stood_in_for": bound})
 
     async def dispatch(self, proposed: tuple[str, ...], at_most: int) -> Dispatched:
         """Write topics into the job's ledger before anybody works on them: the body of a step."""

@@ -1,0 +1,164 @@
+"""From what the operator set to models: which one each role is bound to, which stand in for it, and how fast.
+
+Nothing that stays on the user's own machines is ever sent elsewhere because a model failed: a model there is followed
+by others there only. Without a list from the operator, a provider that was named is followed by those whose keys are
+set, and only where both are asked under their usual addresses.
+"""
+
+import ipaddress
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from agents.llm.base import Model
+from agents.llm.fallbacks import Ward, WithFallbacks
+from agents.llm.litellm_errors import key_variable
+from agents.llm.litellm_model import LiteLLMModel
+from agents.llm.offline import OfflineModel
+from agents.llm.pacing import LOCAL, Pacing
+from agents.settings import KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, has_key, own_address
+
+_INSIDE = (".local", ".internal", ".lan", ".home.arpa", ".localhost")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model as it was named, and what follows from its name."""
+
+    name: str
+    provider: str
+    base: str
+    """The address that the user set for it; empty for the provider's own."""
+    key_variable: str
+
+    @property
+    def has_key(self) -> bool:
+        """A key is set that is no placeholder."""
+        return has_key(self.key_variable)
+
+    @property
+    def own_server(self) -> bool:
+        """It runs on the user's machines, or at an address that the user set: its texts are not for anybody else."""
+        return self.provider in LOCAL or bool(self.base)
+
+    @property
+    def stays_here(self) -> bool:
+        """It surely runs on this machine or in its network."""
+        if self.base:
+            return _is_inside(urlsplit(self.base).hostname or "")
+        return self.provider in LOCAL
+
+    @property
+    def usable(self) -> bool:
+        """It could be asked: it has a key, or runs where none is needed."""
+        return self.has_key or self.own_server
+
+
+@dataclass(frozen=True)
+class Left:
+    """A model that was named as a stand-in and is not used as one."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Order:
+    """The models of one role: the one it is bound to, and those that stand in, in order."""
+
+    first: Choice
+    others: tuple[Choice, ...] = ()
+    left_out: tuple[Left, ...] = ()
+
+
+def choice_of(name: str, openai_base: str = "") -> Choice:
+    """Read a model's name. Without a provider in front it is taken for one of OpenAI, as litellm does.
+
+    Args:
+        name: `provider/model`.
+        openai_base: address of an OpenAI-compatible server, for `openai/…` models.
+    """
+    provider = name.partition("/")[0] if "/" in name else "openai"
+    base = own_address(provider)
+    return Choice(name, provider, (openai_base or base) if provider == "openai" else base, key_variable(name))
+
+
+def order_for(name: str, settings: Settings) -> Order:
+    """Say which models stand in for one, and which that were named do not."""
+    first = choice_of(name, settings.api_base)
+    if name == OFFLINE or settings.fallbacks == (NO_FALLBACKS,):
+        return Order(first)
+    named = settings.fallbacks or _by_keys(first)
+    others: list[Choice] = []
+    left: list[Left] = []
+    for one in dict.fromkeys(named):
+        other = choice_of(one, settings.api_base)
+        if one in (name, OFFLINE, NO_FALLBACKS):
+            continue
+        same_server = bool(first.base) and other.base == first.base
+        if first.own_server and not other.stays_here and not same_server:
+            left.append(Left(one, f"{name} runs on your own machines, and this one does not"))
+        elif not other.usable:
+            left.append(Left(one, f"{other.key_variable} is not set"))
+        else:
+            others.append(other)
+    return Order(first, tuple(others), tuple(left))
+
+
+def _by_keys(first: Choice) -> tuple[str, ...]:
+    """Name a model for each key that is set, where the first one is of a known provider at its usual address."""
+    known = {choice_of(model).provider for _, model in KEY_NAMES}
+    if first.own_server or first.provider not in known:
+        return ()
+    found = (choice_of(model) for variable, model in KEY_NAMES if has_key(variable))
+    return tuple(one.name for one in found if one.provider != first.provider and not one.own_server)
+
+
+def _is_inside(host: str) -> bool:
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." not in host or host.endswith(_INSIDE)
+
+
+def bind(
+    roles: Iterable[str], settings: Settings, schema_note: Callable[[str], str], pacing: Pacing
+) -> Mapping[str, Model]:
+    """Make the models of all roles; roles with the same model share it, and what is known of its health.
+
+    Args:
+        roles: their names.
+        settings: which models, and what stands in.
+        schema_note: from a JSON schema to the text that asks for it.
+        pacing: how fast each provider is asked.
+    """
+    made: dict[str, Model] = {}
+    bound: dict[str, Model] = {}
+    ward = Ward()
+
+    def single(choice: Choice) -> Model:
+        if choice.name == OFFLINE:
+            return OfflineModel()
+        if choice.name not in made:
+            made[choice.name] = LiteLLMModel(
+                choice.name,
+                api_base=settings.api_base if choice.name.startswith("openai/") and settings.api_base else None,
+                schema_note=schema_note,
+                gate=pacing.gate(choice.provider, own_server=choice.own_server),
+            )
+        return made[choice.name]
+
+    chains: dict[str, Model] = {}
+    for role in roles:
+        name = settings.model_for(role)
+        if name not in chains:
+            order = order_for(name, settings)
+            models = [single(one) for one in (order.first, *order.others)]
+            chains[name] = WithFallbacks(models, ward) if len(models) > 1 else models[0]
+        bound[role] = chains[name]
+    return bound
+
+
+def parts_of(model: Model) -> tuple[Model, ...]:
+    """Give the single models that a bound one is made of."""
+    return model.models if isinstance(model, WithFallbacks) else (model,)
