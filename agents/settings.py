@@ -183,7 +183,11 @@ class Settings(BaseSettings):
     def model_for(self, role: str) -> str:
         """Name the model that a role is bound to."""
         named = {str(name): model for name, model in self.models.items()}
-        return named.get(role) or self.model or self.default_model()
+        return named[role] if role in named else self.model or self.default_model()
+
+    def has_own_model(self, role: str) -> bool:
+        """Tell whether DOSSIER_MODELS names a model for a role."""
+        return role in {str(name) for name in self.models}
 
     @staticmethod
     def default_model() -> str:
@@ -252,6 +256,10 @@ def load(dotenv: Path | None = None) -> Settings:
         for name, value in dotenv_values(path).items():
             if value is not None:
                 os.environ.setdefault(name, value)
+    for name, value in list(os.environ.items()):
+        # A key read from a file ends in a line break, and some tools keep the quotes of a `.env`: no part of the key.
+        if name.endswith("_API_KEY") and value != (plain := value.strip().strip("\"'").strip()):
+            os.environ[name] = plain
     if wrong := misspelt(list(os.environ)):
         raise ConfigError(" ".join(wrong))
     try:

@@ -14,10 +14,13 @@ from agents.llm.base import Model
 from agents.llm.fallbacks import Ward, WithFallbacks
 from agents.llm.litellm_errors import key_variable
 from agents.llm.litellm_model import LiteLLMModel
+from agents.llm.names import full_name
 from agents.llm.offline import OfflineModel
 from agents.llm.pacing import LOCAL, Pacing
 from agents.settings import KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, has_key, own_address
 
+_KEYED = frozenset(model.partition("/")[0] for _, model in KEY_NAMES)
+"""Providers that answer nobody without a key."""
 _INSIDE = (".local", ".internal", ".lan", ".home.arpa", ".localhost")
 
 
@@ -71,29 +74,42 @@ class Order:
     left_out: tuple[Left, ...] = ()
 
 
-def choice_of(name: str, openai_base: str = "") -> Choice:
-    """Read a model's name. Without a provider in front it is taken for one of OpenAI, as litellm does.
+def choice_of(written: str, openai_base: str = "", variable: str = "DOSSIER_MODEL") -> Choice:
+    """Read a model's name.
 
     Args:
-        name: `provider/model`.
+        written: as the operator wrote it.
         openai_base: address of an OpenAI-compatible server, for `openai/…` models.
+        variable: where it was written, for messages.
+
+    Raises:
+        ConfigError: it can't be meant so.
     """
-    provider = name.partition("/")[0] if "/" in name else "openai"
+    name = full_name(written, variable=variable, openai_base=openai_base)
+    provider = name.partition("/")[0]
     base = own_address(provider)
     return Choice(name, provider, (openai_base or base) if provider == "openai" else base, key_variable(name))
 
 
-def order_for(name: str, settings: Settings) -> Order:
-    """Say which models stand in for one, and which that were named do not."""
-    first = choice_of(name, settings.api_base)
+def order_for(written: str, settings: Settings, variable: str = "DOSSIER_MODEL") -> Order:
+    """Say which models stand in for one, and which that were named do not.
+
+    Raises:
+        ConfigError: a name can't be meant as it is written; the message names `variable` or that of the list.
+    """
+    first = choice_of(written, settings.api_base, variable)
+    name = first.name
     if name == OFFLINE or settings.fallbacks == (NO_FALLBACKS,):
         return Order(first)
     named = settings.fallbacks or _by_keys(first)
     others: list[Choice] = []
     left: list[Left] = []
-    for one in dict.fromkeys(named):
-        other = choice_of(one, settings.api_base)
-        if one in (name, OFFLINE, NO_FALLBACKS):
+    for written_one in dict.fromkeys(named):
+        if written_one == NO_FALLBACKS:
+            continue
+        other = choice_of(written_one, settings.api_base, "DOSSIER_FALLBACKS")
+        one = other.name
+        if one in (name, OFFLINE):
             continue
         same_server = bool(first.base) and other.base == first.base
         if first.own_server and not other.stays_here and not same_server:
@@ -107,8 +123,7 @@ def order_for(name: str, settings: Settings) -> Order:
 
 def _by_keys(first: Choice) -> tuple[str, ...]:
     """Name a model for each key that is set, where the first one is of a known provider at its usual address."""
-    known = {choice_of(model).provider for _, model in KEY_NAMES}
-    if first.own_server or first.provider not in known:
+    if first.own_server or first.provider not in _KEYED:
         return ()
     found = (choice_of(model) for variable, model in KEY_NAMES if has_key(variable))
     return tuple(one.name for one in found if one.provider != first.provider and not one.own_server)
@@ -144,6 +159,7 @@ def bind(
                 choice.name,
                 api_base=settings.api_base if choice.name.startswith("openai/") and settings.api_base else None,
                 schema_note=schema_note,
+                needs_key=choice.provider in _KEYED and not choice.own_server,
                 gate=pacing.gate(choice.provider, own_server=choice.own_server),
             )
         return made[choice.name]
@@ -152,7 +168,7 @@ def bind(
     for role in roles:
         name = settings.model_for(role)
         if name not in chains:
-            order = order_for(name, settings)
+            order = order_for(name, settings, "DOSSIER_MODELS" if settings.has_own_model(role) else "DOSSIER_MODEL")
             models = [single(one) for one in (order.first, *order.others)]
             chains[name] = WithFallbacks(models, ward) if len(models) > 1 else models[0]
         bound[role] = chains[name]

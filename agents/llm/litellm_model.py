@@ -32,6 +32,7 @@ from agents.llm.litellm_errors import (
 from agents.llm.pacing import Gate, HeldBack, Turn
 from agents.llm.streaming import FIELD, ReplyStream
 from agents.llm.wire import messages_for, response_format
+from agents.settings import has_key
 
 ATTEMPTS = 3
 """Requests for one reply, at most, when the provider fails (specification, section 11)."""
@@ -112,6 +113,7 @@ class LiteLLMModel:
         schema_note: from a JSON schema to the text that asks for it, for models that take no schema.
         api_base: address of the server, where it is not the provider's own.
         api_key: the key; else litellm looks for the provider's environment variable.
+        needs_key: nothing is sent while that variable holds no key, or a placeholder.
         structured: the way of asking for JSON to begin with; found out when None.
         retries: requests for one reply, at most.
         temperature: left to the provider when None.
@@ -129,6 +131,7 @@ class LiteLLMModel:
         schema_note: Callable[[str], str],
         api_base: str | None = None,
         api_key: SecretStr | None = None,
+        needs_key: bool = False,
         structured: ResponseForm | None = None,
         retries: int = ATTEMPTS,
         temperature: float | None = None,
@@ -140,7 +143,7 @@ class LiteLLMModel:
         self.key_variable = key_variable(name)
         self._schema_note, self._api_base, self._api_key = schema_note, api_base, api_key
         self._retries, self._temperature, self._price, self._sleep = retries, temperature, price, sleep
-        self._gate = gate
+        self._gate, self._needs_key = gate, needs_key
         self._ways = Ways(structured=structured or "schema", temperature=temperature is not None)
         self._litellm: Any = None
         self._raised: tuple[type[Exception], ...] = ()
@@ -151,6 +154,9 @@ class LiteLLMModel:
         Raises:
             ModelError: the provider failed after every retry, declined, or time ran out.
         """
+        if self._needs_key and not self._api_key and not has_key(self.key_variable):
+            notice = notice_for("key", model=self.name, key_variable=self.key_variable, no_key=True)
+            raise ModelError(f"{self.name}: no key is set", fault="key", notice=notice, model=self.name)
         if FIELD not in request.gives.model_fields:
             on_text = None
         loop = asyncio.get_running_loop()
@@ -218,7 +224,7 @@ class LiteLLMModel:
         except HeldBack as error:
             raise Failed(self._error("rate", str(error)), None, "", error.wait_s) from None
         except Failed as failure:
-            if failure.error.fault == "rate":
+            if failure.error.fault == "rate" or (failure.wait_s and failure.error.retryable):
                 self._gate.hold(UNSAID_PAUSE_S if failure.wait_s is None else failure.wait_s)
             raise
 
