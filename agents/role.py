@@ -38,6 +38,8 @@ class Role(Generic[In, Out]):
     gives: type[Out]
     checks: tuple[Callable[[In, Out], None], ...] = ()
     """Each raises `Reject` with a text for the model when the property it is named for does not hold."""
+    mend: Callable[[In, Out], Out] | None = None
+    """What code puts right by itself, before the checks."""
     prompt: str = ""
     """Name of the prompt file; the role's own name when empty."""
     max_output_tokens: int = 4000
@@ -142,6 +144,8 @@ def _accept(role: Role[In, Out], given: In, reply: Reply, *, last: bool) -> tupl
     if cut and not last:
         raise NoAnswer("the answer was cut off at the output limit; give it again, shorter or in full")
     output = read_answer(reply.text, role.gives, listed=role.listed, cut=cut)
+    if role.mend is not None:
+        output = role.mend(given, output)
     for check in role.checks:
         check(given, output)
     return output, cut
