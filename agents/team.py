@@ -27,6 +27,7 @@ from agents.llm.choosing import bind, parts_of
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.offline import OfflineModel
 from agents.llm.pacing import Pacing
+from agents.pauses import Pauses
 from agents.prompts import PromptBook
 from agents.prompts import load as load_prompts
 from agents.report.document import build
@@ -355,6 +356,7 @@ def open_team(settings: Settings, *, keep: bool = False) -> Team:
         jobs=jobs,
     )
     team.fetcher, team.pacing = sources.fetcher, pacing
+    team.observers.append(Pauses(pacing).observe)
     return team
 
 

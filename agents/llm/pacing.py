@@ -70,6 +70,10 @@ def limits_for(provider: str, asked: Pace | None = None, *, own_server: bool = F
     )
 
 
+WORTH_TELLING_S = 3.0
+"""Seconds of a pause from which somebody should be told."""
+
+
 class HeldBack(Exception):
     """The provider may not be asked before the time that the caller has is over."""
 
@@ -128,6 +132,7 @@ class Gate:
         limits: what holds now; asked for again at each turn, since it may change.
         clock: seconds, never running backwards.
         sleep: waits for seconds.
+        on_pause: told of pauses that are worth telling, with their seconds.
     """
 
     def __init__(
@@ -135,7 +140,9 @@ class Gate:
         limits: Callable[[], Limits],
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        on_pause: Callable[[float], None] = lambda _: None,
     ) -> None:
+        self._on_pause = on_pause
         self._limits, self._clock, self._sleep = limits, clock, sleep
         self._line = asyncio.Lock()
         self._freed = asyncio.Event()
@@ -152,6 +159,8 @@ class Gate:
 
     def hold(self, seconds: float) -> None:
         """Let nobody ask the provider for some seconds."""
+        if seconds - self.held_s >= WORTH_TELLING_S:
+            self._on_pause(seconds)
         self._resumes_at = max(self._resumes_at, self._clock() + seconds)
 
     @asynccontextmanager
@@ -213,6 +222,8 @@ class Pacing:
         self._asked = dict(asked or {})
         self._gates: dict[str, Gate] = {}
         self.share = share
+        self.on_pause: Callable[[str, float], None] = lambda _provider, _seconds: None
+        """Told of every pause that a provider asks for and that is worth telling."""
 
     def limits(self, provider: str, *, own_server: bool = False) -> Limits:
         """Give what holds now for a provider."""
@@ -221,5 +232,8 @@ class Pacing:
     def gate(self, provider: str, *, own_server: bool = False) -> Gate:
         """Give the gate that all callers of a provider pass through."""
         if provider not in self._gates:
-            self._gates[provider] = Gate(lambda: self.limits(provider, own_server=own_server))
+            self._gates[provider] = Gate(
+                lambda: self.limits(provider, own_server=own_server),
+                on_pause=lambda seconds: self.on_pause(provider, seconds),
+            )
         return self._gates[provider]

@@ -170,3 +170,32 @@ def test_a_limit_that_is_none_is_refused():
         Pace.model_validate({"at_once": -1})
     with pytest.raises(ValidationError):
         Pace.model_validate({"per_minute": 3})
+
+
+def test_a_pause_worth_telling_is_told_once_and_a_short_one_never():
+    pacing, told = Pacing(), []
+    pacing.on_pause = lambda provider, seconds: told.append((provider, seconds))
+    doors = pacing.gate("openai")
+    for seconds in (1, 20, 20, 5):
+        doors.hold(seconds)
+    assert told == [("openai", 20)]
+
+
+def test_c10_running_jobs_are_told_of_a_pause_and_others_are_not():
+    from types import SimpleNamespace
+
+    from agents.pauses import Pauses
+
+    def job(status, *, over=False):
+        events = []
+        run = SimpleNamespace(events=events, emit=lambda key, event: events.append((key, event)))
+        return SimpleNamespace(status=status, over=over, run=run)
+
+    pacing = Pacing()
+    pauses, running, waiting = Pauses(pacing), job("running"), job("queued")
+    for one in (running, waiting):
+        pauses.observe(one)
+    pacing.gate("openai").hold(20)
+    [(_, note)] = running.run.events
+    assert note.text == "openai asks for a pause of 20 s; what needs it waits, the rest goes on."
+    assert waiting.run.events == []
