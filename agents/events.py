@@ -108,6 +108,8 @@ class SourceRejected(Frozen):
     node: Text
     url: Text
     reason: Text
+    page: Literal["", "empty", "read"] = ""
+    """What came of fetching it: no usable text, or text that was not used; empty when it was not fetched."""
 
 
 class RoundEnded(Frozen):
@@ -169,6 +171,31 @@ class Numbered(Frozen):
     key: Text
     """Path and name; the same key is stored once, so that a replay adds nothing."""
     event: Event
+
+
+class PageCount:
+    """Counts the pages of a job that were fetched, and those of them that gave no usable text."""
+
+    def __init__(self) -> None:
+        self._read: set[str] = set()
+        self._empty: set[str] = set()
+
+    def take(self, event: object) -> None:
+        """Fold one event in; a page that one branch could read is none that gave nothing."""
+        if isinstance(event, SourceRead):
+            self._read.add(event.source.url)
+        elif isinstance(event, SourceRejected) and event.page:
+            (self._empty if event.page == "empty" else self._read).add(event.url)
+
+    @property
+    def empty(self) -> int:
+        """Pages without usable text: walls, shells of scripts, scans, broken or unreachable ones."""
+        return len(self._empty - self._read)
+
+    @property
+    def fetched(self) -> int:
+        """All pages that were fetched, each address once."""
+        return len(self._empty | self._read)
 
 
 class Charged(Frozen):

@@ -76,6 +76,9 @@ class Actual(Frozen):
     cost_usd: float | None = None
     model_calls: int = 0
     searches: int = 0
+    pages_fetched: int = 0
+    pages_empty: int = 0
+    """Those of them that gave no usable text: walls, shells of scripts, scans, broken or unreachable ones."""
     stand_ins: tuple[StandIn, ...] = ()
 
 

@@ -13,7 +13,7 @@ from agents.contracts.job import OVER, BlockedReason, JobRecord, JobStatus, Stag
 from agents.contracts.outcome import Commission, Outcome
 from agents.contracts.report import Actual, ReportDocument, StandIn
 from agents.errors import DossierError
-from agents.events import JobChanged, Numbered, ReportWritten, RoleAsked
+from agents.events import JobChanged, Numbered, PageCount, ReportWritten, RoleAsked
 from agents.jobs.limits import ProcessLimits
 from agents.jobs.memory import JobRun
 from agents.jobs.port import Handlers
@@ -270,7 +270,9 @@ class Jobs:
 
     @staticmethod
     def _actual(run: Run) -> Actual:
-        spent = run.budget.spent
+        spent, pages = run.budget.spent, PageCount()
+        for numbered in run.events:
+            pages.take(numbered.event)
         return Actual(
             seconds=round(run.now(), 3),
             tokens_in=spent.tokens_in,
@@ -278,6 +280,8 @@ class Jobs:
             cost_usd=spent.cost_usd,
             model_calls=spent.calls,
             searches=spent.searches,
+            pages_fetched=pages.fetched,
+            pages_empty=pages.empty,
             stand_ins=stand_ins(run.events),
         )
 

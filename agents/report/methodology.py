@@ -149,6 +149,7 @@ def _figures(data: Methodology, nodes: int, words: Wording) -> Table:
         "searches": str(data.searches),
         "sources": str(data.sources_read),
         "rejected": str(len(data.sources_rejected)),
+        "empty": _share(actual.pages_empty, actual.pages_fetched),
         "rounds": str(data.rounds),
         "calls": str(actual.model_calls),
         "tokens": f"{actual.tokens_in:,}, {actual.tokens_out:,}".replace(",", "\u202f").replace("\u202f ", ", "),
@@ -165,6 +166,10 @@ def _figures(data: Methodology, nodes: int, words: Wording) -> Table:
         )
         rows.append((escape_text(line.name), _range(line, words), str(nodes) if is_tree else "–"))
     return Table((words.figure, words.forecast, words.actual), ("", "right", "right"), tuple(rows))
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} / {whole} ({part / whole:.0%})" if whole else "–"
 
 
 def _expected(forecast: Forecast | None) -> tuple[dict[str, ForecastLine], list[ForecastLine]]:

@@ -43,7 +43,7 @@ JAPANESE = Wording(
     figure="予測と実績",
     forecast="予測",
     actual="実績",
-    figures={"time": "時間", "searches": "検索", "sources": "読んだ文書", "rejected": "不採用の文書", "rounds": "ラウンド", "calls": "モデル呼び出し", "tokens": "トークン（入力、出力）", "cost": "費用"},
+    figures={"time": "時間", "searches": "検索", "sources": "読んだ文書", "rejected": "不採用の文書", "empty": "本文を得られなかったページ", "rounds": "ラウンド", "calls": "モデル呼び出し", "tokens": "トークン（入力、出力）", "cost": "費用"},
     unknown="不明",
     tags={
         "#RETRY_EXHAUSTED": "ある下位の問いまたはアドレスが三回失敗し、それ以上は試しませんでした。",
@@ -107,7 +107,7 @@ CHINESE = Wording(
     figure="预测与实际",
     forecast="预测",
     actual="实际",
-    figures={"time": "时间", "searches": "搜索", "sources": "已读来源", "rejected": "弃用来源", "rounds": "轮次", "calls": "模型调用", "tokens": "词元（输入、输出）", "cost": "费用"},
+    figures={"time": "时间", "searches": "搜索", "sources": "已读来源", "rejected": "弃用来源", "empty": "未取得可用正文的页面", "rounds": "轮次", "calls": "模型调用", "tokens": "词元（输入、输出）", "cost": "费用"},
     unknown="未知",
     tags={
         "#RETRY_EXHAUSTED": "某个子问题或地址失败三次，不再尝试。",
@@ -171,7 +171,7 @@ ARABIC = Wording(
     figure="المتوقع والفعلي",
     forecast="المتوقع",
     actual="الفعلي",
-    figures={"time": "الوقت", "searches": "عمليات البحث", "sources": "المصادر المقروءة", "rejected": "المصادر المستبعدة", "rounds": "الجولات", "calls": "استدعاءات النموذج", "tokens": "الرموز الداخلة والخارجة", "cost": "الكلفة"},
+    figures={"time": "الوقت", "searches": "عمليات البحث", "sources": "المصادر المقروءة", "rejected": "المصادر المستبعدة", "empty": "صفحات بلا نص صالح", "rounds": "الجولات", "calls": "استدعاءات النموذج", "tokens": "الرموز الداخلة والخارجة", "cost": "الكلفة"},
     unknown="غير معروف",
     tags={
         "#RETRY_EXHAUSTED": "فشل سؤال فرعي أو عنوان ثلاث مرات ولم يُحاول بعدها.",

@@ -43,7 +43,7 @@ ENGLISH = Wording(
     figure="Forecast and actual",
     forecast="Forecast",
     actual="Actual",
-    figures={"time": "Time", "searches": "Searches", "sources": "Sources read", "rejected": "Sources rejected", "rounds": "Rounds", "calls": "Model calls", "tokens": "Tokens in, out", "cost": "Cost"},
+    figures={"time": "Time", "searches": "Searches", "sources": "Sources read", "rejected": "Sources rejected", "empty": "Pages without usable text", "rounds": "Rounds", "calls": "Model calls", "tokens": "Tokens in, out", "cost": "Cost"},
     unknown="unknown",
     tags={
         "#RETRY_EXHAUSTED": "A sub-question or address failed three times and was not tried again.",
@@ -107,7 +107,7 @@ GERMAN = Wording(
     figure="Vorhersage und Verlauf",
     forecast="Vorhersage",
     actual="Tatsächlich",
-    figures={"time": "Zeit", "searches": "Suchen", "sources": "Gelesene Quellen", "rejected": "Verworfene Quellen", "rounds": "Runden", "calls": "Modellaufrufe", "tokens": "Token ein, aus", "cost": "Kosten"},
+    figures={"time": "Zeit", "searches": "Suchen", "sources": "Gelesene Quellen", "rejected": "Verworfene Quellen", "empty": "Seiten ohne brauchbaren Text", "rounds": "Runden", "calls": "Modellaufrufe", "tokens": "Token ein, aus", "cost": "Kosten"},
     unknown="unbekannt",
     tags={
         "#RETRY_EXHAUSTED": "Eine Teilfrage oder Adresse ist dreimal gescheitert und wurde nicht weiter versucht.",
@@ -171,7 +171,7 @@ DUTCH = Wording(
     figure="Raming en verloop",
     forecast="Raming",
     actual="Werkelijk",
-    figures={"time": "Tijd", "searches": "Zoekopdrachten", "sources": "Gelezen bronnen", "rejected": "Verworpen bronnen", "rounds": "Rondes", "calls": "Modelaanroepen", "tokens": "Tokens in, uit", "cost": "Kosten"},
+    figures={"time": "Tijd", "searches": "Zoekopdrachten", "sources": "Gelezen bronnen", "rejected": "Verworpen bronnen", "empty": "Pagina’s zonder bruikbare tekst", "rounds": "Rondes", "calls": "Modelaanroepen", "tokens": "Tokens in, uit", "cost": "Kosten"},
     unknown="onbekend",
     tags={
         "#RETRY_EXHAUSTED": "Een deelvraag of adres mislukte drie keer en is niet opnieuw geprobeerd.",
@@ -235,7 +235,7 @@ SWEDISH = Wording(
     figure="Prognos och utfall",
     forecast="Prognos",
     actual="Utfall",
-    figures={"time": "Tid", "searches": "Sökningar", "sources": "Lästa källor", "rejected": "Avvisade källor", "rounds": "Omgångar", "calls": "Modellanrop", "tokens": "Token in, ut", "cost": "Kostnad"},
+    figures={"time": "Tid", "searches": "Sökningar", "sources": "Lästa källor", "rejected": "Avvisade källor", "empty": "Sidor utan användbar text", "rounds": "Omgångar", "calls": "Modellanrop", "tokens": "Token in, ut", "cost": "Kostnad"},
     unknown="okänt",
     tags={
         "#RETRY_EXHAUSTED": "En delfråga eller adress misslyckades tre gånger och prövades inte igen.",

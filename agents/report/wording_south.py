@@ -43,7 +43,7 @@ FRENCH = Wording(
     figure="Prévu et réel",
     forecast="Prévu",
     actual="Réel",
-    figures={"time": "Temps", "searches": "Recherches", "sources": "Sources lues", "rejected": "Sources écartées", "rounds": "Tours", "calls": "Appels au modèle", "tokens": "Jetons en entrée, en sortie", "cost": "Coût"},
+    figures={"time": "Temps", "searches": "Recherches", "sources": "Sources lues", "rejected": "Sources écartées", "empty": "Pages sans texte exploitable", "rounds": "Tours", "calls": "Appels au modèle", "tokens": "Jetons en entrée, en sortie", "cost": "Coût"},
     unknown="inconnu",
     tags={
         "#RETRY_EXHAUSTED": "Une sous-question ou une adresse a échoué trois fois et n'a plus été essayée.",
@@ -107,7 +107,7 @@ SPANISH = Wording(
     figure="Previsto y real",
     forecast="Previsto",
     actual="Real",
-    figures={"time": "Tiempo", "searches": "Búsquedas", "sources": "Fuentes leídas", "rejected": "Fuentes descartadas", "rounds": "Rondas", "calls": "Llamadas al modelo", "tokens": "Tokens de entrada, de salida", "cost": "Coste"},
+    figures={"time": "Tiempo", "searches": "Búsquedas", "sources": "Fuentes leídas", "rejected": "Fuentes descartadas", "empty": "Páginas sin texto aprovechable", "rounds": "Rondas", "calls": "Llamadas al modelo", "tokens": "Tokens de entrada, de salida", "cost": "Coste"},
     unknown="desconocido",
     tags={
         "#RETRY_EXHAUSTED": "Una subpregunta o dirección falló tres veces y no se volvió a intentar.",
@@ -171,7 +171,7 @@ ITALIAN = Wording(
     figure="Previsto ed effettivo",
     forecast="Previsto",
     actual="Effettivo",
-    figures={"time": "Tempo", "searches": "Ricerche", "sources": "Fonti lette", "rejected": "Fonti scartate", "rounds": "Cicli", "calls": "Chiamate al modello", "tokens": "Token in ingresso, in uscita", "cost": "Costo"},
+    figures={"time": "Tempo", "searches": "Ricerche", "sources": "Fonti lette", "rejected": "Fonti scartate", "empty": "Pagine senza testo utilizzabile", "rounds": "Cicli", "calls": "Chiamate al modello", "tokens": "Token in ingresso, in uscita", "cost": "Costo"},
     unknown="sconosciuto",
     tags={
         "#RETRY_EXHAUSTED": "Una sottodomanda o un indirizzo è fallito tre volte e non è stato più tentato.",
@@ -235,7 +235,7 @@ PORTUGUESE = Wording(
     figure="Previsto e real",
     forecast="Previsto",
     actual="Real",
-    figures={"time": "Tempo", "searches": "Pesquisas", "sources": "Fontes lidas", "rejected": "Fontes rejeitadas", "rounds": "Rondas", "calls": "Chamadas ao modelo", "tokens": "Tokens de entrada, de saída", "cost": "Custo"},
+    figures={"time": "Tempo", "searches": "Pesquisas", "sources": "Fontes lidas", "rejected": "Fontes rejeitadas", "empty": "Páginas sem texto utilizável", "rounds": "Rondas", "calls": "Chamadas ao modelo", "tokens": "Tokens de entrada, de saída", "cost": "Custo"},
     unknown="desconhecido",
     tags={
         "#RETRY_EXHAUSTED": "Uma subpergunta ou endereço falhou três vezes e não voltou a ser tentado.",

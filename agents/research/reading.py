@@ -1,5 +1,7 @@
 """Reading one source for one leaf: two steps, fetch and extract. A straggler is cut by the time-out in its fetch."""
 
+from typing import Literal
+
 from agents.budget import Deadline
 from agents.contracts.base import Frozen, Text
 from agents.contracts.fact import (
@@ -173,11 +175,11 @@ def source_handler(desk: Desk) -> Handler:
         try:
             fetched = await ctx.call("fetch", "0", desk.fetch, given.url, ctx.deadline, gives=Fetched, pool="web")
         except StepFailed as failure:
-            return _refused(ctx, leaf, given, failure)
+            return _refused(ctx, leaf, given, failure, "empty" if failure.type == "SourceError" else "")
         try:
             done = await ctx.call("extract", "0", extract, desk, fetched.card, given, ctx.deadline, gives=Extracted)
         except StepFailed as failure:
-            refused = _refused(ctx, leaf, given, failure)
+            refused = _refused(ctx, leaf, given, failure, "read")
             problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
             return refused.model_copy(update={"card": fetched.card, "problem": problem})
         if event := done.asked.as_event(leaf):
@@ -194,7 +196,9 @@ def source_handler(desk: Desk) -> Handler:
     return Handler(run=run, takes=SourceGiven, gives=SourceDone)
 
 
-def _refused(ctx: Ctx, leaf: str, given: SourceGiven, failure: StepFailed) -> SourceDone:
+def _refused(
+    ctx: Ctx, leaf: str, given: SourceGiven, failure: StepFailed, page: Literal["", "empty", "read"]
+) -> SourceDone:
     reason = failure.message.removeprefix(f"{given.url}: ") if failure.type == "SourceError" else failure.notice
-    ctx.emit("rejected", SourceRejected(node=leaf, url=given.url, reason=reason))
+    ctx.emit("rejected", SourceRejected(node=leaf, url=given.url, reason=reason, page=page))
     return SourceDone(reading=SourceReading(source_id=Source.id_of(given.url), url=given.url, rejected=reason))

@@ -70,6 +70,8 @@ class _Sweep:
         self.cards: dict[str, SourceCard] = {}  # by the address that was read
         self.facts: dict[str, tuple[Fact, ...]] = {}  # the same
         self.rejected: list[Candidate] = []
+        self.empty: set[str] = set()
+        """Addresses that were fetched and gave no usable text."""
         self.problems: list[Problem] = []
         self.stood_in = ""
 
@@ -122,7 +124,8 @@ class _Sweep:
         fetched = await self.ctx.fan("fetch", self.desk.fetch, items, gives=Fetched, pool="web")
         for hit, one in zip(hits, fetched, strict=True):
             if isinstance(one, StepFailed):
-                is_refusal = one.type == "SourceError"
+                if is_refusal := one.type == "SourceError":
+                    self.empty.add(hit.url)
                 self._reject(hit, one.message.removeprefix(f"{hit.url}: ") if is_refusal else one.notice)
                 continue
             self.cards[hit.url] = one.card
@@ -231,7 +234,12 @@ class _Sweep:
         for one in chosen.rejected:
             self.ctx.emit(
                 f"rejected:{Source.id_of(one.url)}",
-                SourceRejected(node=self.ctx.path, url=one.url, reason=one.reason),
+                SourceRejected(
+                    node=self.ctx.path,
+                    url=one.url,
+                    reason=one.reason,
+                    page="empty" if one.url in self.empty else "read" if one.url in self.cards else "",
+                ),
             )
         markdown = ""
         if facts:
