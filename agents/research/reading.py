@@ -1,5 +1,6 @@
 """Reading one source for one leaf: two steps, fetch and extract. A straggler is cut by the time-out in its fetch."""
 
+import asyncio
 from typing import Literal
 
 from agents.budget import Deadline
@@ -12,6 +13,7 @@ from agents.contracts.fact import (
     Insights,
     InsightTrigger,
     LinkedSource,
+    NumberedSentence,
     SourceReading,
 )
 from agents.contracts.finding import Problem
@@ -69,10 +71,9 @@ class Extracted(Charged):
 async def extract(desk: Desk, card: SourceCard, given: SourceGiven, deadline: Deadline) -> Extracted:
     """Show a source to the extractor and hold what it points at against the text: the body of a step."""
     source = await desk.text_of(card)
-    sentences = spans(source.text)
     questions = given.spec.questions if given.spec else given.questions
-    asked_for = (*questions, given.objective)
-    shown = choose(source.text, sentences, asked_for, QUICK_CHARS if given.quick else MAX_CHARS)
+    # A long document takes a second of computing: in a thread, so that nobody's page stands still meanwhile.
+    sentences, shown = await asyncio.to_thread(_shown, source.text, (*questions, given.objective), given.quick)
     asked = await desk.ask(
         EXTRACTOR,
         ExtractionInput(
@@ -91,9 +92,16 @@ async def extract(desk: Desk, card: SourceCard, given: SourceGiven, deadline: De
         ),
         deadline,
     )
-    return Extracted(
-        reading=_held_against(asked.output, source, sentences, given, questions), asked=asked, usage=asked.usage
-    )
+    reading = await asyncio.to_thread(_held_against, asked.output, source, sentences, given, questions)
+    return Extracted(reading=reading, asked=asked, usage=asked.usage)
+
+
+def _shown(
+    text: str, asked_for: tuple[str, ...], quick: bool
+) -> tuple[tuple[SentenceSpan, ...], tuple[NumberedSentence, ...]]:
+    """Cut a text into sentences, and choose those that an extractor is shown."""
+    sentences = spans(text)
+    return sentences, choose(text, sentences, asked_for, QUICK_CHARS if quick else MAX_CHARS)
 
 
 def _held_against(
