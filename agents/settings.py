@@ -223,6 +223,12 @@ def has_key(variable: str) -> bool:
     return usable_key(os.environ.get(variable, ""))
 
 
+def key_state(variable: str) -> str:
+    """Say in words what stands under the name of a key, without it."""
+    value = os.environ.get(variable, "")
+    return "usable" if usable_key(value) else "a placeholder" if value.strip() else "not set"
+
+
 def own_address(provider: str) -> str:
     """Give the address that is set for a model provider in place of its usual one; empty when none is."""
     names = (f"{provider.upper()}_API_BASE", f"{provider.upper()}_BASE_URL")

@@ -105,10 +105,6 @@ class Engine:
         return ", ".join(self.names)
 
 
-class _SchemaNote(Frozen):
-    text: str
-
-
 class Team:
     """Everything a face needs: scoping, drafting, jobs, kept sources and reports."""
 
@@ -348,7 +344,7 @@ def open_team(settings: Settings, *, keep: bool = False) -> Team:
     pacing = Pacing(settings.model_limits)
     team = Team(
         settings,
-        models=_models(settings, prompts, pacing),
+        models=bind([role.name for role in ROLES], settings, prompts, pacing),
         searcher=sources.searcher,
         prompts=prompts,
         shelf=jobs.shelf if jobs else Shelf(settings.data_dir),
@@ -358,15 +354,6 @@ def open_team(settings: Settings, *, keep: bool = False) -> Team:
     team.fetcher, team.pacing = sources.fetcher, pacing
     team.observers.append(Pauses(pacing).observe)
     return team
-
-
-def _models(settings: Settings, prompts: PromptBook, pacing: Pacing) -> Mapping[str, Model]:
-    form = prompts["answer_format"]
-
-    def schema_note(schema: str) -> str:
-        return f"{form.system}\n{form.render(_SchemaNote(text=schema))}"
-
-    return bind([role.name for role in ROLES], settings, schema_note, pacing)
 
 
 @dataclass(frozen=True)

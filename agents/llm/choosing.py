@@ -6,22 +6,28 @@ set, and only where both are asked under their usual addresses.
 """
 
 import ipaddress
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from agents.contracts.base import Frozen
 from agents.llm.base import Model
 from agents.llm.fallbacks import Ward, WithFallbacks
 from agents.llm.litellm_errors import key_variable
-from agents.llm.litellm_model import LiteLLMModel
+from agents.llm.litellm_model import ATTEMPTS, LiteLLMModel
 from agents.llm.names import full_name
 from agents.llm.offline import OfflineModel
 from agents.llm.pacing import LOCAL, Pacing
+from agents.prompts import PromptBook
 from agents.settings import KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, has_key, own_address
 
 _KEYED = frozenset(model.partition("/")[0] for _, model in KEY_NAMES)
 """Providers that answer nobody without a key."""
 _INSIDE = (".local", ".internal", ".lan", ".home.arpa", ".localhost")
+
+
+class _SchemaNote(Frozen):
+    text: str
 
 
 @dataclass(frozen=True)
@@ -136,17 +142,44 @@ def _is_inside(host: str) -> bool:
         return "." not in host or host.endswith(_INSIDE)
 
 
+def orders(roles: Iterable[str], settings: Settings) -> dict[str, Order]:
+    """Say for each role which model it is bound to, and which stand in.
+
+    Raises:
+        ConfigError: a name can't be meant as it is written.
+    """
+    found: dict[str, Order] = {}
+    for role in roles:
+        variable = "DOSSIER_MODELS" if settings.has_own_model(role) else "DOSSIER_MODEL"
+        found[role] = order_for(settings.model_for(role), settings, variable)
+    return found
+
+
 def bind(
-    roles: Iterable[str], settings: Settings, schema_note: Callable[[str], str], pacing: Pacing
+    roles: Iterable[str],
+    settings: Settings,
+    prompts: PromptBook,
+    pacing: Pacing,
+    *,
+    retries: int = ATTEMPTS,
 ) -> Mapping[str, Model]:
     """Make the models of all roles; roles with the same model share it, and what is known of its health.
 
     Args:
         roles: their names.
         settings: which models, and what stands in.
-        schema_note: from a JSON schema to the text that asks for it.
+        prompts: hold the words that ask for an answer of a schema.
         pacing: how fast each provider is asked.
+        retries: requests for one reply, at most.
+
+    Raises:
+        ConfigError: a name can't be meant as it is written.
     """
+    form = prompts["answer_format"]
+
+    def schema_note(schema: str) -> str:
+        return f"{form.system}\n{form.render(_SchemaNote(text=schema))}"
+
     made: dict[str, Model] = {}
     bound: dict[str, Model] = {}
     ward = Ward()
@@ -159,16 +192,16 @@ def bind(
                 choice.name,
                 api_base=settings.api_base if choice.name.startswith("openai/") and settings.api_base else None,
                 schema_note=schema_note,
+                retries=retries,
                 needs_key=choice.provider in _KEYED and not choice.own_server,
                 gate=pacing.gate(choice.provider, own_server=choice.own_server),
             )
         return made[choice.name]
 
     chains: dict[str, Model] = {}
-    for role in roles:
-        name = settings.model_for(role)
+    for role, order in orders(roles, settings).items():
+        name = order.first.name
         if name not in chains:
-            order = order_for(name, settings, "DOSSIER_MODELS" if settings.has_own_model(role) else "DOSSIER_MODEL")
             models = [single(one) for one in (order.first, *order.others)]
             chains[name] = WithFallbacks(models, ward) if len(models) > 1 else models[0]
         bound[role] = chains[name]
