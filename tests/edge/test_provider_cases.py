@@ -1,6 +1,7 @@
-"""Cases C07 and C08 against a provider on loopback: refused parameters, refusals, filtered and empty replies."""
+"""Cases C07, C08, C10 and C12 against a provider on loopback: refused parameters, refusals, rate limits, leaked keys."""
 
 import json
+import logging
 
 import pytest
 from pydantic import SecretStr
@@ -44,9 +45,10 @@ async def no_wait(seconds: float) -> None:
 
 
 def model(server: HTTPServer, **settings):
+    settings = {"sleep": no_wait} | settings
     return LiteLLMModel(
         "openai/m-x", schema_note=lambda schema: f"Answer as JSON: {schema}", api_base=server.url_for("/v1"),
-        api_key=SecretStr("sk-test-FAKE0000FAKE"), sleep=no_wait, **settings,
+        api_key=SecretStr("sk-test-FAKE0000FAKE"), **settings,
     )  # fmt: skip
 
 
@@ -133,3 +135,92 @@ async def test_c08_each_reply_is_a_typed_outcome_and_a_refused_one_is_not_asked_
 
 class Words(Frozen):
     text: str
+
+
+# ---- C10: rate limits, and quota that is gone
+
+
+@pytest.mark.parametrize(
+    "row", json.loads((DATA / "cases" / "C10" / "responses.json").read_text("utf-8")), ids=lambda row: row["name"]
+)
+async def test_c10_a_wait_is_kept_as_asked_never_beyond_the_time_left_and_quota_is_told_apart(httpserver, row):
+    answers = [
+        Response(json.dumps({"error": {"message": row.get("body", "slow down")}}), row["status"], row["headers"])
+    ]
+
+    def handle(_: Asked) -> Response:
+        if answers:
+            return answers.pop()
+        return Response(json.dumps(whole(message={"content": GOOD})), content_type="application/json")
+
+    httpserver.expect_request(PATH).respond_with_handler(handle)
+    naps: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        naps.append(seconds)
+
+    asked = model(httpserver, sleep=sleep)
+    if row["name"] in ("tomorrow", "quota_gone"):
+        with pytest.raises(ModelError) as caught:
+            await asked.reply(request())
+        assert caught.value.fault == ("quota" if row["name"] == "quota_gone" else "rate")
+        assert naps == []
+        assert len(httpserver.log) == 1
+        return
+    assert (await asked.reply(request())).text == GOOD
+    [nap] = naps
+    assert nap >= row.get("wait_at_least", 2.0) - (2 if "Date" in row["headers"] else 0)  # dates are whole seconds
+    assert nap <= 20
+    assert len(httpserver.log) == 2
+
+
+# ---- C12: keys inside error texts
+
+
+@pytest.mark.parametrize(
+    "row",
+    [json.loads(line) for line in (DATA / "cases" / "C12" / "errors.jsonl").read_text("utf-8").splitlines()],
+    ids=lambda row: row["text"][:20],
+)
+@pytest.mark.parametrize("status", [400, 401, 500])
+async def test_c12_a_key_in_a_providers_error_is_in_no_text_of_ours(httpserver, caplog, monkeypatch, row, status):
+    monkeypatch.setenv("OPENAI_API_KEY", row["secret"])
+    httpserver.expect_request(PATH).respond_with_json({"error": {"message": row["text"]}}, status=status)
+    asked = LiteLLMModel(
+        "openai/m-x", schema_note=str, api_base=httpserver.url_for("/v1"), retries=1, sleep=no_wait, structured="prompt"
+    )
+    with caplog.at_level(logging.DEBUG), pytest.raises(ModelError) as caught:
+        await asked.reply(request())
+    logging.getLogger("test").error("failed", exc_info=caught.value)
+    said = (str(caught.value), caught.value.notice, repr(caught.value.__context__), caplog.text)
+    assert row["secret"] not in " ".join(said)
+
+
+@pytest.mark.parametrize(
+    "row", [json.loads(line) for line in (DATA / "cases" / "C12" / "errors.jsonl").read_text("utf-8").splitlines()][:1]
+)
+async def test_c12_a_job_whose_provider_repeats_the_key_shows_it_nowhere(
+    httpserver, monkeypatch, tmp_path, caplog, row
+):
+    """At every step of a whole job: events, error, log; the offline engine writes what was found."""
+    from agents.contracts.brief import Brief, Query
+    from agents.settings import load as load_settings
+    from agents.team import open_team
+
+    httpserver.expect_request(PATH).respond_with_json({"error": {"message": row["text"]}}, status=402)
+    for name, value in {
+        "OPENAI_API_KEY": row["secret"], "OPENAI_API_BASE": httpserver.url_for("/v1"), "DOSSIER_MODEL": "openai/m-x",
+        "DOSSIER_DATA_DIR": str(tmp_path),
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, value)
+    team = open_team(load_settings(tmp_path / "none"))
+    text = "How well did the eelgrass shoots planted in Tolven Bay survive?"
+    query = Query(text=text, feasible=True, reason="small", depth_estimate=1)
+    with caplog.at_level(logging.DEBUG):
+        job = team.commission(Brief(question=text, queries=(query,), today="2026-11-28"))
+        await job.wait()
+        await team.close()
+    shown = [numbered.model_dump_json() for numbered in job.run.events]
+    shown += [caplog.text, job.notice, job.report.model_dump_json() if job.report else ""]
+    assert row["secret"] not in " ".join(shown)
+    assert job.report is not None, "what was found is written up all the same"
