@@ -144,9 +144,12 @@ class Words(Frozen):
     "row", json.loads((DATA / "cases" / "C10" / "responses.json").read_text("utf-8")), ids=lambda row: row["name"]
 )
 async def test_c10_a_wait_is_kept_as_asked_never_beyond_the_time_left_and_quota_is_told_apart(httpserver, row):
-    answers = [
-        Response(json.dumps({"error": {"message": row.get("body", "slow down")}}), row["status"], row["headers"])
-    ]
+    headers = dict(row["headers"])
+    if "Date" in headers:  # the server here writes the date of today itself
+        later = datetime.now(UTC) + timedelta(seconds=row["wait_at_least"] + 1)
+        headers = {"Retry-After": format_datetime(later, usegmt=True)}
+    said = json.dumps({"error": {"message": row.get("body", "slow down")}})
+    answers = [Response(said, row["status"], headers)]
 
     def handle(_: Asked) -> Response:
         if answers:
