@@ -38,6 +38,8 @@ class Reference(Frozen):
     published: str | None = None
     accessed: str | None = None
     kind: SourceKind = "web"
+    notes: tuple[str, ...] = ()
+    """What was not read of it, for example `page 2 of 2 could not be read`."""
     quotes: tuple[Quote, ...]
 
 
