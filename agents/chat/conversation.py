@@ -226,6 +226,8 @@ class Conversation:
     async def _turn(self, text: str, on_text: OnText | None) -> AsyncIterator[Act]:
         scope, turn = await self.team.scope(self.talk.scope, text, on_text)
         before = self._draft
+        if scope.stood_in and scope.stood_in != self.talk.scope.stood_in:
+            yield Say(scope.stood_in)
         self.talk = self.talk.model_copy(update={"scope": scope, "contract": None, "by_hand": False})
         yield Reply(turn.reply)
         if scope.feasible and scope.ready:
