@@ -124,7 +124,7 @@ def _said(limits: Limits) -> str:
 
 async def _try_models(team: Team, bound: dict[str, Order], missing: _Missing) -> list[str]:
     """Ask every model once, side by side."""
-    models = bind(bound, team.settings, team.prompts, team.pacing, retries=1)
+    models, _ = bind(bound, team.settings, team.prompts, team.pacing, retries=1)
     single = {part.name: part for model in models.values() for part in parts_of(model) if part.reasons}
     said = await asyncio.gather(*(_try_model(model) for model in single.values()))
     mute = {name: words for name, (answers, words) in zip(single, said, strict=True) if not answers}

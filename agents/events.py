@@ -67,6 +67,8 @@ class RoleAsked(Frozen):
     repaired: bool = False
     cut: bool = False
     """The answer stayed cut off at the output limit; what was complete was kept."""
+    compacted: str = ""
+    """Why it was given less than there was; empty when it was given all."""
     stood_in: str = ""
     """Why `model` answered in the place of the one bound; empty when it is the one."""
     stood_in_for: str = ""

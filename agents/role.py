@@ -71,6 +71,8 @@ class Asked(Charged, Generic[Out]):
     repaired: bool = False
     cut: bool = False
     """The answer stayed cut off at the output limit; `output` holds what was complete."""
+    compacted: str = ""
+    """Why it was given less than there was; empty when it was given all."""
     stood_in: str = ""
     """Why another engine or model answered in the place of the one bound; empty when that one did."""
     stood_in_for: str = ""
@@ -88,6 +90,7 @@ class Asked(Charged, Generic[Out]):
             cut=self.cut,
             stood_in=self.stood_in,
             stood_in_for=self.stood_in_for,
+            compacted=self.compacted,
         )
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from urllib.parse import quote as percent_encoded
 
+from pydantic import Field, ValidationError
+
 from agents.budget import NOTHING, Usage
 from agents.contracts.base import Frozen, QueryType, Tier
 from agents.contracts.contract import Contract
@@ -50,10 +52,10 @@ class Wish(Frozen):
     """What a request asks for; None leaves it to the environment, then to the tier."""
 
     tier: Tier | None = None
-    max_iters: int | None = None
-    max_queries: int | None = None
-    max_sources: int | None = None
-    max_execution_time_s: float | None = None
+    max_iters: int | None = Field(default=None, ge=1, le=20, strict=True)
+    max_queries: int | None = Field(default=None, ge=1, le=100, strict=True)
+    max_sources: int | None = Field(default=None, ge=1, le=100, strict=True)
+    max_execution_time_s: float | None = Field(default=None, gt=0, le=86_400, allow_inf_nan=False, strict=True)
 
 
 class Stopped(DossierError):
@@ -95,6 +97,9 @@ class _Until:
     def seconds(self) -> float | None:
         return max(0.0, self._end - self._team.clock())
 
+    def tokens_share(self) -> float | None:
+        return None
+
 
 async def run_research(
     task: str,
@@ -121,7 +126,7 @@ async def run_research(
 
     Raises:
         NotFeasible: the task is too broad for one run; carries reasons and narrower tasks.
-        BadRequest: the task is empty or far too long.
+        BadRequest: the task is empty or far too long, or a bound is out of its range.
         DossierError: the run ended without an answer.
     """
     if team is None:
@@ -136,10 +141,14 @@ async def run_research(
             )  # fmt: skip
         finally:
             await team.close()
-    wish = Wish(
-        tier=complexity_tier, max_iters=max_iters, max_queries=max_queries, max_sources=max_sources,
-        max_execution_time_s=max_execution_time_s,
-    )  # fmt: skip
+    try:
+        wish = Wish(
+            tier=complexity_tier, max_iters=max_iters, max_queries=max_queries, max_sources=max_sources,
+            max_execution_time_s=max_execution_time_s,
+        )  # fmt: skip
+    except ValidationError as error:
+        faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
+        raise BadRequest(f"This run can't be made: {'; '.join(faults)}.") from None
     run = await plan_run(team, task, wish)
     job = begin(team, run, owner)
     try:

@@ -29,10 +29,12 @@ def _message(tree: Tree, numbered: Numbered) -> str:
     return f"id: {numbered.seq}\nevent: {numbered.event.kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
-async def event_stream(job: Job, after: int, *, heartbeat_s: float = 15.0) -> AsyncIterator[str]:
-    """Write the events after number `after`, then new ones as they come, until the last."""
+async def event_stream(
+    job: Job, after: int, *, heartbeat_s: float = 15.0, attended: bool = False
+) -> AsyncIterator[str]:
+    """Write the events after number `after`, then new ones as they come, until the last (see `Job.follow`)."""
     # Rows are sums over all that went before: what the caller already has is folded, not sent.
     tree = Tree(job.run.events[:after])
     yield "retry: 2000\n\n"
-    async for numbered in job.follow(after, heartbeat_s=heartbeat_s):
+    async for numbered in job.follow(after, heartbeat_s=heartbeat_s, attended=attended):
         yield ": still here\n\n" if numbered is None else _message(tree, numbered)

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from agents.contracts.base import Frozen, QueryType, Text
+from agents.contracts.change import ChangeKind
 from agents.contracts.claim import Claim
 from agents.contracts.contract import Forecast
 from agents.contracts.decision import LoopDecision, RetryEntry, SkippedTopic
@@ -82,6 +83,8 @@ class Actual(Frozen):
     pages_empty: int = 0
     """Those of them that gave no usable text: walls, shells of scripts, scans, broken or unreachable ones."""
     stand_ins: tuple[StandIn, ...] = ()
+    started_at: str | None = None
+    """When the job was started, as ISO 8601."""
 
 
 class Methodology(Frozen):
@@ -194,6 +197,19 @@ class PhaseState(Frozen):
     """One per query when there are several; empty with one."""
 
 
+class ReportChange(Frozen):
+    """One change after the authorization."""
+
+    number: int = Field(ge=1)
+    seconds: float = Field(ge=0)
+    """When, on the job's clock."""
+    kind: ChangeKind
+    words: Text
+    """As it was said or noted during the run."""
+    effect: Text
+    """What it did, in the report's language."""
+
+
 class BoundContract(Frozen):
     """What was authorized, in short."""
 
@@ -231,6 +247,8 @@ class ReportDocument(Frozen):
     nodes: tuple[NodeRow, ...] = ()
     rounds_log: tuple[RoundRow, ...] = ()
     phase_state: PhaseState = PhaseState()
+    changes: tuple[ReportChange, ...] = ()
+    """What the user changed after the authorization, in order."""
     contract: BoundContract
 
     @model_validator(mode="after")

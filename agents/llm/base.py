@@ -50,6 +50,11 @@ class Reply:
     """Why it did not, in words for the user."""
 
 
+def estimated_tokens(text: str) -> int:
+    """Estimate the tokens of a text in any script: four bytes each."""
+    return len(text.encode("utf-8", "surrogatepass")) // 4 + 1
+
+
 class Model(Protocol):
     """Anything that answers requests."""
 

@@ -6,7 +6,7 @@ set, and only where both are asked under their usual addresses.
 """
 
 import ipaddress
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -161,8 +161,9 @@ def bind(
     prompts: PromptBook,
     pacing: Pacing,
     *,
+    also: Iterable[str] = (),
     retries: int = ATTEMPTS,
-) -> Mapping[str, Model]:
+) -> tuple[dict[str, Model], dict[str, Model]]:
     """Make the models of all roles; roles with the same model share it, and what is known of its health.
 
     Args:
@@ -170,7 +171,11 @@ def bind(
         settings: which models, and what stands in.
         prompts: hold the words that ask for an answer of a schema.
         pacing: how fast each provider is asked.
+        also: further models that a user may choose.
         retries: requests for one reply, at most.
+
+    Returns:
+        The models of the roles; and all that were made, those others included, by their names.
 
     Raises:
         ConfigError: a name can't be meant as it is written.
@@ -199,13 +204,19 @@ def bind(
         return made[choice.name]
 
     chains: dict[str, Model] = {}
-    for role, order in orders(roles, settings).items():
+
+    def chain(order: Order) -> Model:
         name = order.first.name
         if name not in chains:
             models = [single(one) for one in (order.first, *order.others)]
             chains[name] = WithFallbacks(models, ward) if len(models) > 1 else models[0]
-        bound[role] = chains[name]
-    return bound
+        return chains[name]
+
+    for role, order in orders(roles, settings).items():
+        bound[role] = chain(order)
+    for name in also:
+        chain(order_for(name, settings))
+    return bound, chains
 
 
 def parts_of(model: Model) -> tuple[Model, ...]:

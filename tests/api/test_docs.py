@@ -80,7 +80,7 @@ def holds(text, written):
 async def test_every_command_of_the_page_gives_what_stands_below_it(put, http, tmp_path):
     from agents.llm.offline import OfflineModel
     from agents.search.library import Library
-    from agents.team import SAMPLE_LIBRARY
+    from agents.sourcing import SAMPLE_LIBRARY
 
     class Patient(OfflineModel):
         """Reads a few sources, then no further while the commands that steer a running job are typed."""
