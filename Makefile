@@ -66,6 +66,7 @@ lock: $(UV) ## resolve the lock files anew
 
 bench: setup-dev ## measure the figures of docs/benchmarks.md on this machine
 	$(BIN)/python tests/bench/offline.py
+	$(BIN)/python tests/bench/pages.py
 	$(BIN)/python -m tests.bench.loop
 	$(BIN)/python -m tests.bench.deadline
 

@@ -148,12 +148,16 @@ def evaluate(
 
 
 @app.command()
-def doctor() -> None:
-    """Say what models, documents and folders are usable, without any secret."""
+def doctor(
+    really: Annotated[
+        bool, typer.Option("--try", help="Ask every model and search provider once: sends a word, may cost a fraction.")
+    ] = False,
+) -> None:
+    """Say what models, searchers, documents and folders are usable, and what is missing, without any secret."""
     from agents.doctor import report
 
     try:
-        lines, usable = asyncio.run(report())
+        lines, usable = asyncio.run(report(really=really))
     except DossierError as error:
         fail(error.notice, EXIT_ERROR)
     for line in lines:

@@ -26,6 +26,10 @@ NodeState = Literal[
 ]
 
 
+STOOD_IN = "#PATH_DECISION"
+"""Tag of a note that another model answered than the one bound."""
+
+
 class JobChanged(Frozen):
     """The job entered a status or a stage."""
 
@@ -65,6 +69,16 @@ class RoleAsked(Frozen):
     """The answer stayed cut off at the output limit; what was complete was kept."""
     compacted: str = ""
     """Why it was given less than there was; empty when it was given all."""
+    stood_in: str = ""
+    """Why `model` answered in the place of the one bound; empty when it is the one."""
+    stood_in_for: str = ""
+    """The model that was bound, where another answered."""
+
+    def note(self) -> "Noted | None":
+        """Say in words that another model answered; None when the one bound did."""
+        if not self.stood_in_for:
+            return None
+        return Noted(text=f"{self.model} answers in the place of {self.stood_in_for}. {self.stood_in}", tag=STOOD_IN)
 
 
 class SearchDone(Frozen):
@@ -96,6 +110,8 @@ class SourceRejected(Frozen):
     node: Text
     url: Text
     reason: Text
+    page: Literal["", "empty", "read"] = ""
+    """What came of fetching it: no usable text, or text that was not used; empty when it was not fetched."""
 
 
 class RoundEnded(Frozen):
@@ -157,6 +173,31 @@ class Numbered(Frozen):
     key: Text
     """Path and name; the same key is stored once, so that a replay adds nothing."""
     event: Event
+
+
+class PageCount:
+    """Counts the pages of a job that were fetched, and those of them that gave no usable text."""
+
+    def __init__(self) -> None:
+        self._read: set[str] = set()
+        self._empty: set[str] = set()
+
+    def take(self, event: object) -> None:
+        """Fold one event in; a page that one branch could read is none that gave nothing."""
+        if isinstance(event, SourceRead):
+            self._read.add(event.source.url)
+        elif isinstance(event, SourceRejected) and event.page:
+            (self._empty if event.page == "empty" else self._read).add(event.url)
+
+    @property
+    def empty(self) -> int:
+        """Pages without usable text: walls, shells of scripts, scans, broken or unreachable ones."""
+        return len(self._empty - self._read)
+
+    @property
+    def fetched(self) -> int:
+        """All pages that were fetched, each address once."""
+        return len(self._empty | self._read)
 
 
 class Charged(Frozen):

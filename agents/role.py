@@ -38,6 +38,8 @@ class Role(Generic[In, Out]):
     gives: type[Out]
     checks: tuple[Callable[[In, Out], None], ...] = ()
     """Each raises `Reject` with a text for the model when the property it is named for does not hold."""
+    mend: Callable[[In, Out], Out] | None = None
+    """What code puts right by itself, before the checks."""
     prompt: str = ""
     """Name of the prompt file; the role's own name when empty."""
     max_output_tokens: int = 4000
@@ -72,7 +74,9 @@ class Asked(Charged, Generic[Out]):
     compacted: str = ""
     """Why it was given less than there was; empty when it was given all."""
     stood_in: str = ""
-    """Why the offline engine answered in the model's place; empty when the model did."""
+    """Why another engine or model answered in the place of the one bound; empty when that one did."""
+    stood_in_for: str = ""
+    """The model that was bound, where another answered."""
 
     def as_event(self, node: str) -> Event:
         """Tell that the role was asked."""
@@ -84,6 +88,8 @@ class Asked(Charged, Generic[Out]):
             usage=self.usage,
             repaired=self.repaired,
             cut=self.cut,
+            stood_in=self.stood_in,
+            stood_in_for=self.stood_in_for,
             compacted=self.compacted,
         )
 
@@ -100,6 +106,7 @@ async def ask(role: Role[In, Out], given: In, run: Run, on_text: OnText | None =
     messages = [Message("system", prompt.system), Message("user", prompt.render(given))]
     model = run.models[role.name]
     usage, reason, room = NOTHING, "", role.max_output_tokens
+    because, stood_in_for = "", ""
     for attempt in range(1 + REPAIRS):
         request = Request(
             role=role.name,
@@ -111,6 +118,7 @@ async def ask(role: Role[In, Out], given: In, run: Run, on_text: OnText | None =
         )
         reply = await model.reply(request, on_text if attempt == 0 else None)
         usage = usage + reply.usage
+        because, stood_in_for = reply.because or because, reply.stood_in_for or stood_in_for
         last = attempt == REPAIRS
         try:
             output, cut = _accept(role, given, reply, last=last)
@@ -128,6 +136,8 @@ async def ask(role: Role[In, Out], given: In, run: Run, on_text: OnText | None =
             model=reply.model,
             repaired=attempt > 0,
             cut=cut,
+            stood_in=because,
+            stood_in_for=stood_in_for,
         )
     raise BadOutput(role.name, reason=reason, attempts=1 + REPAIRS)
 
@@ -137,6 +147,8 @@ def _accept(role: Role[In, Out], given: In, reply: Reply, *, last: bool) -> tupl
     if cut and not last:
         raise NoAnswer("the answer was cut off at the output limit; give it again, shorter or in full")
     output = read_answer(reply.text, role.gives, listed=role.listed, cut=cut)
+    if role.mend is not None:
+        output = role.mend(given, output)
     for check in role.checks:
         check(given, output)
     return output, cut

@@ -14,6 +14,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from agents.contracts.base import Role
+from agents.contracts.pace import Pace
 from agents.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,6 +56,12 @@ class Settings(BaseSettings):
     """Model for roles that DOSSIER_MODELS does not name: `provider/model` or `offline`. Default: by the keys set."""
     models: dict[Role, str] = Field(default_factory=dict, validation_alias="DOSSIER_MODELS")
     """Models per role, as JSON: {"judge": "anthropic/…"}."""
+    fallbacks: Annotated[tuple[str, ...], NoDecode] = Field(default=(), validation_alias="DOSSIER_FALLBACKS")
+    """Models that stand in when one fails, as a comma list; `none` for no other. Default: one for each key that is set.
+    A model on your own machines is never followed by one elsewhere."""
+    model_limits: dict[str, Pace] = Field(default_factory=dict, validation_alias="DOSSIER_MODEL_LIMITS")
+    """How fast a provider is asked, over all jobs of this process, as JSON; 0 is no limit. `doctor` shows what holds.
+    {"anthropic": {"at_once": 8, "calls_per_minute": 50, "tokens_per_minute": 30000}}"""
     api_base: str = Field(default="", validation_alias="OPENAI_API_BASE")
     """Address of an OpenAI-compatible server, for `openai/…` models."""
     retriever: Annotated[tuple[str, ...], NoDecode] = Field(default=(), validation_alias="RETRIEVER")
@@ -165,7 +172,7 @@ class Settings(BaseSettings):
     max_concurrency: int = Field(default=6, ge=1, le=64, validation_alias="RESEARCH_MAX_CONCURRENCY")
     """Calls at once per job."""
 
-    @field_validator("retriever", mode="before")
+    @field_validator("retriever", "fallbacks", mode="before")
     @classmethod
     def _comma_list(cls, value: object) -> object:
         if isinstance(value, str):
@@ -182,7 +189,11 @@ class Settings(BaseSettings):
     def model_for(self, role: str) -> str:
         """Name the model that a role is bound to."""
         named = {str(name): model for name, model in self.models.items()}
-        return named.get(role) or self.model or self.default_model()
+        return named[role] if role in named else self.model or self.default_model()
+
+    def has_own_model(self, role: str) -> bool:
+        """Tell whether DOSSIER_MODELS names a model for a role."""
+        return role in {str(name) for name in self.models}
 
     @staticmethod
     def default_model() -> str:
@@ -203,6 +214,9 @@ def search_values(names: Iterable[str]) -> dict[str, str]:
     return {name: value for name, value in found.items() if value and (name.endswith("_BASE") or usable_key(value))}
 
 
+NO_FALLBACKS = "none"
+"""Value of DOSSIER_FALLBACKS that leaves each role to its own model."""
+
 PLACEHOLDERS = ("your", "xxx", "changeme", "replace", "todo", "<", "...")
 
 
@@ -210,6 +224,23 @@ def usable_key(value: str) -> bool:
     """Tell a key from an empty value or a placeholder that was never filled in."""
     value = value.strip().strip("\"'")
     return len(value) >= 8 and not any(mark in value.casefold() for mark in PLACEHOLDERS)
+
+
+def has_key(variable: str) -> bool:
+    """Tell whether a key is set under this name that is no placeholder."""
+    return usable_key(os.environ.get(variable, ""))
+
+
+def key_state(variable: str) -> str:
+    """Say in words what stands under the name of a key, without it."""
+    value = os.environ.get(variable, "")
+    return "usable" if usable_key(value) else "a placeholder" if value.strip() else "not set"
+
+
+def own_address(provider: str) -> str:
+    """Give the address that is set for a model provider in place of its usual one; empty when none is."""
+    names = (f"{provider.upper()}_API_BASE", f"{provider.upper()}_BASE_URL")
+    return next((value for name in names if (value := os.environ.get(name, "").strip())), "")
 
 
 def variables() -> dict[str, str]:
@@ -240,6 +271,10 @@ def load(dotenv: Path | None = None) -> Settings:
             if value is not None and name not in os.environ:
                 os.environ[name] = value
                 _FROM_FILE.add(name)
+    for name, value in list(os.environ.items()):
+        # A key read from a file ends in a line break, and some tools keep the quotes of a `.env`: no part of the key.
+        if name.endswith("_API_KEY") and value != (plain := value.strip().strip("\"'").strip()):
+            os.environ[name] = plain
     if wrong := misspelt(list(os.environ)):
         raise ConfigError(" ".join(wrong))
     try:
@@ -267,5 +302,6 @@ def example() -> str:
     lines = ["# Copy to .env and uncomment what you need. The environment wins over this file.", ""]
     lines += [f"# {variable}=" for variable, _ in KEY_NAMES]
     for field in Settings.model_fields.values():
-        lines += ["", f"# {field.description}", f"# {field.validation_alias}="]
+        described = (field.description or "").splitlines()
+        lines += ["", *(f"# {line.strip()}" for line in described), f"# {field.validation_alias}="]
     return "\n".join(lines) + "\n"

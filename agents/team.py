@@ -24,8 +24,11 @@ from agents.jobs.shelf import Shelf
 from agents.jobs.steering import Steering
 from agents.keeping import kept_jobs
 from agents.llm.base import Model, OnText
+from agents.llm.choosing import bind, parts_of
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.offline import OfflineModel
+from agents.llm.pacing import Pacing
+from agents.pauses import Pauses
 from agents.prompts import PromptBook
 from agents.prompts import load as load_prompts
 from agents.report.document import build
@@ -59,7 +62,7 @@ from agents.search.base import Searcher
 from agents.search.chain import Chain, Probed
 from agents.search.given import Searching, places_of
 from agents.search.uploads import Given, Taken, take
-from agents.settings import OFFLINE, Settings, usable_models
+from agents.settings import Settings, usable_models
 from agents.sourcing import open_sources
 from agents.web.fetching import Fetcher
 
@@ -90,15 +93,13 @@ class Engine:
     names: tuple[str, ...]
     reasons: bool
     """False when only the offline engine is bound: it quotes and does not reason."""
+    stand_ins: tuple[str, ...] = ()
+    """Models that are asked when one of `names` fails."""
 
     @property
     def name(self) -> str:
         """All of them in one line."""
         return ", ".join(self.names)
-
-
-class _SchemaNote(Frozen):
-    text: str
 
 
 class Team:
@@ -123,7 +124,12 @@ class Team:
         self.clock, self.today = clock, today
         self.jobs = jobs or Jobs(shelf, clock, per_job=settings.max_concurrency)
         distinct = tuple(dict.fromkeys(model.name for model in models.values()))
-        self.engine = Engine(names=distinct, reasons=any(model.reasons for model in models.values()))
+        parts = dict.fromkeys(part.name for model in models.values() for part in parts_of(model))
+        self.engine = Engine(
+            names=distinct,
+            reasons=any(model.reasons for model in models.values()),
+            stand_ins=tuple(name for name in parts if name not in distinct),
+        )
         self.retrievers: tuple[str, ...] = getattr(searcher, "names", (searcher.name,))
         self.searching = Searching(searcher, shelf)
         self.places: tuple[Place, ...] = places_of(searcher)
@@ -132,6 +138,8 @@ class Team:
         self.model_choices: tuple[str, ...] = tuple(self.made) if self.engine.reasons else ()
         """Models that a user may choose from, by name; none where only the offline engine answers."""
         self.fetcher: Fetcher | None = None
+        self.pacing = Pacing(settings.model_limits)
+        """How fast each model provider is asked, by all jobs of this process."""
         self.observers: list[Callable[[Job], None]] = []
         """Told of every job before its first event: what metrics and logs are fed from."""
         self.means = Means(
@@ -315,9 +323,9 @@ class Team:
 
     def warm_up(self) -> None:
         """Load what the first answer would else wait for; slow, so for a thread of its own after start-up."""
-        for model in dict.fromkeys(self.models.values()):
-            if isinstance(model, LiteLLMModel):
-                warm_up()
+        bound = [part for model in self.models.values() for part in parts_of(model)]
+        if any(isinstance(model, LiteLLMModel) for model in bound):
+            warm_up()
 
     async def probe(self) -> Probed | None:
         """Try keyless web search once, briefly; None where none would be asked."""
@@ -350,7 +358,8 @@ def open_team(settings: Settings, *, keep: bool = False) -> Team:
             raise ConfigError(f"prompt {role.prompt_name!r} wants {sorted(missing)}, which its contract does not hold")
     sources = open_sources(settings)
     jobs = kept_jobs(settings) if keep else None
-    models, made = _models(settings, prompts)
+    pacing = Pacing(settings.model_limits)
+    models, made = bind([role.name for role in ROLES], settings, prompts, pacing, also=usable_models())
     team = Team(
         settings,
         models=models,
@@ -361,32 +370,6 @@ def open_team(settings: Settings, *, keep: bool = False) -> Team:
         sample=sources.sample,
         jobs=jobs,
     )
-    team.fetcher = sources.fetcher
+    team.fetcher, team.pacing = sources.fetcher, pacing
+    team.observers.append(Pauses(pacing).observe)
     return team
-
-
-def _models(settings: Settings, prompts: PromptBook) -> tuple[dict[str, Model], dict[str, Model]]:
-    """Bind the roles; and make every model whose key is there, by its name."""
-    made: dict[str, Model] = {}
-    bound: dict[str, Model] = {}
-    for role in ROLES:
-        name = settings.model_for(role.name)
-        if name not in made:
-            made[name] = _model(name, settings, prompts)
-        bound[role.name] = made[name]
-    for name in usable_models():
-        if name not in made:
-            made[name] = _model(name, settings, prompts)
-    return bound, made
-
-
-def _model(name: str, settings: Settings, prompts: PromptBook) -> Model:
-    if name == OFFLINE:
-        return OfflineModel()
-    form = prompts["answer_format"]
-
-    def schema_note(schema: str) -> str:
-        return f"{form.system}\n{form.render(_SchemaNote(text=schema))}"
-
-    base = settings.api_base if name.startswith("openai/") and settings.api_base else None
-    return LiteLLMModel(name, api_base=base, api_key=None, schema_note=schema_note)

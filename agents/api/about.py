@@ -110,6 +110,8 @@ def _leaves(team: Team, hosts: tuple[str, ...], *, offline: bool) -> str:
         said.append(f"Search words go to {_and(hosts)}, and pages that are found are fetched from their sites.")
     if receivers:
         said.append(f"Your questions and passages of the documents go to {_and(receivers)}.")
+    if others := tuple(one for one in _receivers(team, team.engine.stand_ins) if one not in receivers):
+        said.append(f"Where that fails, they go to {_and(others)}.")
     return " ".join([*said, "Nothing else leaves this computer."]) if said else NOTHING_LEAVES
 
 
@@ -135,11 +137,11 @@ def _cells(team: Team, hosts: tuple[str, ...], *, cut_off: bool, offline: bool) 
     return (writes, searches, leaving)
 
 
-def _receivers(team: Team) -> tuple[str, ...]:
-    """Name the model providers that are asked."""
+def _receivers(team: Team, models: tuple[str, ...] | None = None) -> tuple[str, ...]:
+    """Name the model providers that are asked: those of all roles where no models are given."""
     base = team.settings.api_base
     names: list[str] = []
-    for model in team.engine.names:
+    for model in team.engine.names if models is None else models:
         provider = model.partition("/")[0]
         if model == OFFLINE:
             continue

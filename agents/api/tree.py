@@ -14,6 +14,7 @@ from agents.events import (
     NodeState,
     Noted,
     Numbered,
+    PageCount,
     ReportWritten,
     RoleAsked,
     RoundEnded,
@@ -75,6 +76,10 @@ class Spent(Frozen):
     """Sums over a whole run."""
 
     sources: int = 0
+    pages: int = 0
+    """Pages that were fetched."""
+    empty: int = 0
+    """Those of them that gave no usable text."""
     searches: int = 0
     tokens: int = 0
     cost_usd: float | None = 0.0
@@ -147,6 +152,7 @@ class Tree:
         self.searches = 0
         self.usage: Usage = NOTHING
         self._sources: set[str] = set()
+        self._pages = PageCount()
         self._rows: dict[str, _Row] = {}
         self._feed: list[FeedLine] = []
         for numbered in events:
@@ -174,6 +180,7 @@ class Tree:
             row.change(event, numbered.seconds)
             return (event.node,)
         touched = self._line_of(node)
+        self._pages.take(event)
         if isinstance(event, RoleAsked):
             self.usage = self.usage + event.usage
             for path in touched:
@@ -248,7 +255,10 @@ class Tree:
     def spent(self) -> Spent:
         """Sum up over the whole run."""
         usage = self.usage
-        return Spent(sources=len(self._sources), searches=self.searches, tokens=usage.tokens, cost_usd=usage.cost_usd)
+        return Spent(
+            sources=len(self._sources), pages=self._pages.fetched, empty=self._pages.empty, searches=self.searches,
+            tokens=usage.tokens, cost_usd=usage.cost_usd,
+        )  # fmt: skip
 
     def view(self, at: float | None = None) -> TreeView:
         """Draw the whole tree, as it stands at `at` seconds (default: at the last event)."""

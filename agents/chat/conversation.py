@@ -249,6 +249,8 @@ class Conversation:
         scope, turn = await self.team.scope(started, text, on_text)
         scope = in_language(scope, self.preferences)
         before = self._draft
+        if scope.stood_in and scope.stood_in != self.talk.scope.stood_in:
+            yield Say(scope.stood_in)
         self.talk = self.talk.model_copy(update={"scope": scope, "contract": None, "by_hand": False})
         yield Reply(turn.reply)
         if scope.feasible and scope.ready:

@@ -22,7 +22,7 @@ def progress_line(job: Job) -> str:
     delivered = sum(1 for leaf in leaves if leaf.state in DELIVERED)
     parts = [
         f"{delivered} of {counted(len(leaves), 'branch has', 'branches have')} delivered",
-        f"{counted(view.usage.sources, 'source')} read",
+        f"{counted(view.usage.sources, 'source')} read{_empty(view)}",
         money(view.usage.cost_usd),
     ]
     line = ", ".join(parts) + "."
@@ -32,6 +32,11 @@ def progress_line(job: Job) -> str:
         return f"{line} It searches no further and is writing."
     slowest = _slowest(leaves)
     return f"{line} {slowest}" if slowest else f"{line} {view.now}"
+
+
+def _empty(view: TreeView) -> str:
+    """Say how many of the fetched pages gave nothing; nothing where all gave something."""
+    return f" ({view.usage.empty} of {view.usage.pages} pages gave no usable text)" if view.usage.empty else ""
 
 
 def _slowest(leaves: tuple[TreeNode, ...]) -> str:

@@ -39,6 +39,8 @@ class Reference(Frozen):
     published: str | None = None
     accessed: str | None = None
     kind: SourceKind = "web"
+    notes: tuple[str, ...] = ()
+    """What was not read of it, for example `page 2 of 2 could not be read`."""
     quotes: tuple[Quote, ...]
 
 
@@ -58,6 +60,16 @@ class Tag(Frozen):
     text: Text
 
 
+class StandIn(Frozen):
+    """A model, or the offline engine, that answered in the place of the one that was bound."""
+
+    model: Text
+    stood_in_for: Text
+    answers: int = Field(ge=1)
+    because: str = ""
+    """What was wrong with the one that was bound, in words for the user."""
+
+
 class Actual(Frozen):
     """What the run took; None is unknown, not zero."""
 
@@ -67,6 +79,10 @@ class Actual(Frozen):
     cost_usd: float | None = None
     model_calls: int = 0
     searches: int = 0
+    pages_fetched: int = 0
+    pages_empty: int = 0
+    """Those of them that gave no usable text: walls, shells of scripts, scans, broken or unreachable ones."""
+    stand_ins: tuple[StandIn, ...] = ()
     started_at: str | None = None
     """When the job was started, as ISO 8601."""
 

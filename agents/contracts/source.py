@@ -76,6 +76,7 @@ class Source(Frozen):
     """ISO date and time of reading, UTC."""
     language: str | None = None
     tags: tuple[str, ...] = ()
+    """What was not read of it: pages that are pictures, the rest behind a wall, all but the abstract."""
     pages: tuple[int, ...] = ()
     """Where each page begins in the text, first page first; nothing for a document without pages."""
 
@@ -104,6 +105,7 @@ class SourceCard(Frozen):
     retrieved: str | None = None
     text_hash: Text
     language: str | None = None
+    tags: tuple[str, ...] = ()
     pages: tuple[int, ...] = ()
     """As of the source: a list of references can then name the page of a quote."""
 
@@ -125,6 +127,7 @@ class SourceCard(Frozen):
             retrieved=source.retrieved,
             text_hash=source.text_hash,
             language=source.language,
+            tags=source.tags,
             pages=source.pages,
         )
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from agents.budget import Budget, Deadline, Limits, least, synthesis_reserve_s
 from agents.contracts.base import Frozen
 from agents.errors import BudgetExceeded, DossierError, StepFailed
-from agents.events import Charged, Event, Numbered
+from agents.events import Charged, Event, Numbered, RoleAsked
 from agents.jobs.limits import ProcessLimits, Slots
 from agents.jobs.port import Handlers, M, Pool
 from agents.jobs.records import NOWHERE, Reached, StepRecord, stopped_record
@@ -339,6 +339,9 @@ class PortCtx(ABC):
             self.budget.charge(value.usage)
             if event := value.as_event(self.path):
                 self.emit(f"{kind}:{key}", event)
+                if isinstance(event, RoleAsked) and (note := event.note()):
+                    # Once for the job, whichever branch meets it first.
+                    self.run.emit(f"job#model:{event.model} for {event.stood_in_for}", note)
         return value
 
     def reached(self, by: Reached | StepRecord) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import contextvars
 import logging
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -12,9 +12,9 @@ from agents.budget import Budget, Limits
 from agents.contracts.change import Change, Narrowing, Wish
 from agents.contracts.job import OVER, BlockedReason, JobRecord, JobStatus, Stage
 from agents.contracts.outcome import Commission, Outcome
-from agents.contracts.report import Actual, ReportDocument
+from agents.contracts.report import Actual, ReportDocument, StandIn
 from agents.errors import DossierError
-from agents.events import JobChanged, Numbered, ReportWritten
+from agents.events import JobChanged, Numbered, PageCount, ReportWritten, RoleAsked
 from agents.jobs.changing import allowed, applied
 from agents.jobs.limits import ProcessLimits
 from agents.jobs.memory import JobRun
@@ -328,7 +328,9 @@ class Jobs:
     @staticmethod
     def _actual(job: Job) -> Actual:
         run = job.run
-        spent = run.budget.spent
+        spent, pages = run.budget.spent, PageCount()
+        for numbered in run.events:
+            pages.take(numbered.event)
         return Actual(
             seconds=round(run.now(), 3),
             tokens_in=spent.tokens_in,
@@ -336,5 +338,22 @@ class Jobs:
             cost_usd=spent.cost_usd,
             model_calls=spent.calls,
             searches=spent.searches,
+            pages_fetched=pages.fetched,
+            pages_empty=pages.empty,
+            stand_ins=stand_ins(run.events),
             started_at=job.created,
         )
+
+
+def stand_ins(events: Iterable[Numbered]) -> tuple[StandIn, ...]:
+    """Count which models answered in the place of others, from the events of a job."""
+    found: dict[tuple[str, str], StandIn] = {}
+    for numbered in events:
+        asked = numbered.event
+        if isinstance(asked, RoleAsked) and asked.stood_in_for:
+            pair = (asked.model, asked.stood_in_for)
+            before = found[pair].answers if pair in found else 0
+            found[pair] = StandIn(
+                model=asked.model, stood_in_for=asked.stood_in_for, answers=before + 1, because=asked.stood_in
+            )
+    return tuple(found.values())

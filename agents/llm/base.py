@@ -44,6 +44,10 @@ class Reply:
     usage: Usage
     finish_reason: FinishReason
     model: str
+    stood_in_for: str = ""
+    """The model that was bound and did not answer; empty when `model` is the one."""
+    because: str = ""
+    """Why it did not, in words for the user."""
 
 
 def estimated_tokens(text: str) -> int:

@@ -5,12 +5,11 @@ model turns out not to accept (a schema, a temperature, the name of the output l
 """
 
 import asyncio
-import json
 import logging
 import os
-import re
 import warnings
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,6 @@ from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
 from agents.budget import Usage
-from agents.contracts.base import Frozen
 from agents.errors import ModelError, ModelFault
 from agents.llm.base import FinishReason, OnText, Reply, Request, estimated_tokens
 from agents.llm.litellm_errors import (
@@ -31,7 +29,10 @@ from agents.llm.litellm_errors import (
     notice_for,
     without_refused,
 )
+from agents.llm.pacing import Gate, HeldBack, Turn
 from agents.llm.streaming import FIELD, ReplyStream
+from agents.llm.wire import messages_for, response_format
+from agents.settings import has_key
 
 ATTEMPTS = 3
 """Requests for one reply, at most, when the provider fails (specification, section 11)."""
@@ -42,26 +43,13 @@ BATCH_S = 0.03
 MAX_ADAPTIONS = 8
 """More kinds of refusal than there are things to leave out."""
 
+UNSAID_PAUSE_S = 2.0
+"""Seconds for which a provider is left alone that limits the rate and does not say for how long."""
+
 _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else a price list is downloaded during the import
     "LITELLM_MODE": "PRODUCTION",  # else a `.env` of litellm's own finding is loaded
 }
-_BOUNDS = frozenset(
-    {"minLength", "maxLength", "minItems", "maxItems"} | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
-)
-"""What a model can keep to when the schema is only text to it; the contract checks it in any case."""
-_REFUSED_WORDS = _BOUNDS | {
-    "title",
-    "default",
-    "examples",
-    "format",
-    "pattern",
-    "uniqueItems",
-    "multipleOf",
-    "discriminator",
-}
-"""Words of a schema that strict modes refuse."""
-
 _backoff = wait_exponential_jitter(initial=2, exp_base=2, jitter=1, max=10)
 """min(2^attempt + U(0, 1), 10) seconds (specification, section 11)."""
 
@@ -125,10 +113,12 @@ class LiteLLMModel:
         schema_note: from a JSON schema to the text that asks for it, for models that take no schema.
         api_base: address of the server, where it is not the provider's own.
         api_key: the key; else litellm looks for the provider's environment variable.
+        needs_key: nothing is sent while that variable holds no key, or a placeholder.
         structured: the way of asking for JSON to begin with; found out when None.
         retries: requests for one reply, at most.
         temperature: left to the provider when None.
         price: for models that litellm has no price for.
+        gate: gives out turns at the provider, to all of its callers; None lets every request pass.
         sleep: how to wait between requests.
     """
 
@@ -141,16 +131,19 @@ class LiteLLMModel:
         schema_note: Callable[[str], str],
         api_base: str | None = None,
         api_key: SecretStr | None = None,
+        needs_key: bool = False,
         structured: ResponseForm | None = None,
         retries: int = ATTEMPTS,
         temperature: float | None = None,
         price: Price | None = None,
+        gate: Gate | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.name = name
         self.key_variable = key_variable(name)
         self._schema_note, self._api_base, self._api_key = schema_note, api_base, api_key
         self._retries, self._temperature, self._price, self._sleep = retries, temperature, price, sleep
+        self._gate, self._needs_key = gate, needs_key
         self._ways = Ways(structured=structured or "schema", temperature=temperature is not None)
         self._litellm: Any = None
         self._raised: tuple[type[Exception], ...] = ()
@@ -161,6 +154,9 @@ class LiteLLMModel:
         Raises:
             ModelError: the provider failed after every retry, declined, or time ran out.
         """
+        if self._needs_key and not self._api_key and not has_key(self.key_variable):
+            notice = notice_for("key", model=self.name, key_variable=self.key_variable, no_key=True)
+            raise ModelError(f"{self.name}: no key is set", fault="key", notice=notice, model=self.name)
         if FIELD not in request.gives.model_fields:
             on_text = None
         loop = asyncio.get_running_loop()
@@ -200,8 +196,12 @@ class LiteLLMModel:
         ways = self._ways
         for _ in range(MAX_ADAPTIONS):
             try:
-                answer = await self._send(request, ways, None if course.shown else on_text, course)
-                return self._reply_from(request, answer, course)
+                async with self._turn(request, course) as turn:
+                    answer = await self._send(request, ways, None if course.shown else on_text, course)
+                    reply = self._reply_from(request, answer, course)
+                    if turn is not None:
+                        turn.used(reply.usage.tokens)
+                return reply
             except Failed as failure:
                 adapted = without_refused(ways, failure)
                 if adapted is None:
@@ -210,6 +210,23 @@ class LiteLLMModel:
                 self._ways = adapted if self._ways == ways else self._ways
                 ways = adapted
         raise AssertionError("a model refuses more than there is to leave out")
+
+    @asynccontextmanager
+    async def _turn(self, request: Request, course: _Course) -> AsyncIterator[Turn | None]:
+        """Wait for a turn at the provider; a pause that it asks for holds for all of its callers."""
+        if self._gate is None:
+            yield None
+            return
+        tokens = sum(estimated_tokens(message.content) for message in request.messages)
+        try:
+            async with self._gate.turn(tokens, course.seconds_left()) as turn:
+                yield turn
+        except HeldBack as error:
+            raise Failed(self._error("rate", str(error)), None, "", error.wait_s) from None
+        except Failed as failure:
+            if failure.error.fault == "rate" or (failure.wait_s and failure.error.retryable):
+                self._gate.hold(UNSAID_PAUSE_S if failure.wait_s is None else failure.wait_s)
+            raise
 
     async def _send(self, request: Request, ways: Ways, on_text: OnText | None, course: _Course) -> _Answer:
         left = course.seconds_left()
@@ -325,64 +342,3 @@ def _pause(state: RetryCallState) -> float:
     if isinstance(error, Failed) and error.wait_s is not None:
         return error.wait_s
     return _backoff(state)
-
-
-# ---- how a request is put
-
-
-def response_format(gives: type[Frozen], ways: Ways) -> dict[str, Any] | None:
-    """Give the `response_format` for a contract; None where it is asked for in words."""
-    if ways.structured == "prompt":
-        return None
-    if ways.structured == "object":
-        return {"type": "json_object"}
-    name = re.sub(r"[^\w-]", "_", gives.__name__)[:64]
-    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": wire_schema(gives)}}
-
-
-def messages_for(request: Request, ways: Ways, schema_note: Callable[[str], str]) -> list[dict[str, str]]:
-    """Give the messages as providers take them, with the schema in words where no other way is open."""
-    messages = [{"role": message.role, "content": message.content} for message in request.messages]
-    if ways.structured != "schema":
-        schema = wire_schema(request.gives, bounds=True)
-        note = schema_note(json.dumps(schema, ensure_ascii=False, separators=(",", ":")))
-        if not messages or messages[0]["role"] != "system":
-            messages.insert(0, {"role": "system", "content": ""})
-        messages[0]["content"] = f"{messages[0]['content']}\n\n{note}".strip()
-    return messages
-
-
-def wire_schema(gives: type[Frozen], *, bounds: bool = False) -> dict[str, Any]:
-    """Give the JSON schema of a contract as strict modes take it; with its bounds for a model that reads it as text."""
-    dropped = _REFUSED_WORDS - _BOUNDS if bounds else _REFUSED_WORDS
-    plain = _plain(gives.model_json_schema(), dropped)
-    assert isinstance(plain, dict)
-    return plain
-
-
-def _plain(node: Any, dropped: frozenset[str]) -> Any:
-    if isinstance(node, list):
-        return [_plain(item, dropped) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if "$ref" in node:  # strict modes take no word beside a reference
-        return {"$ref": node["$ref"]}
-    kept = {"anyOf" if key == "oneOf" else key: value for key, value in node.items() if key not in dropped}
-    if "const" in kept:
-        kept["enum"] = [kept.pop("const")]
-    names = ("properties", "$defs")  # whose keys are names, not words of the schema
-    plain = {
-        key: {name: _plain(item, dropped) for name, item in value.items()} if key in names else _plain(value, dropped)
-        for key, value in kept.items()
-    }
-    if "properties" in plain:
-        free = {name for name, item in plain["properties"].items() if _is_free(item)}
-        for name in free - set(node.get("required", ())):  # a map of any keys has no place in strict modes
-            del plain["properties"][name]
-        plain["required"] = list(plain["properties"])
-        plain["additionalProperties"] = False
-    return plain
-
-
-def _is_free(schema: Any) -> bool:
-    return isinstance(schema, dict) and schema.get("type") == "object" and "properties" not in schema

@@ -75,6 +75,8 @@ def build(
         grade_reasons = (*_reasons(outcome, words), *truth_reasons(truth, brief.language))
     grade: Grade = "nothing_found" if not has_facts else "partial" if grade_reasons else "complete"
     tags = _tags(outcome, len(references), written_by_code=has_facts and reasons and frame is not outcome.frame)
+    if actual.stand_ins:
+        tags = tuple(dict.fromkeys((*tags, "#PATH_DECISION")))
     data, making = methodology(
         outcome, actual, engine=engine, reasons=reasons, rejected=refused, cards=cards, tags=tags, words=words
     )  # fmt: skip

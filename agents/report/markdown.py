@@ -123,6 +123,7 @@ def _entry(reference: Reference, words: Wording, link_to: Linker) -> str:
     about = [escape_text(part) for part in known if part]
     if reference.accessed:
         about.append(words.read.format(date=reference.accessed[:10]))
+    about += [escape_text(note) for note in reference.notes]
     opening, closing = words.quotes
     quoted = " · ".join(
         _linked(f"{opening}{escape_text(_shortened(quote.text))}{closing}", link_to(reference, quote))

@@ -124,7 +124,7 @@ def methodology(
         actual=actual,
     )
     made_by = words.engine_model.format(engine=escape_text(engine)) if reasons else words.engine_none
-    blocks: list[Block] = [Paragraph((made_by,))]
+    blocks: list[Block] = [Paragraph((made_by,)), *introduced("", _stand_in_lines(actual, words))]
     if "#DEGRADED_SEARCH" in tags:
         blocks.append(Paragraph((words.degraded,)))
     if any(card.kind == "sample" for card in cards):
@@ -146,6 +146,18 @@ def methodology(
     return data, tuple(blocks)
 
 
+def _stand_in_lines(actual: Actual, words: Wording) -> tuple[str, ...]:
+    return tuple(
+        words.stood_in.format(
+            model=escape_text(one.model),
+            bound=escape_text(one.stood_in_for),
+            count=one.answers,
+            reason=escape_text(one.because),
+        )
+        for one in actual.stand_ins
+    )
+
+
 def _figures(data: Methodology, nodes: int, words: Wording) -> Table:
     actual = data.actual
     values = {
@@ -153,6 +165,7 @@ def _figures(data: Methodology, nodes: int, words: Wording) -> Table:
         "searches": str(data.searches),
         "sources": str(data.sources_read),
         "rejected": str(len(data.sources_rejected)),
+        "empty": _share(actual.pages_empty, actual.pages_fetched),
         "rounds": str(data.rounds),
         "calls": str(actual.model_calls),
         "tokens": f"{actual.tokens_in:,}, {actual.tokens_out:,}".replace(",", "\u202f").replace("\u202f ", ", "),
@@ -169,6 +182,10 @@ def _figures(data: Methodology, nodes: int, words: Wording) -> Table:
         )
         rows.append((escape_text(line.name), _range(line, words), str(nodes) if is_tree else "–"))
     return Table((words.figure, words.forecast, words.actual), ("", "right", "right"), tuple(rows))
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} / {whole} ({part / whole:.0%})" if whole else "–"
 
 
 def _expected(forecast: Forecast | None) -> tuple[dict[str, ForecastLine], list[ForecastLine]]:

@@ -58,6 +58,7 @@ class Numbering:
             published=card.published,
             accessed=card.retrieved,
             kind=card.kind,
+            notes=card.tags,
             quotes=tuple(
                 Quote(
                     text=fact.quote,

@@ -52,6 +52,8 @@ class Wording:
     engine_model: str
     """`{engine}`"""
     engine_none: str
+    stood_in: str
+    """`{model}`, `{bound}`, `{count}`, `{reason}`"""
     searched_with: str
     """`{providers}`"""
     no_search: str
@@ -68,7 +70,7 @@ class Wording:
     forecast: str
     actual: str
     figures: Mapping[str, str]
-    """Labels of time, searches, sources, rejected, rounds, calls, tokens, cost."""
+    """Labels of time, searches, sources, rejected, empty, rounds, calls, tokens, cost."""
     unknown: str
     tags: Mapping[str, str]
     """One plain sentence for each response-awareness tag."""

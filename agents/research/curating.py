@@ -28,7 +28,7 @@ AUTHORITY: Mapping[Authority, float] = {
     "interested": 0.3,
     "tertiary": 0.2,
 }
-RECENCY: Mapping[Recency, float] = {"current": 1.0, "recent": 0.8, "older": 0.4, "undated": 0.4}
+RECENCY: Mapping[Recency, float] = {"current": 1.0, "recent": 0.8, "older": 0.4, "undated": 0.3}
 CURRENT_YEARS, RECENT_YEARS = 1, 5
 ENOUGH_FACTS = 4
 """Statements of the quick scan from which more say nothing further of a source's worth."""

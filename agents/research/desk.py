@@ -167,7 +167,8 @@ class Desk:
                 raise
             models = {**self.models, role.name: self.fallback}
             answer = await ask(role, given, Run(models, self.prompts, NoDeadline()))
-            return answer.model_copy(update={"stood_in": error.notice})
+            bound = self.models[role.name].name
+            return answer.model_copy(update={"stood_in": error.notice, "stood_in_for": bound})
 
     async def _in_parts(self, parts: tuple[SectionInput, ...], run: Run) -> Asked[Section]:
         """Write a section part by part where all of it is too long; a part that fails is there in its quotes."""

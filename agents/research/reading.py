@@ -1,5 +1,8 @@
 """Reading one source for one leaf: two steps, fetch and extract. A straggler is cut by the time-out in its fetch."""
 
+import asyncio
+from typing import Literal
+
 from agents.budget import Deadline
 from agents.contracts.base import Frozen, Text
 from agents.contracts.fact import (
@@ -10,6 +13,7 @@ from agents.contracts.fact import (
     Insights,
     InsightTrigger,
     LinkedSource,
+    NumberedSentence,
     SourceReading,
 )
 from agents.contracts.finding import Problem
@@ -83,10 +87,9 @@ async def extract(desk: Desk, card: SourceCard, given: SourceGiven, deadline: De
     """
     desk.allow(card.url, card.published)
     source = await desk.text_of(card)
-    sentences = spans(source.text)
     questions = given.spec.questions if given.spec else given.questions
-    asked_for = (*questions, given.objective)
-    shown = choose(source.text, sentences, asked_for, QUICK_CHARS if given.quick else MAX_CHARS)
+    # A long document takes a second of computing: in a thread, so that nobody's page stands still meanwhile.
+    sentences, shown = await asyncio.to_thread(_shown, source.text, (*questions, given.objective), given.quick)
     asked = await desk.ask(
         EXTRACTOR,
         ExtractionInput(
@@ -106,9 +109,16 @@ async def extract(desk: Desk, card: SourceCard, given: SourceGiven, deadline: De
         deadline,
     )
     desk.allow(card.url, card.published)  # it may have been ruled out while it was read
-    return Extracted(
-        reading=_held_against(asked.output, source, sentences, given, questions), asked=asked, usage=asked.usage
-    )
+    reading = await asyncio.to_thread(_held_against, asked.output, source, sentences, given, questions)
+    return Extracted(reading=reading, asked=asked, usage=asked.usage)
+
+
+def _shown(
+    text: str, asked_for: tuple[str, ...], quick: bool
+) -> tuple[tuple[SentenceSpan, ...], tuple[NumberedSentence, ...]]:
+    """Cut a text into sentences, and choose those that an extractor is shown."""
+    sentences = spans(text)
+    return sentences, choose(text, sentences, asked_for, QUICK_CHARS if quick else MAX_CHARS)
 
 
 def _held_against(
@@ -196,7 +206,7 @@ def source_handler(desk: Desk) -> Handler:
                 raise
             desk.note_unread(given.url, ctx.path, failure)
             unread = failure.type == "SourceError" and not failure.message.endswith(RULED_OUT)
-            return _refused(ctx, leaf, given, failure).model_copy(
+            return _refused(ctx, leaf, given, failure, "empty" if unread else "").model_copy(
                 update={"unread": unread, "given_up": failure.message.endswith(GIVEN_UP)}
             )
         try:
@@ -204,7 +214,7 @@ def source_handler(desk: Desk) -> Handler:
         except StepFailed as failure:
             if failure.type in CUT:
                 raise
-            refused = _refused(ctx, leaf, given, failure)
+            refused = _refused(ctx, leaf, given, failure, "read")
             if failure.type == "SourceError":
                 return refused
             problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
@@ -223,7 +233,9 @@ def source_handler(desk: Desk) -> Handler:
     return Handler(run=run, takes=SourceGiven, gives=SourceDone)
 
 
-def _refused(ctx: Ctx, leaf: str, given: SourceGiven, failure: StepFailed) -> SourceDone:
+def _refused(
+    ctx: Ctx, leaf: str, given: SourceGiven, failure: StepFailed, page: Literal["", "empty", "read"]
+) -> SourceDone:
     reason = failure.message.removeprefix(f"{given.url}: ") if failure.type == "SourceError" else failure.notice
-    ctx.emit("rejected", SourceRejected(node=leaf, url=given.url, reason=reason))
+    ctx.emit("rejected", SourceRejected(node=leaf, url=given.url, reason=reason, page=page))
     return SourceDone(reading=SourceReading(source_id=Source.id_of(given.url), url=given.url, rejected=reason))

@@ -7,6 +7,7 @@ from agents.contracts.base import Frozen, Mode, QueryType, Role, Text, Tier
 from agents.contracts.brief import Brief, Query, ScopingInput, ScopingTurn, Turn
 from agents.contracts.source import OwnFile, Place
 from agents.errors import BadRequest
+from agents.events import RoleAsked
 from agents.llm.base import OnText
 from agents.research.command import DEFAULT_MINUTES
 from agents.research.desk import Desk
@@ -42,6 +43,8 @@ class Scope(Frozen):
     date_from: str | None = None
     date_to: str | None = None
     seed_urls: tuple[str, ...] = ()
+    stood_in: str = ""
+    """That another model answered the last message than the one bound, and why; empty when that one did."""
     files: tuple[OwnFile, ...] = ()
     """The user's own files, in the order they were given."""
     places: tuple[Place, ...] = ()
@@ -159,9 +162,16 @@ async def take_turn(
             "language": turn.language if LANGUAGE_TAG.fullmatch(turn.language) else given.language,
             "ready": turn.ready and feasible,
             "seed_urls": seeds,
+            "stood_in": _stood_in(asked),
         }
     )
     return after, asked
+
+
+def _stood_in(asked: Asked[ScopingTurn]) -> str:
+    event = asked.as_event("talk")
+    note = event.note() if isinstance(event, RoleAsked) else None
+    return note.text if note else ""
 
 
 def _topic(scope: Scope, text: str) -> str:

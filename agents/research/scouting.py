@@ -82,6 +82,8 @@ class _Sweep:
         self.cards: dict[str, SourceCard] = {}  # by the address that was read
         self.facts: dict[str, tuple[Fact, ...]] = {}  # the same
         self.rejected: list[Candidate] = []
+        self.empty: set[str] = set()
+        """Addresses that were fetched and gave no usable text."""
         self.problems: list[Problem] = []
         self.stood_in = ""
         self.cut: set[str] = set()
@@ -139,7 +141,8 @@ class _Sweep:
             if isinstance(one, StepFailed) and one.type in CUT:
                 self.cut.add(one.type)
             elif isinstance(one, StepFailed):
-                is_refusal = one.type == "SourceError"
+                if is_refusal := one.type == "SourceError":
+                    self.empty.add(hit.url)
                 self.desk.note_unread(hit.url, self.ctx.path, one)
                 self._reject(hit, one.message.removeprefix(f"{hit.url}: ") if is_refusal else one.notice)
             else:
@@ -249,7 +252,12 @@ class _Sweep:
         for one in chosen.rejected:
             self.ctx.emit(
                 f"rejected:{Source.id_of(one.url)}",
-                SourceRejected(node=self.ctx.path, url=one.url, reason=one.reason),
+                SourceRejected(
+                    node=self.ctx.path,
+                    url=one.url,
+                    reason=one.reason,
+                    page="empty" if one.url in self.empty else "read" if one.url in self.cards else "",
+                ),
             )
         markdown = ""
         if facts:

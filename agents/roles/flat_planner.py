@@ -3,6 +3,7 @@
 from agents.contracts.response import FlatPlan, FlatPlanInput
 from agents.errors import Reject
 from agents.role import Role
+from agents.text.years import Calendar
 
 MIN_QUERIES, MAX_QUERIES = 3, 6
 """Queries of a flat plan (specification, section 4)."""
@@ -22,12 +23,20 @@ def infeasible_offers_a_way(given: FlatPlanInput, plan: FlatPlan) -> None:
         raise Reject("`feasible` is false: give at least one reason and at least two narrower tasks.")
 
 
+def only_given_years(given: FlatPlanInput, plan: FlatPlan) -> FlatPlan:
+    """Take out of the queries the years that neither the task nor today gives."""
+    calendar = Calendar(given.model_dump_json(exclude={"survey", "today"}), given.today)
+    queries = tuple(query.model_copy(update={"query": calendar.clean(query.query)}) for query in plan.queries)
+    return plan.model_copy(update={"queries": queries})
+
+
 FLAT_PLANNER = Role(
     name="planner",
     prompt="plan_flat",
     takes=FlatPlanInput,
     gives=FlatPlan,
     checks=(enough_queries, infeasible_offers_a_way),
+    mend=only_given_years,
     max_output_tokens=1200,
 )
 """A task in; its tier, and what to search for and why out. What is more than six is left out by code."""

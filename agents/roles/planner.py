@@ -3,6 +3,7 @@
 from agents.contracts.plan import PlanLevel, PlanningInput
 from agents.errors import Reject
 from agents.role import Role
+from agents.text.years import Calendar
 
 
 def within_the_depth(given: PlanningInput, level: PlanLevel) -> None:
@@ -34,11 +35,29 @@ def leaves_have_work(given: PlanningInput, level: PlanLevel) -> None:
         raise Reject(f"These leaves ask nothing; give each at least one question: {idle}.")
 
 
+def only_given_years(given: PlanningInput, level: PlanLevel) -> PlanLevel:
+    """Take out of what will be searched the years that neither the question nor today gives."""
+    calendar = Calendar(given.model_dump_json(exclude={"survey", "today"}), given.today)
+    branches = tuple(
+        branch.model_copy(
+            update={
+                "title": calendar.clean(branch.title),
+                "objective": calendar.clean(branch.objective),
+                "questions": calendar.clean_all(branch.questions),
+                "searches": calendar.clean_all(branch.searches),
+            }
+        )
+        for branch in level.branches
+    )
+    return level.model_copy(update={"branches": branches})
+
+
 PLANNER = Role(
     name="planner",
     takes=PlanningInput,
     gives=PlanLevel,
     checks=(within_the_depth, within_the_bound, distinct_branches, leaves_have_work),
+    mend=only_given_years,
     max_output_tokens=3000,
 )
 """One level of one query's tree: what must be settled in, executors and leaves out. Lower levels go side by side."""

@@ -3,6 +3,7 @@
 from agents.contracts.decision import ReflectionInput, ReflectionResponse
 from agents.errors import Reject
 from agents.role import Role
+from agents.text.years import Calendar
 
 MAX_NEW_QUERIES = 8
 
@@ -19,11 +20,18 @@ def few_queries(given: ReflectionInput, reflection: ReflectionResponse) -> None:
         raise Reject(f"Give at most {MAX_NEW_QUERIES} new queries, the most important first.")
 
 
+def only_given_years(given: ReflectionInput, reflection: ReflectionResponse) -> ReflectionResponse:
+    """Take out of what is looked for next the years that neither question, findings nor today give."""
+    calendar = Calendar(given.model_dump_json(exclude={"today"}), given.today)
+    return reflection.model_copy(update={"new_queries": calendar.clean_all(reflection.new_queries)})
+
+
 REFLECTOR = Role(
     name="reflector",
     takes=ReflectionInput,
     gives=ReflectionResponse,
     checks=(gaps_or_sufficient, few_queries),
+    mend=only_given_years,
     max_output_tokens=1200,
 )
 """How a node stands after a round in, gaps and next queries out."""

@@ -277,6 +277,18 @@ class Chain:
         results = await asyncio.gather(*(self._probe(engine, deadline_s) for engine in keyless))
         return next((result for result in results if result.reachable), results[0])
 
+    async def trial(self, deadline_s: float = 10.0) -> tuple[Probed, ...]:
+        """Ask every provider once, side by side, whatever is known of it: for an operator who wants to know."""
+        return tuple(await asyncio.gather(*(self._trial(engine, deadline_s) for engine in self._engines)))
+
+    async def _trial(self, engine: Engine, deadline_s: float) -> Probed:
+        reason = ""
+        try:
+            await engine.search(SearchQuery(text=PROBE, max_results=1), deadline_s, attempts=1)
+        except SearchError as error:
+            reason = getattr(error, "reason", "") or error.notice
+        return Probed(provider=engine.name, host=engine.host, reachable=not reason, reason=reason)
+
     async def close(self) -> None:
         """Let go of connections, and of the library."""
         for engine in self._engines:

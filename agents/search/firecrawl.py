@@ -98,6 +98,7 @@ class Firecrawl(RestProvider):
                 "scrapeOptions": {"formats": ["markdown"], "onlyMainContent": True},
             },
             ends_at - loop.time(),
+            attempts=1,  # a start that was not answered may have begun all the same: a second one would be paid twice
         )
         number = started.get("id") if isinstance(started, dict) else None
         if not isinstance(number, str) or not number.replace("-", "").isalnum():

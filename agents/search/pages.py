@@ -34,7 +34,7 @@ ENOUGH = 400
 MAX_LINKED = 300
 """Pages whose links are remembered; the oldest go first."""
 
-ABSTRACT = "abstract"
+ABSTRACT = "only its abstract was read"
 """Tag of a source of which only the abstract could be read."""
 
 

@@ -50,11 +50,12 @@ class RestProvider(Provider):
             async with self._http.stream(
                 method, (base or self.base) + path, params=params, json=body, headers=headers, timeout=seconds
             ) as response:
-                content = b""
+                received = bytearray()
                 async for part in response.aiter_bytes():
-                    content += part
-                    if len(content) > MAX_BYTES:
+                    received += part
+                    if len(received) > MAX_BYTES:
                         break
+                content = bytes(received)
         except httpx2.TimeoutException as error:
             kind, said = "timeout", str(error)
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:

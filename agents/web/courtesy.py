@@ -65,6 +65,11 @@ class Courtesy:
         host = self._host(name)
         host.resumes_at = max(host.resumes_at, self._clock() + seconds)
 
+    def pause_s(self, name: str) -> float:
+        """Give the seconds for which a host is still to be left alone."""
+        host = self._hosts.get(name)
+        return max(0.0, host.resumes_at - self._clock()) if host else 0.0
+
     def _host(self, name: str) -> _Host:
         host = self._hosts.setdefault(name, _Host(self._rate))
         self._hosts.move_to_end(name)

@@ -31,6 +31,8 @@ TOTAL_S = 20.0
 ATTEMPTS = 3
 MAX_WAIT_S = 10.0
 MAX_REDIRECTS = 5
+MAX_PAUSE_S = 30.0
+"""A host that asks to be left alone for longer is passed over instead: a run has other pages to read."""
 MAX_HEADERS = 300
 ROBOTS_S = 5.0
 """Seconds for a robots.txt; a site that takes longer is read without."""
@@ -39,6 +41,7 @@ USER_AGENT = "Dossier/0.1 (research assistant; reads single pages that a person 
 ACCEPT = "text/html,application/xhtml+xml,application/pdf,text/plain,text/markdown,application/json;q=0.9,*/*;q=0.5"
 
 NO_HTTP = "its server does not keep to the rules of HTTP"
+PAUSES = "its server asked to be left alone for a while"
 CIRCLE = "it redirects in a circle"
 ROBOTS_SAY_NO = "robots.txt asks not to read it"
 
@@ -122,6 +125,11 @@ class _Clock:
         self._work.reschedule(None)
         yield
         self._work.reschedule(loop.time() + left)
+
+    def patience_s(self) -> float:
+        """Seconds for which waiting in line may still make sense."""
+        when = self._whole.when()
+        return MAX_PAUSE_S if when is None else min(MAX_PAUSE_S, when - asyncio.get_running_loop().time())
 
     def left_s(self) -> float:
         now = asyncio.get_running_loop().time()
@@ -229,6 +237,8 @@ class Fetcher:
                 origin = f"{at.scheme}://{at.netloc.decode('ascii')}"
                 if not named_by_user and not await self._robots.allows(origin, str(at)):
                     raise SourceError(url, ROBOTS_SAY_NO)
+                if self._courtesy.pause_s(at.host) > clock.patience_s():
+                    raise SourceError(url, PAUSES)
                 async with AsyncExitStack() as turn:
                     async with clock.standing_still():
                         await turn.enter_async_context(self._courtesy.turn(at.host, self._robots.delay_s(origin)))
@@ -275,8 +285,9 @@ class Fetcher:
         kind = headers.get("content-type", "").partition("/")[0].strip().lower()
         if kind in _MEDIA:
             raise SourceError(url, f"it is {_MEDIA[kind]}, not a text")
-        encodings = {one.strip().lower() for one in headers.get("content-encoding", "identity").split(",")}
-        if not encodings <= _READABLE_ENCODINGS:
+        encodings = [one.strip().lower() for one in headers.get("content-encoding", "identity").split(",")]
+        # One inside another is no honest page: a few bytes could keep us unpacking for ever without giving any.
+        if len(encodings) > 1 or not _READABLE_ENCODINGS.issuperset(encodings):
             raise SourceError(url, "it is compressed in a way that was not asked for")
         length = headers.get("content-length", "0").strip()
         if not (length.isascii() and length.isdigit()):

@@ -59,6 +59,26 @@ async def test_a_feasible_question_gets_a_contract_and_nothing_starts(talker):
     assert talker.pieces == ["That is small enough as it is."]
 
 
+async def test_it_is_said_once_that_another_model_answers_in_the_talk(tmp_path):
+    from agents.llm.fallbacks import Ward, WithFallbacks
+
+    def used_up(_):
+        return ModelError("a: no", fault="quota", notice="The quota is used up.", model="cloud/a")
+
+    second = scripted(tmp_path, turn(broad(), ready=False), turn(broad(), ready=False)).team.models["manager"]
+    second.name = "cloud/b"
+    first = ScriptedModel(by_role={"manager": used_up}, name="cloud/a")
+    talker = Talker(make_team(tmp_path, WithFallbacks([first, second], Ward())))
+
+    acts = await talker("Everything about ferries")
+    again = await talker("Still everything about ferries")
+
+    assert [act.text for act in acts if isinstance(act, Say)] == [
+        "cloud/b answers in the place of cloud/a. The quota is used up."
+    ]
+    assert not [act for act in again if isinstance(act, Say)]
+
+
 async def test_a_broad_question_is_refused_with_narrower_ones(tmp_path):
     talker = scripted(tmp_path, turn(broad(), ready=False))
 

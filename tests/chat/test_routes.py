@@ -438,6 +438,20 @@ def test_a_model_provider_is_named_beside_the_search(tmp_path):
     assert told.cells[2].value == "Search words, questions and passages"
 
 
+def test_who_is_asked_when_a_model_fails_is_named_beforehand(tmp_path, monkeypatch):
+    from agents.api.about import about
+    from agents.settings import Settings
+    from agents.team import open_team
+
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(name, "k-0123456789abcdef")
+    monkeypatch.setenv("DOSSIER_MODEL", "openai/gpt-5.2")
+    team = open_team(Settings(data_dir=tmp_path))
+
+    assert team.engine.names == ("openai/gpt-5.2",)
+    assert "go to OpenAI. Where that fails, they go to Anthropic." in about(team).leaves
+
+
 async def test_sentences_are_marked_with_their_verdicts(chat, http):
     from agents.api.reports import fragment
 

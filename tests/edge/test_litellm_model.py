@@ -16,10 +16,13 @@ from werkzeug import Request as Asked
 from werkzeug import Response
 
 from agents.contracts.base import Frozen, Text
+from agents.contracts.pace import Pace
 from agents.errors import ModelError
 from agents.llm.base import Message, Request
 from agents.llm.litellm_errors import FAULTS, classify, key_variable, redact, wait_asked
-from agents.llm.litellm_model import LiteLLMModel, Price, close, warm_up, wire_schema
+from agents.llm.litellm_model import LiteLLMModel, Price, close, warm_up
+from agents.llm.pacing import Pacing
+from agents.llm.wire import wire_schema
 
 KEY = "sk-test-FAKE0000FAKE0000"
 PATH = "/v1/chat/completions"
@@ -665,3 +668,62 @@ async def test_a_cancelled_wait_ends_at_once(httpserver, model):
     with pytest.raises(asyncio.CancelledError):
         await task
     assert len(httpserver.log) == 1
+
+
+# ---- one provider, many callers
+
+
+async def test_a_pause_that_the_provider_asks_one_caller_for_holds_for_all(httpserver, model):
+    """Case C10: not every caller finds out for itself."""
+    arrived: list[float] = []
+    told = [False]
+
+    def handle(_: Asked) -> Response:
+        arrived.append(time.monotonic())
+        if not told[0]:
+            told[0] = True
+            return Response(json.dumps({"error": {"message": "slow down"}}), 429, {"Retry-After": "1"})
+        return Response(json.dumps(body()), content_type="application/json")
+
+    httpserver.expect_request(PATH).respond_with_handler(handle)
+    gate = Pacing({"openai": Pace(at_once=1)}).gate("openai")
+    callers = [model(gate=gate, sleep=asyncio.sleep) for _ in range(4)]
+
+    replies = await asyncio.gather(*(caller.reply(request()) for caller in callers))
+
+    assert [reply.text for reply in replies] == [GOOD] * 4
+    assert sum(reply.usage.calls for reply in replies) == len(arrived) == 5
+    assert min(arrived[1:]) - arrived[0] >= 0.95
+
+
+async def test_a_caller_without_the_time_for_a_pause_is_told_so_and_sends_nothing(httpserver, model):
+    answers(httpserver, body())
+    gate = Pacing().gate("openai")
+    gate.hold(30)
+
+    with pytest.raises(ModelError) as caught:
+        await model(gate=gate).reply(request(deadline_s=5.0))
+
+    assert caught.value.fault == "rate"
+    assert httpserver.log == []
+
+
+async def test_no_more_requests_are_open_at_a_provider_than_its_cap_over_all_callers(httpserver, model):
+    open_now, most = [0], [0]
+
+    def handle(_: Asked) -> Response:
+        open_now[0] += 1
+        most[0] = max(most[0], open_now[0])
+        time.sleep(0.05)
+        open_now[0] -= 1
+        return Response(json.dumps(body()), content_type="application/json")
+
+    httpserver.expect_request(PATH).respond_with_handler(handle)
+    gate = Pacing({"openai": Pace(at_once=2)}).gate("openai")
+    callers = [model(gate=gate), model(gate=gate)]
+
+    await asyncio.gather(*(caller.reply(request()) for caller in callers for _ in range(5)))
+
+    assert len(httpserver.log) == 10
+    assert most[0] <= 2
+    assert gate.peak == 2

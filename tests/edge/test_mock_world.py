@@ -111,6 +111,32 @@ async def test_rate_limits_and_broken_answers_lose_no_branch_silently(sim, tmp_p
         assert report["grade"] == "partial"
 
 
+async def test_a_model_that_is_out_of_quota_hands_over_to_the_next_for_the_whole_job(sim, tmp_path, monkeypatch):
+    quota = {"on": "chat", "kind": "status", "status": 402, "message": "You exceeded your current quota", "first": 1}
+    configure(sim, faults=[quota])
+    monkeypatch.setenv("DOSSIER_FALLBACKS", "openai/second")
+
+    code, report = await run_dossier(sim, tmp_path, monkeypatch)
+
+    assert code == 0, report["grade_reasons"]
+    [stood_in] = report["methodology"]["actual"]["stand_ins"]
+    assert (stood_in["model"], stood_in["stood_in_for"]) == ("openai/second", "openai/sim")
+    assert "openai/second answered in the place of openai/sim" in report["markdown"]
+    asked = [call["model"] for call in stats(sim)["calls"] if call.get("model")]
+    assert asked.count("openai/sim") + asked.count("sim") == 1, "a model without quota was asked again"
+    assert stats(sim)["distinct_prompts"] == stats(sim)["llm_calls"], "an answered prompt was sent twice"
+
+
+async def test_a_cap_on_requests_at_once_keeps_a_strict_provider_content(sim, tmp_path, monkeypatch):
+    configure(sim, llm={"max_concurrency": 2})
+    monkeypatch.setenv("DOSSIER_MODEL_LIMITS", '{"openai": {"at_once": 2}}')
+
+    code, report = await run_dossier(sim, tmp_path, monkeypatch)
+
+    assert code == 0, report["grade_reasons"]
+    assert [call for call in stats(sim)["calls"] if call.get("status") == 429] == []
+
+
 def test_a_wrong_key_is_one_clear_sentence_and_the_key_is_nowhere(sim, tmp_path):
     configure(sim, faults=[{"on": "chat", "kind": "status", "status": 401}])
     environment = {

@@ -204,7 +204,10 @@ async def test_two_results_pass_up_unmerged_and_three_get_a_lead(bench):
 
 
 async def test_two_queries_run_side_by_side_and_get_one_synthesizer_over_all(bench):
-    queries = (QUERY, Query(text="How many passengers were carried?", feasible=True, reason="small", depth_estimate=1))
+    queries = (
+        QUERY,
+        Query(text="How many passengers were carried in 2021?", feasible=True, reason="small", depth_estimate=1),
+    )
     brief = Brief(question="Both", queries=queries, today="2026-11-27")
     other = level(leaf("Carried", "How many passengers did the Orvane ferry carry in 2021?"))
     work = bench(working_model({queries[1].text: other}))

@@ -90,3 +90,27 @@ def test_a_title_is_never_cut_to_a_question_without_its_verb():
     assert label("Which differences in plots and counting explain the spread between the reported figures?", "en") == (
         "Which differences in plots and counting explain the spread?"
     )
+
+
+def test_things_that_are_not_named_are_looked_for_by_a_discovery_leaf_and_the_rest_is_read_beside_it():
+    level = planned("Which cities introduced congestion charging, and how did traffic change in their centres?")
+
+    assert [(branch.kind, branch.discovery) for branch in level.branches] == [("leaf", True), ("leaf", False)]
+
+
+def test_a_list_alone_is_a_discovery_leaf_and_what_is_named_needs_none():
+    (first, *others) = planned("List the studies that measured eelgrass survival in Tolven Bay.").branches
+    assert first.discovery
+    assert not any(branch.discovery for branch in others)
+    named = planned("Compare Vienna, Munich and Prague with regard to rents and noise.")
+    assert not any(branch.discovery for branch in named.branches)
+
+
+def test_what_scoping_counted_is_what_is_planned():
+    from agents.contracts.source import CorpusSurvey
+    from agents.llm.offline.draft import draft
+    from agents.llm.offline.parts import questions
+
+    text = "Which cities introduced congestion charging, and how did traffic change in their centres?"
+    (question,) = questions(text, "en")
+    assert draft(question, CorpusSurvey(), "en").leaves == len(planned(text).branches)

@@ -15,6 +15,7 @@ from agents.contracts.source import SearchQuery
 from agents.search import academic_parsers as parsers
 from agents.search.academic import INDEXES, Academic, Pace
 from agents.search.outcomes import SearchFailed
+from agents.search.pages import ABSTRACT
 from agents.search.rest import http_client
 from agents.search.retrying import Patience
 
@@ -291,7 +292,7 @@ async def test_an_abstract_is_kept_for_papers_that_are_closed(index):
 
     assert papers.page("https://doi.org/10.5555/ice.1") is None
     assert abstract is not None
-    assert (abstract.tags, abstract.author) == (("abstract",), "Ada Frost")
+    assert (abstract.tags, abstract.author) == ((ABSTRACT,), "Ada Frost")
 
 
 async def test_a_key_goes_where_the_index_wants_it_and_is_in_no_message(asked, index):

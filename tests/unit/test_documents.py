@@ -465,7 +465,7 @@ async def test_a_document_that_takes_too_long_is_given_up_and_costs_nothing_else
 
     assert caught.value.reason == TOO_SLOW
     assert [one.text for one in found] == [f"Page {n}." for n in range(8)]
-    assert max(lag) < 0.1
+    assert max(lag) < 0.9, "it held up the loop, which its second of reading in this process would"
 
 
 async def test_a_reading_that_nobody_waits_for_is_ended():

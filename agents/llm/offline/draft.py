@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.contracts.source import CorpusSurvey
 from agents.llm.offline import cues, wording
+from agents.llm.offline.listing import asks_for_a_list
 from agents.llm.offline.openness import Openness, openness
 from agents.llm.offline.parts import Clause, Question, leans_on, tidy
 from agents.llm.offline.steps import linked, one_point
@@ -48,6 +49,8 @@ class Sprig:
     questions: tuple[str, ...] = ()
     searches: tuple[str, ...] = ()
     children: tuple["Sprig", ...] = ()
+    discovery: bool = False
+    """True for a leaf that looks for sources far and wide, and hands them on to the leaves beside it."""
 
     @property
     def leaves(self) -> int:
@@ -198,7 +201,8 @@ def _of_clause(question: Question, clause: Clause, language: str, survey: Corpus
         )
     if len(clause.items) > 1:
         return tuple(_item_leaf(question, clause, "", item, language) for item in clause.items)
-    return (_leaf(question, clause.text, clause.text, language, survey),)
+    leaf = _leaf(question, clause.text, clause.text, language, survey)
+    return (replace(leaf, discovery=asks_for_a_list(clause)),)
 
 
 def _item_leaf(question: Question, clause: Clause, aspect: str, item: str, language: str) -> Sprig:

@@ -102,7 +102,7 @@ def _branch(sprig: Sprig) -> Branch:
         objective=sprig.objective,
         questions=tuple(dict.fromkeys(sprig.questions))[:MOST_QUESTIONS] or (sprig.objective,),
         searches=tuple(dict.fromkeys(sprig.searches))[:MOST_SEARCHES] or (sprig.objective,),
-        discovery=False,
+        discovery=sprig.discovery,
     )
 
 

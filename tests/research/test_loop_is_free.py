@@ -1,0 +1,41 @@
+"""A long document is cut up and held against its quotes in a thread: nobody's page stands still meanwhile."""
+
+import threading
+
+from agents.budget import NoDeadline
+from agents.contracts.base import digest
+from agents.contracts.source import Source, SourceCard
+from agents.prompts import load
+from agents.research import reading
+from agents.research.desk import Desk
+from agents.research.reading import SourceGiven, extract
+from tests.research.conftest import MemoryTexts
+from tests.scripts import working_model, world
+
+
+async def test_the_heavy_parts_of_an_extraction_run_beside_the_event_loop(monkeypatch):
+    where = []
+    for name in ("_shown", "_held_against"):
+        plain = getattr(reading, name)
+
+        def noted(*args, plain=plain, name=name):
+            where.append((name, threading.current_thread() is threading.main_thread()))
+            return plain(*args)
+
+        monkeypatch.setattr(reading, name, noted)
+    text = "The ferry line was closed on 12 days. " * 3
+    texts = MemoryTexts()
+    await texts.put(text)
+    url = "https://a.example/"
+    source = Source(id=Source.id_of(url), url=url, title="Log", kind="web", text=text, text_hash=digest(text))
+    desk = Desk(
+        models={"extractor": working_model()}, prompts=load(), searcher=world(), texts=texts, today="2026-11-28"
+    )
+    given = SourceGiven(
+        url=url, objective="x", questions=("How long?",), spec=None, rubric="", language="en", today="2026-11-28"
+    )
+
+    done = await extract(desk, SourceCard.of(source), given, NoDeadline())
+
+    assert done.reading.facts
+    assert where == [("_shown", False), ("_held_against", False)]

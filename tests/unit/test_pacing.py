@@ -1,0 +1,201 @@
+"""How fast a provider is asked: places, rates, and pauses that hold for everybody."""
+
+import asyncio
+
+import pytest
+from pydantic import ValidationError
+
+from agents.contracts.pace import Pace
+from agents.llm.pacing import DEFAULTS, Gate, HeldBack, Limits, Pacing, limits_for
+
+
+class Clock:
+    """Time that passes only where somebody sleeps."""
+
+    def __init__(self):
+        self.now = 1000.0
+        self.naps = []
+
+    def __call__(self):
+        return self.now
+
+    async def sleep(self, seconds):
+        self.naps.append(round(seconds, 3))
+        self.now += seconds
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def gate(clock, at_once=None, calls=None, tokens=None):
+    return Gate(lambda: Limits(at_once, calls, tokens), clock, clock.sleep)
+
+
+async def sent_at(gate, clock, *amounts):
+    """Send one request for each amount of tokens, all at once; give when each had its turn."""
+    times = []
+
+    async def one(tokens):
+        async with gate.turn(tokens):
+            times.append(clock.now - 1000.0)
+
+    await asyncio.gather(*(one(tokens) for tokens in amounts))
+    return times
+
+
+async def test_no_more_requests_are_open_than_may_be(clock):
+    doors, released = gate(clock, at_once=3), asyncio.Event()
+
+    async def one():
+        async with doors.turn(1):
+            await released.wait()
+
+    tasks = [asyncio.create_task(one()) for _ in range(10)]
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert doors.busy == 3
+    released.set()
+    await asyncio.gather(*tasks)
+    assert (doors.busy, doors.peak) == (0, 3)
+
+
+async def test_turns_come_in_the_order_in_which_they_were_asked_for(clock):
+    doors, order = gate(clock, at_once=1), []
+
+    async def one(name):
+        async with doors.turn(1):
+            await asyncio.sleep(0)
+            order.append(name)
+
+    await asyncio.gather(*(one(name) for name in range(5)))
+    assert order == [0, 1, 2, 3, 4]
+
+
+async def test_calls_wait_until_the_oldest_is_a_minute_old(clock):
+    assert await sent_at(gate(clock, calls=2), clock, 1, 1, 1, 1, 1) == [0, 0, 60, 60, 120]
+
+
+async def test_tokens_wait_and_more_than_the_limit_goes_alone(clock):
+    assert await sent_at(gate(clock, tokens=100), clock, 60, 40, 10) == [0, 0, 60]
+    clock.now += 600
+    start = clock.now - 1000
+    assert await sent_at(gate(clock, tokens=100), clock, 500, 10) == [start, start + 60]
+
+
+async def test_what_a_request_really_took_counts_and_not_the_estimate(clock):
+    doors = gate(clock, tokens=100)
+    async with doors.turn(90) as turn:
+        turn.used(10)
+    assert await sent_at(doors, clock, 80) == [0]
+    async with doors.turn(1) as turn:
+        turn.used(400)
+    assert await sent_at(doors, clock, 20) == [60]
+
+
+async def test_a_pause_that_the_provider_asks_for_holds_for_all_of_its_callers(clock):
+    doors = gate(clock, at_once=2)
+    doors.hold(20)
+    doors.hold(5)  # a shorter one takes nothing back
+    assert await sent_at(doors, clock, 1, 1, 1) == [20, 20, 20]
+    assert clock.naps == [20]
+
+
+async def test_a_pause_longer_than_the_time_left_is_said_at_once_and_nothing_is_sent(clock):
+    doors = gate(clock)
+    doors.hold(20)
+    with pytest.raises(HeldBack) as caught:
+        async with doors.turn(1, patience_s=10):
+            pytest.fail("it was sent")
+    assert (caught.value.wait_s, clock.naps) == (20, [])
+    async with doors.turn(1, patience_s=30):
+        assert clock.now == 1020
+
+
+async def test_whoever_gives_up_waiting_leaves_the_line_in_order(clock):
+    doors, released = gate(clock, at_once=1), asyncio.Event()
+
+    async def hold():
+        async with doors.turn(1):
+            await released.wait()
+
+    async def wait(done):
+        async with doors.turn(1):
+            done.append(True)
+
+    done: list[bool] = []
+    first = asyncio.create_task(hold())
+    await asyncio.sleep(0)
+    head, second = asyncio.create_task(wait(done)), asyncio.create_task(wait(done))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    head.cancel()
+    await asyncio.gather(head, return_exceptions=True)
+    released.set()
+    await asyncio.gather(first, second)
+    assert done == [True]
+    assert doors.busy == 0
+
+
+def test_what_the_operator_leaves_out_keeps_its_default_and_zero_takes_it_away():
+    default = DEFAULTS["anthropic"]
+    asked = limits_for("anthropic", Pace(tokens_per_minute=30_000))
+    assert asked == Limits(default.at_once, default.calls_per_minute, 30_000)
+    assert limits_for("anthropic", Pace(at_once=0, calls_per_minute=0)) == Limits(None, None, None)
+
+
+def test_a_share_divides_every_limit_and_leaves_at_least_one_request():
+    pace = Pace(at_once=5, calls_per_minute=90, tokens_per_minute=9000)
+    assert limits_for("openai", pace, share=1 / 3) == Limits(1, 30, 3000)
+    assert limits_for("openai", Pace(at_once=1, calls_per_minute=1), share=0.1).at_once == 1
+
+
+async def test_a_share_that_changes_counts_from_the_next_turn_on(clock):
+    pacing = Pacing({"openai": Pace(at_once=4)})
+    doors = pacing.gate("openai")
+    assert pacing.gate("openai") is doors
+    pacing.share = 0.5
+    assert pacing.limits("openai").at_once == 2
+
+
+def test_every_provider_has_a_cap_on_requests_at_once_by_default():
+    assert all(limits_for(provider).at_once for provider in [*DEFAULTS, "a provider nobody knows"])
+    assert limits_for("openai", own_server=True).calls_per_minute is None
+
+
+def test_a_limit_that_is_none_is_refused():
+    with pytest.raises(ValidationError):
+        Pace.model_validate({"at_once": -1})
+    with pytest.raises(ValidationError):
+        Pace.model_validate({"per_minute": 3})
+
+
+def test_a_pause_worth_telling_is_told_once_and_a_short_one_never():
+    pacing, told = Pacing(), []
+    pacing.on_pause = lambda provider, seconds: told.append((provider, seconds))
+    doors = pacing.gate("openai")
+    for seconds in (1, 20, 20, 5):
+        doors.hold(seconds)
+    assert told == [("openai", 20)]
+
+
+def test_c10_running_jobs_are_told_of_a_pause_and_others_are_not():
+    from types import SimpleNamespace
+
+    from agents.pauses import Pauses
+
+    def job(status, *, over=False):
+        events = []
+        run = SimpleNamespace(events=events, emit=lambda key, event: events.append((key, event)))
+        return SimpleNamespace(status=status, over=over, run=run)
+
+    pacing = Pacing()
+    pauses, running, waiting = Pauses(pacing), job("running"), job("queued")
+    for one in (running, waiting):
+        pauses.observe(one)
+    pacing.gate("openai").hold(20)
+    [(_, note)] = running.run.events
+    assert note.text == "openai asks for a pause of 20 s; what needs it waits, the rest goes on."
+    assert waiting.run.events == []
