@@ -11,6 +11,7 @@ from agents.contracts.base import Mode, Tier
 from agents.contracts.report import ReportDocument
 from agents.errors import BadRequest, NotFeasible
 from agents.events import Event, JobChanged, NodeChanged, Noted, ReportWritten, SearchDone, SourceRead, SourceRejected
+from agents.exports.forms import FORMS
 from agents.jobs.filelock import InUse
 from agents.jobs.service import Job
 from agents.research.scoping import Scope, checked
@@ -47,9 +48,10 @@ async def research(
     """
     from agents.team import open_team
 
-    for path in (json_file, out):
-        if path is not None:
-            _check_writable(path)
+    if json_file is not None:
+        _check_place(json_file)
+    if out is not None:
+        check_writable(out)
     text = checked(question)
     keeps = _KEEPER.acquire(blocking=False)
     team = open_team(settings, keep=keeps)
@@ -145,7 +147,19 @@ def progress_line(event: Event) -> str:
             return ""
 
 
-def _check_writable(path: Path) -> None:
+def check_writable(path: Path) -> None:
+    """Find out before any work whether a report can be written to a file of that name.
+
+    Raises:
+        BadRequest: its ending says nothing, it is a folder, or its folder does not exist.
+    """
+    if path.suffix.casefold().removeprefix(".") not in FORMS:
+        known = ", ".join(f".{form}" for form in FORMS)
+        raise BadRequest(f"{path.name!r} has no ending that says what to write. Use one of {known}.")
+    _check_place(path)
+
+
+def _check_place(path: Path) -> None:
     if path.is_dir():
         raise BadRequest(f"{path} is a folder; give a file name.")
     if not path.parent.exists():
@@ -153,21 +167,16 @@ def _check_writable(path: Path) -> None:
 
 
 def write_report(document: ReportDocument, json_file: Path | None, out: Path | None) -> None:
-    """Write a report into files, each as its ending says."""
-    from agents.report.html import to_html
+    """Write a report into files, each as its ending says.
 
-    targets = [(json_file, ".json")] if json_file else []
-    targets += [(out, out.suffix.casefold())] if out else []
-    for path, kind in targets:
-        if path is None:
-            continue
-        if kind == ".json":
-            text = document.model_dump_json(indent=1)
-        elif kind == ".html":
-            text = to_html(document)
-        else:
-            text = document.markdown
-        path.write_text(text + "\n", encoding="utf-8")
+    Raises:
+        NotPrintable: as PDF its letters could not be shown; files before it are written.
+    """
+    targets = [(json_file, "json")] if json_file else []
+    targets += [(out, out.suffix.casefold().removeprefix("."))] if out else []
+    for path, form in targets:
+        data = FORMS[form].write(document)
+        path.write_bytes(data + b"\n" if form in {"md", "html", "json"} else data)
         _say(f"wrote {path}")
 
 

@@ -15,16 +15,15 @@ from agents.api.jobs_api_view import row_of, whole
 from agents.api.ledger import entry_of
 from agents.api.lookup import Found, Lookup
 from agents.api.payloads import ERRORS, BoundedRoute, GuidanceRequest, JobAccepted, JobRequest, TaskRequest
-from agents.api.reports import FORMATS, disposition, written
+from agents.api.reports import kinds, written
 from agents.api.run import Here, Key, Owner
 from agents.contracts.job import OVER, JobStatus
 from agents.errors import BadRequest
+from agents.exports.forms import FORMS
 from agents.jobs.service import Job
-from agents.report.bibliography import to_bibtex, to_ris
 
 PAGE, MOST = 50, 200
 """Jobs listed at a time when no other number is asked for, and at most."""
-EXPORTS = {"bib": ("application/x-bibtex", to_bibtex), "ris": ("application/x-research-info-systems", to_ris)}
 
 jobs_api = APIRouter(tags=["jobs"], responses=ERRORS, route_class=BoundedRoute)
 
@@ -266,15 +265,7 @@ def _not_here(what: str) -> ApiError:
 def _export(form: str) -> Callable[..., Awaitable[Response]]:
     async def route(job_id: str, owner: Owner, site: Here) -> Response:
         lookup = Lookup(site.team, site.ledger)
-        document = await lookup.report(await lookup.job(job_id, owner))
-        if form in FORMATS:
-            return written(document, form)
-        if form not in EXPORTS:
-            there = ", ".join([*FORMATS, *EXPORTS])
-            raise ApiError(501, "not_implemented", f"Reports can't be written as {form} yet; there are: {there}.")
-        mime, write = EXPORTS[form]
-        headers = {"Content-Disposition": disposition(document.title, form), "X-Content-Type-Options": "nosniff"}
-        return Response(write(document).encode("utf-8", "replace"), media_type=mime, headers=headers)
+        return await written(await lookup.report(await lookup.job(job_id, owner)), form)
 
     return route
 
@@ -282,8 +273,8 @@ def _export(form: str) -> Callable[..., Awaitable[Response]]:
 for _form, _said in {
     "bib": "Download the references as BibTeX.",
     "ris": "Download the references as RIS.",
-    "pdf": "Download the report as PDF, where this server can write it; else 501.",
-    "docx": "Download the report for a word processor, where this server can write it; else 501.",
+    "pdf": "Download the report as PDF, tagged and with its fonts; 422 where these lack the letters of its script.",
+    "docx": "Download the report for a word processor.",
 }.items():
     jobs_api.add_api_route(
         f"/research/jobs/{{job_id}}/report.{_form}",
@@ -292,4 +283,5 @@ for _form, _said in {
         name=f"report_{_form}",
         description=_said,
         response_class=Response,
+        responses=kinds(FORMS[_form].mime),
     )

@@ -122,16 +122,22 @@ async def test_the_command_line_lists_shows_replays_exports_and_deletes(tmp_path
             command(tmp_path, *args)
             for args in (
                 ["list"], ["show", short], ["replay", short], ["export", short, "--out", str(tmp_path / "r.md")],
+                ["export", short, "--out", str(tmp_path / "r.pdf")], ["export", short, "--out", str(tmp_path / "r.exe")],
                 ["cancel", short], ["show", "nothing"], ["delete", short], ["list"],
             )
         ]  # fmt: skip
 
-    listed, shown, replayed, exported, cancelled, unknown, deleted, empty = await asyncio.to_thread(work)
+    listed, shown, replayed, exported, printed, odd, cancelled, unknown, deleted, empty = await asyncio.to_thread(work)
     assert "done (partial)" in listed.stdout
     assert "1 recorded, 0 of them failures" in shown.stdout
     assert "report: partial" in replayed.stdout
     assert exported.returncode == 0
     assert (tmp_path / "r.md").read_text().startswith("It closed on **twelve days**.[1]")
+    assert printed.returncode == 0
+    assert (tmp_path / "r.pdf").read_bytes().startswith(b"%PDF-")
+    assert (odd.returncode, odd.stderr) == (
+        2, "'r.exe' has no ending that says what to write. Use one of .md, .html, .json, .pdf, .docx, .bib, .ris.\n"
+    )  # fmt: skip
     assert (cancelled.returncode, unknown.returncode) == (2, 2)
     assert "No process that runs jobs answers" in cancelled.stderr
     assert unknown.stderr == "There is no job nothing.\n"
