@@ -9,9 +9,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from urllib.parse import quote as percent_encoded
 
+from pydantic import ValidationError
+
 from agents.budget import NOTHING, Usage
 from agents.contracts.base import Frozen, QueryType, Tier
 from agents.contracts.contract import Contract
+from agents.contracts.outcome import Commission, Request
 from agents.contracts.plan import PlanLevel, PlanningInput
 from agents.contracts.report import Reference, ReportDocument
 from agents.contracts.response import (
@@ -72,8 +75,19 @@ class FlatRun:
     limits: RunLimits
     queries: tuple[PlanQuery, ...]
     usage: Usage
-    started: float
-    """On the team's clock, when the request was received."""
+    planning_s: float
+    """Seconds from the request to the end of the planning."""
+
+
+class Planned(Frozen):
+    """What a planned run holds beside its contract, kept with a job whose answer may be asked for again."""
+
+    tier: Tier
+    origin: TierOrigin
+    limits: RunLimits
+    queries: tuple[PlanQuery, ...]
+    usage: Usage
+    planning_s: float
 
 
 @dataclass(frozen=True)
@@ -186,7 +200,7 @@ async def plan_run(team: Team, task: str, wish: Wish) -> FlatRun:
         brief, (plan,), bounds, reasons=team.means.reasons, models=team.engine.names, retrievers=team.retrievers
     )
     queries = tuple(leaf.planned for leaf in drafted.leaves[: limits.max_queries])
-    return FlatRun(contract, tier, origin, limits, queries, drafted.usage, started)
+    return FlatRun(contract, tier, origin, limits, queries, drafted.usage, team.clock() - started)
 
 
 def limits_of(tier: Tier, wish: Wish, settings: Settings) -> RunLimits:
@@ -269,6 +283,32 @@ def begin(team: Team, run: FlatRun, owner: str) -> Job:
     return team.start(run.contract, owner=owner)
 
 
+async def begin_once(team: Team, run: FlatRun, owner: str, key: str, fingerprint: str) -> Job:
+    """Start a planned run under the caller's own key, unless a run was started under it already."""
+    kept = Planned(
+        tier=run.tier, origin=run.origin, limits=run.limits, queries=run.queries, usage=run.usage,
+        planning_s=run.planning_s,
+    )  # fmt: skip
+    request = Request(key=key, fingerprint=fingerprint, answer=kept.model_dump_json())
+    return await team.start_once(Commission(contract=run.contract, request=request), owner=owner)
+
+
+def planned_of(job: Job) -> FlatRun:
+    """Give the plan of a run that was started under a key, however long ago.
+
+    Raises:
+        BadRequest: the job is no such run.
+    """
+    contract, request = job.commission.contract, job.commission.request
+    if contract is None or request is None:
+        raise BadRequest("This job is no run of one task.")
+    try:
+        kept = Planned.model_validate_json(request.answer)
+    except ValidationError as error:
+        raise BadRequest("This job was started by another version of this program; ask under another key.") from error
+    return FlatRun(contract, kept.tier, kept.origin, kept.limits, kept.queries, kept.usage, kept.planning_s)
+
+
 # ---- the answer
 
 
@@ -313,7 +353,7 @@ def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
             grade_reasons=document.grade_reasons,
             language=document.language,
             query_type=document.query_type,
-            seconds=round(team.clock() - run.started, 3),
+            seconds=round(run.planning_s + (actual.seconds or 0.0), 3),
             cost_usd=_sum(actual.cost_usd, run.usage.cost_usd),
             searches=actual.searches,
             model_calls=actual.model_calls + run.usage.calls,

@@ -10,14 +10,23 @@ from fastapi.responses import JSONResponse, Response
 from agents.api.errors import ApiError
 from agents.api.jobs_api_rows import Row, delete, described, rows_of
 from agents.api.jobs_api_start import brief_of, pending_window_s
-from agents.api.jobs_api_state import Made, status_url
+from agents.api.jobs_api_state import status_url
 from agents.api.jobs_api_view import row_of, whole
 from agents.api.ledger import entry_of
 from agents.api.lookup import Found, Lookup
-from agents.api.payloads import ERRORS, BoundedRoute, GuidanceRequest, JobAccepted, JobRequest, TaskRequest
+from agents.api.payloads import (
+    ERRORS,
+    BoundedRoute,
+    GuidanceRequest,
+    JobAccepted,
+    JobRequest,
+    PlannerStart,
+    TaskRequest,
+)
 from agents.api.reports import kinds, written
 from agents.api.run import Here, Key, Owner
 from agents.contracts.job import OVER, JobStatus
+from agents.contracts.outcome import Commission, Request
 from agents.errors import BadRequest
 from agents.exports.forms import FORMS
 from agents.jobs.service import Job
@@ -60,27 +69,40 @@ async def create(sent: JobRequest, owner: Owner, site: Here, key: Key = None) ->
     """Start a job. The request is the authorization; an infeasible question is refused with what would work."""
     team = site.team
 
-    async def make() -> Made:
-        briefed = await brief_of(team, sent)
-        job = team.commission(briefed.brief, owner=owner)
-        site.state.follow(site.ledger, job)
-        made = {
-            "job_id": job.id,
-            "status": job.status,
-            "stage": job.stage,
-            "planner": {"started": not briefed.error, "error": briefed.error or None},
-            "runtime": {
-                "engine": team.engine.name,
-                "models": list(team.engine.names),
-                "retrievers": list(team.retrievers),
-                "durable": isinstance(team.jobs, Durable),
-            },
-            "status_url": status_url(job.id),
-        }
-        return 202, made
+    planner = PlannerStart(started=True)
 
-    status, made = await site.state.once(owner, key, f"jobs{sent.model_dump_json()}", make)
-    return JSONResponse(made, status, {"Location": str(made["status_url"])})
+    async def start(fingerprint: str) -> Job:
+        nonlocal planner
+        briefed = await brief_of(team, sent)
+        planner = PlannerStart(started=not briefed.error, error=briefed.error or None)
+        if key is None:
+            job: Job = team.commission(briefed.brief, owner=owner)
+        else:
+            asked = Request(key=key, fingerprint=fingerprint, answer=planner.model_dump_json())
+            job = await team.start_once(Commission(brief=briefed.brief, request=asked), owner=owner)
+        site.state.follow(site.ledger, job)
+        return job
+
+    if key is None:
+        job = await start("")
+    else:
+        job = await site.state.once(team.jobs, owner, key, f"jobs{sent.model_dump_json()}", start)
+        if job.commission.request is not None:
+            planner = PlannerStart.model_validate_json(job.commission.request.answer)
+    made = {
+        "job_id": job.id,
+        "status": job.status,
+        "stage": job.stage,
+        "planner": planner.model_dump(),
+        "runtime": {
+            "engine": team.engine.name,
+            "models": list(team.engine.names),
+            "retrievers": list(team.retrievers),
+            "durable": isinstance(team.jobs, Durable),
+        },
+        "status_url": status_url(job.id),
+    }
+    return JSONResponse(made, 202, {"Location": status_url(job.id)})
 
 
 @jobs_api.get("/research/jobs")

@@ -170,6 +170,21 @@ class Jobs:
         )
         return job
 
+    async def requested(self, owner: str, key: str) -> Job | None:
+        """Find the job that a caller started under a key of its own."""
+        wanted = (job for job in self.of(owner) if job.commission.request and job.commission.request.key == key)
+        return next(wanted, None)
+
+    async def start_once(
+        self, commission: Commission, bench: Workbench, *, owner: str = "", title: str = "", budget: Limits = Limits()
+    ) -> Job:
+        """Start a job under the key of its request; where that key has a job, it is given instead."""
+        known = await self.requested(owner, commission.request.key) if commission.request else None
+        if known is not None:
+            bench.close()
+            return known
+        return self.start(commission, bench, owner=owner, title=title, budget=budget)
+
     def get(self, job_id: str, owner: str = "") -> Job | None:
         """Find a job that `owner` may see."""
         job = self._jobs.get(job_id)
