@@ -3,11 +3,13 @@
 What the faces (chat, routes, command line) may use of this module: `Team`, `open_team`.
 """
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from agents.binding import bound_models
 from agents.budget import Budget, Within
 from agents.budget import Limits as Spending
 from agents.contracts.base import Frozen
@@ -59,7 +61,8 @@ from agents.search.chain import Chain, Probed
 from agents.search.choosing import BASE_VARIABLES, KEY_VARIABLES, choose
 from agents.search.library import Library
 from agents.search.pages import WebPages
-from agents.settings import OFFLINE, ROOT, Settings, search_values
+from agents.settings import ROOT, Settings, search_values
+from agents.tracing import Tracing
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
 
@@ -100,10 +103,6 @@ class Engine:
         return ", ".join(self.names)
 
 
-class _SchemaNote(Frozen):
-    text: str
-
-
 class Team:
     """Everything a face needs: scoping, drafting, jobs, kept sources and reports."""
 
@@ -128,8 +127,9 @@ class Team:
         self.engine = Engine(names=distinct, reasons=any(model.reasons for model in models.values()))
         self.retrievers: tuple[str, ...] = getattr(searcher, "names", (searcher.name,))
         self.fetcher: Fetcher | None = None
-        self.observers: list[Callable[[Job], None]] = []
-        """Told of every job before its first event: what metrics and logs are fed from."""
+        self.tracing = Tracing() if settings.otel else None
+        self.observers: list[Callable[[Job], None]] = [self.tracing.observe] if self.tracing else []
+        """Told of every job before its first event: what metrics, logs and traces are fed from."""
         self.means = Means(
             limits=Limits(
                 rounds=settings.max_iters or settings.max_researcher_iterations,
@@ -316,6 +316,8 @@ class Team:
     async def close(self) -> None:
         """Stop all jobs (kept ones go on at the next start) and let go of connections."""
         await self.jobs.close()
+        if self.tracing is not None:
+            await asyncio.to_thread(self.tracing.close)
         if isinstance(self.searcher, Chain):
             await self.searcher.close()
         if self.fetcher is not None:
@@ -336,7 +338,7 @@ def open_team(settings: Settings, *, keep: bool = False) -> Team:
     jobs = kept_jobs(settings) if keep else None
     team = Team(
         settings,
-        models=_models(settings, prompts),
+        models=bound_models(settings, prompts, [role.name for role in ROLES]),
         searcher=sources.searcher,
         prompts=prompts,
         shelf=jobs.shelf if jobs else Shelf(settings.data_dir),
@@ -345,29 +347,6 @@ def open_team(settings: Settings, *, keep: bool = False) -> Team:
     )
     team.fetcher = sources.fetcher
     return team
-
-
-def _models(settings: Settings, prompts: PromptBook) -> dict[str, Model]:
-    made: dict[str, Model] = {}
-    bound: dict[str, Model] = {}
-    for role in ROLES:
-        name = settings.model_for(role.name)
-        if name not in made:
-            made[name] = _model(name, settings, prompts)
-        bound[role.name] = made[name]
-    return bound
-
-
-def _model(name: str, settings: Settings, prompts: PromptBook) -> Model:
-    if name == OFFLINE:
-        return OfflineModel()
-    form = prompts["answer_format"]
-
-    def schema_note(schema: str) -> str:
-        return f"{form.system}\n{form.render(_SchemaNote(text=schema))}"
-
-    base = settings.api_base if name.startswith("openai/") and settings.api_base else None
-    return LiteLLMModel(name, api_base=base, api_key=None, schema_note=schema_note)
 
 
 @dataclass(frozen=True)

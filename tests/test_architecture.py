@@ -28,6 +28,7 @@ HEAVY = {
     "httpx2": ("agents/web/", "agents/search/"),
     "pypdfium2": ("agents/web/",),
     "docx": ("agents/web/", "agents/exports/word.py"),
+    "opentelemetry": ("agents/tracing.py",),
     "typst": ("agents/exports/pdf.py",),
     "protego": ("agents/web/",),
     "trafilatura": ("agents/web/",),

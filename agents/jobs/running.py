@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from agents.events import Charged, Event, Numbered
 from agents.jobs.limits import ProcessLimits, Slots
 from agents.jobs.port import Handlers, M, Pool
 from agents.jobs.steering import Steering
+from agents.place import Place, at, here
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +63,19 @@ class Clock(Protocol):
 Listener = Callable[[Numbered], None]
 
 
+@dataclass(frozen=True)
+class CallMade:
+    """An effect that was really done, not read back: told to whoever traces."""
+
+    place: Place
+    pool: Pool
+    seconds: float
+    value: Frozen | None
+    """What came of it; None where it failed."""
+    error: str = ""
+    """Name of the error it failed with."""
+
+
 @dataclass
 class Run:
     """One run of one job: its record, its events, its clock, its limits."""
@@ -75,6 +90,7 @@ class Run:
     """Steps by full key, `path#kind:key`; a run that starts with a full record is a replay."""
     events: list[Numbered] = field(default_factory=list)
     listeners: list[Listener] = field(default_factory=list)
+    watchers: list[Callable[[CallMade], None]] = field(default_factory=list)
     steering: Steering = field(default_factory=Steering)
     """What the user says from outside."""
     calls_made: int = 0
@@ -160,12 +176,23 @@ class Run:
         if pool == "model" and (refusal := self._used_up(ctx)):
             return refusal
         self.calls_made += 1
+        began = time.perf_counter()  # beside the job's own clock, which counts for what is recorded
+
+        def tell(value: Frozen | None, error: str = "") -> None:
+            made = CallMade(here(), pool, time.perf_counter() - began, value, error)
+            for watcher in self.watchers:
+                watcher(made)
+
         try:
-            value = (await fn(*args)).model_dump_json()
+            done = await fn(*args)
+            value = done.model_dump_json()
+            tell(done)
         except DossierError as error:
+            tell(None, type(error).__name__)
             return _failed(error, self.now(), finishing(ctx.path))
         except Exception as error:  # the one place where a step's failure of any kind becomes data
             log.exception("step failed: %s", ctx.path)
+            tell(None, type(error).__name__)
             return StepRecord(
                 type=type(error).__name__,
                 message=f"{type(error).__name__} in a step",
@@ -268,7 +295,8 @@ class PortCtx(ABC):
     ) -> M:
         full_key = f"{self.path}#{kind}:{key}"
         self.run.claim(full_key)
-        step = await self.recorded(f"{kind}:{key}", fn, args, pool)
+        with at(Place(self.job_id, self.path, f"{kind}:{key}")):
+            step = await self.recorded(f"{kind}:{key}", fn, args, pool)
         self.reached(step.elapsed, step.finishing)
         if step.value is None:
             raise step.failure(full_key)

@@ -20,6 +20,7 @@ from agents.jobs.port import Handlers
 from agents.jobs.running import Clock, Run
 from agents.jobs.shelf import Shelf
 from agents.jobs.steering import Steering
+from agents.place import Place, at
 
 log = logging.getLogger(__name__)
 
@@ -246,6 +247,10 @@ class Jobs:
 
     async def _carry_out(self, job: Job, bench: Workbench, research: Callable[[], Awaitable[Outcome]]) -> None:
         """Do a job's work and tell how it ended; being cut off is the caller's to tell."""
+        with at(Place(job.id, "job")):
+            await self._carried_out(job, bench, research)
+
+    async def _carried_out(self, job: Job, bench: Workbench, research: Callable[[], Awaitable[Outcome]]) -> None:
         run = job.run
         try:
             run.emit("job#started", JobChanged(status="running", stage="planning"))

@@ -32,6 +32,7 @@ from agents.llm.litellm_errors import (
     without_refused,
 )
 from agents.llm.streaming import FIELD, ReplyStream
+from agents.place import here
 
 ATTEMPTS = 3
 """Requests for one reply, at most, when the provider fails (specification, section 11)."""
@@ -130,6 +131,7 @@ class LiteLLMModel:
         temperature: left to the provider when None.
         price: for models that litellm has no price for.
         sleep: how to wait between requests.
+        callbacks: names of litellm's own callbacks; each request tells them job, node, call and role.
     """
 
     reasons = True
@@ -146,12 +148,14 @@ class LiteLLMModel:
         temperature: float | None = None,
         price: Price | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        callbacks: tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.key_variable = key_variable(name)
         self._schema_note, self._api_base, self._api_key = schema_note, api_base, api_key
         self._retries, self._temperature, self._price, self._sleep = retries, temperature, price, sleep
         self._ways = Ways(structured=structured or "schema", temperature=temperature is not None)
+        self._callbacks = callbacks
         self._litellm: Any = None
         self._raised: tuple[type[Exception], ...] = ()
 
@@ -171,6 +175,8 @@ class LiteLLMModel:
                 if self._litellm is None:
                     self._litellm = await asyncio.to_thread(warm_up)
                     self._raised = exceptions_of(self._litellm)
+                    known = self._litellm.callbacks
+                    known += [name for name in self._callbacks if name not in known]
                 return await self._with_retries(request, on_text, course)
         except TimeoutError:
             if not limit.expired():
@@ -219,6 +225,7 @@ class LiteLLMModel:
             "timeout": CALL_CAP_S if left is None else min(left, CALL_CAP_S),
             "max_retries": 0,
             "num_retries": 0,
+            "metadata": here().named() | {"role": request.role},  # for callbacks; not sent to the provider
         }
         if self._api_base:
             arguments["api_base"] = self._api_base
