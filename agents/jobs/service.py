@@ -84,7 +84,9 @@ class Job:
             if self.let_go or (self.status in OVER and seq >= len(self.run.events)):
                 return
             try:
-                await asyncio.wait_for(moved.wait(), heartbeat_s)
+                # Not `wait_for`, which makes a task of its own for every event of every watcher.
+                async with asyncio.timeout(heartbeat_s):
+                    await moved.wait()
             except TimeoutError:
                 yield None
 
