@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ from agents.contracts.report import ReportDocument
 from agents.errors import BadRequest, NotFeasible
 from agents.events import Event, JobChanged, NodeChanged, Noted, ReportWritten, SearchDone, SourceRead, SourceRejected
 from agents.exports.forms import FORMS
-from agents.jobs.filelock import InUse
 from agents.jobs.service import Job
 from agents.research.scoping import Scope, checked
 from agents.settings import Settings
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
 SCOPING_SHARE = 0.15
 """Part of the time that understanding the question may take."""
 MIN_MINUTES = 0.01
-_KEEPER = threading.Lock()
-"""The engine of kept jobs is one per process: runs beside the first end with their own task."""
 GRADE_CODES = {"complete": 0, "partial": 3, "nothing_found": 4}
 
 
@@ -46,27 +42,14 @@ async def research(
         ConfigError: the settings can't be used.
         DossierError: the run ended without a report.
     """
-    from agents.team import open_team
+    from agents.keeper import keeping_team
 
     if json_file is not None:
         _check_place(json_file)
     if out is not None:
         check_writable(out)
     text = checked(question)
-    keeps = _KEEPER.acquire(blocking=False)
-    team = open_team(settings, keep=keeps)
-    try:
-        await team.open()
-    except InUse as error:
-        # A chat runs its jobs there: this run needs no more than this process.
-        _say(f"{error.other} keeps the jobs of this folder; this run ends with its own process.")
-        await team.close()
-        team = open_team(settings)
-    except BaseException:
-        if keeps:
-            _KEEPER.release()
-        raise
-    try:
+    async with keeping_team(settings, _say) as team:
         _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
         if (probed := await team.probe()) is not None:
             _say(
@@ -97,12 +80,6 @@ async def research(
         write_report(job.report, json_file, out)
         _print(job.report)
         return 3 if job.status == "blocked" else GRADE_CODES[job.report.grade]
-    finally:
-        try:
-            await team.close()
-        finally:
-            if keeps:
-                _KEEPER.release()
 
 
 def _not_feasible(scope: Scope) -> NotFeasible:

@@ -12,7 +12,7 @@ from agents.jobs.service import Job, Jobs
 if TYPE_CHECKING:
     from agents.api.ledger import Ledger
     from agents.api.site import Site
-    from agents.run_research import FlatRun
+    from agents.run_answer import FlatRun
 
 MAX_KEY = 255
 PUBLIC = "/research/jobs"

@@ -26,7 +26,8 @@ from agents.contracts.response import AgentResponse
 from agents.contracts.source import SearchQuery
 from agents.errors import DossierError
 from agents.jobs.service import Job
-from agents.run_research import FlatRun, Wish, answer, begin, begin_once, plan_run, planned_of
+from agents.run_answer import FlatRun, answer, planned_of
+from agents.run_research import Wish, begin, begin_once, plan_run
 
 if TYPE_CHECKING:
     from agents.api.site import Site

@@ -8,11 +8,13 @@ import pytest
 
 from agents.contracts.base import digest
 from agents.contracts.outcome import Commission, Request
-from agents.jobs.database import Database
+from agents.contracts.response import FlatPlanInput
+from agents.jobs.database import Database, async_url
 from agents.jobs.kept import Where
 from agents.jobs.lifecycle import DurableJobs
 from agents.jobs.shelf import Shelf
 from agents.jobs.store import Spending, Store, StoredJob, now
+from agents.run_research import Wish
 from agents.settings import Settings
 from tests.api.conftest import TASK, FlatWorker, Gate, scripted
 from tests.scripts import BRIEF, world
@@ -168,7 +170,8 @@ async def test_a_key_is_free_again_once_its_job_is_deleted(kept, http):
 
 async def test_a_connection_that_breaks_does_not_end_a_run_that_has_a_key(put):
     from agents.api.run import _streamed
-    from agents.run_research import Wish, begin_once, plan_run, planned_of
+    from agents.run_answer import planned_of
+    from agents.run_research import begin_once, plan_run
 
     gate = Gate(FlatWorker())
     site = put(gate)
@@ -189,3 +192,80 @@ async def test_a_stream_under_a_key_tells_the_same_run_from_its_beginning(site, 
     assert [name for name, _ in first] == [name for name, _ in second]
     assert first[-1][1]["metadata"]["job_id"] == second[-1][1]["metadata"]["job_id"]
     assert len(site.team.jobs.of("local")) == 1
+
+
+# ---- runs without a key of the caller's: a function call, a tool of a host
+
+
+async def test_what_a_process_that_died_has_paid_for_is_taken_up_by_the_next_call(kept):
+    from agents.run_research import run_research, taken_up
+
+    gate = Gate(FlatWorker())
+    async with kept(gate) as site:
+        _, job = await taken_up(site.team, TASK, Wish(), "local")
+        async for numbered in job.follow():
+            if numbered is not None and numbered.event.kind == "search":
+                break
+    model = scripted()
+    async with kept(model) as site:
+        told = await run_research(TASK, team=site.team, owner="local")
+        assert told.metadata.job_id == job.id
+        assert told.metadata.grade == "complete"
+        assert await site.team.jobs.store.count() == 1
+    assert not any(isinstance(request.given, FlatPlanInput) for request in model.asked)
+
+
+async def test_another_question_or_other_bounds_are_no_reason_to_take_a_run_up(kept):
+    from agents.run_research import taken_up
+
+    async with kept(Gate(FlatWorker())) as site:
+        _, job = await taken_up(site.team, TASK, Wish(), "local")
+        async for numbered in job.follow():
+            if numbered is not None and numbered.event.kind == "search":
+                break
+    async with kept() as site:
+        _, other = await taken_up(site.team, TASK, Wish(max_iters=1), "local")
+        _, strange = await taken_up(site.team, TASK, Wish(), "somebody")
+        assert len({job.id, other.id, strange.id}) == 3
+        for one in (other, strange):
+            await asyncio.wait_for(one.wait(), 20)
+
+
+async def test_two_who_ask_the_same_at_once_get_a_run_each(kept):
+    from agents.run_research import taken_up
+
+    async with kept() as site:
+        (_, one), (_, two) = [await taken_up(site.team, TASK, Wish(), "local") for _ in range(2)]
+        assert one.id != two.id
+        for job in (one, two):
+            await asyncio.wait_for(job.wait(), 20)
+
+
+async def test_a_call_from_python_keeps_its_job_in_the_data_folder(tmp_path, monkeypatch):
+    from agents.run_research import run_research
+
+    for name, value in {"DOSSIER_DATA_DIR": str(tmp_path), "DOSSIER_MODEL": "offline", "RETRIEVER": "library"}.items():
+        monkeypatch.setenv(name, value)
+    told = await run_research("In which year was Eelgrass Watch founded?", max_iters=1)
+    database = Database(async_url("", tmp_path))
+    await database.open()
+    (row,) = await Store(database).jobs()
+    assert (row.id, row.status) == (told.metadata.job_id, "done")
+    assert (await Store(database).report(row.id)).markdown == told.final_answer
+    await database.close()
+
+
+async def test_beside_a_running_server_a_call_runs_in_memory_and_says_so(tmp_path):
+    from agents.jobs.filelock import locked
+    from agents.keeper import keeping_team
+
+    said = []
+    with locked(tmp_path / "engine.db", "process 7 of this host"):
+        async with keeping_team(Settings(data_dir=tmp_path, model="offline"), said.append) as team:
+            assert not isinstance(team.jobs, DurableJobs)
+    assert said == ["process 7 of this host keeps the jobs of this folder; this run ends with its own process."]
+    async with keeping_team(Settings(data_dir=tmp_path, model="offline"), said.append) as team:
+        assert isinstance(team.jobs, DurableJobs)
+        async with keeping_team(Settings(data_dir=tmp_path, model="offline"), said.append) as beside:
+            assert not isinstance(beside.jobs, DurableJobs)
+    assert len(said) == 1

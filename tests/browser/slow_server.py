@@ -3,7 +3,7 @@
 import asyncio
 import os
 
-import agents.team
+import agents.binding
 from agents.api.server import serve
 from agents.llm.offline import OfflineModel
 from agents.settings import load
@@ -21,5 +21,5 @@ class SlowModel(OfflineModel):
 
 
 if __name__ == "__main__":
-    agents.team.OfflineModel = SlowModel
+    agents.binding.OfflineModel = SlowModel
     serve(load())
