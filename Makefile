@@ -66,6 +66,8 @@ lock: $(UV) ## resolve the lock files anew
 
 bench: setup-dev ## measure the figures of docs/benchmarks.md on this machine
 	$(BIN)/python tests/bench/offline.py
+	$(BIN)/python -m tests.bench.loop
+	$(BIN)/python -m tests.bench.deadline
 
 eval: setup-dev ## measure quality on the labelled data, where it is at hand
 	$(BIN)/python -m tests.bench.quality

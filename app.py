@@ -75,6 +75,12 @@ async def on_message(message: cl.Message) -> None:
     await shielded(lambda: chat.message(message))
 
 
+@cl.on_settings_update
+async def on_settings_update(settings: dict[str, object]) -> None:
+    """Keep what was set in the dialog."""
+    await shielded(lambda: chat.settle(settings))
+
+
 @cl.action_callback("pick_split")
 async def pick_split(action: cl.Action) -> None:
     """Take narrower questions picked on a card."""

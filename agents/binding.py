@@ -7,15 +7,17 @@ from agents.llm.base import Model
 from agents.llm.litellm_model import LiteLLMModel
 from agents.llm.offline import OfflineModel
 from agents.prompts import PromptBook
-from agents.settings import OFFLINE, Settings
+from agents.settings import OFFLINE, Settings, usable_models
 
 
 class _SchemaNote(Frozen):
     text: str
 
 
-def bound_models(settings: Settings, prompts: PromptBook, roles: Iterable[str]) -> dict[str, Model]:
-    """Bind each role to its model; roles of one model share it."""
+def bound_models(
+    settings: Settings, prompts: PromptBook, roles: Iterable[str]
+) -> tuple[dict[str, Model], dict[str, Model]]:
+    """Bind each role to its model; and make every model whose key is there, by its name."""
     made: dict[str, Model] = {}
     bound: dict[str, Model] = {}
     for role in roles:
@@ -23,7 +25,10 @@ def bound_models(settings: Settings, prompts: PromptBook, roles: Iterable[str]) 
         if name not in made:
             made[name] = _model(name, settings, prompts)
         bound[role] = made[name]
-    return bound
+    for name in usable_models():
+        if name not in made:
+            made[name] = _model(name, settings, prompts)
+    return bound, made
 
 
 def _model(name: str, settings: Settings, prompts: PromptBook) -> Model:

@@ -57,11 +57,19 @@ class Deadline(Protocol):
         """Seconds left, never negative; None when unlimited."""
         ...
 
+    def tokens_share(self) -> float | None:
+        """Share of the job's tokens that is left, 0 to 1; None when unlimited."""
+        ...
+
 
 class NoDeadline:
     """Unlimited time: for scoping and drafting, whose clock does not run."""
 
     def seconds(self) -> float | None:
+        """No limit."""
+        return None
+
+    def tokens_share(self) -> float | None:
         """No limit."""
         return None
 
@@ -76,6 +84,10 @@ class Within:
         """The limit."""
         return self.limit_s
 
+    def tokens_share(self) -> float | None:
+        """No limit."""
+        return None
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -87,7 +99,8 @@ class Limits:
     calls: int | None = None
 
 
-def _least(*bounds: float | None) -> float | None:
+def least(*bounds: float | None) -> float | None:
+    """Give the smallest of some limits; None, which is no limit, when none is set."""
     known = [bound for bound in bounds if bound is not None]
     return min(known) if known else None
 
@@ -114,14 +127,14 @@ class Budget:
     def seconds_left(self, elapsed_s: float) -> float | None:
         """Seconds that this and all levels above still have; never negative; None when unlimited."""
         own = None if self.limits.seconds is None else self.limits.seconds - (elapsed_s - self.opened_at_s)
-        least = _least(own, self.parent.seconds_left(elapsed_s) if self.parent else None)
-        return None if least is None else max(0.0, least)
+        fewest = least(own, self.parent.seconds_left(elapsed_s) if self.parent else None)
+        return None if fewest is None else max(0.0, fewest)
 
     def tokens_left(self) -> int | None:
         """Tokens that this and all levels above still have; never negative; None when unlimited."""
         own = None if self.limits.tokens is None else self.limits.tokens - self.spent.tokens
-        least = _least(own, self.parent.tokens_left() if self.parent else None)
-        return None if least is None else max(0, int(least))
+        fewest = least(own, self.parent.tokens_left() if self.parent else None)
+        return None if fewest is None else max(0, int(fewest))
 
     def check(self, elapsed_s: float) -> None:
         """Raise when something is used up, here or above.

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, NoReturn
 import typer
 
 from agents import cli_jobs
+from agents.cli_worker import worker
 from agents.errors import BadRequest, ConfigError, DossierError
 
 app = typer.Typer(
@@ -117,7 +118,7 @@ def evaluate(
     data: Annotated[Path, typer.Option(help="Labelled rows: a file, or a folder where the set allows one.")],
     json_file: Annotated[Path | None, typer.Option("--json", help="Write rows and summary here.")] = None,
     without: Annotated[
-        str, typer.Option(help="Parts to leave out, as a comma list: challenge,verification,novelty,rerank.")
+        str, typer.Option(help="Parts to leave out, as a comma list: challenge,verification,novelty,rerank,meaning.")
     ] = "",
     limits: Annotated[str, typer.Option(help="Rounds and searches of a leaf, as in 6/10.")] = "",
     limit: Annotated[int | None, typer.Option(help="Look at the first rows only.")] = None,
@@ -150,6 +151,9 @@ def doctor() -> None:
     for line in lines:
         typer.echo(line)
     raise typer.Exit(EXIT_COMPLETE if usable else EXIT_ERROR)
+
+
+app.command()(worker)
 
 
 def main() -> None:

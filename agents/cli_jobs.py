@@ -1,8 +1,7 @@
-"""The command line of kept jobs: list, show, steer, export, replay; and `worker`, which runs them without a chat."""
+"""The command line of kept jobs: list, show, steer, export, replay."""
 
 import asyncio
-import contextlib
-import signal
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
@@ -13,6 +12,7 @@ from agents.errors import BadRequest, DossierError
 
 if TYPE_CHECKING:
     from agents.contracts.job import JobStatus
+    from agents.jobs.shelf import Shelf
     from agents.jobs.store import Store, StoredJob
 
 T = TypeVar("T")
@@ -21,13 +21,15 @@ app = typer.Typer(no_args_is_help=False, help="List, show and steer jobs, those 
 
 WAIT_S = 10.0
 """Seconds that the process which runs a job gets to answer."""
+Branch = Annotated[
+    str, typer.Argument(help="Number of the branch as the chat shows it (2, 1.2), or its path (job/0/1).")
+]
 JobId = Annotated[str, typer.Argument(help="Id of the job; its first characters are enough.")]
 
 
 def register(root: typer.Typer) -> None:
     """Add the commands to the program's."""
     root.add_typer(app, name="jobs")
-    root.command()(worker)
 
 
 @app.callback(invoke_without_command=True)
@@ -97,7 +99,7 @@ def pause(job_id: JobId) -> None:
 
 @app.command()
 def resume(job_id: JobId) -> None:
-    """Let a paused job go on."""
+    """Let a job go on that is paused or waits for a key."""
     _wish(job_id, "resume")
 
 
@@ -129,6 +131,54 @@ def release(job_id: JobId) -> None:
 def guidance(job_id: JobId, text: Annotated[str, typer.Argument(help="What the next rounds shall follow.")]) -> None:
     """Tell a running job what to look at."""
     _wish(job_id, "guidance", text)
+
+
+@app.command()
+def stop(job_id: JobId, branch: Branch) -> None:
+    """Stop one branch of a running job; what it has found is kept."""
+    _change(job_id, branch, kind="stop", words="was stopped")
+
+
+@app.command()
+def drop(job_id: JobId, branch: Branch) -> None:
+    """Stop one branch of a running job and leave out what it has found."""
+    _change(job_id, branch, kind="drop", words="was dropped")
+
+
+@app.command()
+def retry(job_id: JobId, branch: Branch) -> None:
+    """Try a failed or stopped branch of a running job again."""
+    _change(job_id, branch, kind="retry", words="is tried again")
+
+
+@app.command()
+def narrow(
+    job_id: JobId,
+    only: Annotated[list[str] | None, typer.Option(help="Search and read only this domain (repeatable).")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="Leave this domain out (repeatable).")] = None,
+    since: Annotated[str, typer.Option(help="Only documents since this date: 2019 or 2019-05-01.")] = "",
+    until: Annotated[str, typer.Option(help="Only documents up to this date.")] = "",
+    minutes: Annotated[float | None, typer.Option(help="A shorter time in all.", min=0.01)] = None,
+) -> None:
+    """Narrow what a running job may search, or for how long; it never widens anything."""
+    given = {
+        "only " + ", ".join(only or ()): only,
+        "without " + ", ".join(exclude or ()): exclude,
+        f"since {since}": since,
+        f"until {until}": until,
+        f"{minutes or 0:g} minutes in all": minutes,
+    }
+    words = "; ".join(said for said, there in given.items() if there)
+    if not words:
+        _fail("Say what to narrow: --only, --exclude, --since, --until or --minutes.", 2)
+    for date in filter(None, (since, until)):
+        if not re.fullmatch(r"\d{4}(-\d{2}){0,2}", date):
+            _fail(f"{date!r} is no date; write 2019, 2019-05 or 2019-05-01.", 2)
+    limits = {
+        "domains": only or (), "exclude_domains": exclude or (), "date_from": since or None, "date_to": until or None,
+        "seconds": None if minutes is None else minutes * 60,
+    }  # fmt: skip
+    _change(job_id, kind="limits", words=words, limits=limits)
 
 
 @app.command()
@@ -182,38 +232,26 @@ def delete(
         if not row.over:
             await _granted(store, row, "cancel", "")
         await store.delete([row.id])
+        await _shelf(store).forget_report(row.id)
         _say("deleted")
 
     _with_store(work)
 
 
-def worker(
-    name: Annotated[str, typer.Option(help="Distinct, and the same after a restart. Default: the host's name.")] = "",
-    until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no job waits or runs.")] = False,
+@app.command()
+def purge(
+    days: Annotated[float, typer.Option(help="Days that they have been over, at least.", min=0)],
 ) -> None:
-    """Run jobs without a chat: those that a server left, or those that chat servers put into PostgreSQL."""
-    from agents.settings import load
-    from agents.team import open_team
+    """Delete jobs that have been over for some days, with events and reports, and the texts that no other job uses."""
+    from agents.jobs import retention
 
-    async def work() -> None:
-        settings = load().model_copy(update={"runs_jobs": True})
-        team = open_team(settings.model_copy(update={"worker_name": name}) if name else settings, keep=True)
-        stopping = asyncio.Event()
-        for sign in (signal.SIGTERM, signal.SIGINT):
-            with contextlib.suppress(NotImplementedError):
-                asyncio.get_running_loop().add_signal_handler(sign, stopping.set)
-        try:
-            await team.open()
-            _say(f"worker {name or settings.worker_name or 'of this host'} runs jobs; Ctrl+C stops it")
-            while not stopping.is_set():
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(stopping.wait(), 1.0)
-                if until_idle and not await team.jobs.waiting():
-                    break
-        finally:
-            await team.close()
+    async def work(store: "Store") -> None:
+        shelf = _shelf(store)
+        gone = await retention.purge(store, shelf, days)
+        texts = await retention.sweep(store, shelf)
+        _say(f"deleted: {gone} of the jobs, {texts} of the texts")
 
-    _run(work())
+    _with_store(work)
 
 
 # ---- parts
@@ -251,6 +289,29 @@ def _wish(job_id: str, verb: str, argument: str = "") -> None:
     _with_store(work)
 
 
+def _change(job_id: str, branch: str = "", **wish: object) -> None:
+    """Leave a change for the process that runs the job; a branch is found by its number or its path."""
+    from agents.api.tree import Tree
+    from agents.contracts.change import Wish
+
+    async def work(store: "Store") -> None:
+        row = await _row(store, job_id)
+        if branch:
+            nodes = Tree(await store.events(row.id)).view().nodes
+            node = next((one for one in nodes if branch in (one.n, one.id)), None)
+            if node is None:
+                numbers = ", ".join(one.n for one in nodes if one.n) or "none yet"
+                raise BadRequest(f"There is no branch {branch} in this job; there are: {numbers}.")
+            title = f"{node.n} “{node.title}”".strip()
+            wish.update(node=node.id, title=title, words=f"branch {title} {wish['words']}")
+        said = await _granted(store, row, "change", Wish.model_validate(wish).model_dump_json())
+        if said != "done":
+            raise BadRequest(said)
+        _say(f"{row.id[:12]}: {wish['kind']} done")
+
+    _with_store(work)
+
+
 async def _granted(store: "Store", row: "StoredJob", verb: str, argument: str) -> str:
     """Leave a wish for the process that runs jobs, and wait for its answer."""
     from agents.jobs.filelock import held_by
@@ -268,6 +329,15 @@ async def _granted(store: "Store", row: "StoredJob", verb: str, argument: str) -
     )
 
 
+def _shelf(store: "Store") -> "Shelf":
+    from agents.jobs.shelf import Shelf
+    from agents.jobs.textshelf import DatabaseShelf
+    from agents.settings import load
+
+    folder = load().data_dir
+    return Shelf(folder) if store.database.sqlite else DatabaseShelf(folder, store)
+
+
 def _with_store(work: "Callable[[Store], Awaitable[None]]") -> None:
     from agents.jobs.database import Database, async_url
     from agents.jobs.store import Store
@@ -282,10 +352,12 @@ def _with_store(work: "Callable[[Store], Awaitable[None]]") -> None:
         finally:
             await database.close()
 
-    _run(opened())
+    run_to_exit(opened())
 
 
-def _run(work: "Awaitable[None]") -> None:
+def run_to_exit(work: "Awaitable[None]") -> None:
+    """Do the work of a command; an error of ours ends the process with one sentence and its exit code."""
+
     async def main() -> None:
         await work
 

@@ -63,6 +63,8 @@ class RoleAsked(Frozen):
     repaired: bool = False
     cut: bool = False
     """The answer stayed cut off at the output limit; what was complete was kept."""
+    compacted: str = ""
+    """Why it was given less than there was; empty when it was given all."""
 
 
 class SearchDone(Frozen):

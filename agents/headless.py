@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 SCOPING_SHARE = 0.15
 """Part of the time that understanding the question may take."""
-MIN_MINUTES = 0.01
+LEAST_SHARE = 0.4
+"""Part of the time that is left to research in any case: on a machine too busy to start in time, late is better than nothing."""
 GRADE_CODES = {"complete": 0, "partial": 3, "nothing_found": 4}
 
 
@@ -44,6 +46,8 @@ async def research(
     """
     from agents.keeper import keeping_team
 
+    # The clock starts with the command: setting up, taking up jobs and scoping all come out of its time.
+    started = time.monotonic()
     if json_file is not None:
         _check_place(json_file)
     if out is not None:
@@ -59,11 +63,9 @@ async def research(
             )
         # A provider that hangs may not use up the time before anything was looked for.
         limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
-        started = team.clock()
         scope, turn = await team.scope(Scope(mode=mode, minutes=minutes), text, limit_s=limit_s)
         if minutes is not None:
-            # The clock started with the command: what scoping took is no longer there.
-            minutes = max(MIN_MINUTES, minutes - (team.clock() - started) / 60)
+            minutes = max(LEAST_SHARE * minutes, minutes - (time.monotonic() - started) / 60)
             scope = scope.model_copy(update={"minutes": minutes})
         if not scope.queries:
             raise BadRequest(turn.reply)
@@ -72,7 +74,11 @@ async def research(
         brief = scope.brief(team.today(), max_cost_usd=settings.max_cost_usd).model_copy(update={"tier": tier})
         job = team.commission(brief, challenge=challenge)
         await _watch(team, job)
-        await job.wait()
+        await job.settled()
+        if job.awaits_key:
+            # Its caller is the terminal, and is told; nobody is left to whom it could go on.
+            team.jobs.stop(job)
+            await job.wait()
         if job.report is None:
             if job.error is not None:
                 raise job.error
@@ -94,7 +100,7 @@ def _not_feasible(scope: Scope) -> NotFeasible:
 async def _watch(team: "Team", job: Job) -> None:
     """Show progress until the job is over; an interrupt stops the job and all it has running."""
     try:
-        async for numbered in job.follow():
+        async for numbered in job.follow(attended=True):
             if numbered is not None and (line := progress_line(numbered.event)):
                 _say(f"{numbered.seconds:6.1f}s  {line}")
     except asyncio.CancelledError:

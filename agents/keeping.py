@@ -5,7 +5,7 @@ import time
 
 from agents.jobs.service import Jobs
 from agents.jobs.shelf import Shelf
-from agents.settings import Settings
+from agents.settings import Settings, reread_keys
 
 
 def kept_jobs(settings: Settings) -> Jobs:
@@ -15,8 +15,8 @@ def kept_jobs(settings: Settings) -> Jobs:
         ConfigError: the database's driver is missing.
     """
     # Database and engine take half a second to import: only where jobs are kept.
-    from agents.jobs.kept import Where
-    from agents.jobs.lifecycle import DurableJobs
+    from agents.jobs.rounds import DurableJobs
+    from agents.jobs.where import Where
 
     where = Where.of(
         settings.data_dir,
@@ -24,5 +24,8 @@ def kept_jobs(settings: Settings) -> Jobs:
         executor=settings.worker_name or socket.gethostname(),
         workers=settings.worker_jobs,
         runs=settings.runs_jobs,
+        keep_days=settings.keep_days,
+        planner_window_s=settings.planner_pending_window_ms / 1000,
+        reread_keys=reread_keys,
     )
     return DurableJobs(Shelf(settings.data_dir), time.monotonic, where, per_job=settings.max_concurrency)

@@ -69,6 +69,8 @@ class Asked(Charged, Generic[Out]):
     repaired: bool = False
     cut: bool = False
     """The answer stayed cut off at the output limit; `output` holds what was complete."""
+    compacted: str = ""
+    """Why it was given less than there was; empty when it was given all."""
     stood_in: str = ""
     """Why the offline engine answered in the model's place; empty when the model did."""
 
@@ -82,6 +84,7 @@ class Asked(Charged, Generic[Out]):
             usage=self.usage,
             repaired=self.repaired,
             cut=self.cut,
+            compacted=self.compacted,
         )
 
 

@@ -7,6 +7,8 @@ goes on until it suffices or a bound is reached, and the report is written insid
 import uuid
 from dataclasses import dataclass, replace
 
+from pydantic import Field, ValidationError
+
 from agents.budget import NOTHING, Usage
 from agents.contracts.base import Frozen, QueryType, Tier, digest
 from agents.contracts.outcome import Commission, Request
@@ -43,10 +45,10 @@ class Wish(Frozen):
     """What a request asks for; None leaves it to the environment, then to the tier."""
 
     tier: Tier | None = None
-    max_iters: int | None = None
-    max_queries: int | None = None
-    max_sources: int | None = None
-    max_execution_time_s: float | None = None
+    max_iters: int | None = Field(default=None, ge=1, le=20, strict=True)
+    max_queries: int | None = Field(default=None, ge=1, le=100, strict=True)
+    max_sources: int | None = Field(default=None, ge=1, le=100, strict=True)
+    max_execution_time_s: float | None = Field(default=None, gt=0, le=86_400, allow_inf_nan=False, strict=True)
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,9 @@ class _Until:
 
     def seconds(self) -> float | None:
         return max(0.0, self._end - self._team.clock())
+
+    def tokens_share(self) -> float | None:
+        return None
 
 
 async def run_research(
@@ -96,7 +101,7 @@ async def run_research(
 
     Raises:
         NotFeasible: the task is too broad for one run; carries reasons and narrower tasks.
-        BadRequest: the task is empty or far too long.
+        BadRequest: the task is empty or far too long, or a bound is out of its range.
         DossierError: the run ended without an answer.
     """
     if team is None:
@@ -108,10 +113,14 @@ async def run_research(
                 task, max_iters=max_iters, max_queries=max_queries, max_sources=max_sources,
                 max_execution_time_s=max_execution_time_s, complexity_tier=complexity_tier, team=team, owner=owner,
             )  # fmt: skip
-    wish = Wish(
-        tier=complexity_tier, max_iters=max_iters, max_queries=max_queries, max_sources=max_sources,
-        max_execution_time_s=max_execution_time_s,
-    )  # fmt: skip
+    try:
+        wish = Wish(
+            tier=complexity_tier, max_iters=max_iters, max_queries=max_queries, max_sources=max_sources,
+            max_execution_time_s=max_execution_time_s,
+        )  # fmt: skip
+    except ValidationError as error:
+        faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
+        raise BadRequest(f"This run can't be made: {'; '.join(faults)}.") from None
     run, job = await taken_up(team, task, wish, owner)
     try:
         await job.wait()

@@ -78,14 +78,16 @@ class Settings(BaseSettings):
     worker_name: str = Field(default="", validation_alias="DOSSIER_WORKER_NAME")
     """Name of this process among those that run jobs, distinct and the same after a restart. Default: the host's."""
     worker_jobs: int = Field(default=4, ge=1, le=64, validation_alias="DOSSIER_WORKER_JOBS")
-    """Jobs that this process runs at once."""
+    """Jobs that this process runs at once; workers on one database want the same number."""
+    keep_days: float = Field(default=0.0, ge=0, validation_alias="DOSSIER_KEEP_DAYS")
+    """Days that jobs which are over are kept, with events, reports and texts; 0 keeps them for ever."""
     host: str = Field(default="127.0.0.1", validation_alias="DOSSIER_HOST")
     """Address to listen on. Other than loopback needs DOSSIER_API_KEY."""
     port: int = Field(default=8000, ge=1, le=65535, validation_alias="PORT")
     """Port to listen on."""
     api_key: SecretStr = Field(default=SecretStr(""), validation_alias="DOSSIER_API_KEY")
     """Key that off-host access needs."""
-    max_cost_usd: float | None = Field(default=None, gt=0, validation_alias="DOSSIER_MAX_COST_USD")
+    max_cost_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False, validation_alias="DOSSIER_MAX_COST_USD")
     """Dollars that one run may cost; unset is no cap."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="WARNING", validation_alias="DOSSIER_LOG_LEVEL"
@@ -108,10 +110,14 @@ class Settings(BaseSettings):
     """Searches per run; default by mode or tier."""
     max_sources: int | None = Field(default=None, ge=1, validation_alias="RESEARCH_MAX_SOURCES")
     """Sources per run; default by mode or tier."""
-    max_execution_time_s: float | None = Field(default=None, gt=0, validation_alias="RESEARCH_MAX_EXECUTION_TIME_S")
+    max_execution_time_s: float | None = Field(
+        default=None, gt=0, le=86_400, allow_inf_nan=False, validation_alias="RESEARCH_MAX_EXECUTION_TIME_S"
+    )
     """Seconds per run; default by mode or tier."""
     token_budget: int = Field(default=400_000, ge=1000, validation_alias="RESEARCH_TOKEN_BUDGET")
     """Tokens per run."""
+    context_results: int = Field(default=40, ge=1, le=400, validation_alias="RESEARCH_CONTEXT_RESULTS")
+    """Results that a writer is shown whole, the most useful ones; all others stay in the job's store."""
     min_evidence_per_claim: int = Field(default=3, ge=0, validation_alias="RESEARCH_MIN_EVIDENCE_PER_CLAIM")
     """Gate: pieces of evidence per claim."""
     min_distinct_domains_per_claim: int = Field(
@@ -187,10 +193,12 @@ class Settings(BaseSettings):
     @staticmethod
     def default_model() -> str:
         """Choose a model by the keys present; the offline engine when there is none."""
-        for variable, model in KEY_NAMES:
-            if usable_key(os.environ.get(variable, "")):
-                return model
-        return OFFLINE
+        return next(iter(usable_models()), OFFLINE)
+
+
+def usable_models() -> tuple[str, ...]:
+    """Name a model for each provider key that is there, in the order of preference."""
+    return tuple(model for variable, model in KEY_NAMES if usable_key(os.environ.get(variable, "")))
 
 
 def search_values(names: Iterable[str]) -> dict[str, str]:
@@ -235,8 +243,9 @@ def load(dotenv: Path | None = None) -> Settings:
     path = dotenv or ROOT / ".env"
     if path.is_file():
         for name, value in dotenv_values(path).items():
-            if value is not None:
-                os.environ.setdefault(name, value)
+            if value is not None and name not in os.environ:
+                os.environ[name] = value
+                _FROM_FILE.add(name)
     if wrong := misspelt(list(os.environ)):
         raise ConfigError(" ".join(wrong))
     try:
@@ -244,6 +253,19 @@ def load(dotenv: Path | None = None) -> Settings:
     except ValidationError as error:
         faults = [f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()]
         raise ConfigError("Settings can't be used: " + "; ".join(faults)) from error
+
+
+_FROM_FILE: set[str] = set()
+"""Names whose values came from `.env`: what the environment itself sets is never overwritten."""
+
+
+def reread_keys(dotenv: Path | None = None) -> None:
+    """Take keys from `.env` that were put there, or changed there, since the settings were read."""
+    path = dotenv or ROOT / ".env"
+    for name, value in dotenv_values(path).items() if path.is_file() else ():
+        if value and name.endswith(("_KEY", "_TOKEN")) and (name in _FROM_FILE or name not in os.environ):
+            os.environ[name] = value
+            _FROM_FILE.add(name)
 
 
 def example() -> str:

@@ -1,11 +1,11 @@
-"""The composition root: settings in, a wired team out. The only importer of adapters.
+"""The composition root: settings in, a wired team out. With `sourcing` and `keeping` the only importer of adapters.
 
 What the faces (chat, routes, command line) may use of this module: `Team`, `open_team`.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -17,6 +17,7 @@ from agents.contracts.brief import Brief, ScopingTurn
 from agents.contracts.contract import Contract
 from agents.contracts.outcome import Commission, Outcome
 from agents.contracts.report import Actual, ReportDocument
+from agents.contracts.source import OwnFile, Place
 from agents.errors import ConfigError
 from agents.jobs.memory import Clock, JobRun, MemoryCtx
 from agents.jobs.port import Handlers
@@ -58,16 +59,12 @@ from agents.roles.synthesizer import FRAME_WRITER, LEAD_WRITER, SECTION_WRITER
 from agents.roles.verifier import STANCE_JUDGE, VERIFIER
 from agents.search.base import Searcher
 from agents.search.chain import Chain, Probed
-from agents.search.choosing import BASE_VARIABLES, KEY_VARIABLES, choose
-from agents.search.library import Library
-from agents.search.pages import WebPages
-from agents.settings import ROOT, Settings, search_values
+from agents.search.given import Searching, places_of
+from agents.search.uploads import Given, Taken, take
+from agents.settings import Settings
+from agents.sourcing import open_sources
 from agents.tracing import Tracing
 from agents.web.fetching import Fetcher
-from agents.web.guard import AllowedHosts
-
-SAMPLE_LIBRARY = ROOT / "examples" / "library"
-"""Invented documents that ship with the program, searched when no folder of one's own is set."""
 
 MAX_UNREAD = 20
 """Unreadable files of a library that a report names, at most; `doctor` names all."""
@@ -118,6 +115,7 @@ class Team:
         clock: Clock = time.monotonic,
         today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(),
         jobs: Jobs | None = None,
+        made: Mapping[str, Model] | None = None,
     ) -> None:
         self.settings, self.models, self.searcher = settings, models, searcher
         self.prompts, self.shelf, self.sample = prompts, shelf, sample
@@ -126,6 +124,12 @@ class Team:
         distinct = tuple(dict.fromkeys(model.name for model in models.values()))
         self.engine = Engine(names=distinct, reasons=any(model.reasons for model in models.values()))
         self.retrievers: tuple[str, ...] = getattr(searcher, "names", (searcher.name,))
+        self.searching = Searching(searcher, shelf)
+        self.places: tuple[Place, ...] = places_of(searcher)
+        """Where this server can search; a user chooses among them where there are several."""
+        self.made = made or {model.name: model for model in models.values()}
+        self.model_choices: tuple[str, ...] = tuple(self.made) if self.engine.reasons else ()
+        """Models that a user may choose from, by name; none where only the offline engine answers."""
         self.fetcher: Fetcher | None = None
         self.tracing = Tracing() if settings.otel else None
         self.observers: list[Callable[[Job], None]] = [self.tracing.observe] if self.tracing else []
@@ -168,20 +172,29 @@ class Team:
             retrievers=self.retrievers,
         )
 
-    def desk(self, steering: Steering | None = None, language: str | None = None) -> Desk:
-        """Set up one run's means; each run has its own caches and ledgers."""
+    def desk(self, of: Brief | Scope | None = None, steering: Steering | None = None) -> Desk:
+        """Set up one run's means, with the files and places of its brief; each has its own caches and ledgers."""
         return Desk(
-            models=self.models,
+            models=self.models_of(of),
             prompts=self.prompts,
-            searcher=self.searcher,
+            searcher=self.searching.of(of.files, of.places) if of else self.searcher,
             texts=self.shelf,
             today=self.today(),
+            context_results=self.settings.context_results,
             # Stands in when a provider fails for good, so that what was found is still written up.
             fallback=OfflineModel() if self.engine.reasons else None,
             keep=self.shelf.keep_report if steering is not None else None,
             steering=steering or Steering(),
-            topics=Topics(threshold=self.settings.duplicate_topic_similarity_threshold, language=language),
+            topics=Topics(
+                threshold=self.settings.duplicate_topic_similarity_threshold,
+                language=of.language if isinstance(of, Brief) else None,
+            ),
         )
+
+    def models_of(self, of: Brief | Scope | None) -> Mapping[str, Model]:
+        """Bind each role to the user's choice where there is one that this server can ask, else to the server's."""
+        chosen = {str(role): self.made[name] for role, name in of.models if name in self.made} if of else {}
+        return {**self.models, **chosen}
 
     def _handlers(self, desk: Desk) -> Handlers:
         return {
@@ -205,7 +218,7 @@ class Team:
             DossierError: with a notice for the user; the talk stands as it was before.
         """
         after, asked = await take_turn(
-            self.desk(),
+            self.desk(scope),
             scope,
             message,
             max_depth=self.settings.max_depth,
@@ -226,7 +239,7 @@ class Team:
 
     async def draft_brief(self, brief: Brief) -> Contract:
         """Draft the contract of a brief (see `draft`)."""
-        desk = self.desk()
+        desk = self.desk(brief)
         run = JobRun(
             job_id="draft",
             handlers=self._handlers(desk),
@@ -236,7 +249,7 @@ class Team:
             per_job=self.settings.max_concurrency,
         )
         try:
-            ctx = MemoryCtx(run, "draft", run.budget, elapsed=0.0, depth=0)
+            ctx = MemoryCtx(run, "draft", run.budget, depth=0)
             return await draft_contract(ctx, brief, self.means)
         finally:
             desk.close()
@@ -248,6 +261,10 @@ class Team:
             BadRequest: the question is empty or far too long.
         """
         return await follow_up(self.desk(), document, question)
+
+    async def take_files(self, given: Sequence[Given], known: Sequence[OwnFile]) -> Taken:
+        """Read files that a user gives, and keep their texts."""
+        return await take(given, known, self.shelf, datetime.now(UTC).isoformat(timespec="seconds"))
 
     def start(self, contract: Contract, *, owner: str = "") -> Job:
         """Start the job of an authorized contract."""
@@ -288,7 +305,7 @@ class Team:
     def _bench(self, commission: Commission, steering: Steering) -> Workbench:
         """Set up what a job works with; after a restart anew."""
         brief = commission.contract.brief if commission.contract else commission.brief
-        handlers = self._handlers(desk := self.desk(steering, brief.language if brief else None))
+        handlers = self._handlers(desk := self.desk(brief, steering))
         if commission.contract is not None and commission.contract.brief.tier is not None:
             # A tier bounds the searches and sources of the whole run, not those of each leaf and round.
             handlers = bounded(handlers, commission.contract.caps)
@@ -334,11 +351,13 @@ def open_team(settings: Settings, *, keep: bool = False) -> Team:
     for role in ROLES:
         if missing := prompts[role.prompt_name].inputs - set(role.takes.model_fields):
             raise ConfigError(f"prompt {role.prompt_name!r} wants {sorted(missing)}, which its contract does not hold")
-    sources = _searching(settings)
+    sources = open_sources(settings)
     jobs = kept_jobs(settings) if keep else None
+    models, made = bound_models(settings, prompts, [role.name for role in ROLES])
     team = Team(
         settings,
-        models=bound_models(settings, prompts, [role.name for role in ROLES]),
+        models=models,
+        made=made,
         searcher=sources.searcher,
         prompts=prompts,
         shelf=jobs.shelf if jobs else Shelf(settings.data_dir),
@@ -347,33 +366,3 @@ def open_team(settings: Settings, *, keep: bool = False) -> Team:
     )
     team.fetcher = sources.fetcher
     return team
-
-
-@dataclass(frozen=True)
-class Sources:
-    """Where documents come from, and what has to be closed."""
-
-    searcher: Searcher
-    sample: bool
-    fetcher: Fetcher
-
-
-def _searching(settings: Settings) -> Sources:
-    folders = settings.library
-    sample = not folders
-    library = Library(
-        folders or (SAMPLE_LIBRARY,),
-        settings.data_dir / "library.db",
-        kind="sample" if sample else "library",
-        name="sample library" if sample else "library",
-    )
-    fetcher = Fetcher(AllowedHosts.parse(settings.allow_private_hosts))
-    searcher = choose(
-        settings.retriever,
-        keys=search_values(KEY_VARIABLES),
-        bases=search_values(BASE_VARIABLES),
-        pages=WebPages(fetcher),
-        library=library,
-        sample=sample,
-    )
-    return Sources(searcher=searcher, sample=sample, fetcher=fetcher)

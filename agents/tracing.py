@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from agents.contracts.job import OVER
 from agents.errors import ConfigError
 from agents.events import Charged, JobChanged, NodeChanged, Numbered, RoleAsked
-from agents.jobs.running import CallMade
 from agents.jobs.service import Job
+from agents.jobs.watching import CallMade
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor

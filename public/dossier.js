@@ -188,13 +188,10 @@
 
     const title = make('p', 'ds-pop-title', q.title || q.site || q.url || 'Untitled source');
     title.dir = 'auto';
-    const meta = make('p', 'ds-pop-meta', [q.author, q.site, q.published ? day(q.published) : 'no date given'].filter(Boolean).join(' · '));
+    const meta = make('p', 'ds-pop-meta', [q.author, q.site, q.published ? day(q.published) : 'no date given', q.page ? `p. ${q.page}` : ''].filter(Boolean).join(' · '));
 
     const foot = make('div', 'ds-pop-foot');
-    const page = q.source_page;
-    const pageNumber = typeof page === 'number' || /^\d+$/.test(String(page ?? '')) ? Number(page) : 0;
-    const inContext = !pageNumber && page ? webAddress(page) : '';
-    foot.append(link('ds-btn ds-plain', inContext || chip.href, pageNumber ? `Open at page ${pageNumber}` : 'Open in context', 'out'));
+    foot.append(link('ds-btn ds-plain', chip.href, 'Open in context', 'out'));
     const original = webAddress(q.url);
     if (original) foot.append(link('ds-link', original, 'Original page'));
 
@@ -383,6 +380,69 @@
   }
   let sawWelcome = false;
 
+  // ------------------------------------------------------------------ nothing moves that the reader did not move
+  // A question that is sent is put at the top of the window; if a card above it folds meanwhile, it slides out of view.
+  let askedCount = 0;
+  function stayAtQuestion() {
+    const asked = document.querySelectorAll('[data-step-type="user_message"]');
+    const sent = asked.length === askedCount + 1 && askedCount > 0;
+    askedCount = asked.length;
+    if (!sent) return;
+    const last = asked[asked.length - 1], frame = last.closest('.overflow-y-auto');
+    const back = () => { if (last.isConnected && frame && last.getBoundingClientRect().top < frame.getBoundingClientRect().top - 8) last.scrollIntoView({ block: 'start' }); };
+    const waits = [500, 900, 1500].map((ms) => setTimeout(back, ms));
+    const leave = () => waits.forEach(clearTimeout);
+    for (const kind of ['wheel', 'touchstart', 'pointerdown']) addEventListener(kind, leave, { once: true, passive: true, capture: true });
+  }
+  // A run that ends folds to one line; above the window's edge that would pull everything below it up.
+  const bottoms = new WeakMap();
+  const frameOf = (step) => step.closest('.overflow-y-auto');
+  const note = (step) => { const frame = frameOf(step); if (frame) bottoms.set(step, step.getBoundingClientRect().bottom - frame.getBoundingClientRect().top); };
+  const folding = new ResizeObserver((changes) => {
+    for (const { target } of changes) {
+      const frame = frameOf(target), was = bottoms.get(target);
+      if (!frame) continue;
+      const now = target.getBoundingClientRect().bottom - frame.getBoundingClientRect().top;
+      if (was !== undefined && was < 120 && now < was - 80) frame.scrollTop -= was - now;
+      note(target);
+    }
+  });
+  let noting = 0;
+  addEventListener('scroll', () => { cancelAnimationFrame(noting); noting = requestAnimationFrame(() => document.querySelectorAll('.step:has([data-job])').forEach(note)); }, { passive: true, capture: true });
+  // A panel that opens makes the page narrower and what stands above longer: the line that was at the top stays there.
+  let held = null;
+  const LINES = '.ds-article > *, .ds-report > header, .ds-run, .ds-contract > header, [data-step-type] .message-content:not(:has(.ds-report, .ds-run, .ds-contract))';
+  const lines = (frame) => [...frame.querySelectorAll(LINES)];
+  function remember(frame, settled) {
+    // The browser scrolls by itself when the width changes, before anybody is told that it has.
+    if (!settled && held && held.frame === frame && held.width !== frame.clientWidth) return;
+    const edge = frame.getBoundingClientRect().top + 12;
+    const parts = lines(frame), nth = parts.findIndex((el) => el.getBoundingClientRect().bottom > edge);
+    held = nth < 0 ? null : { frame, nth, at: parts[nth].getBoundingClientRect().top, width: frame.clientWidth };
+  }
+  function keepPlace() {
+    if (!held || held.frame.clientWidth === held.width) return;
+    const line = lines(held.frame)[held.nth]; // by its number: a card may have been drawn anew
+    const moved = line ? line.getBoundingClientRect().top - held.at : 0;
+    if (Math.abs(moved) > 1) held.frame.scrollTop += moved;
+  }
+  const widths = new ResizeObserver((changes) => {
+    for (const { target } of changes) {
+      if (!held || held.frame !== target || target.clientWidth === held.width) continue;
+      keepPlace();
+      clearTimeout(widths.settled);
+      widths.settled = setTimeout(() => { keepPlace(); remember(target, true); }, 350);
+    }
+  });
+  let seen = 0;
+  addEventListener('scroll', (e) => { const frame = e.target; if (frame instanceof Element && frame.matches('.overflow-y-auto') && frame.querySelector('.step')) { cancelAnimationFrame(seen); seen = requestAnimationFrame(() => remember(frame)); } }, { passive: true, capture: true });
+  const frames = new WeakSet();
+  function watchRuns() {
+    const frame = document.querySelector('.step')?.closest('.overflow-y-auto');
+    if (frame && !frames.has(frame)) { frames.add(frame); widths.observe(frame); }
+    for (const step of document.querySelectorAll('.step:has([data-job])')) if (!bottoms.has(step)) { note(step); folding.observe(step); }
+  }
+
   // ------------------------------------------------------------------ what React draws and we finish
   function dress() {
     for (const chip of document.querySelectorAll(`${CHIP}:not([aria-haspopup])`)) {
@@ -395,6 +455,8 @@
     const welcome = document.getElementById('welcome-screen');
     if (welcome) { sawWelcome = true; opened = ''; }
     atLastQuestion();
+    stayAtQuestion();
+    watchRuns();
     if (welcome && !welcome.querySelector('.ds-welcome')) {
       const box = make('div', 'ds-welcome');
       box.append(make('h1', '', 'What do you need to know?'), make('p', '', 'Ask something broad. We narrow it together, you see the plan and its price, and nothing starts until you say so.'));
@@ -414,7 +476,7 @@
     if (pop && !pop.chip.isConnected) close(false);
   }
   // Chainlit's icon buttons have no names, and some of its parts say what they are in the wrong words.
-  const NAMES = { '#sidebar-trigger-button': 'Show or hide the history', '#search-chats-button': 'Search the history', '#new-chat-button': 'New chat', '#chat-submit': 'Send', '#stop-button': 'Stop answering', '#theme-toggle': 'Light or dark', '#user-nav-button': 'User', '.positive-feedback-off': 'Helpful', '.positive-feedback-on': 'Helpful, chosen', '.negative-feedback-off': 'Not helpful', '.negative-feedback-on': 'Not helpful, chosen' };
+  const NAMES = { '#sidebar-trigger-button': 'Show or hide the history', '#search-chats-button': 'Search the history', '#new-chat-button': 'New chat', '#chat-submit': 'Send', '#upload-button': 'Attach files', '#chat-settings-open-modal': 'Settings', '#stop-button': 'Stop answering', '#theme-toggle': 'Light or dark', '#user-nav-button': 'User', '.positive-feedback-off': 'Helpful', '.positive-feedback-on': 'Helpful, chosen', '.negative-feedback-off': 'Not helpful', '.negative-feedback-on': 'Not helpful, chosen' };
   const SHAPES = { 'lucide-copy': 'Copy', 'lucide-check': 'Copied', 'lucide-arrow-down': 'To the newest message', 'lucide-arrow-left': 'Close the panel', 'lucide-x': 'Close' };
   function nameThings() {
     for (const [where, name] of Object.entries(NAMES)) {
@@ -423,6 +485,7 @@
     for (const [shape, name] of Object.entries(SHAPES)) {
       for (const svg of document.querySelectorAll(`button:not([aria-label]) > svg.${shape}`)) if (!svg.parentElement.textContent.trim()) svg.parentElement.setAttribute('aria-label', name);
     }
+    for (const el of document.querySelectorAll('#upload-button[role]')) el.removeAttribute('role');
     for (const el of document.querySelectorAll('#thread-options:not([role])')) { el.setAttribute('role', 'button'); el.setAttribute('aria-label', 'Options of this chat'); }
     const outer = document.getElementById('thread-history')?.parentElement;
     if (outer?.tagName === 'UL') outer.setAttribute('role', 'presentation');
@@ -433,14 +496,15 @@
   const HINTS = {
     run: ['Ask how it is going, add guidance, or say: finish, stop, drop branch 2', 'Ask, guide, finish or stop'],
     draft: ['Ask for a change, or type: Authorized to execute', 'Ask for a change'],
+    report: ['Ask about this report, or something new', 'Ask about this report'],
   };
   let plainHint = '';
   function hint() {
     const box = document.getElementById('chat-input');
     if (!box || box.tagName !== 'TEXTAREA') return;
-    const now = document.querySelector('.ds-run[data-job="running"], .ds-run[data-job="queued"]') ? 'run' : document.querySelector('.ds-contract[data-contract="draft"][data-ready="yes"]') ? 'draft' : '';
+    const now = document.querySelector('.ds-run[data-job="running"], .ds-run[data-job="queued"]') ? 'run' : document.querySelector('.ds-contract[data-contract="draft"][data-ready="yes"]') ? 'draft' : document.querySelector('.ds-report') ? 'report' : '';
     if (!box.dataset.dsHint) plainHint = box.placeholder || plainHint;
-    const said = now ? HINTS[now][narrow.matches ? 1 : 0] : plainHint;
+    const said = now ? HINTS[now][narrow.matches ? 1 : 0] : narrow.matches ? 'Ask a question' : plainHint;
     if (box.placeholder === said) return;
     box.placeholder = said;
     box.dataset.dsHint = now || 'plain';

@@ -1,12 +1,14 @@
 """A scripted model that does every role's work sensibly, and a small scripted world, for whole runs in milliseconds."""
 
 from agents.contracts.brief import Brief, Query, ScopingInput, ScopingTurn
+from agents.contracts.change import Wish
 from agents.contracts.decision import ReflectionInput, ReflectionResponse
 from agents.contracts.fact import Extraction, ExtractionInput, PointedFact
 from agents.contracts.finding import Frame, FrameInput, LeadInput, Section, SectionInput
 from agents.contracts.plan import Branch, PlanLevel, PlanningInput
 from agents.contracts.scout import Judged, ScoutInput, ScoutJudgement
 from agents.contracts.truth import Attack, Challenge, ChallengeInput, JudgeInput, StanceInput, VerifyInput
+from agents.jobs.changing import allowed, applied
 from agents.llm.base import Request
 from agents.llm.offline.judging import judge, judge_stances, verify
 from agents.llm.scripted import ScriptedModel
@@ -123,3 +125,10 @@ def working_model(plans=None, **by_role):
 
 def world(**kwargs):
     return ScriptedSearcher(WORLD, **kwargs)
+
+
+def change(run, kind, node="", **given):
+    """Say something to a run from outside, as the service of jobs does."""
+    told = run.steering.take(allowed(Wish(kind=kind, node=node, **given), run, BRIEF), run.now())
+    applied(told, run)
+    return told

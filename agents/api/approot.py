@@ -10,13 +10,26 @@ from agents.settings import ROOT
 
 WORDS: dict[str, Any] = {
     "chat": {
-        "input": {"placeholder": "Ask something, or type /"},
+        "input": {"placeholder": "Ask a question, drop in a file, or type /research"},
         "commands": {"button": "Commands"},
+        "settings": {"title": "Settings", "customize": "Where a new question begins. What you say in the talk wins."},
         "messages": {"status": {"using": "", "used": ""}},
         "watermark": "Every statement cites its source. Open the quote before you rely on it.",
     },
     "threadHistory": {
-        "sidebar": {"title": "History", "empty": "Your research will be listed here. It stays on this computer."}
+        "sidebar": {"title": "History", "empty": "Your research will be listed here. It stays on this computer."},
+        "thread": {
+            "actions": {
+                "delete": {
+                    "title": "Delete this chat?",
+                    "description": (
+                        "The chat and its files go, and a run that is going is stopped. Reports stay under "
+                        "/research/jobs, with the words that they quote. This can't be undone."
+                    ),
+                },
+                "rename": {"title": "Rename this chat", "description": "The name is for the history only."},
+            }
+        },
     },
     "navigation": {"header": {"readme": "Guide"}},
 }

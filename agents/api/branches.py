@@ -1,5 +1,6 @@
 """The routes that steer one branch of a run."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, FastAPI, Request
@@ -8,8 +9,11 @@ from agents.api.access import caller
 from agents.api.errors import ApiError, not_found
 from agents.api.lookup import Lookup
 from agents.api.narrowing import What, rows, steer
+from agents.errors import BadRequest
 
 branches = APIRouter(tags=["research"])
+
+DOING: Mapping[What, str] = {"finish": "finishing", "stop": "stopping", "drop": "stopping", "retry": "retrying"}
 
 
 def _lookup(request: Request) -> Lookup:
@@ -25,15 +29,20 @@ async def steer_branch(
     owner: Annotated[str, Depends(caller)],
     lookup: Annotated[Lookup, Depends(_lookup)],
 ) -> dict[str, object]:
-    """Have one branch write from what it has, or stop it; the other branches go on."""
+    """Have one branch write from what it has, stop it, drop it, or try it again; the other branches go on."""
     found = await lookup.job(job_id, owner)
     row = next((one for one in (rows(found.job) if found.job else found.tree.nodes) if one.id == node), None)
     if row is None:
         raise not_found("There is no such branch in this run.")
-    change = steer(lookup.team.jobs, found.job, row, what) if found.job else None
+    try:
+        change = steer(lookup.team.jobs, found.job, row, what) if found.job else None
+    except BadRequest as error:
+        raise ApiError(409, "not_allowed", error.notice) from error
     if change is None:
-        raise ApiError(409, "over", f"This branch is {row.state} already. Nothing was changed.")
-    return {"job_id": job_id, "node": node, "status": "finishing" if what == "finish" else "stopping", "change": change}
+        raise ApiError(
+            409, "over", f"This branch is {row.state}{'' if what == 'retry' else ' already'}. Nothing was changed."
+        )
+    return {"job_id": job_id, "node": node, "status": DOING[what], "change": change.number}
 
 
 def install_branches(app: FastAPI) -> None:

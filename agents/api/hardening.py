@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agents.api.access import LocalLogin
 from agents.api.exposure import LOOPBACK, on_loopback
+from agents.api.uploading import UploadBounds, take_uploads
 
 CSP = (
     # unsafe-eval: Chainlit compiles custom elements in the browser; unsafe-inline: its page sets its theme in a script.
@@ -106,6 +107,8 @@ def harden(host: str, port: int) -> None:
     app.state.dossier_hardened = True
     if on_loopback(host):
         app.add_middleware(LocalLogin)
+    app.add_middleware(UploadBounds)
+    take_uploads()
     # Added last, so that it stands before everything else.
     app.add_middleware(Guard, host=host, port=port)
 

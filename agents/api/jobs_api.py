@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
 
 from agents.api.errors import ApiError
+from agents.api.forgetting import forget_texts, given_to
 from agents.api.jobs_api_rows import Row, delete, described, rows_of
 from agents.api.jobs_api_start import brief_of, pending_window_s
 from agents.api.jobs_api_state import status_url
@@ -163,6 +164,8 @@ async def remove(
         site.team.jobs.stop(live[one])
         await live[one].wait()
     await asyncio.gather(*(site.state.entered(one) for one in chosen))
+    texts = given_to([entry for one in chosen if (entry := await site.ledger.get(one, owner)) is not None])
+    site.ledger.forget(chosen)
     if chosen and isinstance(site.team.jobs, Durable):
         await site.team.jobs.delete(owner, job_ids=chosen, force=True)
     await delete(site.ledger.path, owner, chosen)
@@ -171,6 +174,7 @@ async def remove(
             # The service in memory has no verb for it.
             site.team.jobs._jobs.pop(one, None)
         await asyncio.to_thread((site.team.shelf.folder / "reports" / f"{one}.json").unlink, missing_ok=True)
+    await forget_texts(site.ledger, site.team.shelf, texts)
     return {"deleted": chosen, "count": len(chosen)}
 
 
@@ -262,7 +266,7 @@ def _durable(verb: Verb) -> Callable[..., Awaitable[dict[str, Any]]]:
 
 VERBS: dict[Verb, str] = {
     "pause": "Have a job stop at its next step until it is resumed. In memory: 501.",
-    "resume": "Have a blocked job go on. In memory: 501.",
+    "resume": "Have a job go on that is paused or waits for a key. In memory: 501.",
     "rework": "Have a job that is over mend what fell short. In memory: 501.",
     "restart": "Run a job that is over again from what is recorded of it. In memory: 501.",
 }

@@ -1,6 +1,6 @@
 """How a job is described to callers: in a list, whole, and while it still runs."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from agents.api.errors import as_api_error
@@ -14,7 +14,8 @@ from agents.contracts.report import (
     ResearchState,
     TimeBudget,
 )
-from agents.events import JobChanged, Noted, RoundEnded
+from agents.events import RoundEnded
+from agents.jobs.orchestrator import Orchestrator, orchestrator
 from agents.jobs.service import Job
 
 
@@ -53,7 +54,7 @@ def whole(found: Found, document: ReportDocument | None, window_s: float) -> dic
         "metadata": {
             "created": found.entry.created,
             "note": found.entry.note,
-            "orchestrator": orchestrator(found, document, window_s),
+            "orchestrator": _orchestrator(found, document, window_s),
         },
         "report": document.model_dump(mode="json") if document else None,
     }
@@ -66,28 +67,22 @@ def _error(job: Job | None) -> dict[str, Any] | None:
     return {"type": said.type, "message": said.message, "retryable": said.retryable, "details": said.details}
 
 
-def orchestrator(found: Found, document: ReportDocument | None, window_s: float) -> dict[str, Any]:
-    """Say how planning stands: until when it is waited for, when it was done, what it came to."""
-    created = datetime.fromisoformat(found.entry.created)
-    events = found.job.run.events if found.job else []
-    planned = next(
-        (one.seconds for one in events if isinstance(one.event, JobChanged) and one.event.stage == "collecting"), None
-    )
+def _orchestrator(found: Found, document: ReportDocument | None, window_s: float) -> Orchestrator:
     contract = found.entry.contract
     count = len(document.claims) if document and document.claims else 0
-    return {
-        "stage": found.tree.stage,
-        "plannerPendingUntil": (created + timedelta(seconds=window_s)).isoformat(),
-        "plannedAt": None if planned is None else (created + timedelta(seconds=planned)).isoformat(timespec="seconds"),
-        "claimCount": count or (sum(len(plan.claims) for plan in contract.plans) if contract else 0),
-        "warnings": [one.event.text for one in events if isinstance(one.event, Noted) and one.event.tag][-20:],
-    }
+    return orchestrator(
+        found.job.run.events if found.job else [],
+        datetime.fromisoformat(found.entry.created),
+        stage=found.tree.stage,
+        claims=count or (sum(len(plan.claims) for plan in contract.plans) if contract else 0),
+        window_s=window_s,
+    )
 
 
 def running_phase(job: Job) -> PhaseState:
     """Fold `phase_state` from the rounds told so far."""
-    limits, contract = job.run.budget.limits, job.commission.contract
-    total = None if limits.seconds is None else limits.seconds / 60
+    contract, total_s = job.commission.contract, job.run.total_s(job.run.steering.limits.seconds)
+    total = None if total_s is None else total_s / 60
     rounds = contract.caps.rounds if contract else 0
     history: dict[str, list[RoundEnded]] = {}
     for numbered in job.run.events:

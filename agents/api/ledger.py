@@ -48,6 +48,8 @@ class Entry(Frozen):
     title: str
     created: str
     """ISO date and time, UTC."""
+    again: int = 0
+    """How often it was taken up again after it was over."""
     status: JobStatus
     grade: Grade | None = None
     note: str = ""
@@ -66,13 +68,13 @@ class Entry(Frozen):
 
 def live_tree(job: Job) -> TreeView:
     """Draw the tree of a job of this process as it stands now, with what it may spend."""
-    limits = job.run.budget.limits
+    total_s = job.run.total_s(job.run.steering.limits.seconds)
     tree = Tree(job.run.events).view(job.run.now())
     return tree.model_copy(
         update={
-            "minutes": None if limits.seconds is None else limits.seconds / 60,
+            "minutes": None if total_s is None else total_s / 60,
             "reserve_s": job.run.reserve_s,
-            "max_cost_usd": limits.cost_usd,
+            "max_cost_usd": job.run.budget.limits.cost_usd,
         }
     )
 
@@ -91,6 +93,7 @@ def entry_of(job: Job, thread_id: str = "") -> Entry:
         thread_id=thread_id,
         title=job.report.title if job.report else job.title,
         created=job.created,
+        again=job.run.again,
         status=job.status,
         grade=job.report.grade if job.report else None,
         note=tree.note,
@@ -105,6 +108,7 @@ class Ledger:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._forgotten: set[str] = set()
         path.parent.mkdir(parents=True, exist_ok=True)
         with closing(self._open()) as db, db:
             db.executescript(_DDL)
@@ -120,7 +124,9 @@ class Ledger:
         return await asyncio.to_thread(run)
 
     async def write(self, entry: Entry) -> None:
-        """Keep an entry; a later one of the same job takes its place."""
+        """Keep an entry; a later one of the same job takes its place. One that was deleted does not come back."""
+        if entry.id in self._forgotten:
+            return
         row = (entry.id, entry.owner, entry.thread_id, entry.created, entry.status, entry.model_dump_json())
         await self._do(lambda db: db.execute("INSERT OR REPLACE INTO dossier_jobs VALUES (?,?,?,?,?,?)", row))
 
@@ -136,6 +142,14 @@ class Ledger:
     async def in_thread(self, thread_id: str, owner: str) -> list[Entry]:
         """List the jobs of one chat, oldest first."""
         return await self._read("WHERE thread_id = ? AND owner = ? ORDER BY created, rowid", (thread_id, owner))
+
+    async def mentioning(self, words: str) -> list[Entry]:
+        """List the jobs of everybody whose entry holds these words."""
+        return await self._read("WHERE entry LIKE ?", (f"%{words}%",))
+
+    def forget(self, job_ids: Collection[str]) -> None:
+        """Enter these jobs no more: whoever follows them to their end would write them anew after they were deleted."""
+        self._forgotten.update(job_ids)
 
     async def _read(self, where: str, values: tuple[str | int, ...]) -> list[Entry]:
         rows = await self._do(lambda db: db.execute(f"SELECT entry FROM dossier_jobs {where}", values).fetchall())

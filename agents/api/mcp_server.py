@@ -142,12 +142,12 @@ def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] |
 async def _told(job: Job, ctx: "Context[Any, Any, Any]") -> None:
     """Report progress until the job is over."""
     last = ""
-    async for _ in job.follow(heartbeat_s=5.0):
+    async for _ in job.follow(heartbeat_s=5.0, attended=True):
         count, said = _progress(job)
         if said != last:
             last = said
             await ctx.report_progress(count + 1, None, said)
-    await job.wait()
+    await job.settled()
 
 
 def _say(line: str) -> None:

@@ -212,13 +212,13 @@ async def _streamed(site: Any, planned: FlatRun, job: Job, model: str, *, usage:
     try:
         plan = "; ".join(query.intent for query in planned.queries)
         yield chunk({"role": "assistant", "content": "", "reasoning_content": f"Plan ({planned.tier}): {plan}.\n"})
-        async for message in event_stream(job, 0):
+        async for message in event_stream(job, 0, attended=True):
             data = next((line[6:] for line in message.split("\n") if line.startswith("data: ")), "")
             if not data:
                 yield ": still here\n\n"
             elif line := json.loads(data)["feed_text"]:
                 yield chunk({"reasoning_content": line + "\n"})
-        await job.wait()
+        await job.settled()
         try:
             made = answer(site.team, planned, job)
         except DossierError as error:

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from agents.api.lookup import Quoted
 from agents.contracts.report import Quote, Reference, ReportDocument, SentenceVerdict
+from agents.contracts.source import SourceKind
 from agents.exports.forms import FORMS
 from agents.report.html import POLICY, render_markdown
 from agents.report.markdown import Linker, linked_markdown
@@ -30,6 +31,8 @@ _BLOCK = re.compile(r"[|\n\ue01f-\ue02f]|^\s*(?:[-*+>#]|\d+[.)])\s|\$\$")
 """What makes a span impossible: cells, several lines, the beginning of a block."""
 _MARKER = re.compile(r"[\s>#*+•|-]*(?:\d+[.)]\s*)?")
 """What begins a line of a stored copy and is no word of it."""
+NOTES: dict[SourceKind, str] = {"sample": "Invented sample document", "upload": "From your files"}
+"""What is said of a source beside the verdict."""
 AROUND = 280
 """Characters shown before and after a quote, at most."""
 
@@ -170,7 +173,7 @@ def quoted_data(quoted: Quoted, document: ReportDocument) -> dict[str, object]:
         "url": reference.url,
         "kind": reference.kind,
         "verdict": verdicts[0] if verdicts else None,
-        "note": "Invented sample document" if reference.kind == "sample" else "",
+        "note": NOTES.get(reference.kind, ""),
     }
 
 

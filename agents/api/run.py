@@ -137,10 +137,10 @@ async def attended(site: "Site", job: Job, request: Request, *, stop: bool = Tru
         ApiError: 499; the caller is gone, so nobody reads this.
     """
     try:
-        async for _ in job.follow(heartbeat_s=LOOKS_EVERY_S):
+        async for _ in job.follow(heartbeat_s=LOOKS_EVERY_S, attended=True):
             if await request.is_disconnected():
                 raise ApiError(499, "gone", "The caller closed the connection.")
-        await job.wait()
+        await job.settled()
     finally:
         if stop:
             site.team.jobs.stop(job)
@@ -153,9 +153,9 @@ async def _streamed(site: "Site", planned: FlatRun, job: Job, *, stop: bool = Tr
             "job_id": job.id, "status_url": status_url(job.id), "complexity_tier": planned.tier,
             "limits": planned.limits.model_dump(), "queries": [query.model_dump() for query in planned.queries],
         })  # fmt: skip
-        async for piece in event_stream(job, 0):
+        async for piece in event_stream(job, 0, attended=True):
             yield piece
-        await job.wait()
+        await job.settled()
         try:
             yield _event("result", answer(site.team, planned, job).model_dump(mode="json"))
         except DossierError as error:

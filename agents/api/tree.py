@@ -5,8 +5,9 @@ from collections.abc import Iterable
 
 from agents.budget import NOTHING, Usage
 from agents.contracts.base import Frozen
+from agents.contracts.change import place
 from agents.contracts.decision import RoundRecord
-from agents.contracts.job import OVER, JobStatus, Stage
+from agents.contracts.job import OVER, BlockedReason, JobStatus, Stage
 from agents.events import (
     JobChanged,
     NodeChanged,
@@ -21,9 +22,8 @@ from agents.events import (
     SourceRead,
     SourceRejected,
 )
+from agents.jobs.changing import ACTIVE
 
-ACTIVE: frozenset[NodeState] = frozenset({"queued", "planning", "searching", "reading", "writing", "retrying"})
-"""States that a node leaves again."""
 DELIVERED: frozenset[NodeState] = frozenset({"done", "partial"})
 FEED = 40
 """Lines of the activity feed that are kept, newest last."""
@@ -91,7 +91,9 @@ class TreeView(Frozen):
     seconds: float
     now: str
     note: str = ""
-    """Why it ended, when it did not end well."""
+    """Why it ended, when it did not end well; why it rests, when it does."""
+    blocked_reason: BlockedReason | None = None
+    """Why it rests: paused, or waiting for a key, for somebody to release it, or for a restart."""
     usage: Spent = Spent()
     minutes: float | None = None
     """Time budget; None is unlimited."""
@@ -138,6 +140,7 @@ class Tree:
     def __init__(self, events: Iterable[Numbered] = ()) -> None:
         self.status: JobStatus = "queued"
         self.stage: Stage = "planning"
+        self.blocked_reason: BlockedReason | None = None
         self.seq, self.seconds, self.now, self.note = 0, 0.0, "", ""
         self.line = ""
         """What the last event adds to the feed; empty when nothing."""
@@ -153,7 +156,10 @@ class Tree:
         """Fold one event in; says which rows it changed, the one it is about first."""
         event = numbered.event
         self.seq, self.seconds, self.line = numbered.seq, numbered.seconds, ""
-        node = getattr(event, "node", "")
+        node = place(getattr(event, "node", ""))
+        if isinstance(event, NodeChanged):
+            # A second try stands in the row of the first.
+            event = event.model_copy(update={"node": node, "parent": place(event.parent)})
         if line := _told(event):
             if isinstance(event, NodeChanged):
                 line = _node_line(event, self._number(event.node))
@@ -182,10 +188,10 @@ class Tree:
         return touched
 
     def _job(self, event: JobChanged, seconds: float) -> tuple[str, ...]:
-        self.status, self.stage = event.status, event.stage
+        self.status, self.stage, self.blocked_reason = event.status, event.stage, event.blocked_reason
+        self.note = event.note if event.status in OVER or event.status == "blocked" else ""
         if event.status not in OVER:
             return ()
-        self.note = event.note
         # What was still at work when the run ended will never say so itself.
         left = [path for path, row in self._rows.items() if row.told.state in ACTIVE]
         why = "the run was stopped" if event.status == "cancelled" else "the run ended"
@@ -254,6 +260,7 @@ class Tree:
             seconds=self.seconds if over or at is None else round(max(self.seconds, at), 3),
             now=self.now,
             note=self.note,
+            blocked_reason=self.blocked_reason,
             usage=self.spent(),
             nodes=tuple(self.node(path, None if over else at) for path in sorted(self._rows, key=_place)),
             feed=tuple(self._feed),
@@ -310,6 +317,8 @@ def _told(event: object) -> str:
         case JobChanged():
             if event.status in OVER:
                 return event.note or STAGES["completed"]
+            if event.status == "blocked" and event.note:
+                return event.note
             return STAGES[event.stage]
         case NodeChanged():
             return _node_line(event, "")

@@ -1,10 +1,11 @@
-"""Edits of a draft's branches, read from what is typed: strict patterns, every other sentence goes to the manager."""
+"""What is typed about single branches, of a draft or of a run: strict patterns, every other sentence goes to the manager."""
 
 import re
 from typing import Literal
 
 from agents.contracts.base import Frozen
 
+Order = Literal["finish", "stop", "drop", "retry"]
 Op = Literal["drop", "add", "rename", "up", "down"]
 
 _NUMBER = r"(\d{1,2}(?:\.\d{1,2}){0,3})"
@@ -18,6 +19,31 @@ _ADD = re.compile(
     re.IGNORECASE,
 )
 _UNDO = frozenset({"undo", "undo that", "undo it", "take that back", "rückgängig", "annule ça", "deshacer"})
+_NOUN = (
+    r"(?:the |den |die |das |la |le |l['’]|el )?"
+    r"(?:branch|leaf|node|part|query|question|zweig|teil|frage|branche|partie|rama|parte)? ?"
+)
+_STOP = r"stop|cancel|end|stoppe?|halte|beende|brich|arrête|arrete|arrêter|stopper|detén|deten|detener|para|parar"
+_DROP_IT = (
+    r"drop|remove|skip|leave out|verwirf|verwerfe|streiche?|entferne|abandonne|abandonner|supprime|supprimer|"
+    r"descarta|descartar|elimina|eliminar|quita"
+)
+_FINISH = r"finish|wrap up|write|schreibe?|termine|terminer|écris|termina|terminar|escribe"
+_RETRY = r"retry|redo|wiederhole|réessaie|reessaie|réessayer|relance|reintenta|reintentar|repite"
+_ORDERS: tuple[tuple[Order, re.Pattern[str]], ...] = (
+    ("retry", re.compile(rf"(?:{_RETRY}|try) {_NOUN}{_NUMBER}(?: again| once more)?", re.IGNORECASE)),
+    (
+        "retry",
+        re.compile(rf"(?:versuche?|probiere?) {_NOUN}{_NUMBER} (?:noch ?mals?|noch einmal|erneut)", re.IGNORECASE),
+    ),
+    ("retry", re.compile(rf"(?:essaie|essaye) (?:encore|de nouveau|à nouveau) {_NOUN}{_NUMBER}", re.IGNORECASE)),
+    ("retry", re.compile(rf"(?:intenta|prueba) (?:de nuevo|otra vez) {_NOUN}{_NUMBER}", re.IGNORECASE)),
+    ("finish", re.compile(rf"(?:{_FINISH}) {_NOUN}{_NUMBER} (?:jetzt|maintenant|ahora|ya|now|early)", re.IGNORECASE)),
+    ("stop", re.compile(rf"(?:{_STOP}) {_NOUN}{_NUMBER}(?: now| early| ab| an| sofort)?", re.IGNORECASE)),
+    ("drop", re.compile(rf"(?:{_DROP_IT}) {_NOUN}{_NUMBER}(?: now)?", re.IGNORECASE)),
+    ("drop", re.compile(rf"lass(?:e)? {_NOUN}{_NUMBER} weg", re.IGNORECASE)),
+    ("finish", re.compile(rf"(?:{_FINISH}) {_NOUN}{_NUMBER}", re.IGNORECASE)),
+)
 _QUOTES = " \t\"'“”‘’„«»"
 
 
@@ -43,6 +69,18 @@ def read_branch_edit(message: str) -> TypedEdit | None:
         return TypedEdit(op="rename", number=found[1], text=found[2].strip(_QUOTES))
     if found := _ADD.fullmatch(text):
         return TypedEdit(op="add", number=found[1] or "", text=found[2].strip(_QUOTES))
+    return None
+
+
+def read_branch_order(message: str) -> tuple[Order, str] | None:
+    """Read `drop branch 2`, `stop 1.2`, `finish branch 2 now`, `retry 2`, also in German, French and Spanish.
+
+    Returns None when it is anything else.
+    """
+    text = " ".join(message.split()).strip(" .!¡")
+    for order, pattern in _ORDERS:
+        if found := pattern.fullmatch(text):
+            return order, found[1]
     return None
 
 

@@ -3,18 +3,30 @@
 Only one thing here starts work: a message that is the phrase, when a contract lies on the table.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime
 
 from agents.chat.acts import Act, Refuse, Reply, Say, ShowContract, ShowScope, Started
 from agents.chat.afterwards import NOTHING_THERE, from_report
+from agents.chat.again import asks_again, taken_up
 from agents.chat.branches import asks_to_undo, read_branch_edit
 from agents.chat.drafts import MAX_FORMER, CardEdit, Draft, as_branch_edit, put_back, with_branch, with_terms
 from agents.chat.edits import Edit, changes, edited, picked, read_edit
+from agents.chat.filing import When, said_of
+from agents.chat.preferences import Preferences, in_language, preferred
+from agents.chat.talk import (
+    COMMAND_HELP,
+    NEAR_MISS,
+    NOTHING_HAPPENED,
+    Talk,
+    clock,
+    not_started,
+    own_splits,
+    splits_of,
+    too_broad,
+)
 from agents.chat.underway import Underway
-from agents.contracts.base import Frozen, Mode
-from agents.contracts.brief import Query
+from agents.contracts.base import Mode
 from agents.contracts.contract import Contract
 from agents.errors import BadRequest, DossierError, NotFeasible
 from agents.jobs.service import Job
@@ -23,51 +35,23 @@ from agents.research.authorization import PHRASE, authorizes, looks_like_the_phr
 from agents.research.command import ResearchCommand, parse_research
 from agents.research.editing import BranchEdit
 from agents.research.scoping import Scope, checked, refused
+from agents.search.uploads import Taken
 from agents.team import Team
-
-NOTHING_HAPPENED = "Nothing was searched and nothing was spent."
-NEAR_MISS = "I read that as a question, not as the go-ahead. Send the phrase alone to begin."
-COMMAND_HELP = (
-    "`/research` takes a question: `/research [--deep] [--time N|unlimited] question`.\n\n"
-    "- `--deep` allows 7 rounds instead of 3.\n"
-    "- `--time N` sets the minutes, 5 when not given; `unlimited` sets none.\n\n"
-    f"The question is narrowed with you first. Nothing starts until you type **{PHRASE}**."
-)
-
-
-class Talk(Frozen):
-    """How one chat stands; kept, so that a reload, a second tab or a restart goes on from here."""
-
-    scope: Scope = Scope()
-    contract: Contract | None = None
-    """The draft on the table: exactly what the phrase would bind."""
-    drafts: int = 0
-    """Drafts shown for the question at hand."""
-    former: tuple[Draft, ...] = ()
-    """Drafts that an edit took the place of, oldest first: what can be undone."""
-    by_hand: bool = False
-    """The plan was edited by hand: it is kept where else it would be drafted anew."""
-    job_id: str = ""
-    """The last run that was started here."""
-    picker: Mode | None = None
-    """Where the depth picker stood at the last message."""
-    cards: tuple["ShownCard", ...] = ()
-    """Cards that are still to be acted on."""
-
-
-class ShownCard(Frozen):
-    """A card in the chat that a later one will put out of use."""
-
-    element_id: str
-    message_id: str
-    name: str
 
 
 class Conversation:
     """One chat between a user and the manager."""
 
-    def __init__(self, team: Team, talk: Talk | None = None, *, owner: str = "") -> None:
+    def __init__(
+        self,
+        team: Team,
+        talk: Talk | None = None,
+        *,
+        owner: str = "",
+        preferences: Preferences = Preferences(),
+    ) -> None:
         self.team, self.talk, self.owner = team, talk or Talk(), owner
+        self.preferences = preferences.offered(team.model_choices, team.places)
 
     @property
     def job(self) -> Job | None:
@@ -86,6 +70,7 @@ class Conversation:
         command: str | None = None,
         modes: Mapping[str, str] | None = None,
         on_text: OnText | None = None,
+        taken: Taken = Taken(),
     ) -> AsyncIterator[Act]:
         """Answer one message. What is foreseen to go wrong is said; the talk then stands as it was before.
 
@@ -94,15 +79,23 @@ class Conversation:
             command: the command chosen from the menu.
             modes: what stands in the pickers beside the composer.
             on_text: is given the manager's reply piece by piece, while it is written.
+            taken: what came of the files that came with the message.
         """
         try:
-            async for act in self._answer(text, command, modes or {}, on_text):
+            for filed in self._filed(taken, text):
+                yield filed
+            if taken and not text.strip() and command is None:
+                return
+            if taken.files and authorizes(text) and self.talk.contract is not None:
+                yield Refuse(f"I haven't started: your files changed the draft. Type **{PHRASE}** to bind the new one.")
+                return
+            async for act in self._answer(text, command, modes or {}, on_text, with_files=bool(taken.files)):
                 yield act
         except DossierError as error:
             yield Refuse(error.notice)
 
     async def _answer(
-        self, text: str, command: str | None, modes: Mapping[str, str], on_text: OnText | None
+        self, text: str, command: str | None, modes: Mapping[str, str], on_text: OnText | None, *, with_files: bool
     ) -> AsyncIterator[Act]:
         is_command = command == "research" or text.lstrip().split(maxsplit=1)[:1] == ["/research"]
         if not is_command and authorizes(text):
@@ -111,21 +104,42 @@ class Conversation:
             acts = _one(Refuse(NEAR_MISS))
         elif self.running is not None:
             acts = _one(Underway(self.team, self.running).hear(checked(text), is_command=is_command))
+        elif not is_command and self.talk.job_id and not self.talk.scope.queries and (asked := asks_again(text)):
+            acts = taken_up(self.team, self.talk.job_id, self.owner, asked)
         elif is_command:
             self._take_picker(modes)
             acts = self._commanded(parse_research(text), on_text)
         else:
             self._take_picker(modes)
-            acts = self._scoped(checked(text), on_text)
+            acts = self._scoped(checked(text), on_text, with_files=with_files)
         async for act in acts:
             yield act
+
+    # ---- files
+
+    def _filed(self, taken: Taken, text: str) -> Iterator[Act]:
+        """Put files beside what is searched; a draft on the table becomes one that names them."""
+        if not taken:
+            return
+        before = self._draft
+        scope = self.talk.scope.model_copy(update={"files": (*self.talk.scope.files, *taken.files)})
+        when: When = "running" if self.running else "draft" if before else "before"
+        yield Say(said_of(taken, when, with_text=bool(text.strip())))
+        self.talk = self.talk.model_copy(update={"scope": scope})
+        if before is None or not taken.files:
+            return
+        contract = with_terms(self.team, before.contract, scope)
+        if contract is not None:
+            shown = self._on_the_table(contract, before)
+            if not text.strip() or authorizes(text):
+                yield shown
 
     # ---- the gate
 
     async def _authorized(self, modes: Mapping[str, str]) -> AsyncIterator[Act]:
         talk = self.talk
         if self.running is not None:
-            yield Refuse(f"Already running since {_clock(self.running.created)}. Nothing was started twice.")
+            yield Refuse(f"Already running since {clock(self.running.created)}. Nothing was started twice.")
         elif not (talk.scope.feasible and talk.scope.ready):
             yield Refuse(not_started(talk.scope))
         elif self._take_picker(modes):
@@ -147,15 +161,22 @@ class Conversation:
     # ---- scoping
 
     def _fresh(self) -> Scope:
-        """A talk about something new keeps only where the picker stands."""
-        return Scope(mode=self.talk.picker or "standard")
+        """A talk about something new keeps where the picker stands, and the files of the chat."""
+        return Scope(mode=self.talk.picker or "standard", files=self.talk.scope.files)
+
+    def _begun(self) -> Scope:
+        """Begin a question with the settings as they are now; what was said before it stands."""
+        scope = self.talk.scope
+        mode = self.talk.picker or self.preferences.mode or scope.mode
+        return preferred(scope.model_copy(update={"mode": mode}), self.preferences)
 
     def _take_picker(self, modes: Mapping[str, str]) -> bool:
         """Follow the depth picker when it was moved; an option that was typed stands until then."""
         depth: Mode = "deep" if modes.get("depth") == "deep" else "standard"
         if "depth" not in modes or depth == self.talk.picker:
             return False
-        first = self.talk.picker is None and depth == "standard"
+        # Where the picker stands by itself, nobody has moved it.
+        first = self.talk.picker is None and depth == (self.preferences.mode or "standard")
         scope, moved = self.talk.scope, not first and depth != self.talk.scope.mode
         if moved:
             scope = scope.model_copy(update={"mode": depth})
@@ -178,11 +199,11 @@ class Conversation:
             yield Refuse(NEAR_MISS)
             return
         before = self.talk
-        scope = self._fresh()
-        update = {"mode": given.mode or scope.mode, "minutes": given.minutes if given.time_given else scope.minutes}
+        self.talk = before.model_copy(update={"scope": self._fresh()})
+        scope = edited(self._begun(), options)
         self.talk = before.model_copy(
             update={
-                "scope": scope.model_copy(update=update),
+                "scope": scope,
                 "contract": None,
                 "drafts": 0,
                 "former": (),
@@ -190,7 +211,7 @@ class Conversation:
             }
         )
         try:
-            async for act in self._turn(checked(given.question), on_text):
+            async for act in self._turn(checked(given.question), on_text, begun=True):
                 yield act
         except DossierError:
             # A manager that did not answer must not cost the user the draft that lay on the table.
@@ -198,15 +219,15 @@ class Conversation:
                 self.talk = before
             raise
 
-    async def _scoped(self, text: str, on_text: OnText | None) -> AsyncIterator[Act]:
+    async def _scoped(self, text: str, on_text: OnText | None, *, with_files: bool) -> AsyncIterator[Act]:
         talk = self.talk
         if talk.contract is not None and asks_to_undo(text):
             acts = _one(self._undone())
         elif talk.contract is not None and (typed := read_branch_edit(text)) is not None:
             acts = self._branch(as_branch_edit(typed, talk.contract))
-        elif talk.scope.queries and (edit := read_edit(text)) is not None:
+        elif (talk.scope.queries or talk.scope.files) and (edit := read_edit(text)) is not None:
             acts = self._edit(edit)
-        elif talk.job_id and not talk.scope.question:
+        elif talk.job_id and not talk.scope.question and not with_files:
             acts = self._after_a_report(text, on_text)
         else:
             acts = self._turn(picked(text, splits_of(talk.scope)) or text, on_text)
@@ -223,8 +244,10 @@ class Conversation:
         async for act in self._turn(text, on_text):
             yield act
 
-    async def _turn(self, text: str, on_text: OnText | None) -> AsyncIterator[Act]:
-        scope, turn = await self.team.scope(self.talk.scope, text, on_text)
+    async def _turn(self, text: str, on_text: OnText | None, *, begun: bool = False) -> AsyncIterator[Act]:
+        started = self.talk.scope if begun or self.talk.scope.question else self._begun()
+        scope, turn = await self.team.scope(started, text, on_text)
+        scope = in_language(scope, self.preferences)
         before = self._draft
         self.talk = self.talk.model_copy(update={"scope": scope, "contract": None, "by_hand": False})
         yield Reply(turn.reply)
@@ -295,6 +318,8 @@ class Conversation:
 
     async def _edit(self, edit: Edit) -> AsyncIterator[Act]:
         before = self._draft
+        if edit.places and not set(edit.places) <= set(self.team.places):
+            raise BadRequest("That can't be searched alone here: it isn't set up. Nothing was changed.")
         scope = edited(self.talk.scope, edit)
         # The words of a plan are in the language it was drafted in; one that was edited by hand is kept all the same.
         kept = before is not None and (edit.language is None or self.talk.by_hand)
@@ -315,8 +340,8 @@ class Conversation:
             contract = await self.team.draft(self.talk.scope)
         except NotFeasible as error:
             scope = self.talk.scope
-            for query in _too_broad(scope, error):
-                scope = refused(scope, query.text, error.reasons, error.splits or _own_splits(query))
+            for query in too_broad(scope, error):
+                scope = refused(scope, query.text, error.reasons, error.splits or own_splits(query))
             self.talk = self.talk.model_copy(update={"scope": scope, "contract": None})
             yield ShowScope(scope)
             return
@@ -335,38 +360,3 @@ class Conversation:
 
 async def _one(act: Act) -> AsyncIterator[Act]:
     yield act
-
-
-def splits_of(scope: Scope) -> tuple[str, ...]:
-    """List the narrower questions that are offered, in the order of their numbers."""
-    offered = (split for query in scope.queries if not query.feasible for split in query.suggested_split)
-    return tuple(dict.fromkeys(offered))
-
-
-def not_started(scope: Scope) -> str:
-    """Say exactly what is still missing for a start."""
-    missing = scope.missing()
-    if len(missing) == 1 and len(scope.queries) < 2:
-        return f"I haven't started: {missing[0].rstrip('.')}. {NOTHING_HAPPENED}"
-    ready = [f"Query {number} is ready." for number, query in enumerate(scope.queries, start=1) if query.feasible] * (
-        len(scope.queries) > 1
-    )
-    lines = "\n".join(f"- {one}" for one in missing)
-    return f"I haven't started. {' '.join(ready)} Still missing:\n\n{lines}\n\n{NOTHING_HAPPENED}".replace("  ", " ")
-
-
-def _too_broad(scope: Scope, error: NotFeasible) -> tuple[Query, ...]:
-    """The queries that a refused draft is about; all of them when it does not say."""
-    return tuple(query for query in scope.queries if query.text == error.query) or scope.queries
-
-
-def _own_splits(query: Query) -> tuple[str, ...]:
-    """Narrower questions out of the query's own parts, where the plan offered none."""
-    return query.suggested_split or tuple(f"{query.text.rstrip('?. ')}: only {part}?" for part in query.sub_topics)
-
-
-def _clock(created: str) -> str:
-    return datetime.fromisoformat(created).astimezone().strftime("%H:%M")
-
-
-Talk.model_rebuild()

@@ -4,6 +4,7 @@ import re
 
 from agents.contracts.base import Frozen, Mode
 from agents.contracts.contract import Contract
+from agents.contracts.source import Place
 from agents.errors import BadRequest
 from agents.research.command import minutes_of
 from agents.research.scoping import Scope
@@ -31,7 +32,13 @@ _EXCLUDE = re.compile(rf"(?:exclude|without|not from|no|skip) (?:the )?(?:domain
 _LIFT = re.compile(rf"(?:allow|readmit|lift) (?:the )?(?:domains?|sites?)?:? ?({_DOMAIN})")
 _ALL_DOMAINS = re.compile(r"(?:all|any) (?:domains?|sites?)|(?:no|without) domain limits?")
 _ANY_DATE = re.compile(r"(?:any|all) (?:dates?|years?|time range)|(?:no|without) date limits?")
-_BARE_DOMAIN = re.compile(rf"({_DOMAIN})")
+BARE_DOMAIN = re.compile(rf"({_DOMAIN})")
+"""A domain and nothing else."""
+_DROP_FILE = re.compile(r"(?:drop|remove|delete|forget|leave out|without) (?:the |my )?file (?:no\.? ?)?(\d{1,2})")
+_PLACE = re.compile(
+    r"(?:search )?(?:only (?:in |on )?(?:my |the )?(documents|library|web)|(?:my |the )?(documents|library|web) only)"
+    r"|search (everywhere)"
+)
 _LANGUAGE = re.compile(r"(?:(?:report )?language:? |(?:write|answer|report)(?: it)? in |in )([a-zçñ]+)")
 _BETWEEN = re.compile(r"(?:dates? )?(?:from )?(\d{4}) ?(?:-|–|to|until|till) ?(\d{4})")
 _SINCE = re.compile(r"(?:since|from|after) (\d{4})(?: on)?")
@@ -58,12 +65,16 @@ class Edit(Frozen):
     date_to: str | None = None
     lift: tuple[str, ...] = ()
     """Domains that are neither required nor left out any more."""
+    drop_files: tuple[int, ...] = ()
+    """Numbers of the user's own files, counted from 1."""
+    places: tuple[Place, ...] | None = None
+    """Where to search; empty for everywhere."""
     all_domains: bool = False
     any_date: bool = False
 
     def __or__(self, other: "Edit") -> "Edit":
         changed = {name: getattr(other, name) for name in other.model_fields_set}
-        for name in ("drop", "domains", "exclude_domains", "lift"):
+        for name in ("drop", "drop_files", "domains", "exclude_domains", "lift"):
             if name in changed:
                 changed[name] = (*getattr(self, name), *changed[name])
         return self.model_copy(update=changed)
@@ -91,6 +102,20 @@ def read_edit(message: str) -> Edit | None:
 def _clause(text: str) -> Edit | None:
     while (bare := _POLITE.sub("", text)) != text:
         text = bare
+    return _of_documents(text) or _of_terms(text)
+
+
+def _of_documents(text: str) -> Edit | None:
+    """Read what is searched: a file that is dropped, a place."""
+    if found := _DROP_FILE.fullmatch(text):
+        return Edit(drop_files=(int(found[1]),))
+    if found := _PLACE.fullmatch(text):
+        where = found[1] or found[2]
+        return Edit(places=() if found[3] else ("web",) if where == "web" else ("library",))
+    return None
+
+
+def _of_terms(text: str) -> Edit | None:
     if found := _DROP.fullmatch(text):
         return Edit(drop=(int(found[1]),))
     if found := _MODE.fullmatch(text):
@@ -120,7 +145,7 @@ def _clause(text: str) -> Edit | None:
 
 def _one_more_domain(text: str, before: Edit) -> Edit | None:
     """Read the rest of `only domains a.org, b.org`."""
-    found = _BARE_DOMAIN.fullmatch(text)
+    found = BARE_DOMAIN.fullmatch(text)
     if found and before.exclude_domains:
         return Edit(exclude_domains=(found[1],))
     return Edit(domains=(found[1],)) if found and before.domains else None
@@ -135,8 +160,11 @@ def edited(scope: Scope, edit: Edit) -> Scope:
     for number in edit.drop:
         if not 1 <= number <= len(scope.queries):
             raise BadRequest(f"There is no query {number}; the draft has {len(scope.queries)}. Nothing was changed.")
+    for number in edit.drop_files:
+        if not 1 <= number <= len(scope.files):
+            raise BadRequest(f"There is no file {number}; this chat has {len(scope.files)}. Nothing was changed.")
     queries = tuple(query for number, query in enumerate(scope.queries, start=1) if number not in edit.drop)
-    if not queries:
+    if edit.drop and not queries:
         raise BadRequest("That is the only query of the draft. Ask something else instead, and I draft anew.")
     date_from, date_to = _dates(scope, edit)
     if date_from and date_to and date_from > date_to:
@@ -152,8 +180,23 @@ def edited(scope: Scope, edit: Edit) -> Scope:
             "language": edit.language or scope.language,
             "date_from": date_from,
             "date_to": date_to,
+            "files": tuple(file for number, file in enumerate(scope.files, start=1) if number not in edit.drop_files),
+            "places": scope.places if edit.places is None else edit.places,
+            "preset": tuple(name for name in scope.preset if name not in _said(edit)),
         }
     )
+
+
+def _said(edit: Edit) -> set[str]:
+    """What of the user's settings an edit speaks about: from then on it is the talk's."""
+    speaks = {
+        "time": edit.time_given,
+        "depth": edit.mode is not None,
+        "language": edit.language is not None,
+        "exclude": bool(edit.exclude_domains or edit.lift or edit.domains or edit.all_domains),
+        "places": edit.places is not None,
+    }
+    return {name for name, is_said in speaks.items() if is_said}
 
 
 def _dates(scope: Scope, edit: Edit) -> tuple[str | None, str | None]:
@@ -207,11 +250,26 @@ def changes(before: Contract, after: Contract) -> tuple[str, ...]:
         said.append("only " + ", ".join(new.domains) if new.domains else "all domains")
     if old.exclude_domains != new.exclude_domains:
         said.append("without " + ", ".join(new.exclude_domains) if new.exclude_domains else "no domain left out")
+    before_files, after_files = (
+        {file.card.url: file.name for file in old.files},
+        {f.card.url: f.name for f in new.files},
+    )
+    said += [f"searched too: “{name}”" for url, name in after_files.items() if url not in before_files]
+    said += [f"without the file “{name}”" for url, name in before_files.items() if url not in after_files]
+    if old.places != new.places:
+        said.append(places_words(new.places))
     if (old.date_from, old.date_to) != (new.date_from, new.date_to):
         said.append(f"dates {dates_words(new.date_from, new.date_to) or 'open'}")
     if not said and before.hash != after.hash:
         said.append("the plan was drafted anew")
     return tuple(said)
+
+
+def places_words(places: tuple[Place, ...]) -> str:
+    """Say where to search."""
+    if set(places) == {"web"}:
+        return "only the web is searched"
+    return "only your documents are searched" if places else "everything set up here is searched"
 
 
 def dates_words(date_from: str | None, date_to: str | None) -> str:

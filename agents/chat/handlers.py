@@ -3,48 +3,34 @@
 import asyncio
 import contextvars
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
 import chainlit as cl
-from chainlit.mode import Mode, ModeOption
 from pydantic import ValidationError
 
 from agents.api.exposure import LOCAL, REMOTE, is_the_key
+from agents.api.forgetting import forget_texts, given_to
 from agents.api.ledger import entry_of
 from agents.api.site import Site
 from agents.chat.acts import Act, Refuse, Started
-from agents.chat.conversation import Conversation, Talk
+from agents.chat.conversation import Conversation
 from agents.chat.drafts import CardEdit
 from agents.chat.edits import as_picked
+from agents.chat.furniture import KEPT, furnish, preferences_of
 from agents.chat.history import History, Uploads
 from agents.chat.outcome import Outcomes
+from agents.chat.preferences import Preferences
 from agents.chat.stage import Stage, mirror, who
 from agents.chat.starters import FOR_THE_WEB, starters
+from agents.chat.talk import Talk, texts_of
 from agents.errors import DossierError
+from agents.search.uploads import MAX_BYTES, Given, Taken, plain_name
 
 log = logging.getLogger(__name__)
 
-COMMANDS: list[Any] = [
-    {
-        "id": "research",
-        "description": "Narrow a question: [--deep] [--time N|unlimited] question",
-        "icon": "search",
-        "button": False,
-        "persistent": False,
-    }
-]
-MODES = [
-    Mode(
-        id="depth",
-        name="Depth",
-        options=[
-            ModeOption(id="standard", name="Depth: standard", description="Up to 3 rounds", default=True),
-            ModeOption(id="deep", name="Depth: deep", description="Up to 7 rounds"),
-        ],
-    )
-]
 MAX_PICKS = 6
 """Narrower questions that can be picked at once: the queries of one brief."""
 
@@ -57,6 +43,7 @@ class Chat:
         data = site.settings.data_dir
         self.history = History(data / "chat.db", Uploads(data / "uploads"))
         self.outcomes = Outcomes(self.ledger, self.team.shelf, self.history)
+        self.history.on_deleted = self._deleted
         self._probing: asyncio.Task[None] | None = None
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -111,9 +98,21 @@ class Chat:
         ]
 
     async def furnish(self) -> None:
-        """Set up commands and pickers: they belong to the page, so every page gets them."""
-        await cl.context.emitter.set_commands(COMMANDS)
-        await cl.context.emitter.set_modes(MODES)
+        """Set up commands, pickers and the settings of the user."""
+        await furnish(self.team, await preferences_of(self.history, who(cl.context.session.user)))
+
+    async def settle(self, given: object) -> None:
+        """Keep what was set in the dialog; an entry that can't be read is said, and nothing is kept."""
+        owner = who(cl.context.session.user)
+        try:
+            read = Preferences.read(given if isinstance(given, dict) else {})
+        except DossierError as error:
+            await cl.context.emitter.send_toast(error.notice, "error")
+        else:
+            await self.history.keep_settings(owner, read.model_dump_json())
+            await cl.context.emitter.send_toast(KEPT, "success")
+        # The page shows what is kept, whatever was typed.
+        await self.furnish()
 
     async def resume(self, thread: Any) -> None:
         """Furnish a page that opens an old chat, and add what its history does not hold yet."""
@@ -131,9 +130,15 @@ class Chat:
     # ---- talking
 
     async def message(self, message: cl.Message) -> None:
-        """Answer a message. Its text alone counts: never what was attached to it."""
+        """Answer a message. Its text alone counts as said: what was attached is searched, never obeyed."""
         await mirror(dict(message.to_dict()))
-        await self.answer(message.content, message.command, message.modes or {})
+        given = await given_files(message)
+        if given and not message.content.strip():
+            # Else a chat that begins with a file would have no name.
+            thread = cl.context.session.thread_id
+            if not await self.history.thread_name(thread):
+                await self._name(thread, plain_name(given[0].name))
+        await self.answer(message.content, message.command, message.modes or {}, given)
 
     async def picked(self, texts: object) -> None:
         """Take narrower questions that were picked on a card as if they had been typed."""
@@ -154,11 +159,15 @@ class Chat:
         finally:
             await cl.context.emitter.task_end()
 
-    async def answer(self, text: str, command: str | None, modes: Mapping[str, str]) -> None:
+    async def answer(
+        self, text: str, command: str | None, modes: Mapping[str, str], given: Sequence[Given] = ()
+    ) -> None:
         """Have the conversation answer and draw its acts."""
 
-        def acts(conversation: Conversation, stage: Stage) -> AsyncIterator[Act]:
-            return conversation.hear(text, command, modes, stage.streamed.on_text)
+        async def acts(conversation: Conversation, stage: Stage) -> AsyncIterator[Act]:
+            taken = await self.team.take_files(given, conversation.talk.scope.files) if given else Taken()
+            async for act in conversation.hear(text, command, modes, stage.streamed.on_text, taken):
+                yield act
 
         await self._conversed(acts)
 
@@ -186,7 +195,9 @@ class Chat:
         session = cl.context.session
         async with self._talking(session.thread_id):
             before = await self._talk(session.thread_id)
-            conversation = Conversation(self.team, before, owner=who(session.user))
+            owner = who(session.user)
+            preferences = await preferences_of(self.history, owner)
+            conversation = Conversation(self.team, before, owner=owner, preferences=preferences)
             stage = Stage(self.history, before.cards, sample=self.team.sample)
             try:
                 async for act in acts(conversation, stage):
@@ -198,6 +209,19 @@ class Chat:
                 after = conversation.talk.model_copy(update={"cards": stage.cards})
                 if after != before:
                     await self.history.keep_talk(session.thread_id, after.model_dump_json())
+                    await self._renamed(session.thread_id, before, after)
+
+    async def _renamed(self, thread_id: str, before: Talk, after: Talk) -> None:
+        """Name a chat that began with files, and so was named by one, after its first question."""
+        if before.scope.question or not after.scope.question or not before.scope.files:
+            return
+        if await self.history.thread_name(thread_id) in {file.name for file in before.scope.files}:
+            await self._name(thread_id, after.scope.question)
+
+    async def _name(self, thread_id: str, name: str) -> None:
+        """Name a chat, in the history and in the side bar of the page at hand."""
+        await self.history.update_thread(thread_id, name=name)
+        await cl.context.emitter.emit("first_interaction", {"interaction": name, "thread_id": thread_id})
 
     def _talking(self, thread_id: str) -> asyncio.Lock:
         """One message of a chat at a time, from whichever tab: the phrase sent twice must find a run at the second."""
@@ -233,9 +257,37 @@ class Chat:
         else:
             await cl.Message(content="Stopped answering. The draft stands as it was before your last message.").send()
 
+    async def _deleted(self, thread_id: str, owner: str, talk: str | None) -> None:
+        """A chat was deleted: stop its runs, and forget the texts of its files that no report needs.
+
+        Nobody would see what a run costs that goes on, nor its report. Reports that are written stay with their jobs.
+        """
+        entries = await self.ledger.in_thread(thread_id, owner)
+        for entry in entries:
+            job = await self.team.jobs.find(entry.id, owner)
+            if job is not None and not job.over:
+                self.team.jobs.stop(job)
+                await self.outcomes.ended(job)
+        files = texts_of(talk) if talk else set()
+        await forget_texts(self.ledger, self.team.shelf, files | given_to(entries))
+
     async def reconnected(self, session: Any) -> None:
         """Send again what a tab may have missed while its connection was cut: Chainlit replays nothing."""
         await self.outcomes.again(session)
+
+
+async def given_files(message: cl.Message) -> list[Given]:
+    """Read the files that came with a message, none further than is needed to see that it is too large."""
+
+    def body(path: str) -> bytes:
+        with Path(path).open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+
+    given = []
+    for element in message.elements or ():
+        if element.path:
+            given.append(Given(element.name or "", await asyncio.to_thread(body, str(element.path))))
+    return given
 
 
 async def shielded(work: Callable[[], Awaitable[None]]) -> None:

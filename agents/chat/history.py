@@ -9,6 +9,7 @@ import json
 import re
 import sqlite3
 import urllib.parse
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ CREATE TABLE IF NOT EXISTS elements(
 CREATE TABLE IF NOT EXISTS feedbacks(
   id TEXT PRIMARY KEY, "forId" TEXT NOT NULL, "threadId" TEXT, value INT NOT NULL, comment TEXT);
 CREATE TABLE IF NOT EXISTS dossier_talks(thread_id TEXT PRIMARY KEY, talk TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS dossier_settings(owner TEXT PRIMARY KEY, settings TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS ix_steps_thread ON steps("threadId","createdAt");
 CREATE INDEX IF NOT EXISTS ix_el_thread ON elements("threadId");
 CREATE INDEX IF NOT EXISTS ix_threads_user ON threads("userId");
@@ -93,6 +95,8 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         self._write = asyncio.Lock()
         self._tickets: dict[str, int] = {}
         self._deleted: set[str] = set()
+        self.on_deleted: Callable[[str, str, str | None], Awaitable[None]] | None = None
+        """Told of a chat that was deleted: its id, whose it was, and how its talk stood."""
 
         @event.listens_for(self.engine.sync_engine, "connect")
         def _pragmas(db: Any, _: Any) -> None:
@@ -143,8 +147,14 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         """Keep a thread, its name cut to what the side bar shows; one that was deleted does not come back."""
         if thread_id in self._deleted:
             return
-        short = re.sub(r"\s+", " ", name).strip()[:THREAD_NAME] if name else name
+        # A chat that begins with a file has no words to be named by: it is named by the file (see `Chat.message`).
+        short = (re.sub(r"\s+", " ", name).strip()[:THREAD_NAME] if name else "") or None
         await super().update_thread(thread_id, name=short, user_id=user_id, metadata=metadata, tags=tags)
+
+    async def thread_name(self, thread_id: str) -> str:
+        """Return the name of a thread; empty when it has none yet."""
+        rows = await self.execute_sql("SELECT name FROM threads WHERE id = :id", {"id": thread_id})
+        return (rows[0]["name"] or "") if rows else ""
 
     async def delete_thread(self, thread_id: str) -> None:
         """Forget a thread and how its talk stood; reports of its runs stay on the shelf.
@@ -152,8 +162,12 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         An open page, or a run that goes on, would else write it anew: Chainlit makes a thread of whatever is written.
         """
         self._deleted.add(thread_id)
+        rows = await self.execute_sql('SELECT "userIdentifier" AS owner FROM threads WHERE id = :id', {"id": thread_id})
+        talk = await self.talk(thread_id)
         await super().delete_thread(thread_id)
         await self.execute_sql("DELETE FROM dossier_talks WHERE thread_id = :id", {"id": thread_id})
+        if self.on_deleted is not None:
+            await self.on_deleted(thread_id, (rows[0]["owner"] or "") if rows else "", talk)
 
     async def settle_element(self, element_id: str, props: Row) -> None:
         """Change some props of a kept element."""
@@ -182,10 +196,27 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         return rows[0]["talk"] if rows else None
 
     async def keep_talk(self, thread_id: str, talk: str) -> None:
-        """Keep how a thread's talk stands."""
+        """Keep how a thread's talk stands; that of a deleted one does not come back."""
+        if thread_id in self._deleted:
+            return
         await self.execute_sql(
             "INSERT INTO dossier_talks VALUES (:id, :talk) ON CONFLICT (thread_id) DO UPDATE SET talk = :talk",
             {"id": thread_id, "talk": talk},
+        )
+
+    # ---- what a user set
+
+    async def settings(self, owner: str) -> str | None:
+        """Return a user's settings, as JSON; None when nothing was ever set."""
+        rows = await self.execute_sql("SELECT settings FROM dossier_settings WHERE owner = :owner", {"owner": owner})
+        return rows[0]["settings"] if rows else None
+
+    async def keep_settings(self, owner: str, settings: str) -> None:
+        """Keep a user's settings."""
+        await self.execute_sql(
+            "INSERT INTO dossier_settings VALUES (:owner, :settings) "
+            "ON CONFLICT (owner) DO UPDATE SET settings = :settings",
+            {"owner": owner, "settings": settings},
         )
 
     # ---- reading

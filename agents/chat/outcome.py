@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 SHUT_DOWN = "The server was shut down while this ran. What it had read is kept; start it again for a report."
 OPENING_S = 1.0
 """Seconds after which a page that opens a chat has surely been sent it."""
+ENDING_S = 20.0
+"""Seconds that a stopped run gets to come to its end."""
 Step = dict[str, Any]
 """A step as Chainlit sends and keeps it."""
 
@@ -77,6 +79,12 @@ class Outcomes:
         self._watching.add(task)
         task.add_done_callback(self._watching.discard)
 
+    async def ended(self, job: Job) -> None:
+        """Wait until a run that was stopped is over and entered; as long as that takes, but not for ever."""
+        watching = [task for task in self._watching if task.get_name() == f"watch-{job.id}"]
+        if watching:
+            await asyncio.wait(watching, timeout=ENDING_S)
+
     async def close(self, timeout_s: float = 5.0) -> None:
         """Wait until what ended was shown and entered."""
         if self._watching:
@@ -109,7 +117,7 @@ class Outcomes:
         steps: list[Step] = []
         elements: list[Step] = []
         for entry in await self.ledger.in_thread(thread_id, owner):
-            if entry.over and uid(entry.id, "report") not in known:
+            if entry.over and _name(entry, "report") not in known:
                 shown = await self.show(entry, user)
                 steps += shown.steps
                 elements += shown.elements
@@ -119,7 +127,7 @@ class Outcomes:
         """Send the outcomes of a chat to one tab once more, but for messages that it has."""
         await asyncio.sleep(delay_s)
         for entry in await self.ledger.in_thread(tab.thread_id, who(tab.user)):
-            if entry.over and uid(entry.id, "report") not in known:
+            if entry.over and _name(entry, "report") not in known:
                 document = await self.shelf.report(entry.id) if entry.status == "done" else None
                 await _send(tab, outcome(entry, document))
 
@@ -161,9 +169,14 @@ def outcome_text(entry: Entry, document: ReportDocument | None) -> str:
     return f"The run failed. {entry.note or DossierError.notice}"
 
 
+def _name(entry: Entry, what: str) -> str:
+    """Name a message: a run that was taken up again ends in messages of its own."""
+    return uid(entry.id, f"{what}-{entry.again}" if entry.again else what)
+
+
 def _step(entry: Entry, what: str, kind: str, now: str, *, parent: str | None, name: str, output: str) -> Step:
     return {
-        "id": uid(entry.id, what),
+        "id": _name(entry, what),
         "threadId": entry.thread_id,
         "parentId": parent,
         "createdAt": now,
@@ -183,15 +196,15 @@ def _step(entry: Entry, what: str, kind: str, now: str, *, parent: str | None, n
 def _report_element(entry: Entry, document: ReportDocument) -> Step:
     props = views.ReportView(job_id=entry.id, grade=document.grade, title=document.title)
     return {
-        "id": uid(entry.id, "report-element"),
+        "id": _name(entry, "report-element"),
         "threadId": entry.thread_id,
         "type": "custom",
         "name": "ReportView",
         "display": "inline",
-        "forId": uid(entry.id, "report"),
+        "forId": _name(entry, "report"),
         "mime": "application/json",
         "props": props.model_dump(mode="json"),
         # The browser wants one of url and key before it shows an element; it reads neither of a custom one.
-        "chainlitKey": uid(entry.id, "report-element"),
+        "chainlitKey": _name(entry, "report-element"),
         "url": None,
     }

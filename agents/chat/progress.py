@@ -26,6 +26,8 @@ def progress_line(job: Job) -> str:
         money(view.usage.cost_usd),
     ]
     line = ", ".join(parts) + "."
+    if view.status == "blocked":
+        return f"{line} {view.note}"
     if job.run.steering.finishing(ROOT):
         return f"{line} It searches no further and is writing."
     slowest = _slowest(leaves)

@@ -8,8 +8,8 @@ import chainlit as cl
 from chainlit.session import WebsocketSession, ws_sessions_id
 
 from agents.chat.acts import Act, Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
-from agents.chat.conversation import ShownCard
 from agents.chat.history import History
+from agents.chat.talk import ShownCard
 from agents.chat.views import (
     PHRASE_LINE,
     STARTED_LINE,
@@ -24,6 +24,7 @@ from agents.chat.views import (
     scope_markdown,
 )
 from agents.contracts.base import Frozen
+from agents.jobs.service import Job
 
 PIECE_S = 0.08
 """Seconds that the manager's words are gathered before they are sent on: each piece costs the browser 12 ms."""
@@ -91,6 +92,11 @@ class Streamed:
             await self.whole(f"{said} …")
 
 
+def progress_name(job: Job) -> str:
+    """Name the message that holds a run's live card: one for each time that it was taken up."""
+    return uid(job.id, f"progress-{job.run.again}" if job.run.again else "progress")
+
+
 class Stage:
     """Draws the acts of one answer."""
 
@@ -121,7 +127,7 @@ class Stage:
                 await self._retire("bound")
                 run = ResearchRun.of(act.job, act.contract)
                 await self._card(
-                    "ResearchRun", run, STARTED_LINE, STARTED_LINE, message_id=uid(act.job.id, "progress"), lasting=True
+                    "ResearchRun", run, STARTED_LINE, STARTED_LINE, message_id=progress_name(act.job), lasting=True
                 )
             case Stopping():
                 # How it ended is shown when it has (see outcome).

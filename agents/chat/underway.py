@@ -1,42 +1,27 @@
 """What a message does while a run is going: steer it, narrow it, guide it, or ask how it goes. Nothing widens it here."""
 
-import asyncio
-import re
-from typing import Literal
-
-from agents.api.narrowing import recorded, rows, steer
+from agents.api.narrowing import What, rows, steer
 from agents.api.tree import TreeNode
 from agents.chat.acts import Act, Refuse, Say, Stopping
-from agents.chat.branches import read_branch_edit
+from agents.chat.branches import read_branch_edit, read_branch_order
 from agents.chat.edits import Edit, dates_words, language_name, read_edit, time_words
 from agents.chat.progress import progress_line, view_of
 from agents.chat.words import asks_for_progress, counted, minutes_and_seconds, steering
-from agents.contracts.contract import Contract
+from agents.contracts.brief import Brief
+from agents.contracts.change import Narrowing
 from agents.errors import BadRequest
 from agents.events import Noted, RoundEnded
+from agents.jobs.changing import GUIDANCE
 from agents.jobs.service import Job
+from agents.search.enforcing import in_both
 from agents.team import Team
 
 NEW_QUESTION = (
     "The run goes on as authorized. A new question was not applied to it. "
     "Type *stop* to end it, *finish* to write from what is there, or ask in a new chat."
 )
-_NUMBER = r"(\d{1,2}(?:\.\d{1,2}){0,3})"
-_ONE = re.compile(
-    rf"(?:(stop|cancel|end)|(drop|remove|skip|leave out)|(finish|wrap up|write)) "
-    rf"(?:the )?(?:branch|leaf|node|part|query|question)? ?{_NUMBER}(?: now| early)?",
-    re.IGNORECASE,
-)
 _GUIDANCE = 120
 """Characters of guidance that are said back."""
-
-
-def one_branch(text: str) -> tuple[Literal["stop", "drop", "finish"], str] | None:
-    """Read `drop branch 2`, `stop 1.2`, `finish branch 2 now`; None when it is anything else."""
-    found = _ONE.fullmatch(" ".join(text.split()).strip(" .!"))
-    if not found:
-        return None
-    return ("stop" if found[1] else "drop" if found[2] else "finish"), found[4]
 
 
 class Underway:
@@ -60,7 +45,7 @@ class Underway:
         if word == "finish":
             self.team.jobs.finish(self.job)
             return Say(f"No new searches. Writing from {counted(view_of(self.job).usage.sources, 'source')}.")
-        if named := one_branch(text):
+        if named := read_branch_order(text):
             return self._branch(*named)
         if read_branch_edit(text) is not None:
             return Refuse(self._wider("that changes what is looked for"))
@@ -72,21 +57,29 @@ class Underway:
 
     # ---- branches
 
-    def _branch(self, what: Literal["stop", "drop", "finish"], number: str) -> Act:
+    def _branch(self, what: What, number: str) -> Act:
         row = self._row(number)
-        late = self.job.run.now()
         change = steer(self.team.jobs, self.job, row, what)
+        if change is None and what == "retry":
+            return Refuse(f"Branch {number} is {row.state}: only a failed or stopped one is tried again.")
         if change is None:
             return Refuse(f"Branch {number} is {row.state} already. Nothing was changed.")
+        noted = f"Noted as change {change.number} to the contract: "
         if what == "finish":
             return Say(
-                f"Noted as change {change} to the contract: no new searches in branch {number}. It writes from "
+                f"{noted}no new searches in branch {number}. It writes from "
                 f"{counted(row.sources, 'source')}; the other branches go on."
             )
+        if what == "retry":
+            return Say(
+                f"{noted}branch {number} “{row.title}” is tried again. "
+                "It begins anew when the branches beside it have ended."
+            )
+        kept = "What it had found is left out" if what == "drop" else f"It keeps {counted(row.facts, 'fact')}"
         return Say(
-            f"Noted as change {change} to the contract: branch {number} “{row.title}” was "
-            f"{'dropped' if what == 'drop' else 'stopped'} at {minutes_and_seconds(late)}. "
-            "The other branches go on, and the report will say so."
+            f"{noted}branch {number} “{row.title}” was "
+            f"{'dropped' if what == 'drop' else 'stopped'} at {minutes_and_seconds(change.seconds)}. "
+            f"{kept}; the other branches go on, and the report will say so."
         )
 
     def _row(self, number: str) -> TreeNode:
@@ -103,27 +96,18 @@ class Underway:
         contract = self.job.commission.contract
         if edit.drop:
             return self._branch("drop", str(edit.drop[0]))
-        if contract is None or (why := wider(contract, edit)):
+        now = self.job.run.steering.limits
+        if contract is None or (why := wider(contract.brief if not now else as_it_stands(contract.brief, now), edit)):
             return Refuse(self._wider(why if contract else "its plan is still being made"))
-        if edit.time_given and edit.minutes is not None:
-            return self._sooner(edit.minutes)
-        said = narrowed(edit)
-        self.team.jobs.guide(self.job, said)
-        change = recorded(self.job, said)
-        return Say(f"Noted as change {change} to the contract: {said}. {self._applies()}")
-
-    def _sooner(self, minutes: float) -> Act:
-        """Keep a shorter time: when it comes near, the run searches no further."""
-        left = minutes * 60 - self.job.run.now() - min(self.job.run.reserve_s, 0.3 * minutes * 60)
-        change = recorded(self.job, f"{time_words(minutes)} in all")
-        if left <= 0:
-            self.team.jobs.finish(self.job)
-            return Say(f"Noted as change {change} to the contract. That time is up: no new searches, I write now.")
-        asyncio.get_running_loop().call_later(left, self.team.jobs.finish, self.job)
-        return Say(
-            f"Noted as change {change} to the contract: {time_words(minutes)} in all. "
-            f"I stop searching at {minutes_and_seconds(self.job.run.now() + left)} and write from what is there."
-        )
+        change = self.team.jobs.narrow(self.job, limits_of(edit), narrowed(edit))
+        noted = f"Noted as change {change.number} to the contract: {change.words}."
+        if not edit.time_given:
+            return Say(f"{noted} It holds for every search and page from now on; what was read before stays.")
+        run = self.job.run
+        ends = (change.limits.seconds or 0.0) - run.reserve_s
+        if ends <= run.now():
+            return Say(f"{noted} That time is up: no new searches, I write now.")
+        return Say(f"{noted} I stop searching at {minutes_and_seconds(ends)} and write from what is there.")
 
     @staticmethod
     def _wider(why: str) -> str:
@@ -137,12 +121,11 @@ class Underway:
     def _guidance(self, text: str) -> Act:
         said = " ".join(text.split()).rstrip(".")
         short = said if len(said) <= _GUIDANCE else said[: _GUIDANCE - 1].rstrip() + "…"
-        self.team.jobs.guide(self.job, said)
-        number = len(self.job.run.steering.guidance)
+        change = self.team.jobs.guide(self.job, said)
         applies = self._applies()
-        noted = Noted(text=f"Your note “{short}”. {applies}", tag="guidance")
-        self.job.run.emit(f"job#guidance:{number}", noted)
-        return Say(f"Noted: {short}. {applies}")
+        noted = Noted(text=f"Your note “{short}”. {applies}", tag=GUIDANCE)
+        self.job.run.emit(f"job#guidance:{change.number}", noted)
+        return Say(f"Noted as change {change.number}: {short}. {applies}")
 
     def _applies(self) -> str:
         """Say from which round on it counts: the one at hand was dispatched before it was said."""
@@ -157,18 +140,43 @@ class Underway:
         return f"It applies from round {ended + 2}."
 
 
-def wider(contract: Contract, edit: Edit) -> str:
-    """Say what in an edit goes beyond a contract; empty when it only narrows."""
-    brief = contract.brief
+def as_it_stands(brief: Brief, limits: Narrowing) -> Brief:
+    """Write what was authorized with the changes since then: an edit may only narrow that."""
+    seconds = limits.seconds
+    return brief.model_copy(
+        update={
+            "minutes": brief.minutes if seconds is None else seconds / 60,
+            "domains": limits.domains or brief.domains,
+            "date_from": limits.date_from or brief.date_from,
+            "date_to": limits.date_to or brief.date_to,
+        }
+    )
+
+
+def limits_of(edit: Edit) -> Narrowing:
+    """Write a narrowing edit as limits."""
+    return Narrowing(
+        domains=edit.domains,
+        exclude_domains=edit.exclude_domains,
+        date_from=edit.date_from,
+        date_to=edit.date_to,
+        seconds=edit.minutes * 60 if edit.time_given and edit.minutes is not None else None,
+    )
+
+
+def wider(brief: Brief, edit: Edit) -> str:
+    """Say what in an edit goes beyond what a run may do; empty when it only narrows."""
     if edit.mode is not None and edit.mode != brief.mode:
         return "the depth is part of what you authorized"
     if edit.language is not None and edit.language != brief.language:
         return f"a report in {language_name(edit.language)} needs other sections than the planned ones"
     if edit.time_given and (edit.minutes is None or (brief.minutes is not None and edit.minutes > brief.minutes)):
         return f"{time_words(edit.minutes)} is more than the {time_words(brief.minutes)} you authorized"
+    if edit.drop_files or edit.places is not None:
+        return "what it searches is part of what you authorized"
     if edit.lift or edit.all_domains or edit.any_date:
         return "that would search more than you authorized"
-    if brief.domains and any(name not in brief.domains for name in edit.domains):
+    if any(not in_both(brief.domains, (name,)) for name in edit.domains):
         return "that adds domains"
     if (edit.date_from and brief.date_from and edit.date_from < brief.date_from) or (
         edit.date_to and brief.date_to and edit.date_to > brief.date_to
@@ -186,4 +194,6 @@ def narrowed(edit: Edit) -> str:
         said.append("without " + ", ".join(edit.exclude_domains))
     if dates := dates_words(edit.date_from, edit.date_to):
         said.append(f"dates {dates}")
+    if edit.time_given:
+        said.append(f"{time_words(edit.minutes)} in all")
     return "; ".join(said) or "as it was authorized"

@@ -8,8 +8,9 @@ from typing import Literal
 
 from agents.budget import synthesis_reserve_s
 from agents.chat.acts import ShowContract
-from agents.chat.conversation import splits_of
 from agents.chat.edits import LANGUAGES, dates_words, language_name, time_words
+from agents.chat.filing import note_of
+from agents.chat.talk import splits_of
 from agents.contracts.base import Frozen, Mode
 from agents.contracts.contract import Contract, ForecastLine
 from agents.contracts.plan import Leaf, Node
@@ -37,6 +38,14 @@ TYPE_WORDS = {
     "statistics": "statistics",
     "medical_legal_financial": "medical, legal or financial",
     "other": "general",
+}
+PRESET_WORDS = {
+    "time": "time",
+    "depth": "depth",
+    "language": "language",
+    "exclude": "domains left out",
+    "places": "where to search",
+    "models": "models",
 }
 SAMPLE_LINE = "Searched are the invented sample documents that ship with Dossier: nothing in them is real."
 CAUTION = "This touches medical, legal or financial matters: the report says what sources say, it is no advice."
@@ -108,6 +117,13 @@ class ForecastItem(Frozen):
     basis: str
 
 
+class FileItem(Frozen):
+    """One of the user's own files."""
+
+    name: str
+    note: str
+
+
 class CapsItem(Frozen):
     """What the run may not exceed; None is no cap."""
 
@@ -147,6 +163,10 @@ class ContractCard(Frozen):
     dates: str
     models: tuple[str, ...]
     retrievers: tuple[str, ...]
+    files: tuple[FileItem, ...] = ()
+    """The user's own files, in the order of their numbers."""
+    preset: tuple[str, ...] = ()
+    """What comes from the user's settings: `time`, `depth`, `language`, `exclude`, `places`, `models`."""
     sample: str | None
     phrase: str = PHRASE
 
@@ -187,7 +207,9 @@ class ContractCard(Frozen):
             dates=dates_words(brief.date_from, brief.date_to),
             models=contract.models,
             retrievers=contract.retrievers,
-            sample=SAMPLE_LINE if sample else None,
+            files=tuple(FileItem(name=file.name, note=note_of(file)) for file in brief.files),
+            preset=scope.preset,
+            sample=SAMPLE_LINE if sample and not brief.files else None,
         )
 
 
@@ -307,14 +329,22 @@ def contract_markdown(card: ContractCard) -> str:
         parts.append("\n".join(_lines(tree)))
     rows = "\n".join(f"| {line_safe(one.name)} | {one.value} | {line_safe(one.basis)} |" for one in card.forecast)
     parts.append(f"| Forecast | | Basis |\n| --- | --- | --- |\n{rows}".replace("$", "\\$"))
-    limits = [time_words(caps.minutes), f"{caps.rounds} rounds", f"{caps.searches} searches", f"{caps.sources} sources"]
+    limits = [
+        time_words(caps.minutes),
+        f"{caps.rounds} rounds",
+        f"{caps.searches} planned searches",
+        f"{caps.sources} planned sources",
+    ]
     limits += [f"${caps.cost_usd:.2f}"] if caps.cost_usd is not None else []
     parts.append(f"At most: {', '.join(limits)}, {caps.depth} executors deep.".replace("$", "\\$"))
     where = [f"Searched: {', '.join(card.retrievers)}"] + (["invented sample documents"] if card.sample else [])
+    where += [f"your files: {', '.join(line_safe(file.name) for file in card.files)}"] if card.files else []
     where += [f"only {', '.join(card.domains)}"] if card.domains else []
     where += [f"without {', '.join(card.exclude_domains)}"] if card.exclude_domains else []
     where += [card.dates] if card.dates else []
     parts.append(f"{'; '.join(where)}. Model: {', '.join(card.models)}.")
+    if card.preset:
+        parts.append(f"From your settings: {', '.join(PRESET_WORDS[name] for name in card.preset)}.")
     return "\n\n".join(parts)
 
 

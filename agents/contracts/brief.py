@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from agents.contracts.base import Frozen, Mode, QueryType, Text, Tier
-from agents.contracts.source import CorpusSurvey
+from agents.contracts.base import Frozen, Mode, QueryType, Role, Text, Tier
+from agents.contracts.source import CorpusSurvey, OwnFile, Place
 
 
 class Query(Frozen):
@@ -90,6 +90,12 @@ class Brief(Frozen):
     date_to: str | None = None
     seed_urls: tuple[str, ...] = ()
     """Addresses the user named; read first."""
+    files: tuple[OwnFile, ...] = ()
+    """The user's own files, searched beside all else."""
+    places: tuple[Place, ...] = ()
+    """Where to search; empty for wherever the server can."""
+    models: tuple[tuple[Role, Text], ...] = ()
+    """Models the user chose for roles, in the place of the server's."""
     max_cost_usd: float | None = Field(default=None, gt=0)
     today: str
     """ISO date on which it was agreed: what 'latest' means."""

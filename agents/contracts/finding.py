@@ -52,6 +52,10 @@ class Finding(Frozen):
     status: NodeStatus
     note: str = ""
     """What is missing and why, for a status other than done."""
+    ended: Literal["", "stopped", "dropped"] = ""
+    """By whose wish it ended early: `stopped` keeps what it had found, `dropped` leaves it out; empty when by nobody's."""
+    tries: int = Field(default=1, ge=1)
+    """How often it was tried: more than once when the user wanted it tried again."""
     markdown: str = ""
     """Own prose, citing facts by `[#id]`: a leaf's section, or a node's lead over its children."""
     facts: tuple[Fact, ...] = ()
@@ -68,6 +72,8 @@ class Finding(Frozen):
     """Topics that it did not dispatch because another covers them."""
     attempts: tuple[RetryEntry, ...] = ()
     """A leaf's searches and fetches that failed at least once."""
+    attempt_number: int = Field(default=1, ge=1)
+    """Which attempt at its sub-question brought this result, from 1; of one that was given up, the last."""
     shortlist: Shortlist | None = None
     """What a scout chose, and what it left out; only of a discovery leaf."""
     engine_note: str = ""

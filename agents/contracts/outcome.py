@@ -2,6 +2,7 @@
 
 from agents.contracts.base import Frozen, Text
 from agents.contracts.brief import Brief
+from agents.contracts.change import Change
 from agents.contracts.contract import Contract
 from agents.contracts.finding import Finding, Frame, Problem
 from agents.contracts.truth import Truth
@@ -48,5 +49,7 @@ class Outcome(Frozen):
     """Claims, sentence checks and gates; empty where nothing was challenged or checked."""
     counter: tuple[Finding, ...] = ()
     """One per query: the facts that the search for counter-evidence brought."""
+    changes: tuple[Change, ...] = ()
+    """What the user changed after the authorization, in order."""
     seed_failures: tuple[str, ...] = ()
     """Addresses the user named that could not be read."""

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from agents.contracts.base import Frozen, QueryType, Text
+from agents.contracts.change import ChangeKind
 from agents.contracts.claim import Claim
 from agents.contracts.contract import Forecast
 from agents.contracts.decision import LoopDecision, RetryEntry, SkippedTopic
@@ -66,6 +67,8 @@ class Actual(Frozen):
     cost_usd: float | None = None
     model_calls: int = 0
     searches: int = 0
+    started_at: str | None = None
+    """When the job was started, as ISO 8601."""
 
 
 class Methodology(Frozen):
@@ -178,6 +181,19 @@ class PhaseState(Frozen):
     """One per query when there are several; empty with one."""
 
 
+class ReportChange(Frozen):
+    """One change after the authorization."""
+
+    number: int = Field(ge=1)
+    seconds: float = Field(ge=0)
+    """When, on the job's clock."""
+    kind: ChangeKind
+    words: Text
+    """As it was said or noted during the run."""
+    effect: Text
+    """What it did, in the report's language."""
+
+
 class BoundContract(Frozen):
     """What was authorized, in short."""
 
@@ -215,6 +231,8 @@ class ReportDocument(Frozen):
     nodes: tuple[NodeRow, ...] = ()
     rounds_log: tuple[RoundRow, ...] = ()
     phase_state: PhaseState = PhaseState()
+    changes: tuple[ReportChange, ...] = ()
+    """What the user changed after the authorization, in order."""
     contract: BoundContract
 
     @model_validator(mode="after")

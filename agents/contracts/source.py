@@ -129,6 +129,21 @@ class SourceCard(Frozen):
         )
 
 
+class OwnFile(Frozen):
+    """A file that the user gave in the chat: a document of that chat's research, and of nobody else's."""
+
+    name: Text
+    """As the user's computer calls it, without anything that is no name."""
+    card: SourceCard
+    """Its text lies on the shelf, under the hash that the contract binds."""
+    gaps: tuple[str, ...] = ()
+    """What of it could not be read."""
+
+
+Place = Literal["library", "web"]
+"""Where a search can go beside the user's own files."""
+
+
 class RejectedSource(Frozen):
     """A document that was found and not used, with the reason."""
 

@@ -1,7 +1,8 @@
 """Stance: claims that people made true or false, judged from their gold evidence as the challenge judges a fact.
 
-The labels leave no third answer, so a claim that the judge does not find supported counts as refuted: a report would not
-lean on it either. `decided` tells the rows in which the judge took a side.
+The labels leave no third answer. Where the judge takes no side, the claim counts as supported when its evidence speaks of
+it and nothing in the two texts speaks against it (`leans`), else as refuted; no report rests on that, and `decided` tells
+the rows in which the judge took a side.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from agents.research.desk import Desk
 from agents.roles.verifier import STANCE_JUDGE
 from agents.settings import Settings
 from agents.team import open_team
+from agents.truth.stance import leans
 
 AT_ONCE = 8
 SUPPORTS, REFUTES = "SUPPORTS", "REFUTES"
@@ -49,6 +51,7 @@ async def _judged(desk: Desk, row: Row) -> Row:
     source = str(row.get("wikipedia_page", "")) or "Source"
     note = FactNote(number=1, statement=evidence or "-", quote=evidence or "-", source=source)
     problem, stance, strength = "", "unrelated", 0.0
+    leaning = await asyncio.to_thread(leans, str(row["text"]), evidence)
     try:
         asked = await desk.ask(STANCE_JUDGE, StanceInput(claim=str(row["text"]), facts=(note,)), NoDeadline())
         rows = [one for one in asked.output.rows if one.fact_number == 1]
@@ -60,7 +63,7 @@ async def _judged(desk: Desk, row: Row) -> Row:
         "id": row.get("id", ""),
         "claim": row["text"],
         "label": row["label"],
-        "given": SUPPORTS if stance == "supports" else REFUTES,
+        "given": SUPPORTS if stance == "supports" or (stance == "unrelated" and leaning) else REFUTES,
         "decided": stance != "unrelated",
         "stance": stance,
         "strength": strength,

@@ -50,7 +50,7 @@ async def _checked(team: Team, row: Row) -> Row:
     sentence, passage = str(row["response"]), str(row["knowledge"])
     found = await asyncio.to_thread(support, sentence, [passage])
     verdict, score, problem = found.verdict, found.score, ""
-    sure = found.verdict == "contradicted" or (found.verdict == "supported" and found.score >= SURE)
+    sure = found.binding or (found.verdict == "supported" and found.score >= SURE)
     if team.engine.reasons and not sure:
         given = VerifyInput(sentences=(SentenceNote(number=1, text=sentence, quotes=(passage,)),))
         try:

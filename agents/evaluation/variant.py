@@ -16,10 +16,10 @@ from agents.jobs.port import Ctx
 from agents.research import truthful
 from agents.research.desk import Desk
 from agents.search import index
-from agents.search.index import Found
+from agents.search.index import Found, Passage
 from agents.settings import Settings
 
-PARTS = ("challenge", "verification", "novelty", "rerank")
+PARTS = ("challenge", "verification", "novelty", "rerank", "meaning")
 """What `--without` can name."""
 STANDARD_ROUNDS = 3
 """Rounds that the standard mode allows; more of them need the deep one."""
@@ -42,9 +42,14 @@ def _as_found(text: str, found: Sequence[Found]) -> list[Found]:
     return list(found)
 
 
+def _by_words(text: str, passages: Sequence[Passage]) -> list[Passage]:
+    return list(passages)
+
+
 _SWAPS: dict[str, tuple[ModuleType, str, object]] = {
     "verification": (truthful, "verify", _unverified),
     "rerank": (index, "reranked", _as_found),
+    "meaning": (index, "by_meaning", _by_words),
 }
 """Parts that no setting switches: where they are called, and what is called instead."""
 

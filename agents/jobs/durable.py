@@ -11,7 +11,7 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,18 +28,17 @@ from dbos import (
     SetWorkflowID,
 )
 from dbos import error as engine_error
-from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
 
 from agents.budget import Budget, Limits
 from agents.contracts.base import Frozen
 from agents.errors import ConfigError, DossierError, StepFailed
 from agents.jobs.database import plain_url
+from agents.jobs.enginefile import engine_file, no_cancelling
 from agents.jobs.filelock import locked
 from agents.jobs.live import (
     ROOT,
     BranchBroken,
-    BranchStopped,
     Done,
     DurableRun,
     Level,
@@ -48,7 +47,10 @@ from agents.jobs.live import (
     workflow_id,
 )
 from agents.jobs.port import M, Pool
-from agents.jobs.running import PortCtx, StepRecord, side_by_side, stopped_record
+from agents.jobs.records import BranchDropped, Reached, StepRecord, stopped_record
+from agents.jobs.running import PortCtx
+from agents.jobs.siblings import side_by_side
+from agents.jobs.steering import DROPPED, Said
 
 log = logging.getLogger(__name__)
 
@@ -68,9 +70,8 @@ class DurableCtx(PortCtx):
     run: DurableRun
 
     def __init__(self, run: DurableRun, task: Task, budget: Budget) -> None:
-        super().__init__(run, task.path, budget, elapsed=task.elapsed, depth=task.path.count("/"))
+        super().__init__(run, task.path, budget, depth=task.path.count("/"), reached=task.reached)
         self.task = task
-        self._finishing = task.finishing
 
     async def recorded(
         self, name: str, fn: Callable[..., Awaitable[Frozen]], args: tuple[Any, ...], pool: Pool
@@ -82,7 +83,10 @@ class DurableCtx(PortCtx):
 
         async def body() -> str:
             if not run.knows(key, asked):
-                record = await run.cuttable(self.path, lambda: run.perform(self, fn, args, pool, keep))
+                free, effect = pool == "local", run.heeding_keys(fn)
+                record = await run.cuttable(
+                    self.path, lambda: run.parked(run.perform(self, effect, args, pool, keep)), free=free
+                )
                 if record.stopped and not run.knows(key, asked):
                     await keep(record)
             return key
@@ -94,49 +98,55 @@ class DurableCtx(PortCtx):
         if record is None:
             raise BranchBroken(f"the record of {key!r} is gone")
         run.record[key] = record
-        if record.stopped:
-            self.reached(record.elapsed, record.finishing)
-            raise BranchStopped(record.stopped)
+        if run.again and key not in run.fresh:
+            # Made before the job was restarted: what was finished, stopped or shortened then is begun anew.
+            record = record.model_copy(update={"said": Said()})
+        if record.type == DROPPED:
+            self.reached(record)
+            raise BranchDropped(record.stopped)
         return record
 
-    async def branch(
-        self, kind: str, key: str, given: Frozen, gives: type[M], limits: Limits, elapsed: float, finishing: bool
-    ) -> M:
+    async def branch(self, kind: str, key: str, given: Frozen, gives: type[M], limits: Limits, reached: Reached) -> M:
         path = f"{self.path}/{key}"
         self.run.claim(path)
         level = Level(
             name=path, seconds=limits.seconds, tokens=limits.tokens, cost_usd=limits.cost_usd, calls=limits.calls,
-            opened_at_s=elapsed,
+            opened_at_s=reached.elapsed,
         )  # fmt: skip
         task = self.task.model_copy(
             update={
-                "path": path, "kind": kind, "given": given.model_dump_json(), "elapsed": elapsed,
-                "finishing": finishing, "levels": (*self.task.levels, level),
+                "path": path, "kind": kind, "given": given.model_dump_json(), "reached": reached,
+                "levels": (*self.task.levels, level),
             }
         )  # fmt: skip
         with SetWorkflowID(workflow_id(task)):
             done = Done.model_validate(await _node(task.model_dump(mode="json")))
-        self.reached(done.step.elapsed, done.step.finishing)
+        self.reached(done.step)
         if path not in self.run.lived:
             # It ended before this process took the job up, or on another machine: what it spent is booked here.
             self.budget.charge(done.usage)
         if done.broken:
             raise BranchBroken(f"{path}: {done.step.message}")
-        if done.step.stopped and done.step.stopped != path:
-            raise BranchStopped(done.step.stopped)
+        if done.step.type == DROPPED and done.step.stopped != path:
+            raise BranchDropped(done.step.stopped)
         if done.step.value is None:
             raise done.step.failure(done.key)
         return gives.model_validate_json(done.step.value)
 
     async def children_of(
-        self, items: Sequence[tuple[str, str, Frozen]], *, gives: type[M], limits: Limits = Limits()
+        self,
+        items: Sequence[tuple[str, str, Frozen]],
+        *,
+        gives: type[M],
+        limits: Limits = Limits(),
+        own: Mapping[str, Limits] | None = None,
     ) -> list[M | StepFailed]:
-        elapsed, finishing, escaped = self._elapsed, self._finishing, list[Exception]()
+        reached, escaped = self.so_far, list[Exception]()
 
         async def one(kind: str, key: str, given: Frozen) -> M | StepFailed:
             try:
-                return await self.one_of(kind, key, given, gives, limits, elapsed, finishing)
-            except (BranchStopped, BranchBroken) as error:
+                return await self.one_of(kind, key, given, gives, (own or {}).get(key, limits), reached)
+            except (BranchDropped, BranchBroken) as error:
                 # Held back until the others are done: a workflow that is cut off here would be left open for ever.
                 escaped.append(error)
                 return StepFailed(key, type_=type(error).__name__, message=str(error), notice="", retryable=False)
@@ -195,8 +205,9 @@ async def _branch(ctx: DurableCtx, task: Task) -> Done:
     try:
         out = await handler.run(ctx, handler.takes.model_validate_json(task.given))
         value = out.model_dump_json()
-    except BranchStopped as stop:
-        failure, key = stopped_record(stop.path, ctx.elapsed), f"{stop.path}#stopped"
+    except BranchDropped as dropped:
+        failure = stopped_record(dropped.path, ctx.elapsed, ctx.so_far.said, dropped=True)
+        key = f"{dropped.path}#dropped"
     except StepFailed as error:
         failure, key = (
             StepRecord(
@@ -213,7 +224,7 @@ async def _branch(ctx: DurableCtx, task: Task) -> Done:
             raise
         log.exception("branch %s of job %s broke", task.path, task.job)
         failure, broken = StepRecord(type=type(error).__name__, message=type(error).__name__, elapsed=0.0), True
-    step = failure.model_copy(update={"value": value, "elapsed": ctx.elapsed, "finishing": ctx.finishing})
+    step = failure.model_copy(update={"value": value, "elapsed": ctx.elapsed, "said": ctx.so_far.said})
     return Done(step=step, key=key, broken=broken, usage=ctx.budget.spent)
 
 
@@ -263,24 +274,43 @@ class Engine:
         }  # type: ignore[typeddict-unknown-key]  # fmt: skip
         if self.url.startswith("sqlite:///"):
             self._lock = locked(Path(self.url.removeprefix("sqlite:///")), self.place)
-            config["system_database_engine"] = _sqlite(self.url)
+            config["system_database_engine"] = engine_file(self.url)
         config["system_database_url"] = self.url
         engine_log = logging.getLogger("dbos")
-        engine_log.addFilter(_quiet)
+        engine_log.addFilter(no_cancelling)
         if not engine_log.handlers:
             # Else the engine writes to the stream that standard error was just then, which may be closed by the next run.
             engine_log.addHandler(logging.NullHandler())
         _home = home
         try:
+            # The queue is there before the engine looks: it looks again only a second later.
+            await asyncio.to_thread(self._register, config.get("system_database_engine"))
             DBOS(config=config)
             DBOS.launch()
-            await DBOS.register_queue_async(
-                QUEUE, worker_concurrency=self.workers, partition_concurrency=self.per_user,
-                polling_interval_sec=self.poll_s, on_conflict="always_update",
-            )  # fmt: skip
         except Exception as error:
             await self.close()
             raise ConfigError(f"The job engine can't start: {' '.join(str(error).split())[:200]}") from error
+
+    def _register(self, engine: sa.Engine | None) -> None:
+        client = DBOSClient(
+            system_database_url=self.url, system_database_engine=engine, serializer=DBOSPortableJSONSerializer()
+        )
+
+        def register() -> None:
+            client.register_queue(
+                QUEUE, worker_concurrency=self.workers, partition_concurrency=self.per_user,
+                polling_interval_sec=self.poll_s, on_conflict="always_update", application_name="dossier",
+            )  # fmt: skip
+
+        try:
+            register()
+        except SQLAlchemyError:
+            # The engine's tables are not there, or of an older version of it: only then is it worth the time.
+            DBOS.migrate(self.url)
+            register()
+        finally:
+            if engine is None:
+                client.destroy()
 
     async def close(self) -> None:
         """Stop the engine; what runs is cut off and taken up at the next start."""
@@ -290,9 +320,9 @@ class Engine:
             self._client = None
             return
         _home = None
-        await asyncio.to_thread(DBOS.destroy)
-        # The engine puts its threads in the place of the loop's own; those are gone now, and others still need some.
+        # The engine puts its threads in the place of the loop's own; others need some while those are being ended.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+        await asyncio.to_thread(DBOS.destroy)
         if self._lock is not None:
             self._lock.close()
             self._lock = None
@@ -347,28 +377,22 @@ class Engine:
         found = [one.workflow_id.split("~") for one in roots if one.app_version not in (CODE_VERSION, None)]
         return [(parts[0], int(parts[1])) for parts in found if len(parts) == 2]
 
+    async def roots(self) -> list[tuple[str, int]]:
+        """List job and attempt of all that is over."""
+        ended = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+        roots = await (self._client or DBOS).list_workflows_async(
+            status=ended, has_parent=False, load_input=False, load_output=False
+        )
+        found = [one.workflow_id.split("~") for one in roots]
+        return [(parts[0], int(parts[1])) for parts in found if len(parts) == 2]
+
     async def forget(self, job: str, attempt: int) -> None:
-        """Delete what the engine knows of an attempt; the job store keeps all that matters."""
-        name = workflow_id(Task(job=job, attempt=attempt))
-        if await self.known(job, attempt) is not None:
-            await (self._client or DBOS).delete_workflows_async([name], delete_children=True)
-
-
-def _sqlite(url: str) -> sa.Engine:
-    """Open the engine's file as the engine itself does, but write ahead and sync at checkpoints: 8 times the speed."""
-    engine = sa.create_engine(url)
-
-    @event.listens_for(engine, "connect")
-    def _set_up(connection: Any, _: Any) -> None:
-        connection.isolation_level = "IMMEDIATE"
-        for pragma in ("busy_timeout=30000", "foreign_keys=ON", "journal_mode=WAL", "synchronous=NORMAL"):
-            connection.execute(f"PRAGMA {pragma}")
-
-    return engine
-
-
-def _quiet(record: logging.LogRecord) -> bool:
-    """Drop what the engine says about cancelling: stopping a job is no error."""
-    return not (
-        "cancelled" in record.getMessage().casefold() or (record.exc_info and "Cancelled" in str(record.exc_info[0]))
-    )
+        """Delete what the engine knows of an attempt and those before it; the job store keeps all that matters."""
+        names = [workflow_id(Task(job=job, attempt=one)) for one in range(1, attempt + 1)]
+        there = await (self._client or DBOS).list_workflows_async(
+            workflow_ids=names, load_input=False, load_output=False
+        )
+        if there:
+            await (self._client or DBOS).delete_workflows_async(
+                [one.workflow_id for one in there], delete_children=True
+            )

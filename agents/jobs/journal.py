@@ -1,6 +1,7 @@
 """One writer for all that running jobs leave behind: whatever is waiting goes into one transaction."""
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections import defaultdict
@@ -13,8 +14,9 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from agents.events import Charged, JobChanged, Numbered
 from agents.jobs import tables
-from agents.jobs.running import StepRecord
-from agents.jobs.store import Store, insert_all, now
+from agents.jobs.records import StepRecord
+from agents.jobs.shelf import hashes_in
+from agents.jobs.store import EVENTS, Store, insert_all, now
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +75,6 @@ class Journal:
                 "stage": event.stage,
                 "blocked_reason": event.blocked_reason,
                 "note": event.note,
-                "metadata": json.dumps({"orchestrator": {"stage": event.stage}}),
             }
         self._batch.told.append(told)
         self._wake.set()
@@ -90,6 +91,8 @@ class Journal:
             {"job_id": job_id, "key": key, "attempt": attempt, "record": record.model_dump_json(), "at": now()}
         )
         if record.value is not None:
+            uses = [{"job_id": job_id, "hash": name} for name in sorted(hashes_in(record.value))]
+            batch.rows[tables.text_uses] += uses
             usage = Charged.model_validate({"usage": json.loads(record.value).get("usage") or {}}).usage
             if usage.calls or usage.searches:
                 batch.rows[tables.costs].append(
@@ -136,8 +139,16 @@ class Journal:
                     kept.set_result(None)
                 else:
                     kept.set_exception(failure)
-            if failure is not None and self._closing:
+            if failure is None:
+                await self._ring(batch)
+            elif self._closing:
                 return
+
+    async def _ring(self, batch: _Batch) -> None:
+        """Have those who watch from elsewhere look at once; if it fails they look a moment later."""
+        told = {str(row["job_id"]) for row in batch.rows.get(tables.events, ())} | set(batch.changes)
+        with contextlib.suppress(SQLAlchemyError, OSError):
+            await self.store.ring(EVENTS, sorted(told))
 
     def _put_back(self, batch: _Batch) -> None:
         """Keep what could not be written for the next time; it may be there already by then, which changes nothing."""
@@ -163,7 +174,7 @@ class Journal:
                 if isinstance(failure, IntegrityError):
                     await self._drop_deleted(batch)
                 async with self.store.database.begin() as connection:
-                    for table in (tables.events, tables.steps, tables.costs):
+                    for table in (tables.events, tables.steps, tables.text_uses, tables.costs):
                         await insert_all(connection, self.store, table, batch.rows.get(table, []))
                     for job_id, values in batch.changes.items():
                         query = sa.update(tables.jobs).where(tables.jobs.c.id == job_id)

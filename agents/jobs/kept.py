@@ -2,31 +2,34 @@
 
 import asyncio
 import contextvars
+import json
 import logging
 import uuid
 from collections.abc import Coroutine
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from agents.budget import Budget, Limits
 from agents.contracts.job import OVER, JobStatus
 from agents.contracts.outcome import Commission, Outcome
 from agents.contracts.report import ReportDocument
-from agents.errors import BadRequest, DossierError
-from agents.events import JobChanged
-from agents.jobs.database import Database, async_url
+from agents.errors import BadRequest, DossierError, ModelError
+from agents.events import JobChanged, Numbered
+from agents.jobs.database import Database
 from agents.jobs.durable import CODE_VERSION, ENGINE_ERRORS, DurableCtx, Engine, Host
 from agents.jobs.filelock import InUse, held_by
 from agents.jobs.journal import Journal
 from agents.jobs.limits import ProcessLimits
 from agents.jobs.live import DurableRun
+from agents.jobs.orchestrator import orchestrator
 from agents.jobs.outcome_rows import rows_of
 from agents.jobs.running import Clock, Run
 from agents.jobs.service import Job, Jobs, Rebuild, Workbench
 from agents.jobs.shelf import Shelf
 from agents.jobs.store import Spending, Store, StoredJob, WholeJob, Wishes, now
 from agents.jobs.textshelf import DatabaseShelf
+from agents.jobs.where import Where
 
 log = logging.getLogger(__name__)
 
@@ -36,33 +39,6 @@ OPEN: tuple[JobStatus, ...] = ("queued", "running", "blocked")
 UNWIND_S, UNWIND_TRIES = 1.5, 75
 """Seconds that what was cut off gets to come to its end when the process is closed."""
 GONE_VERSION = "It was begun by another version of this program. Restart it: what it had found is used again."
-
-
-@dataclass(frozen=True)
-class Where:
-    """Where jobs are kept and how they are run."""
-
-    database_url: str
-    engine_url: str
-    executor: str = "main"
-    """Stable name of this process among those that run jobs."""
-    workers: int = 4
-    """Jobs at once in this process."""
-    per_user: int = 2
-    """Jobs of one user at once, over all processes."""
-    poll_s: float = 0.2
-    runs: bool = True
-    """False for a process that only puts jobs into the queue and watches them."""
-
-    @classmethod
-    def of(cls, folder: Path, url: str = "", **options: Any) -> "Where":
-        """Keep jobs in two files of the data folder, or in the operator's database."""
-        database = async_url(url, folder)
-        if database.startswith("sqlite"):
-            # One process, always the same one as far as the engine is concerned.
-            options |= {"executor": "main", "runs": True}
-            return replace(cls(database, f"sqlite:///{folder / 'engine.db'}"), **options)
-        return replace(cls(database, database), **options)
 
 
 @dataclass
@@ -208,8 +184,7 @@ class KeptJobs(Jobs):
         return held.job
 
     async def requested(self, owner: str, key: str) -> Job | None:
-        found = await self.store.requested(owner, key) if self.opened else None
-        return None if found is None else await self.find(found, owner)
+        return await self.find(await self.store.requested(owner, key) or "", owner) if self.opened else None
 
     async def start_once(
         self, commission: Commission, bench: Workbench, *, owner: str = "", title: str = "", budget: Limits = Limits()
@@ -227,6 +202,9 @@ class KeptJobs(Jobs):
 
     async def find(self, job_id: str, owner: str = "") -> Job | None:
         held = self.held.get(job_id)
+        if held is not None and held.job.over and self.opened and not await self.store.states([job_id]):
+            self.held.pop(job_id, None)  # another process deleted it meanwhile
+            return None
         if held is not None:
             return held.job if held.job.owner == owner else None
         whole = await self.store.job(job_id) if self.opened else None
@@ -264,6 +242,8 @@ class KeptJobs(Jobs):
             run = self.run_of(held.job)
             run.events += events
             run.take_up(steps)
+            if whole.row.blocked_reason == "awaiting_key":
+                held.job.error = BadRequest(whole.row.note)
             if whole.row.blocked_reason == "needs_rework":
                 held.job.report = await self.store.report(job_id)
                 held.ended.set()
@@ -276,6 +256,7 @@ class KeptJobs(Jobs):
             job_id=row.id, handlers=bench.handlers, budget=Budget(whole.spending.limits(), name="job"),
             clock=self.clock, limits=self.limits, per_job=self.per_job, steering=bench.steering, attempt=row.attempt,
             again=row.again, journal=self.journal, find=lambda key: self.store.step(row.id, key),
+            watched=not self.where.runs,
         )  # fmt: skip
         if former is not None and not former.ended.is_set():
             job = former.job
@@ -292,14 +273,33 @@ class KeptJobs(Jobs):
                 _until(held.ended), context=contextvars.Context(), name=f"job-{row.id}"
             )
         run.listeners.append(lambda numbered: self._heard(job, numbered))
+        run.listeners.append(lambda numbered: self._planning(job, numbered))
+        run.on_key_lacking = lambda error: self.errand(self.key_lacks(held, run, error), job)
         return held
+
+    def _planning(self, job: Job, numbered: Numbered) -> None:
+        """Write down how planning stands, whenever the job enters a stage."""
+        if not isinstance(numbered.event, JobChanged):
+            return
+        contract = job.commission.contract
+        planned = sum(len(plan.claims) for plan in contract.plans) if contract else 0
+        stands = orchestrator(
+            job.run.events, datetime.fromisoformat(job.created), stage=numbered.event.stage,
+            claims=len(job.report.claims) if job.report and job.report.claims else planned,
+            window_s=self.where.planner_window_s,
+        )  # fmt: skip
+        self.journal.change(job.id, metadata=json.dumps({"orchestrator": stands}))
+
+    async def key_lacks(self, held: Held, run: DurableRun, error: ModelError) -> None:
+        """Have a job rest until there is a key that its model accepts."""
+        raise error
 
     async def shown(self, whole: WholeJob) -> Job:
         """Set up a job that is over, to be looked at."""
         row = whole.row
         run = Run(
             job_id=row.id, handlers={}, budget=Budget(whole.spending.limits(), name="job"), clock=lambda: 0.0,
-            limits=self.limits, events=await self.store.events(row.id),
+            limits=self.limits, events=await self.store.events(row.id), again=row.again,
         )  # fmt: skip
         run.started = -run.events[-1].seconds if run.events else 0.0
         job = Job(

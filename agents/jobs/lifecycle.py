@@ -4,15 +4,17 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
 
-from agents.contracts.job import OVER, JobStatus
-from agents.errors import BadRequest, DossierError
-from agents.events import JobChanged, Noted
+from agents.contracts.change import Change, Wish
+from agents.contracts.job import OVER, BlockedReason, JobStatus
+from agents.errors import BadRequest, DossierError, ModelError
+from agents.events import JobChanged
+from agents.jobs import retention
 from agents.jobs.durable import CODE_VERSION
 from agents.jobs.kept import OPEN, Held, KeptJobs
-from agents.jobs.service import Job, Rebuild
-from agents.jobs.store import StoredJob, WholeJob, Wishes, now
+from agents.jobs.live import DurableRun
+from agents.jobs.service import Job
+from agents.jobs.store import StoredJob, WholeJob, Wishes
 
 log = logging.getLogger(__name__)
 
@@ -20,35 +22,24 @@ DRAIN_S = 120.0
 """Seconds that calls in flight get when a job is paused; what takes longer is cut off, and made anew on resuming."""
 WRITING = ("section", "lead", "frame", "reflector")
 """Kinds of steps that a rework does anew; what was searched, read and extracted stays."""
+CHANGES = frozenset({"change", "finish", "guidance"})
+"""Wishes that are done at once; the others may take a while, and hold up nobody."""
+RESUMED: tuple[BlockedReason, ...] = ("paused", "awaiting_key")
+"""Why a job that can be resumed rests."""
 TAKEN = "Somebody else has just taken this job up."
 DONE, ANSWER_S = "done", 150.0
 """What a granted wish is answered with, and seconds that a worker gets to answer (pausing waits for calls in flight)."""
 ROUND_S = 0.5
 """Seconds between two looks at what other processes wish, or have done."""
-SILENT_S = 600.0
-"""Seconds without an event after which a running job is said to stand still."""
-ALIVE_S, DEAD_S = 5.0, 20.0
-"""Seconds between a worker's signs of life, and without one until its jobs are taken up by others."""
 
 
-class DurableJobs(KeptJobs):
+class SteeredJobs(KeptJobs):
     """Kept jobs with everything that users and operators may do to them."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        self._rounds: asyncio.Task[None] | None = None
-        self._told_silent: dict[str, int] = {}
-
-    async def open(self, rebuild: Rebuild) -> list[Job]:
-        jobs = await super().open(rebuild)
-        self._rounds = asyncio.get_running_loop().create_task(self._go_round(), name="job-rounds")
-        return jobs
-
-    async def close(self) -> None:
-        if self._rounds is not None:
-            self._rounds.cancel()
-            await asyncio.wait({self._rounds})
-        await super().close()
+        self._saying, self._heeding = asyncio.Lock(), asyncio.Lock()
+        """Changes reach whoever runs a job, and are made there, in the order in which they were said."""
 
     # ---- what callers may do at once
 
@@ -56,30 +47,22 @@ class DurableJobs(KeptJobs):
         if job.status not in OVER:
             self.errand(self._wish(job, "cancel") if not self.where.runs else self.cancel(job), job)
 
-    def finish(self, job: Job, path: str = "job") -> None:
-        super().finish(job, path)
-        self._keep_steering(job, "finish", path)
-
-    def stop_branch(self, job: Job, path: str) -> bool:
-        job.run.steering.drop(path)
-        self._keep_steering(job, "stop", path)
-        return super().stop_branch(job, path)
-
-    def guide(self, job: Job, text: str) -> None:
-        super().guide(job, text)
-        self._keep_steering(job, "guidance", text)
+    def change(self, job: Job, wish: Wish) -> Change:
+        if self.where.runs:
+            change = super().change(job, wish)
+            self.journal.change(job.id, steering=Wishes.of(job.run.steering).model_dump_json())
+            return change
+        # Whoever runs it does it and tells of it; here it is only known until that is read.
+        change = job.run.steering.take(self._allowed(job, wish), job.run.now())
+        self.errand(self._wish(job, "change", wish.model_dump_json()))
+        return change
 
     def release(self, job: Job) -> bool:
         return job.blocked_reason == "needs_rework" and super().release(job)
 
-    def _keep_steering(self, job: Job, verb: str, argument: str) -> None:
-        if self.where.runs:
-            self.journal.change(job.id, steering=Wishes.of(job.run.steering).model_dump_json())
-        else:
-            self.errand(self._wish(job, verb, argument))
-
     async def _wish(self, job: Job, verb: str, argument: str = "") -> None:
-        await self.store.wish(job.id, verb, argument)
+        async with self._saying:
+            await self.store.wish(job.id, verb, argument)
 
     async def _asked(self, job: Job, verb: str) -> Job:
         """Have a worker do it, and wait for its answer."""
@@ -100,7 +83,7 @@ class DurableJobs(KeptJobs):
         held = self.held[job.id]
         await held.entered.wait()
         run = self.run_of(job)
-        run.emit(f"job#cancelled~{run.attempt}", JobChanged(status="cancelled", stage=job.stage, note="Stopped."))
+        run.say(f"job#cancelled~{run.attempt}", JobChanged(status="cancelled", stage=job.stage, note="Stopped."))
         run.halt()
         held.bench.close()
         await self.journal.flush()
@@ -118,11 +101,22 @@ class DurableJobs(KeptJobs):
             return
         if job.status not in {"queued", "running"}:
             raise BadRequest(f"Only a waiting or running job can be paused; this one is {job.status}.")
-        held, run = self.held[job.id], self.run_of(job)
+        await self._rest(self.held[job.id], self.run_of(job), "paused", "Paused.")
+
+    async def key_lacks(self, held: Held, run: DurableRun, error: ModelError) -> None:
+        """Have a job rest until there is a key; what it has found stays, and going on pays nothing again."""
+        log.warning("job %s waits for a key: %s", held.job.id, error)
+        held.job.error = error
+        note = f"{error.notice} It goes on at the next start, or when it is resumed; nothing is paid again."
+        await self._rest(held, run, "awaiting_key", note)
+
+    async def _rest(self, held: Held, run: DurableRun, reason: BlockedReason, note: str) -> None:
+        """Let the calls in flight finish, start none, and give the place to others."""
+        job = held.job
         await held.entered.wait()
         run.gate.clear()
-        changed = JobChanged(status="blocked", stage=job.stage, blocked_reason="paused", note="Paused.")
-        run.emit(f"job#paused~{run.attempt}", changed)
+        changed = JobChanged(status="blocked", stage=job.stage, blocked_reason=reason, note=note)
+        run.emit(f"job#{reason}~{run.attempt}", changed)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(run.idle.wait(), DRAIN_S)
         await self.journal.flush()
@@ -132,15 +126,17 @@ class DurableJobs(KeptJobs):
         await self.engine.cancel(job.id, run.attempt)
 
     async def resume(self, job: Job) -> Job:
-        """Let a paused job go on, every branch of it, from what is recorded.
+        """Let a job that is paused, or waits for a key, go on in every branch, from what is recorded.
 
         Raises:
-            BadRequest: it is not paused, or somebody else was quicker.
+            BadRequest: it does not rest for one of these reasons, or somebody else was quicker.
         """
         if not self.where.runs:
             return await self._asked(job, "resume")
-        if job.status != "blocked" or job.blocked_reason != "paused":
-            raise BadRequest("Only a paused job can be resumed.")
+        if job.status != "blocked" or job.blocked_reason not in RESUMED:
+            raise BadRequest("Only a job that is paused, or waits for a key, can be resumed.")
+        if job.blocked_reason == "awaiting_key":
+            self.where.reread_keys()
         return await self._anew(job.id, "Resumed.", again=False)
 
     async def restart(self, job: Job) -> Job:
@@ -186,7 +182,10 @@ class DurableJobs(KeptJobs):
         row = whole.row
         if row.status in {"queued", *(() if lost else ("running",))}:
             raise BadRequest(TAKEN)
-        wishes = Wishes(guidance=whole.wishes.guidance) if again else whole.wishes
+        wishes = whole.wishes
+        if again:
+            told = self.held[job_id].job.run.events if job_id in self.held else await self.store.events(job_id)
+            wishes = wishes.anew(told[-1].seconds if told else 0.0, note)
         following = row.model_copy(
             update={"attempt": row.attempt + 1, "again": row.again + again, "status": "queued", "blocked_reason": None}
         )
@@ -233,13 +232,26 @@ class DurableJobs(KeptJobs):
         for row in rows:
             self.held.pop(row.id, None)
             await self.engine.forget(row.id, row.attempt)
+            await self.shelf.forget_report(row.id)
         return await self.store.delete([row.id for row in rows])
 
     async def purge(self, days: float) -> int:
-        """Delete jobs that have been over for some days."""
-        before = now() - timedelta(days=days)
-        old = [row.id for row in await self.store.jobs(statuses=tuple(OVER), limit=1_000_000) if row.updated < before]
-        return await self.delete(None, job_ids=old) if old else 0
+        """Delete jobs that have been over for some days, reports and all; says how many there were."""
+
+        async def let_go(job_id: str, attempt: int) -> None:
+            self.held.pop(job_id, None)
+            await self.engine.forget(job_id, attempt)
+
+        return await retention.purge(self.store, self.shelf, days, let_go)
+
+    async def sweep(self) -> int:
+        """Delete what deleted jobs left behind: texts that nobody uses, and what the engine still knows of them."""
+        roots = await self.engine.roots()
+        known = await retention.known_jobs(self.store, {job_id for job_id, _ in roots})
+        for job_id, attempt in roots:
+            if job_id not in known:
+                await self.engine.forget(job_id, attempt)
+        return await retention.sweep(self.store, self.shelf)
 
     # ---- what other processes wish
 
@@ -265,8 +277,8 @@ class DurableJobs(KeptJobs):
                     await self.rework(job)
                 case "finish" if not job.over:
                     self.finish(job, argument or "job")
-                case "stop" if not job.over:
-                    self.stop_branch(job, argument)
+                case "change" if not job.over:
+                    self.change(job, Wish.model_validate_json(argument))
                 case "guidance" if not job.over:
                     self.guide(job, argument)
                 case "release" if job.status == "blocked":
@@ -277,28 +289,11 @@ class DurableJobs(KeptJobs):
             return error.notice
         return DONE
 
-    # ---- rounds
-
-    async def _go_round(self) -> None:
-        """Look after things, again and again: wishes, news of other processes, signs of life, silence."""
-        beat = 0.0
-        while True:
-            await asyncio.sleep(max(self.where.poll_s, 0.05) if self.where.poll_s < ROUND_S else ROUND_S)
-            try:
-                if self.where.runs:
-                    for wish in await self.store.take_wishes(self.where.executor):
-                        self.errand(self._granted(wish["id"], wish["verb"], wish["job_id"], wish["argument"]))
-                if not self.store.database.sqlite:
-                    await self._catch_up()
-                if self.clock() - beat > ALIVE_S:
-                    beat = self.clock()
-                    await self._look_around()
-            except Exception:
-                # The database may be away for a while; the next round tries again.
-                log.exception("a round of the job service failed")
-
     async def _granted(self, wish_id: int, verb: str, job_id: str, argument: str) -> None:
-        await self.store.grant(wish_id, await self.grant(verb, job_id, argument))
+        async with self._heeding if verb in CHANGES else contextlib.nullcontext():
+            await self.store.grant(wish_id, await self.grant(verb, job_id, argument))
+
+    # ---- what other processes did
 
     async def _catch_up(self) -> None:
         """Learn what other processes did to the jobs that are held here."""
@@ -306,19 +301,32 @@ class DurableJobs(KeptJobs):
             for row in await self.store.jobs(statuses=OPEN, limit=1000):
                 if row.id not in self.held and (whole := await self.store.job(row.id)) is not None:
                     await self.load(whole)
-        open_ones = [job_id for job_id, held in self.held.items() if not held.ended.is_set() and held.entered.is_set()]
-        for job_id, whole in (await self.store.states(open_ones)).items():
+        await self._catch_up_with(list(self.held))
+
+    async def _catch_up_with(self, job_ids: Iterable[str]) -> None:
+        """The same for some jobs only, as far as they are held here and not over."""
+        mine = [(job_id, self.held[job_id]) for job_id in job_ids if job_id in self.held]
+        open_ones = [job_id for job_id, held in mine if not held.ended.is_set() and held.entered.is_set()]
+        for job_id, row in (await self.store.states(open_ones)).items():
             held = self.held.get(job_id)
             if held is None:
                 continue
             if self.where.runs:
-                self._fence(held, whole)
+                self._fence(held, row)
             else:
-                await self._watch(held, whole.row)
+                if row.status == "running":
+                    await self._learn_wishes(held)
+                await self._watch(held, row)
 
-    def _fence(self, held: Held, whole: WholeJob) -> None:
+    async def _learn_wishes(self, held: Held) -> None:
+        """Know what was changed in a job that another process runs, once it has it."""
+        whole, known = await self.store.job(held.job.id), held.job.run.steering
+        if whole is not None and len(whole.wishes.changes) >= len(known.changes):
+            known.follow(whole.wishes.steering())
+
+    def _fence(self, held: Held, row: StoredJob) -> None:
         """Let go of a job that another process has taken up."""
-        run, row = self.run_of(held.job), whole.row
+        run = self.run_of(held.job)
         if row.attempt > run.attempt and not run.halted:
             log.warning("job %s was taken up by another process", row.id)
             run.halt()
@@ -327,55 +335,23 @@ class DurableJobs(KeptJobs):
 
     async def _watch(self, held: Held, row: StoredJob) -> None:
         """Follow a job that another process runs."""
-        run = self.run_of(held.job)
-        for numbered in await self.store.events(row.id, run.kept):
+        run, job = self.run_of(held.job), held.job
+        news = await self.store.events(row.id, run.kept)
+        changes = [one.event for one in news if isinstance(one.event, JobChanged)]
+        rests = [one for one in changes if one.status in OVER or one.blocked_reason == "needs_rework"]
+        if rests:
+            # What it came to is here before anybody is told that it has come to an end.
+            whole = await self.store.job(row.id)
+            job.report = await self.store.report(row.id)
+            job.commission = whole.commission if whole is not None else job.commission
+        if changes:
+            last = changes[-1]
+            lacks = last.status == "failed" or last.blocked_reason == "awaiting_key"
+            job.error = BadRequest(last.note or DossierError.notice) if lacks else None
+        for numbered in news:
             if numbered.seq == len(run.events) + 1:
                 run.events.append(numbered)
                 run.base_s, run.kept = max(run.base_s, numbered.seconds), numbered.seq
-                self._heard(held.job, numbered)
-        if row.status in OVER and held.job.status in OVER:
-            held.job.report = await self.store.report(row.id)
-            whole = await self.store.job(row.id)
-            if whole is not None:
-                held.job.commission = whole.commission
-            if row.status == "failed":
-                held.job.error = BadRequest(row.note or DossierError.notice)
+                self._heard(job, numbered)
+        if job.status in OVER:
             self.over(held)
-
-    async def _look_around(self) -> None:
-        if self.where.runs and not self.store.database.sqlite:
-            await self.store.seen(self.where.executor, self.engine.place)
-            for executor in await self.store.dead(now() - timedelta(seconds=DEAD_S)):
-                await self._take_over(executor)
-        for held in list(self.held.values()):
-            if self.run_of(held.job).broken_off and held.job.status == "running":
-                await self._anew(held.job.id, "It goes on where it broke off.", again=False, lost=True)
-            self._note_silence(held.job)
-
-    async def _take_over(self, executor: str) -> None:
-        """Take up the jobs of a worker that is gone."""
-        left = [row for row in await self.store.jobs(statuses=("running",), limit=10_000) if row.executor == executor]
-        for row in left:
-            log.warning("worker %s is gone; job %s is taken up again", executor, row.id)
-            with contextlib.suppress(BadRequest):
-                await self._anew(row.id, "Its worker was lost; it goes on.", again=False, lost=True)
-                self._leave(row.id)
-
-    def _leave(self, job_id: str) -> None:
-        """Any worker may run it, not only the one that noticed."""
-        if (held := self.held.get(job_id)) is not None and held.job.status == "queued":
-            self.held.pop(job_id)
-            held.bench.close()
-            if held.job.task is not None:
-                held.job.task.cancel()
-
-    def _note_silence(self, job: Job) -> None:
-        run = job.run
-        if job.status != "running" or not run.events or not self.where.runs:
-            return
-        last = run.events[-1]
-        if run.now() - last.seconds > SILENT_S and self._told_silent.get(job.id) != last.seq:
-            minutes = int((run.now() - last.seconds) / 60)
-            log.warning("job %s has said nothing for %d minutes", job.id, minutes)
-            run.emit(f"job#silent~{last.seq}", Noted(text=f"Nothing has happened for {minutes} minutes."))
-            self._told_silent[job.id] = run.events[-1].seq

@@ -2,7 +2,7 @@
 
 import asyncio
 import heapq
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from agents.jobs.port import Pool
@@ -56,7 +56,26 @@ class Slots:
 
 
 class ProcessLimits:
-    """The limits that all jobs of this process share."""
+    """The limits that all jobs of this process share, and this process's part of what a provider allows all of them.
+
+    What a process may do at once is its own affair. What a provider allows is divided among the processes that ask it:
+    whoever keeps such a limit puts a function into `told`, and multiplies by what it is told.
+    """
 
     def __init__(self, sizes: dict[Pool, int] | None = None) -> None:
         self.pools: dict[Pool, Slots] = {pool: Slots(n) for pool, n in {**PROCESS_LIMITS, **(sizes or {})}.items()}
+        self.live_workers = 1
+        self.told: list[Callable[[float], None]] = []
+        """Told this process's share, above 0 to 1, at each change."""
+
+    @property
+    def share(self) -> float:
+        """The part of a provider's limits that this process may use."""
+        return 1 / self.live_workers
+
+    def divide_among(self, workers: int) -> None:
+        """Learn how many processes that run jobs are alive."""
+        if (workers := max(1, workers)) != self.live_workers:
+            self.live_workers = workers
+            for tell in self.told:
+                tell(self.share)

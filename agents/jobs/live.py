@@ -7,24 +7,24 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import ConfigDict
+
 from agents.budget import Budget, Limits, Usage
 from agents.contracts.base import Frozen, digest
+from agents.errors import ModelError
 from agents.events import Event, JobChanged, NodeChanged, Numbered
 from agents.jobs.journal import Journal
 from agents.jobs.port import Pool
-from agents.jobs.running import Run, StepRecord, stopped_record
+from agents.jobs.records import Reached, StepRecord
+from agents.jobs.running import Run
 
 log = logging.getLogger(__name__)
 
 ROOT = "job"
 
 
-class BranchStopped(Exception):
-    """A step was cut off because the user stopped a branch; goes up to that branch's place, and no further."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self.path = path
+class KeyLacks(asyncio.CancelledError):
+    """A call could not be made for want of a key that is accepted: cut off, so that nothing false is recorded of it."""
 
 
 class BranchBroken(Exception):
@@ -58,13 +58,14 @@ class Level(Frozen):
 class Task(Frozen):
     """What a workflow is given: which branch of which job, from where on the clock, with which budgets."""
 
+    model_config = ConfigDict(extra="ignore")  # what earlier versions put into the queue may hold fields that are gone
+
     job: str
     attempt: int
     path: str = ROOT
     kind: str = ""
     given: str = ""
-    elapsed: float = 0.0
-    finishing: bool = False
+    reached: Reached = Reached()
     levels: tuple[Level, ...] = ()
 
 
@@ -83,8 +84,6 @@ class DurableRun(Run):
     """One attempt at one job, in this process."""
 
     attempt: int = 1
-    again: int = 0
-    """How often the job was restarted: from then on, what it says of itself is new even where it said it before."""
     journal: Journal | None = None
     base_s: float = 0.0
     """Where the job's clock stood when this process took it up."""
@@ -93,18 +92,22 @@ class DurableRun(Run):
     find: Callable[[str], Awaitable[StepRecord | None]] | None = None
     """Looks a step up in the store, where another machine may have put it."""
     budgets: dict[str, Budget] = field(default_factory=dict)
+    watched: bool = False
+    """True where another process runs the job: what happens is told there, and here only read."""
+    on_key_lacking: Callable[[ModelError], None] | None = None
+    """Told once when a model's key is missing or refused; without it such a call is a failed step."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.key_lacks = False
         self.kept = len(self.events)
-        self.gate, self.halted, self.in_flight, self.idle = asyncio.Event(), False, 0, asyncio.Event()
+        self.gate, self.in_flight, self.idle = asyncio.Event(), 0, asyncio.Event()
         self.gate.set()
         self.idle.set()
         self.budgets[ROOT] = self.budget
         self.lived: set[str] = set()
         self.at_work, self.broken_off = 0, False
         self._since: float | None = None
-        self._cuttable: dict[asyncio.Task[StepRecord], str] = {}
 
     def take_up(self, steps: dict[str, tuple[int, StepRecord]]) -> None:
         """Go on from events and steps that were kept before."""
@@ -142,8 +145,17 @@ class DurableRun(Run):
 
     def emit(self, key: str, event: Event) -> None:
         # Research that is being cut off may still speak on its way out: it must not unsay "cancelled" or "paused".
-        if self.halted or (not self.gate.is_set() and isinstance(event, JobChanged) and event.status == "running"):
+        if (
+            self.halted
+            or self.watched
+            or (not self.gate.is_set() and isinstance(event, JobChanged) and event.status == "running")
+        ):
             return
+        self.say(key, event)
+
+    def say(self, key: str, event: Event) -> None:
+        """Tell what was decided about the job from outside: that holds also where its work was cut off."""
+        # From a restart on, what the job says of itself is new even where it said it before.
         told_anew = isinstance(event, JobChanged | NodeChanged)
         super().emit(f"{key}~{self.again}" if self.again and told_anew else key, event)
 
@@ -190,42 +202,34 @@ class DurableRun(Run):
         self.record[key] = record
         self.fresh.add(key)
 
-    async def cuttable(self, path: str, work: Callable[[], Awaitable[StepRecord]]) -> StepRecord:
-        """Do a step's work so that stopping its branch, or the job, cuts it off at once."""
-        if self.halted:
-            raise asyncio.CancelledError
-        if stopped := self.steering.stopped_above(path):
-            return stopped_record(stopped, self.now())
+    def heeding_keys(self, fn: Callable[..., Awaitable[Frozen]]) -> Callable[..., Awaitable[Frozen]]:
+        """Make a step's effect such that a key which is missing or refused stops the job instead of failing the step."""
 
-        async def do() -> StepRecord:
-            return await work()
+        async def effect(*args: Any) -> Frozen:
+            try:
+                return await fn(*args)
+            except ModelError as error:
+                if error.fault != "key" or self.on_key_lacking is None:
+                    raise
+                if not self.key_lacks:
+                    self.key_lacks = True
+                    self.on_key_lacking(error)
+                raise KeyLacks from error
 
-        task = asyncio.get_running_loop().create_task(do())
-        self._cuttable[task] = path
+        return effect
+
+    async def parked(self, work: Awaitable[StepRecord]) -> StepRecord:
+        """Do a step's work; for want of a key it waits here, holding nobody's place, until the job is halted."""
         try:
-            return await task
-        except asyncio.CancelledError:
-            stopped = self.steering.stopped_above(path)
-            if self.halted or not stopped or not task.cancelled():
-                raise
-            return stopped_record(stopped, self.now())
-        finally:
-            task.cancel()
-            del self._cuttable[task]
+            return await work
+        except KeyLacks:
+            await asyncio.Event().wait()
+            raise
 
     def halt(self) -> None:
         """Cut everything off; nothing more is recorded."""
         self.halted = True
         self.cut(ROOT)
-
-    def cut(self, above: str) -> bool:
-        """Cut off what runs at a path and below; False when nothing does."""
-        tasks = [task for task, path in self._cuttable.items() if path == above or path.startswith(above + "/")]
-        return sum(task.cancel() for task in tasks) > 0
-
-    def stop_branch(self, path: str) -> bool:
-        self.steering.drop(path)
-        return self.cut(path)
 
     def open_budget(self, levels: Sequence[Level]) -> Budget:
         """Open the innermost of these budgets, or find it open: branches of one run share what is above them."""

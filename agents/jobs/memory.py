@@ -4,16 +4,17 @@ It keeps the rules of a durable engine: each step's result goes through JSON bef
 full key, and is read back from the record on a replay, which then makes no call at all.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from agents.budget import Budget, Limits
+from agents.budget import Limits
 from agents.contracts.base import Frozen
 from agents.errors import DossierError, StepFailed
 from agents.jobs.port import Ctx, M, Pool
-from agents.jobs.running import Clock, PortCtx, Run, StepRecord, stopped_record
+from agents.jobs.records import BranchDropped, Reached, StepRecord, stopped_record
+from agents.jobs.running import Clock, PortCtx, Run
+from agents.jobs.steering import DROPPED
 
 __all__ = ["Clock", "JobRun", "MemoryCtx", "StepRecord"]
 
@@ -22,23 +23,10 @@ __all__ = ["Clock", "JobRun", "MemoryCtx", "StepRecord"]
 class JobRun(Run):
     """One run of one job, all of it in this process."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._branches: dict[str, asyncio.Task[Any]] = {}
-
-    def stop_branch(self, path: str) -> bool:
-        self.steering.drop(path)
-        task = self._branches.get(path)
-        return task is not None and task.cancel()
-
-    def register(self, path: str, task: asyncio.Task[Any]) -> None:
-        """Remember who works on a branch, so that it can be stopped."""
-        self._branches[path] = task
-
     async def run(self, kind: str, given: Frozen, gives: type[M], path: str = "job") -> M:
         """Run the job's root handler to its end."""
         handler = self.handlers[kind]
-        ctx: Ctx = MemoryCtx(self, path, self.budget, elapsed=0.0, depth=0)
+        ctx: Ctx = MemoryCtx(self, path, self.budget, depth=0)
         return gives.model_validate(await handler.run(ctx, given))
 
 
@@ -47,54 +35,39 @@ class MemoryCtx(PortCtx):
 
     run: JobRun
 
-    def __init__(self, run: JobRun, path: str, budget: Budget, *, elapsed: float, depth: int) -> None:
-        super().__init__(run, path, budget, elapsed=elapsed, depth=depth)
-
     async def recorded(
         self, name: str, fn: Callable[..., Awaitable[Frozen]], args: tuple[Any, ...], pool: Pool
     ) -> StepRecord:
         full_key = f"{self.path}#{name}"
         step = self.run.record.get(full_key)
         if step is None:
-            step = self.run.record[full_key] = await self.run.perform(self, fn, args, pool)
+            free = pool == "local"
+            step = await self.run.cuttable(self.path, lambda: self.run.perform(self, fn, args, pool), free=free)
+            self.run.record[full_key] = step
+        if step.type == DROPPED:
+            self.reached(step)
+            raise BranchDropped(step.stopped)
         return step
 
-    async def branch(
-        self, kind: str, key: str, given: Frozen, gives: type[M], limits: Limits, elapsed: float, finishing: bool
-    ) -> M:
+    async def branch(self, kind: str, key: str, given: Frozen, gives: type[M], limits: Limits, reached: Reached) -> M:
         path = f"{self.path}/{key}"
         self.run.claim(path)
         handler = self.run.handlers[kind]
-        budget = self.budget.share(limits, name=path, elapsed_s=elapsed)
-        ctx = MemoryCtx(self.run, path, budget, elapsed=elapsed, depth=self.depth + 1)
-        ctx.reached(elapsed, finishing)
+        budget = self.budget.share(limits, name=path, elapsed_s=reached.elapsed)
+        ctx = MemoryCtx(self.run, path, budget, depth=self.depth + 1, reached=reached)
         try:
             out = gives.model_validate_json((await handler.run(ctx, given)).model_dump_json())
         except StepFailed:
             raise
+        except BranchDropped as dropped:
+            if dropped.path != path:
+                raise
+            record = stopped_record(path, ctx.elapsed, ctx.so_far.said, dropped=True)
+            raise record.failure(f"{path}#dropped") from dropped
         except DossierError as error:
             raise StepFailed(
                 path, type_=type(error).__name__, message=str(error), notice=error.notice, retryable=error.retryable
             ) from error
         finally:
-            self.reached(ctx.elapsed, ctx.finishing)
+            self.reached(ctx.so_far)
         return out
-
-    async def one_of(
-        self, kind: str, key: str, given: Frozen, gives: type[M], limits: Limits, elapsed: float, finishing: bool
-    ) -> M | StepFailed:
-        path = f"{self.path}/{key}"
-        if stopped := self.run.record.get(f"{path}#stopped"):
-            return stopped.failure(f"{path}#stopped")
-        task = asyncio.current_task()
-        if task is not None:
-            self.run.register(path, task)
-        try:
-            return await super().one_of(kind, key, given, gives, limits, elapsed, finishing)
-        except asyncio.CancelledError:
-            if path not in self.run.steering.stopped or task is None:
-                raise
-            # This branch alone was stopped: its siblings and the job go on.
-            task.uncancel()
-            record = self.run.record[f"{path}#stopped"] = stopped_record(path, self.run.now())
-            return record.failure(f"{path}#stopped")

@@ -39,6 +39,10 @@ class Ctx(Protocol):
         """Time for one call that may take `share` of the job's whole time, never more than is left for collecting."""
         ...
 
+    def part(self, share: float) -> Deadline:
+        """Time for one call that may take `share` of what is left for collecting now: others come after it."""
+        ...
+
     def writing(self, share: float) -> Deadline:
         """Time for a writer that may use `share` of the reserve: whoever writes after it needs the rest."""
         ...
@@ -60,7 +64,17 @@ class Ctx(Protocol):
 
     @property
     def finishing(self) -> bool:
-        """True once the user asked to finish with what is there, as the last step recorded it."""
+        """True once the user asked this branch to finish with what is there, as the last step recorded it."""
+        ...
+
+    @property
+    def again(self) -> tuple[str, ...]:
+        """What the user wants tried again, each by the path of its new try (`job/0/1+2`), as the last step recorded it."""
+        ...
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Paths of branches whose findings the user wants left out, as the last step recorded them."""
         ...
 
     async def call(
@@ -100,9 +114,17 @@ class Ctx(Protocol):
         ...
 
     async def children_of(
-        self, items: Sequence[tuple[str, str, Frozen]], *, gives: type[M], limits: Limits = Limits()
+        self,
+        items: Sequence[tuple[str, str, Frozen]],
+        *,
+        gives: type[M],
+        limits: Limits = Limits(),
+        own: Mapping[str, Limits] | None = None,
     ) -> list[M | StepFailed]:
-        """Run branches of different kinds side by side, one per `(kind, key, given)`; same order, failures in place."""
+        """Run branches of different kinds side by side, one per `(kind, key, given)`; same order, failures in place.
+
+        `own` gives by key the limits of those that have others than the rest.
+        """
         ...
 
     def emit(self, key: str, event: Event) -> None:

@@ -2,21 +2,23 @@
 
 import asyncio
 import logging
-import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from agents.budget import Budget, Deadline, Limits, synthesis_reserve_s
+from agents.budget import Budget, Deadline, Limits, least, synthesis_reserve_s
 from agents.contracts.base import Frozen
 from agents.errors import BudgetExceeded, DossierError, StepFailed
 from agents.events import Charged, Event, Numbered
 from agents.jobs.limits import ProcessLimits, Slots
 from agents.jobs.port import Handlers, M, Pool
-from agents.jobs.steering import Steering
-from agents.place import Place, at, here
+from agents.jobs.records import NOWHERE, Reached, StepRecord, stopped_record
+from agents.jobs.siblings import side_by_side
+from agents.jobs.steering import STOPPED, TIME_UP, Steering
+from agents.jobs.watching import Watcher, watched
+from agents.place import Place, at
 
 log = logging.getLogger(__name__)
 
@@ -24,56 +26,14 @@ MARGIN_SHARE, MARGIN_CAP_S = 0.08, 3.0
 """Part of the total time, and seconds at most, between the last call's deadline and the end."""
 
 
-class StepRecord(Frozen):
-    """What a step left behind: its value as JSON, or its failure; and the clock when it ended."""
-
-    value: str | None = None
-    type: str = ""
-    message: str = ""
-    notice: str = ""
-    retryable: bool = False
-    elapsed: float
-    """Seconds of the job's clock when the step ended."""
-    finishing: bool = False
-    stopped: str = ""
-    """The branch whose stopping cut this step off; empty when none did."""
-    asked: str = ""
-    """Digest of what the step was asked for, where a later attempt may want to know."""
-
-    def failure(self, key: str) -> StepFailed:
-        """Say it as the error that research code knows."""
-        return StepFailed(key, type_=self.type, message=self.message, notice=self.notice, retryable=self.retryable)
-
-
-def stopped_record(path: str, elapsed: float) -> StepRecord:
-    """Record that the user stopped a branch."""
-    return StepRecord(
-        type="Stopped", message="stopped by the user", notice="You stopped it.", elapsed=elapsed, stopped=path
-    )
-
-
 class Clock(Protocol):
     """Seconds that only ever grow."""
 
     def __call__(self) -> float:
         """Say how late it is."""
-        ...
 
 
 Listener = Callable[[Numbered], None]
-
-
-@dataclass(frozen=True)
-class CallMade:
-    """An effect that was really done, not read back: told to whoever traces."""
-
-    place: Place
-    pool: Pool
-    seconds: float
-    value: Frozen | None
-    """What came of it; None where it failed."""
-    error: str = ""
-    """Name of the error it failed with."""
 
 
 @dataclass
@@ -90,17 +50,22 @@ class Run:
     """Steps by full key, `path#kind:key`; a run that starts with a full record is a replay."""
     events: list[Numbered] = field(default_factory=list)
     listeners: list[Listener] = field(default_factory=list)
-    watchers: list[Callable[[CallMade], None]] = field(default_factory=list)
+    watchers: list[Watcher] = field(default_factory=list)
     steering: Steering = field(default_factory=Steering)
     """What the user says from outside."""
     calls_made: int = 0
     """Effects really done, not read back."""
+    again: int = 0
+    """How often the job was restarted or reworked."""
 
     def __post_init__(self) -> None:
         self.started = self.clock()
         self.slots = Slots(self.per_job)
+        self.halted = False
         self._emitted = {numbered.key for numbered in self.events}
         self._used: set[str] = set()
+        self._cuttable: dict[asyncio.Task[StepRecord], str] = {}
+        self._timed: dict[asyncio.Timeout, Deadline] = {}
 
     def now(self) -> float:
         """Seconds since the job's clock started."""
@@ -111,21 +76,70 @@ class Run:
         """How many events may be told to others."""
         return len(self.events)
 
+    def total_s(self, shortened_s: float | None) -> float | None:
+        """Seconds in all, where the user has shortened them to `shortened_s`; None when unlimited."""
+        return least(self.budget.limits.seconds, shortened_s)
+
     @property
     def reserve_s(self) -> float:
         """Seconds kept for writing."""
-        return synthesis_reserve_s(self.budget.limits.seconds)
+        return synthesis_reserve_s(self.total_s(self.steering.limits.seconds))
 
     @property
     def margin_s(self) -> float:
         """Seconds kept for assembling and saving the report after the last call, so that it exists inside the total."""
-        total = self.budget.limits.seconds
+        total = self.total_s(self.steering.limits.seconds)
         return 0.0 if total is None else min(MARGIN_CAP_S, MARGIN_SHARE * total)
 
-    def stop_branch(self, path: str) -> bool:
-        """Stop one branch and all below it, at once; False when it does not run."""
-        self.steering.drop(path)
-        return False
+    # ---- what is cut off
+
+    def cut(self, above: str) -> bool:
+        """Cut off what runs at a path and below; False when nothing does."""
+        tasks = [task for task, path in self._cuttable.items() if path == above or path.startswith(above + "/")]
+        return sum(task.cancel() for task in tasks) > 0
+
+    def hasten(self) -> None:
+        """Hold the calls in flight to the time that is left now that the user has shortened it."""
+        if self.steering.limits.seconds is None:
+            return
+        for cut, deadline in self._timed.items():
+            left = deadline.seconds()
+            if left is not None and not cut.expired():
+                # Whoever heeds its own time-out gets half of the margin to say so, or to stand in for a model.
+                cut.reschedule(asyncio.get_running_loop().time() + left + self.margin_s / 2)
+
+    async def cuttable(self, path: str, work: Callable[[], Awaitable[StepRecord]], *, free: bool) -> StepRecord:
+        """Do a step's work so that stopping or dropping its branch, or the job, cuts it off at once.
+
+        What costs nothing (`free`) is still done in a branch that was stopped: it is needed to write up what is there.
+        """
+        if self.halted:
+            raise asyncio.CancelledError
+        if (record := self._stopped(path)) and not (free and record.type == STOPPED):
+            return record
+
+        async def do() -> StepRecord:
+            return await work()
+
+        task = asyncio.get_running_loop().create_task(do())
+        self._cuttable[task] = path
+        try:
+            return await task
+        except asyncio.CancelledError:
+            record, around = self._stopped(path), asyncio.current_task()
+            if self.halted or record is None or (around is not None and around.cancelling()):
+                raise
+            return record
+        finally:
+            task.cancel()
+            del self._cuttable[task]
+
+    def _stopped(self, path: str) -> StepRecord | None:
+        said = self.steering.said()
+        if dropped := self.steering.dropped_above(path):
+            return stopped_record(dropped, self.now(), said, dropped=True)
+        stopped = self.steering.stopped_above(path)
+        return stopped_record(stopped, self.now(), said) if stopped else None
 
     def emit(self, key: str, event: Event) -> None:
         """Append an event, once per key."""
@@ -172,111 +186,136 @@ class Run:
     async def _effect(
         self, ctx: "PortCtx", fn: Callable[..., Awaitable[Frozen]], args: tuple[Any, ...], pool: Pool
     ) -> StepRecord:
-        finishing = self.steering.finishing
         if pool == "model" and (refusal := self._used_up(ctx)):
             return refusal
         self.calls_made += 1
-        began = time.perf_counter()  # beside the job's own clock, which counts for what is recorded
-
-        def tell(value: Frozen | None, error: str = "") -> None:
-            made = CallMade(here(), pool, time.perf_counter() - began, value, error)
-            for watcher in self.watchers:
-                watcher(made)
-
+        cut = asyncio.timeout(None)
         try:
-            done = await fn(*args)
-            value = done.model_dump_json()
-            tell(done)
+            async with cut:
+                if deadline := next((arg for arg in args if isinstance(arg, _Left | _Slice)), None):
+                    self._timed[cut] = deadline
+                    self.hasten()
+                value = (await watched(self.watchers, pool, fn, args)).model_dump_json()
         except DossierError as error:
-            tell(None, type(error).__name__)
-            return _failed(error, self.now(), finishing(ctx.path))
+            return self._failed(error)
         except Exception as error:  # the one place where a step's failure of any kind becomes data
+            if cut.expired():
+                return StepRecord(
+                    type=TIME_UP, message="cut off: the user shortened the run", notice="You shortened the run.",
+                    elapsed=self.now(), said=self.steering.said(),
+                )  # fmt: skip
             log.exception("step failed: %s", ctx.path)
-            tell(None, type(error).__name__)
             return StepRecord(
                 type=type(error).__name__,
                 message=f"{type(error).__name__} in a step",
                 notice=DossierError.notice,
                 elapsed=self.now(),
-                finishing=finishing(ctx.path),
+                said=self.steering.said(),
             )
-        return StepRecord(value=value, elapsed=self.now(), finishing=finishing(ctx.path))
+        finally:
+            self._timed.pop(cut, None)
+        return StepRecord(value=value, elapsed=self.now(), said=self.steering.said())
 
     def _used_up(self, ctx: "PortCtx") -> StepRecord | None:
         """Refuse a call for which no tokens or money are left; time is each call's own time-out."""
         try:
             ctx.budget.check_spending()
         except BudgetExceeded as error:
-            return _failed(error, self.now(), self.steering.finishing(ctx.path))
+            return self._failed(error)
         return None
 
-
-def _failed(error: DossierError, elapsed: float, finishing: bool) -> StepRecord:
-    return StepRecord(
-        type=type(error).__name__,
-        message=str(error),
-        notice=error.notice,
-        retryable=error.retryable,
-        elapsed=elapsed,
-        finishing=finishing,
-    )
+    def _failed(self, error: DossierError) -> StepRecord:
+        return StepRecord(
+            type=type(error).__name__,
+            message=str(error),
+            notice=error.notice,
+            retryable=error.retryable,
+            elapsed=self.now(),
+            said=self.steering.said(),
+        )
 
 
 class _Left:
-    """Time left of a budget, read at the moment of asking."""
+    """Time left of a budget and of what the user has shortened the run to, read at the moment of asking."""
 
-    def __init__(self, run: Run, budget: Budget, keep_s: float) -> None:
+    def __init__(self, run: Run, budget: Budget, keep_s: Callable[[], float]) -> None:
         self._run, self._budget, self._keep_s = run, budget, keep_s
 
     def seconds(self) -> float | None:
-        left = self._budget.seconds_left(self._run.now())
-        return None if left is None else max(0.0, left - self._keep_s)
+        now, shortened = self._run.now(), self._run.steering.limits.seconds
+        left = least(self._budget.seconds_left(now), None if shortened is None else shortened - now)
+        return None if left is None else max(0.0, left - self._keep_s())
+
+    def tokens_share(self) -> float | None:
+        whole, left = self._run.budget.limits.tokens, self._run.budget.tokens_left()
+        return None if whole is None or left is None else left / max(1, whole)
 
 
 class _Slice:
     """A part of the whole time, bounded by what is left."""
 
-    def __init__(self, left: Deadline, total_s: float | None, share: float) -> None:
-        self._left, self._slice_s = left, None if total_s is None else total_s * share
+    def __init__(self, left: Deadline, whole_s: Callable[[], float | None], share: float) -> None:
+        self._left, self._whole_s, self._share = left, whole_s, share
 
     def seconds(self) -> float | None:
-        left = self._left.seconds()
-        return self._slice_s if left is None else left if self._slice_s is None else min(left, self._slice_s)
+        whole = self._whole_s()
+        return least(self._left.seconds(), None if whole is None else whole * self._share)
+
+    def tokens_share(self) -> float | None:
+        return self._left.tokens_share()
 
 
 class PortCtx(ABC):
     """`Ctx` (see `agents.jobs.port`) but for how a step is recorded and how a branch is run."""
 
-    def __init__(self, run: Run, path: str, budget: Budget, *, elapsed: float, depth: int) -> None:
+    def __init__(self, run: Run, path: str, budget: Budget, *, depth: int, reached: Reached = NOWHERE) -> None:
         self.run, self.depth = run, depth
         self.job_id, self.path, self.budget = run.job_id, path, budget
-        self._elapsed, self._finishing = elapsed, False
-        self.deadline: Deadline = _Left(run, budget, run.reserve_s)
-        self.last_deadline: Deadline = _Left(run, budget, run.margin_s)
+        self.so_far = reached
+        self.deadline: Deadline = _Left(run, budget, lambda: run.reserve_s)
+        self.last_deadline: Deadline = _Left(run, budget, lambda: run.margin_s)
 
     @property
     def elapsed(self) -> float:
-        return self._elapsed
+        return self.so_far.elapsed
 
     @property
     def left(self) -> float | None:
-        return self.budget.seconds_left(self._elapsed)
+        shortened = self.so_far.said.total_s
+        left = least(self.budget.seconds_left(self.elapsed), None if shortened is None else shortened - self.elapsed)
+        return None if left is None else max(0.0, left)
 
     @property
     def collecting_left(self) -> float | None:
-        return None if self.left is None else max(0.0, self.left - self.run.reserve_s)
+        reserve_s = synthesis_reserve_s(self.run.total_s(self.so_far.said.total_s))
+        return None if self.left is None else max(0.0, self.left - reserve_s)
 
     @property
     def finishing(self) -> bool:
-        return self._finishing
+        return self.so_far.said.finishing(self.path)
+
+    @property
+    def again(self) -> tuple[str, ...]:
+        return self.so_far.said.again
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        return self.so_far.said.dropped
 
     def within(self, share: float) -> Deadline:
         """Time for one call that may take `share` of the whole time, and never more than is left for collecting."""
-        return _Slice(self.deadline, self.run.budget.limits.seconds, share)
+        run = self.run
+        return _Slice(self.deadline, lambda: run.total_s(run.steering.limits.seconds), share)
+
+    def part(self, share: float) -> Deadline:
+        """Time for one call that may take `share` of what is left for collecting now."""
+        left = self.collecting_left
+        return _Slice(self.deadline, lambda: left, share)
 
     def writing(self, share: float) -> Deadline:
         """Time for a writer that may use `share` of the synthesis reserve beside what is left for collecting."""
-        return _Left(self.run, self.budget, self.run.margin_s + (1 - share) * self.run.reserve_s)
+        run = self.run
+        return _Left(run, self.budget, lambda: run.margin_s + (1 - share) * run.reserve_s)
 
     @abstractmethod
     async def recorded(
@@ -285,19 +324,17 @@ class PortCtx(ABC):
         """Read a step's record, or do the step and record it; `name` is `kind:key`."""
 
     @abstractmethod
-    async def branch(
-        self, kind: str, key: str, given: Frozen, gives: type[M], limits: Limits, elapsed: float, finishing: bool
-    ) -> M:
-        """Run the handler of `kind` at `path/key` with the clock at `elapsed`."""
+    async def branch(self, kind: str, key: str, given: Frozen, gives: type[M], limits: Limits, reached: Reached) -> M:
+        """Run the handler of `kind` at `path/key`, from what was reached when it was called for."""
 
     async def call(
         self, kind: str, key: str, fn: Callable[..., Awaitable[M]], *args: Any, gives: type[M], pool: Pool = "model"
     ) -> M:
-        full_key = f"{self.path}#{kind}:{key}"
-        self.run.claim(full_key)
-        with at(Place(self.job_id, self.path, f"{kind}:{key}")):
-            step = await self.recorded(f"{kind}:{key}", fn, args, pool)
-        self.reached(step.elapsed, step.finishing)
+        name = f"{kind}:{key}"
+        self.run.claim(full_key := f"{self.path}#{name}")
+        with at(Place(self.job_id, self.path, name)):
+            step = await self.recorded(name, fn, args, pool)
+        self.reached(step)
         if step.value is None:
             raise step.failure(full_key)
         value = gives.model_validate_json(step.value)
@@ -307,10 +344,9 @@ class PortCtx(ABC):
                 self.emit(f"{kind}:{key}", event)
         return value
 
-    def reached(self, elapsed: float, finishing: bool) -> None:
-        """Move the recorded clock on."""
-        self._elapsed = max(self._elapsed, elapsed)
-        self._finishing = self._finishing or finishing
+    def reached(self, by: Reached | StepRecord) -> None:
+        """Move the recorded clock on, and know what the user had said by then."""
+        self.so_far = self.so_far.later(by)
 
     async def fan(
         self,
@@ -330,7 +366,7 @@ class PortCtx(ABC):
         return await side_by_side([one(item) for item in items])
 
     async def child(self, kind: str, key: str, given: Frozen, *, gives: type[M], limits: Limits = Limits()) -> M:
-        return await self.branch(kind, key, given, gives, limits, self._elapsed, self._finishing)
+        return await self.branch(kind, key, given, gives, limits, self.so_far)
 
     async def children(
         self, kind: str, items: Sequence[tuple[str, Frozen]], *, gives: type[M], limits: Limits = Limits()
@@ -338,36 +374,27 @@ class PortCtx(ABC):
         return await self.children_of([(kind, key, given) for key, given in items], gives=gives, limits=limits)
 
     async def children_of(
-        self, items: Sequence[tuple[str, str, Frozen]], *, gives: type[M], limits: Limits = Limits()
+        self,
+        items: Sequence[tuple[str, str, Frozen]],
+        *,
+        gives: type[M],
+        limits: Limits = Limits(),
+        own: Mapping[str, Limits] | None = None,
     ) -> list[M | StepFailed]:
         # All branches start from the clock as it stands now: on a replay the first would else move it for the second.
-        elapsed, finishing = self._elapsed, self._finishing
+        reached = self.so_far
         return await side_by_side(
-            [self.one_of(kind, key, given, gives, limits, elapsed, finishing) for kind, key, given in items]
+            [self.one_of(kind, key, given, gives, (own or {}).get(key, limits), reached) for kind, key, given in items]
         )
 
     async def one_of(
-        self, kind: str, key: str, given: Frozen, gives: type[M], limits: Limits, elapsed: float, finishing: bool
+        self, kind: str, key: str, given: Frozen, gives: type[M], limits: Limits, reached: Reached
     ) -> M | StepFailed:
         """Run one of several branches; its failure stays in its place."""
         try:
-            return await self.branch(kind, key, given, gives, limits, elapsed, finishing)
+            return await self.branch(kind, key, given, gives, limits, reached)
         except StepFailed as failure:
             return failure
 
     def emit(self, key: str, event: Event) -> None:
         self.run.emit(f"{self.path}#{key}", event)
-
-
-async def side_by_side(branches: Sequence[Awaitable[M | StepFailed]]) -> list[M | StepFailed]:
-    """Run branches at once and keep their order; an error that is no recorded failure cancels the others."""
-
-    async def as_coroutine(branch: Awaitable[M | StepFailed]) -> M | StepFailed:
-        return await branch
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(as_coroutine(branch)) for branch in branches]
-    except BaseExceptionGroup as many:
-        raise many.exceptions[0] from many
-    return [task.result() for task in tasks]

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from agents.budget import Budget, Limits
+from agents.contracts.change import Change, Narrowing, Wish
 from agents.contracts.job import OVER, BlockedReason, JobRecord, JobStatus, Stage
 from agents.contracts.outcome import Commission, Outcome
 from agents.contracts.report import Actual, ReportDocument
 from agents.errors import DossierError
 from agents.events import JobChanged, Numbered, ReportWritten
+from agents.jobs.changing import allowed, applied
 from agents.jobs.limits import ProcessLimits
 from agents.jobs.memory import JobRun
 from agents.jobs.port import Handlers
@@ -73,15 +75,25 @@ class Job:
         self._moved.set()
         self._moved = asyncio.Event()
 
-    async def follow(self, after: int = 0, *, heartbeat_s: float = 15.0) -> AsyncIterator[Numbered | None]:
-        """Give the events after number `after`, then new ones as they come, until the last; None as a heartbeat."""
+    @property
+    def awaits_key(self) -> bool:
+        """True while it rests because a model's key is missing or refused; `error` says which."""
+        return self.status == "blocked" and self.blocked_reason == "awaiting_key"
+
+    async def follow(
+        self, after: int = 0, *, heartbeat_s: float = 15.0, attended: bool = False
+    ) -> AsyncIterator[Numbered | None]:
+        """Give the events after number `after`, then new ones as they come, until the last; None as a heartbeat.
+
+        With `attended`, for callers who do nothing but wait for it, also until it rests for want of a key.
+        """
         seq = after
         while True:
             moved = self._moved
             for numbered in self.run.events[seq : self.run.visible]:
                 seq = numbered.seq
                 yield numbered
-            if self.let_go or (self.status in OVER and seq >= len(self.run.events)):
+            if self.let_go or (self.status in OVER and seq >= len(self.run.events)) or (attended and self.awaits_key):
                 return
             try:
                 # Not `wait_for`, which makes a task of its own for every event of every watcher.
@@ -94,6 +106,13 @@ class Job:
         """Wait for the end, however it comes."""
         if self.task is not None:
             await asyncio.wait({self.task})
+
+    async def settled(self) -> None:
+        """Wait for the end, or until it rests for want of a key: for callers who do nothing but wait for it."""
+        while not self.awaits_key and self.task is not None and not self.task.done():
+            moved = asyncio.ensure_future(self._moved.wait())
+            await asyncio.wait({self.task, moved}, return_when=asyncio.FIRST_COMPLETED)
+            moved.cancel()
 
     def record(self) -> JobRecord | None:
         """Describe the job for stores and routes; None while its contract is still being planned."""
@@ -205,9 +224,26 @@ class Jobs:
                 # Its task never ran, so it will not tell of its own end.
                 job.run.emit("job#ended", JobChanged(status="cancelled", stage=job.stage, note="Stopped."))
 
-    def finish(self, job: Job, path: str = "job") -> None:
+    def change(self, job: Job, wish: Wish) -> Change:
+        """Change a running job: it holds from its next step on, is numbered, and stands in the report.
+
+        Raises:
+            BadRequest: it would widen what was authorized, or comes too late; nothing was changed.
+        """
+        change = job.run.steering.take(self._allowed(job, wish), job.run.now())
+        applied(change, job.run)
+        return change
+
+    @staticmethod
+    def _allowed(job: Job, wish: Wish) -> Wish:
+        commission = job.commission
+        return allowed(wish, job.run, commission.contract.brief if commission.contract else commission.brief)
+
+    def finish(self, job: Job, path: str = "job", title: str = "") -> Change:
         """Ask a job, or one of its branches, to search no further and to write from what it has."""
-        job.run.steering.finish.add(path)
+        what = f"branch {title or path}" if path != "job" else "the run"
+        words = f"{what} searches no further and writes from what it has"
+        return self.change(job, Wish(kind="finish", node=path, title=title, words=words))
 
     def release(self, job: Job) -> bool:
         """Let a job pass that the judge held back; False when it is not held."""
@@ -216,13 +252,34 @@ class Jobs:
         job.run.emit("job#released", JobChanged(status="done", stage="completed", note="Released as it is."))
         return True
 
-    def stop_branch(self, job: Job, path: str) -> bool:
-        """Stop one branch at once; its siblings go on. False when it does not run."""
-        return job.run.stop_branch(path)
+    def stop_branch(self, job: Job, path: str, title: str = "") -> Change:
+        """Stop one branch at once; its siblings go on, and what it has found is kept."""
+        return self.change(job, Wish(kind="stop", node=path, title=title, words=f"branch {title or path} was stopped"))
 
-    def guide(self, job: Job, text: str) -> None:
+    def drop_branch(self, job: Job, path: str, title: str = "") -> Change:
+        """Stop one branch at once and leave out what it has found; its siblings go on."""
+        return self.change(job, Wish(kind="drop", node=path, title=title, words=f"branch {title or path} was dropped"))
+
+    def try_again(self, job: Job, path: str, title: str = "") -> Change:
+        """Have a failed or stopped branch tried again, within what the contract leaves.
+
+        Raises:
+            BadRequest: it is neither, was given up after three failures, or no time or money is left.
+        """
+        words = f"branch {title or path} is tried again"
+        return self.change(job, Wish(kind="retry", node=path, title=title, words=words))
+
+    def narrow(self, job: Job, limits: Narrowing, words: str) -> Change:
+        """Narrow where, of when, or for how long a running job may search.
+
+        Raises:
+            BadRequest: that would widen it, or leave nothing to search.
+        """
+        return self.change(job, Wish(kind="limits", words=words, limits=limits))
+
+    def guide(self, job: Job, text: str) -> Change:
         """Add guidance that the next rounds follow."""
-        job.run.steering.guidance.append(text)
+        return self.change(job, Wish(kind="guidance", words=text))
 
     async def close(self) -> None:
         """Stop everything and wait until it has stopped."""
@@ -256,9 +313,9 @@ class Jobs:
         run = job.run
         try:
             run.emit("job#started", JobChanged(status="running", stage="planning"))
-            outcome = await research()
+            outcome = (await research()).model_copy(update={"changes": tuple(run.steering.changes)})
             job.commission = job.commission.model_copy(update={"contract": outcome.contract})
-            document = bench.build(job.id, outcome, self._actual(run))
+            document = bench.build(job.id, outcome, self._actual(job))
             # Saved before anything else is done with it: what was written can't be lost by what comes after.
             await self._keep(job, outcome, document)
             job.report = document
@@ -291,7 +348,8 @@ class Jobs:
         job.run.emit("job#ended", JobChanged(status="failed", stage=job.stage, note=error.notice))
 
     @staticmethod
-    def _actual(run: Run) -> Actual:
+    def _actual(job: Job) -> Actual:
+        run = job.run
         spent = run.budget.spent
         return Actual(
             seconds=round(run.now(), 3),
@@ -300,4 +358,5 @@ class Jobs:
             cost_usd=spent.cost_usd,
             model_calls=spent.calls,
             searches=spent.searches,
+            started_at=job.created,
         )

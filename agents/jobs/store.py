@@ -10,13 +10,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from agents.budget import Limits
 from agents.contracts.base import Frozen
+from agents.contracts.change import Change, Narrowing
 from agents.contracts.job import OVER, BlockedReason, JobStatus, Stage
 from agents.contracts.outcome import Commission
 from agents.contracts.report import Grade, ReportDocument
 from agents.events import Numbered
 from agents.jobs import tables
 from agents.jobs.database import Database
-from agents.jobs.running import StepRecord
+from agents.jobs.records import StepRecord
 from agents.jobs.steering import Steering
 
 Row = Mapping[str, Any]
@@ -45,7 +46,11 @@ class Wishes(Frozen):
 
     finish: tuple[str, ...] = ()
     stopped: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
     guidance: tuple[str, ...] = ()
+    limits: Narrowing = Narrowing()
+    changes: tuple[Change, ...] = ()
 
     @classmethod
     def of(cls, steering: Steering) -> "Wishes":
@@ -53,12 +58,29 @@ class Wishes(Frozen):
         return cls(
             finish=tuple(sorted(steering.finish)),
             stopped=tuple(sorted(steering.stopped)),
+            dropped=tuple(sorted(steering.dropped)),
+            again=tuple(steering.again),
             guidance=tuple(steering.guidance),
+            limits=steering.limits,
+            changes=tuple(steering.changes),
         )
 
     def steering(self) -> Steering:
         """Give it to a run."""
-        return Steering(finish=set(self.finish), stopped=set(self.stopped), guidance=list(self.guidance))
+        return Steering(
+            finish=set(self.finish),
+            stopped=set(self.stopped),
+            dropped=set(self.dropped),
+            again=list(self.again),
+            guidance=list(self.guidance),
+            limits=self.limits,
+            changes=list(self.changes),
+        )
+
+    def anew(self, seconds: float, words: str) -> "Wishes":
+        """Give what a later attempt heeds: limits and guidance hold; what was stopped, finished or dropped is begun anew."""
+        restart = Change(number=len(self.changes) + 1, seconds=seconds, kind="restart", words=words)
+        return Wishes(guidance=self.guidance, limits=self.limits, changes=(*self.changes, restart))
 
 
 class StoredJob(Frozen):
@@ -95,6 +117,8 @@ class WholeJob(Frozen):
 
 
 LISTED = tuple(tables.jobs.c[name] for name in StoredJob.model_fields)
+EVENTS, WISHES = "dossier_events", "dossier_wishes"
+"""Channels on which PostgreSQL tells other processes at once that a job has news, or that somebody wishes something."""
 BY_AGE = (tables.jobs.c.created.desc(), tables.jobs.c.id.desc())
 
 
@@ -176,12 +200,12 @@ class Store:
         async with self.database.reading() as connection:
             return int((await connection.execute(query)).scalar_one())
 
-    async def states(self, job_ids: Sequence[str]) -> dict[str, WholeJob]:
+    async def states(self, job_ids: Sequence[str]) -> dict[str, StoredJob]:
         """Read how some jobs stand."""
         async with self.database.reading() as connection:
-            query = sa.select(tables.jobs).where(tables.jobs.c.id.in_(job_ids))
+            query = sa.select(*LISTED).where(tables.jobs.c.id.in_(job_ids))
             rows = (await connection.execute(query)).mappings().all()
-        return {row["id"]: _whole(row) for row in rows}
+        return {row["id"]: StoredJob.model_validate(dict(row)) for row in rows}
 
     async def change(self, job_id: str, *, at_attempt: int | None = None, **values: Any) -> bool:
         """Change a job's row; with `at_attempt`, only while it still is at that one. False when it was not."""
@@ -243,6 +267,18 @@ class Store:
                 await connection.execute(sa.delete(table).where(table.c.job_id == job_id))
                 await insert_all(connection, self, table, rows.get(table, ()))
 
+    # ---- words between processes
+
+    async def ring(self, channel: str, job_ids: Sequence[str]) -> None:
+        """Tell other processes that there is news of some jobs; nothing where there are no others."""
+        if self.database.sqlite or not job_ids:
+            return
+        async with self.database.begin() as connection:
+            # Notifying transactions commit one after the other; this one writes nothing that must be on the disk.
+            await connection.execute(sa.text("SET LOCAL synchronous_commit = off"))
+            for job_id in job_ids:
+                await connection.execute(sa.select(sa.func.pg_notify(channel, job_id)))
+
     # ---- wishes of other processes
 
     async def wish(self, job_id: str, verb: str, argument: str = "") -> int:
@@ -250,7 +286,9 @@ class Store:
         values = {"job_id": job_id, "verb": verb, "argument": argument, "at": now()}
         async with self.database.begin() as connection:
             done = await connection.execute(sa.insert(tables.wishes).values(values).returning(tables.wishes.c.id))
-            return int(done.scalar_one())
+            number = int(done.scalar_one())
+        await self.ring(WISHES, [job_id])
+        return number
 
     async def take_wishes(self, executor: str) -> list[Row]:
         """Take the wishes that nobody has taken, oldest first; of jobs that run elsewhere none."""
@@ -290,11 +328,20 @@ class Store:
                 sa.update(tables.workers).where(tables.workers.c.executor == executor).values(**values)
             )
 
-    async def dead(self, before: datetime) -> list[str]:
-        """Take the workers that were last seen before a time off the list, and name them."""
-        async with self.database.begin() as connection:
-            query = sa.delete(tables.workers).where(tables.workers.c.seen < before).returning(tables.workers.c.executor)
-            return list((await connection.execute(query)).scalars())
+    async def living(self, since: datetime) -> list[str]:
+        """Name the workers that were seen since a time."""
+        query = sa.select(tables.workers.c.executor).where(tables.workers.c.seen >= since)
+        async with self.database.reading() as connection:
+            return list((await connection.execute(query.order_by(tables.workers.c.executor))).scalars())
+
+    async def lost(self, before: datetime) -> list[StoredJob]:
+        """List the jobs that run nowhere: their workers were last seen before a time."""
+        workers, jobs = tables.workers, tables.jobs
+        alive = sa.exists().where(workers.c.executor == jobs.c.executor, workers.c.seen >= before)
+        query = sa.select(*LISTED).where(jobs.c.status == "running", ~alive)
+        async with self.database.reading() as connection:
+            rows = (await connection.execute(query)).mappings().all()
+        return [StoredJob.model_validate(dict(row)) for row in rows]
 
 
 async def insert_all(connection: AsyncConnection, store: Store, table: sa.Table, rows: Sequence[Row]) -> None:

@@ -193,7 +193,16 @@ texts = sa.Table(
     metadata,
     sa.Column("hash", sa.String(64), primary_key=True),
     sa.Column("body", sa.LargeBinary, nullable=False, comment="UTF-8; only where there is no shared folder"),
+    sa.Column("at", Moment, comment="when it was last put; null is long ago"),
 )
+
+text_uses = sa.Table(
+    "research_text_uses",
+    metadata,
+    _job(primary_key=True),
+    sa.Column("hash", sa.String(64), primary_key=True, index=True),
+)
+"""Which jobs have read which texts: what nobody has read any more is swept out."""
 
 wishes = sa.Table(
     "research_wishes",

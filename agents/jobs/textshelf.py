@@ -1,5 +1,7 @@
 """Texts and reports in the database: for several machines, which share no folder."""
 
+from collections.abc import Awaitable, Callable, Collection
+from datetime import datetime
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -9,7 +11,7 @@ from agents.contracts.report import ReportDocument
 from agents.errors import SourceError
 from agents.jobs import tables
 from agents.jobs.shelf import Shelf
-from agents.jobs.store import Store
+from agents.jobs.store import Store, now
 
 
 class DatabaseShelf(Shelf):
@@ -21,9 +23,11 @@ class DatabaseShelf(Shelf):
 
     async def put(self, text: str) -> str:
         name = digest(text)
-        row = {"hash": name, "body": text.encode("utf-8", "surrogatepass")}
+        row = {"hash": name, "body": text.encode("utf-8", "surrogatepass"), "at": now()}
+        query = self.store.bare_insert(tables.texts)
+        again = query.on_conflict_do_update(index_elements=["hash"], set_={"at": query.excluded["at"]})
         async with self.store.database.begin() as connection:
-            await connection.execute(self.store.insert(tables.texts), [row])
+            await connection.execute(again, [row])
         return name
 
     async def get(self, text_hash: str) -> str:
@@ -34,8 +38,29 @@ class DatabaseShelf(Shelf):
             raise SourceError(text_hash, "its stored copy is gone")
         return bytes(body).decode("utf-8", "surrogatepass")
 
+    async def drop(self, text_hash: str) -> bool:
+        # Other machines share these texts, and their chats are not known here.
+        return False
+
     async def keep_report(self, document: ReportDocument) -> Path:
         return self.folder
+
+    async def forget_report(self, job_id: str) -> None:
+        """Nothing to do: it goes with its job."""
+
+    async def reports(self, before: datetime) -> list[str]:
+        return []
+
+    async def quoted_in(self, job_ids: Collection[str]) -> set[str]:
+        return set()
+
+    async def sweep(self, in_use: Callable[[Collection[str]], Awaitable[set[str]]], before: datetime) -> int:
+        texts, uses = tables.texts, tables.text_uses
+        old = texts.c.at.is_(None) | (texts.c.at < before)
+        unused = ~sa.exists().where(uses.c.hash == texts.c.hash)
+        async with self.store.database.begin() as connection:
+            done = await connection.execute(sa.delete(texts).where(old, unused))
+        return int(done.rowcount)
 
     async def report(self, job_id: str) -> ReportDocument | None:
         return await self.store.report(job_id)

@@ -46,6 +46,11 @@ class Reply:
     model: str
 
 
+def estimated_tokens(text: str) -> int:
+    """Estimate the tokens of a text in any script: four bytes each."""
+    return len(text.encode("utf-8", "surrogatepass")) // 4 + 1
+
+
 class Model(Protocol):
     """Anything that answers requests."""
 

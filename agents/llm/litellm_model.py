@@ -20,7 +20,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exp
 from agents.budget import Usage
 from agents.contracts.base import Frozen
 from agents.errors import ModelError, ModelFault
-from agents.llm.base import FinishReason, OnText, Reply, Request
+from agents.llm.base import FinishReason, OnText, Reply, Request, estimated_tokens
 from agents.llm.litellm_errors import (
     Failed,
     ResponseForm,
@@ -314,11 +314,6 @@ class LiteLLMModel:
     def _error(self, fault: ModelFault, what: str) -> ModelError:
         notice = notice_for(fault, model=self.name, key_variable=self.key_variable)
         return ModelError(f"{self.name}: {what}", fault=fault, notice=notice, model=self.name)
-
-
-def estimated_tokens(text: str) -> int:
-    """Estimate the tokens of a text in any script: four bytes each."""
-    return len(text.encode("utf-8", "surrogatepass")) // 4 + 1
 
 
 def _whole(response: Any) -> _Answer:

@@ -8,6 +8,7 @@ from agents.contracts.outcome import Outcome
 from agents.contracts.report import Actual, BoundContract, Grade, NodeRow, ReportDocument
 from agents.contracts.source import RejectedSource, SourceCard
 from agents.report.blocks import Block, Heading, Listing, Paragraph, parse, render
+from agents.report.changes import ended_note, reported
 from agents.report.claims import claims_table, truth_lines, truth_reasons, unverified
 from agents.report.composer import Composer, heading_text
 from agents.report.escaping import escape_text, plain_text
@@ -108,7 +109,8 @@ def build(
         limitations=limitations,
         degraded_mode="#DEGRADED_SEARCH" in tags,
         rounds_log=rounds_log(outcome.findings),
-        phase_state=phase_state(outcome.contract, outcome.findings),
+        phase_state=phase_state(outcome.contract, outcome.findings, actual.started_at, outcome.changes),
+        changes=reported(outcome, words),
         insufficient_termination=grade != "complete" and not LIMITS.isdisjoint(tags),
         error_log=_problems(outcome),
         nodes=(
@@ -197,7 +199,7 @@ def _section(composer: Composer, node: Finding, level: int, words: Wording, abov
     if text:
         composer.prose(text, level=level + 1, once=True)
     elif not node.children:
-        note = node.note or words.statuses.get(node.status, "")
+        note = ended_note(node, words) or node.note or words.statuses.get(node.status, "")
         missing = node.status in ("failed", "stopped", "partial") and note
         said = words.section_missing.format(note=escape_text(_sentence(note))) if missing else words.section_empty
         composer.own(Paragraph((said,)))
@@ -249,8 +251,8 @@ def _reasons(outcome: Outcome, words: Wording) -> tuple[str, ...]:
     for top in outcome.findings:
         for node in _short(top):
             if not any(node.title in reason for reason in outcome.reasons):
-                note = _sentence(node.note or words.statuses.get(node.status, node.status))
-                reasons.append(words.part.format(title=node.title.rstrip("."), note=note))
+                note = _sentence(ended_note(node, words) or node.note or words.statuses.get(node.status, node.status))
+                reasons.append(words.part.format(title=node.title.rstrip(".?!"), note=note))
     reasons += [words.seed.format(url=url) for url in outcome.seed_failures]
     if not reasons:
         reasons += [words.step.format(message=problem.message) for problem in outcome.problems]
@@ -258,10 +260,13 @@ def _reasons(outcome: Outcome, words: Wording) -> tuple[str, ...]:
 
 
 def _short(node: Finding) -> Iterator[Finding]:
-    """Find the nodes that are not done, the deepest of each branch: a parent is only short because they are."""
+    """Find the nodes that are not done, the deepest of each branch: a parent is only short because they are.
+
+    A parent is named too where its note says more than what its branches say by themselves.
+    """
     below = [short for child in node.children for short in _short(child)]
     yield from below
-    if node.status != "done" and (not below or node.note):
+    if node.status != "done" and (not below or (node.note and not any(short.title in node.note for short in below))):
         yield node
 
 

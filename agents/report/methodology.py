@@ -1,6 +1,8 @@
 """What the report says about its own making: figures beside the forecast, searches, rejections, assumptions, tags."""
 
+import re
 from collections.abc import Iterable
+from urllib.parse import unquote
 
 from agents.contracts.contract import Forecast, ForecastLine
 from agents.contracts.finding import Finding, SearchRecord
@@ -8,11 +10,15 @@ from agents.contracts.outcome import Outcome
 from agents.contracts.report import Actual, Methodology, Tag
 from agents.contracts.source import RejectedSource, SourceCard
 from agents.report.blocks import Block, Listing, Paragraph, Table
+from agents.report.changes import change_lines, reported
 from agents.report.escaping import escape_text, link
 from agents.report.wording import Wording
 
 LIMITS = frozenset({"#TIME_LIMIT", "#ITERATION_LIMIT", "#TOKEN_LIMIT"})
 """Tags of a run that stopped at a cap."""
+
+_OWN = re.compile(r"(?:library|upload):/[^/]*/")
+"""How addresses of documents of the user's own begin: scheme and folder."""
 
 # Words by which a line of the forecast is recognised, in its name or unit; the order decides where several fit.
 _RECOGNISED: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -48,7 +54,15 @@ def search_lines(records: Iterable[SearchRecord], words: Wording) -> tuple[str, 
 
 def rejected_lines(rejected: Iterable[RejectedSource]) -> tuple[str, ...]:
     """Write each document that was found and not used, with the reason."""
-    return tuple(f"{link(escape_text(source.url), source.url)}: {escape_text(source.reason)}" for source in rejected)
+    return tuple(
+        f"{link(escape_text(_shown(source.url)), source.url)}: {escape_text(source.reason)}" for source in rejected
+    )
+
+
+def _shown(url: str) -> str:
+    """Write an address for people: of a document of the user's own, its name in its folder."""
+    own = _OWN.match(url)
+    return unquote(url[own.end() :]) if own else url
 
 
 def source_lines(cards: Iterable[SourceCard], words: Wording) -> tuple[str, ...]:
@@ -124,6 +138,8 @@ def methodology(
     blocks += introduced(words.assumptions, (escape_text(text) for text in assumptions))
     limits = (escape_text(limit) for query in outcome.contract.brief.queries for limit in query.scope_limits)
     blocks += introduced(words.scope, limits)
+    if outcome.changes:
+        blocks += introduced(*change_lines(reported(outcome, words), words))
     nodes = sum(len(top.walk()) for top in outcome.findings)
     blocks.append(_figures(data, nodes, words))
     blocks += introduced("", (f"`{tag.tag}` {tag.text}" for tag in data.tags))

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from agents.budget import synthesis_reserve_s
+from agents.budget import least, synthesis_reserve_s
+from agents.contracts.change import Change
 from agents.contracts.contract import Contract
 from agents.contracts.decision import RetryEntry
 from agents.contracts.finding import Finding
@@ -17,6 +18,9 @@ from agents.contracts.report import (
     RoundRow,
     TimeBudget,
 )
+
+MAX_ATTEMPTS = 3
+"""Failures after which a key is given up (specification, section 5)."""
 
 
 def rounds_log(findings: Iterable[Finding]) -> tuple[RoundRow, ...]:
@@ -40,22 +44,38 @@ def rounds_log(findings: Iterable[Finding]) -> tuple[RoundRow, ...]:
     )
 
 
-def phase_state(contract: Contract, findings: tuple[Finding, ...]) -> PhaseState:
-    """Describe every node's loop; the job's is the root's, with the retries of all of them."""
+def phase_state(
+    contract: Contract,
+    findings: tuple[Finding, ...],
+    started_at: str | None = None,
+    changes: tuple[Change, ...] = (),
+) -> PhaseState:
+    """Describe every node's loop; the job's is the root's, with the retries of all of them.
+
+    Args:
+        contract: whose caps bound the rounds.
+        findings: of the queries.
+        started_at: when the job was started, as ISO 8601.
+        changes: after the authorization; some may have shortened the time.
+    """
+    authorized_s = None if contract.caps.minutes is None else contract.caps.minutes * 60
+    total_s = least(authorized_s, *(change.limits.seconds for change in changes))
+    budget = TimeBudget(
+        total_minutes=None if total_s is None else total_s / 60,
+        synthesis_reserve_minutes=round(synthesis_reserve_s(total_s) / 60, 3),
+        started_at=started_at,
+    )
     loops = [part for finding in findings for part in finding.walk() if part.rounds]
-    nodes = tuple(NodePhase(node=part.path, research=_state(contract, part, (part,))) for part in loops)
-    roots = tuple(NodePhase(node=part.path, research=_state(contract, part, (part,))) for part in findings)
-    job = _state(contract, findings[0], findings) if findings else ResearchState()
+    nodes = tuple(NodePhase(node=part.path, research=_state(contract, budget, part, (part,))) for part in loops)
+    roots = tuple(NodePhase(node=part.path, research=_state(contract, budget, part, (part,))) for part in findings)
+    job = _state(contract, budget, findings[0], findings) if findings else ResearchState()
     return PhaseState(research=job, nodes=nodes, queries=roots if len(findings) > 1 else ())
 
 
-def _state(contract: Contract, node: Finding, over: tuple[Finding, ...]) -> ResearchState:
-    total_s = None if contract.caps.minutes is None else contract.caps.minutes * 60
+def _state(contract: Contract, budget: TimeBudget, node: Finding, over: tuple[Finding, ...]) -> ResearchState:
     history = tuple(record.decision for record in node.rounds)
     return ResearchState(
-        time_budget=TimeBudget(
-            total_minutes=contract.caps.minutes, synthesis_reserve_minutes=round(synthesis_reserve_s(total_s) / 60, 3)
-        ),
+        time_budget=budget,
         iteration=Iteration(current=len(node.rounds), max=contract.caps.rounds),
         retry_tracking=_tracking(entry for top in over for part in top.walk() for entry in part.attempts),
         gap_analysis=GapAnalysis(loop_decision=history[-1] if history else None, history=history),
@@ -69,6 +89,9 @@ def _tracking(entries: Iterable[RetryEntry]) -> RetryTracking:
     for entry in entries:
         old = found.get(entry.key)
         status = entry.status if old is None or grave[entry.status] > grave[old.status] else old.status
-        found[entry.key] = RetryState(attempts=entry.attempts + (old.attempts if old else 0), status=status)
+        attempts = entry.attempts + (old.attempts if old else 0)
+        if status == "pending" and attempts >= MAX_ATTEMPTS:
+            status = "exhausted"  # branch by branch it was less
+        found[entry.key] = RetryState(attempts=attempts, status=status)
     given_up = sum(1 for state in found.values() if state.status == "exhausted")
     return RetryTracking(subquestions=found, total_exhausted=given_up)

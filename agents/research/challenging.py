@@ -12,7 +12,8 @@ from agents.events import NodeChanged, SearchDone
 from agents.jobs.port import Ctx, Handler
 from agents.research.claims import LedgerClaim, claims_of, evidence_from, facts_for, held_by, settled
 from agents.research.desk import Desk, Searched
-from agents.research.leaf import Setting, spent
+from agents.research.given import Setting
+from agents.research.leaf import spent
 from agents.research.reading import SourceDone, SourceGiven
 from agents.role import Asked
 from agents.roles.challenger import CHALLENGER

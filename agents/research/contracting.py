@@ -1,11 +1,11 @@
-"""The contract: caps from mode or tier, a forecast whose every figure has its basis, and the freezing of both."""
-
-import math
+"""The contract: caps from mode or tier, plans fitted to them, a forecast, and the freezing of all."""
 
 from agents.contracts.base import Frozen, Mode, Tier
 from agents.contracts.brief import Brief
-from agents.contracts.contract import Caps, Contract, Forecast, ForecastLine
+from agents.contracts.contract import Caps, Contract
 from agents.contracts.plan import Leaf, Node, Plan
+from agents.research.forecasting import forecast_of
+from agents.search.base import FILES_NAME, LIBRARY_NAME, SAMPLE_NAME
 
 
 class Bounds(Frozen):
@@ -26,14 +26,6 @@ MODES: dict[Mode, Bounds] = {
     "standard": Bounds(rounds=3, searches=10, sources=15, minutes=5.0),
     "deep": Bounds(rounds=7, searches=15, sources=20, minutes=5.0),
 }
-
-SECONDS_PER_CALL = 4.0
-"""One model call on the longest path: a first guess for a provider that writes 100 tokens a second."""
-TOKENS_PER_SOURCE = 3_000
-TOKENS_PER_SECTION = 2_500
-TOKENS_PER_FRAME = 6_000
-SPREAD = (0.6, 1.5)
-"""A forecast of calls is given as a range around the count that the plan implies."""
 
 
 class Limits(Frozen):
@@ -100,70 +92,13 @@ def fitted(plan: Plan, searches: int, sources: int) -> Plan:
     return Plan.model_validate(plan.model_copy(update={"root": fit(plan.root)}).model_dump())
 
 
-def forecast_of(brief: Brief, plans: tuple[Plan, ...], caps: Caps, *, reasons: bool) -> Forecast:
-    """Forecast nodes, searches, sources, model calls, minutes and cost, each with what it rests on."""
-    nodes = sum(plan.root.nodes() for plan in plans)
-    leaves = [leaf for plan in plans for leaf in plan.root.leaves()]
-    searches = sum(min(leaf.budget.searches, len(leaf.searches)) for leaf in leaves)
-    sources = sum(leaf.budget.sources for leaf in leaves)
-    leads = sum(_leads(plan.root) for plan in plans)
-    calls = sources + len(leaves) + leads + 1
-    path = max(plan.root.depth() for plan in plans) + 3
-    widest = max((leaf.budget.sources for leaf in leaves), default=1)
-    lines = [
-        _line(
-            "Branches",
-            nodes + len(leaves),
-            nodes + len(leaves),
-            f"{nodes} executor{'s' * (nodes != 1)} and {len(leaves)} {'leaf' if len(leaves) == 1 else 'leaves'} of the plan",
-        ),
-        _line("Searches", len(leaves), searches, f"at least one a leaf; {caps.searches} in all is the bound"),
-        _line("Sources read", min(len(leaves), sources), sources, f"up to {widest} a leaf, as far as they exist"),
-    ]
-    if not reasons:
-        lines += [
-            _line("Model calls", 0, 0, "the offline engine quotes; no language model is asked"),
-            _line("Time", 0.02, 0.3, "the offline engine works in seconds", "min"),
-            _line("Cost", 0.0, 0.0, "nothing is bought", "USD"),
-        ]
-    else:
-        tokens = sources * TOKENS_PER_SOURCE + len(leaves) * TOKENS_PER_SECTION + TOKENS_PER_FRAME
-        seconds = path * SECONDS_PER_CALL
-        slow = 2.5 * seconds / 60
-        slow = slow if caps.minutes is None else min(slow, caps.minutes)
-        few, many = SPREAD
-        basis = f"{path} calls in a row at about {SECONDS_PER_CALL:g} s; the time budget is the bound"
-        lines += [
-            _line(
-                "Model calls",
-                math.ceil(calls * few),
-                math.ceil(calls * many),
-                "one a source, one a section, one over all",
-            ),
-            _line(
-                "Tokens", math.floor(tokens * few), math.ceil(tokens * many), "about 3,000 a source and 2,500 a section"
-            ),
-            _line("Time", round(min(seconds / 60, slow), 1), round(slow, 1), basis, "min"),
-            _line("Cost", None, None, "depends on the provider's prices; counted while it runs", "USD"),
-        ]
-    return Forecast(lines=tuple(lines))
-
-
-def _line(name: str, low: float | None, high: float | None, basis: str, unit: str = "") -> ForecastLine:
-    return ForecastLine(name=name, low=low, high=high, unit=unit, basis=basis)
-
-
-def _leads(node: Node) -> int:
-    below = sum(_leads(child) for child in node.children if isinstance(child, Node))
-    return below + (len(node.children) > 2)
-
-
 def make_contract(
     brief: Brief,
     plans: tuple[Plan, ...],
     limits: Limits,
     *,
     reasons: bool,
+    challenge: bool = True,
     models: tuple[str, ...] = (),
     retrievers: tuple[str, ...] = (),
 ) -> Contract:
@@ -175,7 +110,23 @@ def make_contract(
         brief=brief,
         plans=fitting,
         caps=caps,
-        forecast=forecast_of(brief, fitting, caps, reasons=reasons),
-        models=models,
-        retrievers=retrievers,
+        forecast=forecast_of(brief, fitting, caps, reasons=reasons, challenge=challenge),
+        models=tuple(dict.fromkeys((*models, *(name for _, name in brief.models)))),
+        retrievers=searched_in(brief, retrievers),
     )
+
+
+def searched_in(brief: Brief, retrievers: tuple[str, ...]) -> tuple[str, ...]:
+    """Name what a brief searches, of all that the server can.
+
+    The invented sample steps aside for files of the user's own (see `agents.search.given`).
+    """
+    documents = {LIBRARY_NAME, SAMPLE_NAME}
+    names = retrievers
+    if set(brief.places) == {"library"}:
+        names = tuple(name for name in names if name in documents) or (SAMPLE_NAME,)
+    elif set(brief.places) == {"web"}:
+        names = tuple(name for name in names if name not in documents) or retrievers
+    if not brief.files:
+        return names
+    return (FILES_NAME, *(name for name in names if name != SAMPLE_NAME))

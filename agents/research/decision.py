@@ -37,7 +37,7 @@ _TAGS: dict[Cause, str] = {
     "exhausted": "#RETRY_EXHAUSTED",
     "novelty": "#EARLY_STOP",
 }
-_URL = re.compile(r"(?:https?://|library:)[^\s<>\"'“”]+")
+_URL = re.compile(r"(?:https?://|library:|upload:)[^\s<>\"'“”]+")
 _CLOSING = ".,;:!?)]}'"
 
 
@@ -51,6 +51,8 @@ class Decided:
     tag: str
     """Response-awareness tag for Methodology; empty when there is nothing to tell the reader."""
     cause: Cause
+    topics: tuple[str, ...] = ()
+    """What the reflection wants searched and what may still be tried, the next topic first."""
 
 
 def decide(
@@ -133,6 +135,7 @@ def decide(
         reason=reason,
         tag=_TAGS.get(cause, ""),
         cause=cause,
+        topics=tuple(query for query in queries if not _url(query) and not _exhausted(query, given_up)),
     )
 
 

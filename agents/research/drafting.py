@@ -15,7 +15,10 @@ from agents.roles.planner import PLANNER
 from agents.text.words import content_words
 
 PLANNING_SHARE = 0.15
-"""Part of the whole time that planning one level may take."""
+"""Part of the whole time that planning the first level may take; each below it half of the one above: 0.26 for three."""
+
+SEVERAL = 3
+"""Sub-questions from which a leaf may begin with five searches instead of three (specification, section 5)."""
 
 _NOT_A_WORD = re.compile(r"[\W_]+|\.\w{2,5}$")
 
@@ -56,7 +59,13 @@ def plan_level_handler(desk: Desk) -> Handler:
         taken = await ctx.call("survey", "0", take_survey, desk, planning.objective, gives=SurveyTaken, pool="local")
         planning = planning.model_copy(update={"survey": taken.survey})
         asked = await ctx.call(
-            "planner", "0", desk.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), gives=Asked[PlanLevel]
+            "planner",
+            "0",
+            desk.ask,
+            PLANNER,
+            planning,
+            ctx.within(PLANNING_SHARE / 2 ** len(planning.trail)),
+            gives=Asked[PlanLevel],
         )
         level = asked.output
         nodes = [branch for branch in level.branches if branch.kind == "node"]
@@ -151,7 +160,9 @@ def _leaf(branch: Branch, given: LevelGiven, seeds: tuple[str, ...]) -> Leaf:
         searches=searches[:5],
         sources=seeds,
         discovery=branch.discovery,
-        budget=LeafBudget(sources=given.sources_per_leaf, searches=min(3, max(1, len(searches)))),
+        budget=LeafBudget(
+            sources=given.sources_per_leaf, searches=min(5 if len(questions) >= SEVERAL else 3, max(1, len(searches)))
+        ),
     )
 
 

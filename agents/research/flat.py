@@ -11,7 +11,7 @@ from agents.contracts.response import PlanQuery, RunLimits
 from agents.events import NodeChanged
 from agents.jobs.port import Ctx, Handler, Handlers
 from agents.research.challenging import NEW_SOURCES, Challenged, ChallengeGiven, ClaimDone, ClaimGiven
-from agents.research.leaf import LeafGiven
+from agents.research.given import LeafGiven
 
 MAX_ROUNDS = 20
 CORROBORATION: dict[Tier, int] = {"simple": 1, "standard": 2, "deep": 2}

@@ -1,5 +1,6 @@
 """The root of a job: plan if need be, run every query side by side, frame what came of it."""
 
+from agents.budget import Limits as Spending
 from agents.contracts.base import Frozen, Text
 from agents.contracts.brief import Brief, Query
 from agents.contracts.contract import Contract
@@ -15,9 +16,10 @@ from agents.research.curating import UNANSWERING
 from agents.research.desk import Desk
 from agents.research.drafting import Drafted, LevelGiven, as_plan, infeasible
 from agents.research.gates import Thresholds
-from agents.research.leaf import READ_FOR_NOTHING, Setting
+from agents.research.given import NodeGiven, Setting
+from agents.research.leaf import READ_FOR_NOTHING
 from agents.research.looping import LoopSettings
-from agents.research.rounds import NodeGiven
+from agents.research.retrying import Again, ended, without
 from agents.research.truthful import MOVED, challenge_all, checked, rewritten, verdict_lines
 from agents.research.writing import Numbering, facts_behind, prose_of, sources_behind
 from agents.role import Asked
@@ -92,7 +94,7 @@ def draft_handler(desk: Desk, means: Means) -> Handler:
     return Handler(run=run, takes=DraftGiven, gives=QueryDrafted)
 
 
-async def draft_contract(ctx: Ctx, brief: Brief, means: Means) -> Contract:
+async def draft_contract(ctx: Ctx, brief: Brief, means: Means, *, challenge: bool = True) -> Contract:
     """Draft every query's plan side by side and freeze the contract.
 
     Raises:
@@ -109,7 +111,13 @@ async def draft_contract(ctx: Ctx, brief: Brief, means: Means) -> Contract:
             raise NotFeasible(one.reasons, one.splits, query.text)
         plans.append(one.plan)
     return make_contract(
-        brief, tuple(plans), means.limits, reasons=means.reasons, models=means.models, retrievers=means.retrievers
+        brief,
+        tuple(plans),
+        means.limits,
+        reasons=means.reasons,
+        challenge=challenge,
+        models=means.models,
+        retrievers=means.retrievers,
     )
 
 
@@ -122,7 +130,7 @@ def research_handler(desk: Desk, means: Means) -> Handler:
             if given.brief is None:
                 raise BadRequest("There is nothing to research: neither a contract nor a question was given.")
             ctx.emit("stage:planning", JobChanged(status="running", stage="planning"))
-            contract = await draft_contract(ctx, given.brief, means)
+            contract = await draft_contract(ctx, given.brief, means, challenge=given.challenge)
         brief = contract.brief
         ctx.emit("stage:collecting", JobChanged(status="running", stage="collecting"))
         several = len(contract.plans) > 1
@@ -137,10 +145,15 @@ def research_handler(desk: Desk, means: Means) -> Handler:
             )
         results = await ctx.children("node", items, gives=Finding)
         settings = tuple(root.setting for _, root in items)
-        findings = tuple(
-            _failed(f"{ctx.path}/{key}", root.title, result) if isinstance(result, StepFailed) else result
+        found = [
+            ended(f"{ctx.path}/{key}", root.title, "query", result) if isinstance(result, StepFailed) else result
             for (key, root), result in zip(items, results, strict=True)
-        )
+        ]
+        again = Again(ctx)
+        for key, root in items:
+            again.ran("node", key, root)
+        await again.run(found, lambda _: Spending())
+        findings = tuple(without(finding, ctx.dropped) for finding in found)
         challenged = await challenge_all(
             ctx,
             contract,
@@ -204,11 +217,6 @@ def _root(plan: Plan, brief: Brief, several: bool, loop: LoopSettings) -> NodeGi
     )
 
 
-def _failed(path: str, title: str, failure: StepFailed) -> Finding:
-    problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
-    return Finding(path=path, title=title, role="query", status="failed", note=failure.notice, problems=(problem,))
-
-
 async def _frame(
     ctx: Ctx,
     desk: Desk,
@@ -220,7 +228,7 @@ async def _frame(
     """Have the last synthesizer write around the sections; a report is made without it when it fails."""
     findings, counter = held
     parts = _parts(findings)
-    facts = facts_behind(tuple(parts))
+    facts = facts_behind(tuple(parts), desk.context_results)
     if not facts:
         return None, ()
     # What speaks against a claim is shown to the last writer too, although no section cites it yet.
@@ -268,7 +276,12 @@ def _leaves(findings: tuple[Finding, ...]) -> list[Finding]:
 
 def _reasons(findings: tuple[Finding, ...], problems: tuple[Problem, ...]) -> tuple[str, ...]:
     """Say why the report is only partial, branch by branch."""
-    weak = [f"{part.title}: {part.note or part.status}" for part in _leaves(findings) if part.status != "done"]
+    # What the user stopped or dropped is said by the report itself, in its own language.
+    weak = [
+        f"{part.title.rstrip('.?!')}: {part.note or part.status}"
+        for part in _leaves(findings)
+        if part.status != "done" and not part.ended
+    ]
     return (*weak, *(f"Summary and conclusion: {problem.message}" for problem in problems))
 
 
@@ -277,7 +290,7 @@ def _tags(ctx: Ctx, findings: tuple[Finding, ...], contract: Contract, degraded:
     parts = [part for finding in findings for part in finding.walk()]
     problems = {problem.type for part in parts for problem in part.problems}
     raised = {record.tag for part in parts for record in part.rounds}
-    stopped = any(part.status == "stopped" and not part.children for part in parts)
+    stopped = any(part.status == "stopped" and not part.ended and not part.children for part in parts)
     applies = {
         "#RETRY_EXHAUSTED": any(entry.status == "exhausted" for part in parts for entry in part.attempts),
         "#TIME_LIMIT": "#TIME_LIMIT" in raised or (stopped and ctx.collecting_left == 0),

@@ -1,8 +1,9 @@
 """A leaf: search, read a handful of sources side by side, write one section."""
 
-from typing import Literal, TypedDict
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypedDict
 
-from agents.contracts.base import Frozen, QueryType, Text
+from agents.budget import Deadline
 from agents.contracts.decision import RetryEntry
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord, Section, SectionInput
@@ -11,9 +12,10 @@ from agents.contracts.source import Hit, RejectedSource, SearchQuery, Source, So
 from agents.errors import StepFailed
 from agents.events import NodeChanged, Noted, SearchDone, SectionWritten
 from agents.jobs.port import Ctx, Handler
+from agents.jobs.steering import CUT, STOPPED
 from agents.research.desk import Desk, Searched
-from agents.research.looping import LoopSettings
-from agents.research.reading import SourceDone, SourceGiven
+from agents.research.given import LeafGiven, Setting, sub_question
+from agents.research.reading import LATE_FINDING_SHARE, SourceDone, SourceGiven
 from agents.research.reformulating import reformulate
 from agents.research.retries import MAX_ATTEMPTS
 from agents.research.writing import Numbering, plain_section, spread
@@ -27,31 +29,15 @@ SECTION_SHARE = 0.5
 ENOUGH_HITS = 3
 """Fewer distinct hits than this are searched for again in other words (specification, section 11)."""
 
+SHORTENED = "the run was shortened before all its sources were read"
+NOTHING_YET = "you stopped it before it had found anything"
+GIVEN_UP = f"given up after {MAX_ATTEMPTS} failed searches"
 READ_FOR_NOTHING = "read; says nothing to the point"
 
 
-class Setting(Frozen):
-    """What every branch of one query shares."""
-
-    query: Text
-    language: Text = "en"
-    query_type: QueryType = "other"
-    today: str = ""
-    domains: tuple[str, ...] = ()
-    exclude_domains: tuple[str, ...] = ()
-    date_from: str | None = None
-    date_to: str | None = None
-    loop: LoopSettings = LoopSettings()
-
-
-class LeafGiven(Frozen):
-    """One leaf of the plan or of a later round, in its setting."""
-
-    leaf: Leaf
-    setting: Setting
-    parent: str
-    siblings: tuple[str, ...] = ()
-    """Titles of the sections beside this one."""
+def not_begun(ctx: Ctx) -> str:
+    """Say why a leaf made no search at all."""
+    return "not begun: time was up" if ctx.collecting_left == 0 else "not begun: you asked to write from what is there"
 
 
 def composed_rubric(leaf: Leaf, siblings: tuple[str, ...]) -> str:
@@ -84,120 +70,161 @@ def leaf_handler(desk: Desk) -> Handler:
                 ),
             )
 
-        if ctx.finishing or ctx.collecting_left == 0:
-            tell("stopped", "time is kept for writing")
+        late = ctx.collecting_left == 0 and not ctx.finishing
+        if ctx.finishing or ctx.left == 0:
+            tell("stopped", "you asked to finish" if ctx.finishing else "time is kept for writing")
+            return Finding(path=ctx.path, title=leaf.title, role="leaf", status="stopped", note=not_begun(ctx))
+        if given.failures >= MAX_ATTEMPTS and not leaf.sources:
+            tell("failed", GIVEN_UP)
             return Finding(
-                path=ctx.path, title=leaf.title, role="leaf", status="stopped", note="not begun: time was up"
+                path=ctx.path, title=leaf.title, role="leaf", status="failed", note=GIVEN_UP, attempts=given.tried
             )
         urls = list(dict.fromkeys(leaf.sources))
-        records: tuple[SearchRecord, ...] = ()
-        attempts: tuple[RetryEntry, ...] = ()
+        found = Found()
         if leaf.searches:
             tell("searching", leaf.searches[0])
-            hits, records, attempts = await search_for(ctx, desk, given)
-            urls += [hit.url for hit in hits if hit.url not in urls]
+            found = await search_for(ctx, desk, given, ctx.writing(LATE_FINDING_SHARE) if late else ctx.deadline)
+            urls += [hit.url for hit in found.hits if hit.url not in urls]
         urls = urls[: max(leaf.budget.sources, len(leaf.sources))]
-        if urls:
+        if urls and STOPPED not in found.cut:
             tell("reading", f"{len(urls)} {'source' if len(urls) == 1 else 'sources'}")
         done = await ctx.children(
-            "source", [(Source.id_of(url), _to_read(url, given)) for url in urls], gives=SourceDone
+            "source", [(Source.id_of(url), _to_read(url, given, late=late)) for url in urls], gives=SourceDone
         )
         facts, sources, rejected, problems = _gathered(done, urls, ctx.path)
-        problems += [
-            Problem(where=f"{ctx.path}#search", type="SearchError", message=record.failed, retryable=True)
-            for record in records
-            if record.failed
-        ]
-        if not facts:
-            note = _nothing(records, rejected)
-            failed = bool(records) and all(record.failed for record in records)
-            nothing: NodeStatus = "failed" if failed else "empty"
-            tell(nothing, note)
-            return Finding(
-                path=ctx.path,
-                title=leaf.title,
-                role="leaf",
-                status=nothing,
-                note=note,
-                rejected=rejected,
-                searches=records,
-                attempts=attempts,
-                problems=tuple(problems),
-                **spent(ctx, started),
-            )
-        tell("writing", f"from {len(facts)} facts of {len({fact.source_id for fact in facts})} sources")
-        shown = spread(facts)
-        numbering = Numbering(shown, sources)
+        attempts = found.attempts + tuple(
+            RetryEntry(key=url, attempts=0 if one.given_up else 1, status="exhausted" if one.given_up else "pending")
+            for url, one in zip(urls, done, strict=True)
+            if isinstance(one, SourceDone) and one.unread
+        )
+        cut = found.cut | ({one.type for one in done if isinstance(one, StepFailed)} & CUT)
+        written = Written()
+        if facts:
+            if STOPPED not in cut:
+                tell("writing", _kept(len(facts), len({fact.source_id for fact in facts}), "from"))
+            written = await _section(ctx, desk, given, facts, sources)
+            cut |= written.cut
+            problems += written.problems
+            ctx.emit("section", SectionWritten(node=ctx.path, title=leaf.title, words=len(written.markdown.split())))
+        status, note = _graded(found.records, rejected, problems, written if facts else None, len(urls))
+        if STOPPED in cut:
+            status = "stopped"
+            note = f"you stopped it; {len(facts)} facts of {len(sources)} sources were kept" if facts else NOTHING_YET
+        elif cut:
+            status, note = ("partial", note or SHORTENED) if facts else ("stopped", SHORTENED)
+        tell(status, note or _kept(len(facts), len(sources), "kept"))
         stood_in = next((one.stood_in for one in done if isinstance(one, SourceDone) and one.stood_in), "")
-        status: NodeStatus = "done"
-        note = ""
-        try:
-            asked = await ctx.call(
-                "section", "0", desk.ask, SECTION_WRITER, section_input(given, numbering), ctx.last_deadline,
-                gives=Asked[Section],
-            )  # fmt: skip
-            markdown = numbering.to_ids(asked.output.markdown)
-            stood_in = stood_in or asked.stood_in
-        except StepFailed as failure:
-            # The reader gets the words that were found, rather than nothing.
-            markdown, status, note = (
-                plain_section(facts),
-                "partial",
-                "the section could not be written; its quotes are listed",
-            )
-            problems.append(
-                Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
-            )
-        if broken := [problem for problem in problems if problem.type != "SearchError"]:
-            status = "partial"
-            note = note or f"{len(broken)} of {len(urls)} sources could not be worked through"
-        elif problems:
-            status, note = (
-                "partial",
-                f"{sum(1 for record in records if record.failed)} of {len(records)} searches failed",
-            )
-        ctx.emit("section", SectionWritten(node=ctx.path, title=leaf.title, words=len(markdown.split())))
-        tell(status, note or f"kept {len(facts)} facts of {len(sources)} sources")
         return Finding(
             path=ctx.path,
             title=leaf.title,
             role="leaf",
             status=status,
             note=note,
-            markdown=markdown,
+            ended="stopped" if STOPPED in cut else "",
+            markdown=written.markdown,
             facts=facts,
             sources=sources,
             rejected=rejected,
-            searches=records,
+            searches=found.records,
             attempts=attempts,
-            engine_note=stood_in,
-            problems=tuple(problems),
+            attempt_number=attempt_number(attempts, leaf),
+            engine_note=(stood_in or written.stood_in) if facts else "",
+            problems=(*problems, *_failed_searches(ctx.path, found.records)),
             **spent(ctx, started),
         )
 
     return Handler(run=run, takes=LeafGiven, gives=Finding)
 
 
-async def search_for(
-    ctx: Ctx, desk: Desk, given: LeafGiven
-) -> tuple[list[Hit], tuple[SearchRecord, ...], tuple[RetryEntry, ...]]:
+class Written(NamedTuple):
+    """A leaf's section, or what stands in its place."""
+
+    markdown: str = ""
+    stood_in: str = ""
+    problems: tuple[Problem, ...] = ()
+    cut: frozenset[str] = frozenset()
+    by_code: bool = False
+    """The writer failed or was cut off: its quotes are listed."""
+
+
+async def _section(
+    ctx: Ctx, desk: Desk, given: LeafGiven, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...]
+) -> Written:
+    numbering = Numbering(spread(facts, desk.context_results), sources)
+    try:
+        asked = await ctx.call(
+            "section", "0", desk.ask, SECTION_WRITER, section_input(given, numbering), ctx.last_deadline,
+            gives=Asked[Section],
+        )  # fmt: skip
+    except StepFailed as failure:
+        # The reader gets the words that were found, rather than nothing.
+        problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
+        problems = () if failure.type in CUT else (problem,)
+        return Written(plain_section(facts), problems=problems, cut=frozenset({failure.type} & CUT), by_code=True)
+    return Written(numbering.to_ids(asked.output.markdown), asked.stood_in)
+
+
+def _graded(
+    records: tuple[SearchRecord, ...],
+    rejected: tuple[RejectedSource, ...],
+    problems: list[Problem],
+    written: Written | None,
+    tried: int,
+) -> tuple[NodeStatus, str]:
+    """Say how a leaf ended, and what is missing of it."""
+    failed = sum(1 for record in records if record.failed)
+    if written is None:
+        return "failed" if records and failed == len(records) else "empty", _nothing(records, rejected)
+    if written.by_code:
+        return "partial", "the section could not be written; its quotes are listed"
+    if problems:
+        return "partial", f"{len(problems)} of {tried} sources could not be worked through"
+    return ("partial", f"{failed} of {len(records)} searches failed") if failed else ("done", "")
+
+
+def _failed_searches(path: str, records: tuple[SearchRecord, ...]) -> list[Problem]:
+    return [
+        Problem(where=f"{path}#search", type="SearchError", message=record.failed, retryable=True)
+        for record in records
+        if record.failed
+    ]
+
+
+class Found(NamedTuple):
+    """What a leaf's searches came to."""
+
+    hits: Sequence[Hit] = ()
+    records: tuple[SearchRecord, ...] = ()
+    attempts: tuple[RetryEntry, ...] = ()
+    cut: frozenset[str] = frozenset()
+    """Ways in which the user cut searches off; those are no failures."""
+
+
+async def search_for(ctx: Ctx, desk: Desk, given: LeafGiven, deadline: Deadline) -> Found:
     """Search with the planned texts side by side; too little found is searched again in other words (tier 2)."""
     leaf = given.leaf
     at_most = min(leaf.budget.searches, given.setting.loop.searches_per_leaf)
     texts = list(leaf.searches[:at_most])
     lists: list[tuple[Hit, ...]] = []
     records: list[SearchRecord] = []
+    cut: set[str] = set()
+    before = given.failures
+    if before and (wording := reformulate(texts[0], before, earlier=texts)):
+        texts = [wording, *texts[1:]]  # a further try uses other words
+    texts = texts[: max(0, MAX_ATTEMPTS - before)] if before else texts
 
     async def make(batch: list[str], first: int) -> None:
         results = await ctx.fan(
             "search",
             desk.search,
-            [(f"q{first + n}", _query(given.setting, text), ctx.deadline) for n, text in enumerate(batch)],
+            [(f"q{first + n}", _query(given.setting, text), deadline) for n, text in enumerate(batch)],
             gives=Searched,
             pool="web",
         )
         for number, (text, result) in enumerate(zip(batch, results, strict=True), start=first):
-            if isinstance(result, StepFailed):
+            if isinstance(result, StepFailed) and result.type in CUT:
+                cut.add(result.type)
+            elif isinstance(result, StepFailed):
                 ctx.emit(
                     f"failed:q{number}", SearchDone(node=ctx.path, text=text, provider="", hits=0, failed=result.notice)
                 )
@@ -207,8 +234,8 @@ async def search_for(
                 records.append(SearchRecord(text=text, provider=result.result.provider, hits=len(result.result.hits)))
 
     await make(texts, 0)
-    attempt = 1
-    while len(texts) < given.setting.loop.searches_per_leaf and attempt < MAX_ATTEMPTS:
+    attempt = 1 + before
+    while texts and len(texts) < given.setting.loop.searches_per_leaf and attempt < MAX_ATTEMPTS and not cut:
         if len({hit.url for hits in lists for hit in hits}) >= ENOUGH_HITS or ctx.finishing or ctx.collecting_left == 0:
             break
         wording = reformulate(texts[0], attempt, earlier=texts)
@@ -218,19 +245,23 @@ async def search_for(
         ctx.emit(f"again:{attempt}", Noted(node=ctx.path, text=f"Little found; searching again as “{wording}”."))
         await make([wording], len(texts))
         texts.append(wording)
-    failed = sum(1 for record in records if record.failed)
+    failed = before + sum(1 for record in records if record.failed)
     answered = any(not record.failed for record in records)
     entries: tuple[RetryEntry, ...] = ()
     if failed:
         status: Literal["pending", "complete", "exhausted"] = (
             "complete" if answered else "exhausted" if failed >= MAX_ATTEMPTS else "pending"
         )
-        entries = (
-            RetryEntry(key=leaf.questions[0] if leaf.questions else leaf.objective, attempts=failed, status=status),
-        )
+        entries = (RetryEntry(key=sub_question(leaf), attempts=failed, status=status),)
     if records and not any(record.failed or record.hits for record in records):
         ctx.emit("none", Noted(node=ctx.path, text=f"No document matches “{texts[0]}”."))
-    return fused(lists), tuple(records), entries
+    return Found(fused(lists), tuple(records), entries, frozenset(cut))
+
+
+def attempt_number(attempts: tuple[RetryEntry, ...], leaf: Leaf) -> int:
+    """Number the attempt that a leaf's searches came to."""
+    failed = sum(entry.attempts for entry in attempts if entry.key == sub_question(leaf))
+    return min(failed + 1, MAX_ATTEMPTS)
 
 
 def _query(setting: Setting, text: str) -> SearchQuery:
@@ -256,7 +287,7 @@ def fused(lists: list[tuple[Hit, ...]], k: int = 60) -> list[Hit]:
     return [first[key] for key in sorted(first, key=lambda key: -score[key])]
 
 
-def _to_read(url: str, given: LeafGiven) -> SourceGiven:
+def _to_read(url: str, given: LeafGiven, *, late: bool) -> SourceGiven:
     leaf, setting = given.leaf, given.setting
     return SourceGiven(
         url=url,
@@ -266,6 +297,7 @@ def _to_read(url: str, given: LeafGiven) -> SourceGiven:
         rubric=composed_rubric(leaf, given.siblings),
         language=setting.language,
         today=setting.today,
+        late=late,
     )
 
 
@@ -295,6 +327,8 @@ def _gathered(
     problems: list[Problem] = []
     texts: dict[str, str] = {}
     for url, one in zip(urls, done, strict=True):
+        if isinstance(one, StepFailed) and one.type in CUT:
+            continue
         if isinstance(one, StepFailed):
             problems.append(Problem(where=one.key, type=one.type, message=one.notice, retryable=one.retryable))
         elif one.problem is not None:
@@ -314,12 +348,22 @@ def _gathered(
     return tuple(facts.values()), tuple(sources.values()), tuple(rejected), problems
 
 
+def _kept(facts: int, sources: int, verb: str) -> str:
+    return f"{verb} {facts} fact{'s' * (facts != 1)} of {sources} source{'s' * (sources != 1)}"
+
+
 def _nothing(records: tuple[SearchRecord, ...], rejected: tuple[RejectedSource, ...]) -> str:
     if records and all(record.failed for record in records):
         return "every search failed"
     if not rejected:
         return "no document matches"
     read = sum(1 for one in rejected if one.reason == READ_FOR_NOTHING)
+    if read == len(rejected):
+        return (
+            f"{read} documents read, none says anything to the point"
+            if read > 1
+            else "the one document found says nothing to the point"
+        )
     unread = len(rejected) - read
     parts = [f"{read} read, none says anything to the point"] if read else []
     parts += [f"{unread} could not be used"] if unread else []

@@ -1,7 +1,9 @@
 """The arithmetic of a node's rounds: what is proposed, what counts as found, what a round changed. Pure."""
 
+from collections import Counter
+
 from agents.contracts.base import Frozen
-from agents.contracts.decision import LoopDecision, ReflectionResponse
+from agents.contracts.decision import LoopDecision
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
 from agents.contracts.plan import Leaf, LeafBudget, Node
@@ -13,6 +15,7 @@ from agents.research.topics import THRESHOLD
 LOWERED = 0.02
 """By how much confidence must fall, without more coverage, for a round not to be adopted."""
 MAX_STATEMENTS = 60
+"""Statements that the reflector is shown whole; of the others it is told where they are from."""
 TITLE_CHARS = 90
 
 
@@ -43,17 +46,24 @@ def topics_of(children: tuple[Leaf | Node, ...]) -> dict[str, Leaf | Node]:
     return named
 
 
-def next_leaves(decision: LoopDecision, reflection: ReflectionResponse, budget: LeafBudget) -> tuple[Leaf, ...]:
-    """Turn what the reflection wants next into leaves of the same node; never into executors."""
-    topics = list(
-        dict.fromkeys(q.strip() for q in (decision.nextSearchTopic or "", *reflection.new_queries) if q.strip())
-    )
+def next_leaves(
+    decision: LoopDecision, wanted: tuple[str, ...], gaps: tuple[str, ...], budget: LeafBudget
+) -> tuple[Leaf, ...]:
+    """Turn what the reflection wants next into leaves of the same node; never into executors.
+
+    Args:
+        decision: of the round that ended.
+        wanted: topics that may still be tried.
+        gaps: what is open.
+        budget: of each leaf.
+    """
+    topics = list(dict.fromkeys(q.strip() for q in (decision.nextSearchTopic or "", *wanted) if q.strip()))
     leaves = [
         Leaf(title=_title(topic), objective=topic, questions=(topic,), searches=(topic,), budget=budget)
         for topic in topics
     ]
     if decision.urlToSearch:
-        about = topics[0] if topics else reflection.gaps[0]
+        about = topics[0] if topics else gaps[0]
         leaves.insert(
             0,
             Leaf(
@@ -86,8 +96,13 @@ def sources_of(findings: tuple[Finding, ...]) -> tuple[SourceCard, ...]:
 def statements_of(findings: tuple[Finding, ...]) -> tuple[str, ...]:
     """Put what was found into lines for the reflector, most certain first, with the source behind each."""
     titles = {card.id: card.title for card in sources_of(findings)}
-    facts = sorted(facts_of(findings), key=lambda fact: -fact.confidence)[:MAX_STATEMENTS]
-    return tuple(f"{fact.statement} [{titles[fact.source_id]}]" for fact in facts)
+    facts = sorted(facts_of(findings), key=lambda fact: -fact.confidence)
+    # What is not shown is named by its source: the reflector knows that there is more, and where.
+    more = Counter(titles[fact.source_id] for fact in facts[MAX_STATEMENTS:])
+    return (
+        *(f"{fact.statement} [{titles[fact.source_id]}]" for fact in facts[:MAX_STATEMENTS]),
+        *(f"{count} more, not shown [{title}]" for title, count in more.items()),
+    )
 
 
 def retries_of(findings: tuple[Finding, ...]) -> Retries:
@@ -114,6 +129,12 @@ def delta(before: Success | None, after: Success, new_facts: int, new_sources: i
     confidence = f"confidence {before.confidence if before else 0:.2f} to {after.confidence:.2f}"
     skips = f", {skipped} repeated {'topic' if skipped == 1 else 'topics'} skipped" if skipped else ""
     return f"{new_facts} new facts from {new_sources} new sources: {coverage}, {confidence}{skips}."
+
+
+def nothing_answers(findings: tuple[Finding, ...]) -> bool:
+    """Tell whether all searches of these findings failed, so that nothing was found."""
+    searches = [record for finding in findings for part in finding.walk() for record in part.searches]
+    return bool(searches) and all(record.failed for record in searches) and not facts_of(findings)
 
 
 def unused(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

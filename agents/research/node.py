@@ -5,8 +5,9 @@ from agents.errors import StepFailed
 from agents.events import NodeChanged
 from agents.jobs.port import Ctx, Handler
 from agents.research.desk import Desk
+from agents.research.given import NodeGiven
 from agents.research.leaf import spent
-from agents.research.rounds import COVERED, NodeGiven, Rounds, Tell
+from agents.research.rounds import COVERED, Rounds, Tell
 from agents.research.writing import Numbering, facts_behind, prose_of, sources_behind
 from agents.role import Asked
 from agents.roles.synthesizer import LEAD_WRITER
@@ -79,7 +80,7 @@ async def _lead(
     ctx: Ctx, desk: Desk, given: NodeGiven, written: tuple[Finding, ...]
 ) -> tuple[str, tuple[Problem, ...]]:
     """Have the branch opened by what its parts say together; without it the parts still stand."""
-    numbering = Numbering(facts_behind(written), sources_behind(written))
+    numbering = Numbering(facts_behind(written, desk.context_results), sources_behind(written))
     asked_for = LeadInput(
         query=given.setting.query,
         title=given.title,
@@ -105,7 +106,8 @@ def graded(findings: tuple[Finding, ...]) -> tuple[NodeStatus, str]:
         return "done", ""
     if all(status == "failed" for status in statuses):
         return "failed", "every branch failed"
-    if all(status in {"empty", "stopped", "failed"} for status in statuses):
+    if all(status in {"empty", "stopped", "failed"} for status in statuses) and not any(map(prose_of, findings)):
         return ("empty", "no branch found anything to the point") if "empty" in statuses else ("stopped", "not begun")
-    weak = [finding for finding in findings if finding.status != "done"]
+    # What the user stopped or dropped says so itself.
+    weak = [finding for finding in findings if finding.status != "done" and not finding.ended]
     return "partial", "; ".join(f"{finding.title}: {finding.note or finding.status}" for finding in weak[:3])

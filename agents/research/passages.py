@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 
 from agents.contracts.fact import NumberedSentence
 from agents.contracts.source import SentenceSpan
@@ -25,9 +26,18 @@ def choose(
         for span in spans
         if text[span.start : span.end].strip()
     ]
+    return choose_among(numbered, questions, max_chars)
+
+
+def choose_among(
+    numbered: Sequence[NumberedSentence], questions: tuple[str, ...], max_chars: int
+) -> tuple[NumberedSentence, ...]:
+    """Choose passages among sentences that are numbered already (see `choose`)."""
     if sum(len(sentence.text) for sentence in numbered) <= max_chars:
         return tuple(numbered)
-    windows = [numbered[at : at + WINDOW] for at in range(0, len(numbered), WINDOW)]
+    # Fewer sentences to a passage where little fits, so that the opening does not take all of it.
+    window = WINDOW if max_chars >= MAX_CHARS // 4 else WINDOW // 4
+    windows = [numbered[at : at + window] for at in range(0, len(numbered), window)]
     bags = [Counter(word for sentence in window for word in content_words(sentence.text)) for window in windows]
     wanted = {word for question in questions for word in content_words(question)}
     rarity = {word: math.log(1 + len(bags) / (1 + sum(word in bag for bag in bags))) for word in sorted(wanted)}

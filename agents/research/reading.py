@@ -18,7 +18,8 @@ from agents.contracts.source import SentenceSpan, Source, SourceCard
 from agents.errors import StepFailed
 from agents.events import Charged, SourceRead, SourceRejected
 from agents.jobs.port import Ctx, Handler
-from agents.research.desk import Desk, Fetched
+from agents.jobs.steering import CUT, RULED_OUT
+from agents.research.desk import GIVEN_UP, Desk, Fetched
 from agents.research.passages import MAX_CHARS, choose
 from agents.research.quotes import fact_of
 from agents.role import Asked
@@ -29,6 +30,10 @@ LOW_CONFIDENCE = 0.4
 """Below it, a fact that answers a question sets off the extractor's insights."""
 MAX_FACTS = 10
 """Facts of one source for one leaf."""
+LATE_SHARE = 0.3
+"""Part of the time kept for writing in which a branch that came too late may still have a source read by the model."""
+LATE_FINDING_SHARE = 0.6
+"""The same for searching and fetching: without them there is nothing to write at all."""
 QUICK_FACTS, QUICK_CHARS = 4, 6_000
 """The same for a quick scan, and characters that it is shown."""
 
@@ -45,6 +50,8 @@ class SourceGiven(Frozen):
     today: str = ""
     quick: bool = False
     """A look at whether it is worth reading, not the reading itself."""
+    late: bool = False
+    """Time for collecting is up, but nothing was read: a part of the time kept for writing may be used."""
 
 
 class SourceDone(Frozen):
@@ -55,6 +62,10 @@ class SourceDone(Frozen):
     problem: Problem | None = None
     """A failure on our side or the model's, as against a document that cannot be used."""
     stood_in: str = ""
+    unread: bool = False
+    """The fetch failed, or was not tried any more."""
+    given_up: bool = False
+    """It failed so often before that it was not tried any more."""
 
 
 class Extracted(Charged):
@@ -65,7 +76,12 @@ class Extracted(Charged):
 
 
 async def extract(desk: Desk, card: SourceCard, given: SourceGiven, deadline: Deadline) -> Extracted:
-    """Show a source to the extractor and hold what it points at against the text: the body of a step."""
+    """Show a source to the extractor and hold what it points at against the text: the body of a step.
+
+    Raises:
+        SourceError: a limit that the user set since it was fetched rules it out.
+    """
+    desk.allow(card.url, card.published)
     source = await desk.text_of(card)
     sentences = spans(source.text)
     questions = given.spec.questions if given.spec else given.questions
@@ -89,6 +105,7 @@ async def extract(desk: Desk, card: SourceCard, given: SourceGiven, deadline: De
         ),
         deadline,
     )
+    desk.allow(card.url, card.published)  # it may have been ruled out while it was read
     return Extracted(
         reading=_held_against(asked.output, source, sentences, given, questions), asked=asked, usage=asked.usage
     )
@@ -170,14 +187,26 @@ def source_handler(desk: Desk) -> Handler:
 
     async def run(ctx: Ctx, given: SourceGiven) -> SourceDone:
         leaf = ctx.path.rsplit("/", 1)[0]
+        finding = ctx.writing(LATE_FINDING_SHARE) if given.late else ctx.deadline
+        deadline = ctx.writing(LATE_SHARE) if given.late else ctx.deadline
         try:
-            fetched = await ctx.call("fetch", "0", desk.fetch, given.url, ctx.deadline, gives=Fetched, pool="web")
+            fetched = await ctx.call("fetch", "0", desk.fetch, given.url, finding, gives=Fetched, pool="web")
         except StepFailed as failure:
-            return _refused(ctx, leaf, given, failure)
+            if failure.type in CUT:
+                raise
+            desk.note_unread(given.url, ctx.path, failure)
+            unread = failure.type == "SourceError" and not failure.message.endswith(RULED_OUT)
+            return _refused(ctx, leaf, given, failure).model_copy(
+                update={"unread": unread, "given_up": failure.message.endswith(GIVEN_UP)}
+            )
         try:
-            done = await ctx.call("extract", "0", extract, desk, fetched.card, given, ctx.deadline, gives=Extracted)
+            done = await ctx.call("extract", "0", extract, desk, fetched.card, given, deadline, gives=Extracted)
         except StepFailed as failure:
+            if failure.type in CUT:
+                raise
             refused = _refused(ctx, leaf, given, failure)
+            if failure.type == "SourceError":
+                return refused
             problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
             return refused.model_copy(update={"card": fetched.card, "problem": problem})
         if event := done.asked.as_event(leaf):

@@ -3,12 +3,13 @@
 New topics become leaves of the same executor, never executors: rounds add breadth, depth is the plan's alone.
 """
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
 from agents.budget import Limits
-from agents.contracts.base import Frozen, Text
+from agents.contracts.base import Frozen
 from agents.contracts.decision import ReflectionInput, ReflectionResponse, RoundRecord, SkippedTopic
 from agents.contracts.finding import Finding, Problem
 from agents.contracts.plan import Leaf, LeafBudget, Node, Phase
@@ -19,12 +20,13 @@ from agents.jobs.port import Ctx
 from agents.research.curating import fed
 from agents.research.decision import Decided, decide
 from agents.research.desk import Desk, Dispatched
-from agents.research.leaf import LeafGiven, Setting
+from agents.research.given import LeafGiven, NodeGiven
 from agents.research.looping import (
     delta,
     facts_of,
     lowered,
     next_leaves,
+    nothing_answers,
     retries_of,
     sources_of,
     statements_of,
@@ -32,37 +34,27 @@ from agents.research.looping import (
     unused,
 )
 from agents.research.novelty import novelty
+from agents.research.retrying import Again, ended
+from agents.research.shares import Left, PhaseLeft, leaf_limits, least, round_limits
 from agents.research.success import Success, met
 from agents.role import Asked
 from agents.roles.reflector import REFLECTOR
 
+log = logging.getLogger(__name__)
+
 Tell = Callable[[str, str, str], None]
 """Tell a state, what is done now and why, under a key of its own."""
 
+GOES_ON = frozenset({"sufficient", "criteria", "no_gaps", "novelty", "iterations"})
+"""Ends of a phase that another may follow; whether rounds are left for it is seen when it begins."""
 COVERED = "other branches already cover all its topics"
 """Note of an executor whose every topic was a repeat: it made no search, and is taken out of the tree again."""
 REFLECTION_SHARE = 0.1
 """Part of the whole time that one reflection may take."""
-MIN_ROUND_SHARE = 0.6
-"""Part of the time left that a round may take while others may follow; what it leaves goes to the next."""
 SWEEP_SHARE = 0.4
 """Part of a round's time that its discovery leaves may take before the leaves that they feed."""
 LONGEST_SWEEP_S = 240.0
 """Seconds for the same where the job has no limit of time, those kept for writing included."""
-
-
-class NodeGiven(Frozen):
-    """One executor of the plan, in its setting."""
-
-    node: Node
-    setting: Setting
-    parent: str
-    role: Literal["query", "node"] = "node"
-    """`query` for the root executor of a query."""
-    lead: bool = True
-    """False where a synthesizer above writes over these results anyway."""
-    title: Text
-    siblings: tuple[str, ...] = ()
 
 
 class Rounds:
@@ -81,12 +73,15 @@ class Rounds:
         self.gaps: tuple[str, ...] = ()
         self._proposed: tuple[Leaf | Node, ...] = given.node.children
         self._notes = ""
+        self._of_phase = PhaseLeft(given.node.phases[0], ctx.elapsed, 0)
         self._before: Success | None = None
         self._reflection: ReflectionResponse | None = None
+        self._again = Again(ctx)
 
     async def phase(self, phase: Phase) -> bool:
         """Run one phase to its end; False when nothing may follow it (time, cap, or the user's wish)."""
         in_phase = 0
+        self._of_phase = PhaseLeft(phase, self.ctx.elapsed, self.ctx.budget.spent.tokens)
         while True:
             in_phase += 1
             left = self.loop.max_rounds - len(self.records)
@@ -95,13 +90,14 @@ class Rounds:
             decided = await self._round(phase, in_phase, min(phase.max_iterations, in_phase + left - 1))
             if not decided.decision.shouldContinue:
                 self._proposed = self._next(decided)
-                return decided.cause in {"sufficient", "criteria", "no_gaps", "novelty"} and bool(self._proposed)
+                in_time = decided.cause == "time" and self.ctx.collecting_left != 0  # of the phase alone it is up
+                return (in_time or decided.cause in GOES_ON) and bool(self._proposed)
             self._proposed = self._next(decided)
 
     def _next(self, decided: Decided) -> tuple[Leaf | Node, ...]:
         if self._reflection is None:
             return ()
-        return next_leaves(decided.decision, self._reflection, self._budget())
+        return next_leaves(decided.decision, decided.topics, self._reflection.gaps, self._budget())
 
     def _budget(self) -> LeafBudget:
         leaves = self.given.node.leaves()
@@ -110,8 +106,10 @@ class Rounds:
     async def _round(self, phase: Phase, in_phase: int, max_rounds: int) -> Decided:
         number = len(self.records) + 1
         chosen, dispatch = await self._dispatch(number)
-        new = await self._run(chosen, number, last=in_phase >= max_rounds)
-        self.findings.extend(new)
+        last, before = in_phase >= max_rounds, len(self.findings)
+        self.findings.extend(await self._run(chosen, number, last=last))
+        await self._again.run(self.findings, lambda children: self._share(children, last=last))
+        new = tuple(self.findings[before:])
         said = "\n".join(fact.statement for fact in facts_of(new))
         fresh = novelty(said, self._notes) if self._notes else (1.0 if said else 0.0)
         known = {fact.id for fact in facts_of(tuple(self.findings[: len(self.findings) - len(new)]))}
@@ -122,13 +120,16 @@ class Rounds:
         adopted = not lowered(self._before, after)
         if not adopted:
             self.findings[len(self.findings) - len(new) :] = unused(new)
-        self._reflection = await self._reflect(after, number, max_rounds, in_phase, dispatch)
+        ends = in_phase >= max_rounds or after.met
+        if phase is not self.given.node.phases[-1] and number < self.loop.max_rounds:
+            ends = False  # the next phase works on what the reflection asks for
+        self._reflection = None if ends else await self._reflect(after, number, max_rounds, dispatch)
         decided = decide(
             iteration=in_phase,
             max_iterations=max(1, max_rounds),
             reflection=self._reflection,
-            left_s=self.ctx.collecting_left,
-            reserve_s=0.0 if self.ctx.collecting_left else 1.0,
+            left_s=(left := least(self.ctx.collecting_left, self._of_phase.seconds(self.ctx.elapsed))),
+            reserve_s=0.0 if left else 1.0,
             retries=retries_of(everything),
             criteria_met=after.met,
             novelty=None if number == 1 else fresh,
@@ -140,6 +141,8 @@ class Rounds:
         if decided.decision.timeRemainingMinutes is not None and self.ctx.left is not None:
             whole = round(self.ctx.left / 60, 2)
             decided = _with_time(decided, whole)
+        if decided.cause == "novelty":
+            log.info("%s, round %d: %s", self.ctx.path, number, decided.reason)
         self.gaps = decided.decision.gaps or after.missing
         record = RoundRecord(
             node=self.ctx.path,
@@ -176,6 +179,7 @@ class Rounds:
         for skip in dispatch.skipped:
             text = f"Skipped “{skip.topic}”. {skip.explanation}"
             self.ctx.emit(f"skipped:{number}:{skip.topic}", Noted(node=self.ctx.path, text=text))
+            log.info("%s: %s", self.ctx.path, text)
         chosen: list[tuple[str, Leaf | Node]] = []
         for place, (topic, child) in enumerate(topics.items()):
             if isinstance(child, Node) or topic in dispatch.chosen:
@@ -201,15 +205,18 @@ class Rounds:
             )
             ctx.emit(f"queued:{key}", queued)
             siblings = (*given.siblings, *(title for title in titles if title != child.title))
+            below: LeafGiven | NodeGiven
             if isinstance(child, Leaf):
-                items.append(
-                    (runs, key, LeafGiven(leaf=child, setting=given.setting, parent=ctx.path, siblings=siblings))
+                below = LeafGiven(
+                    leaf=child, setting=given.setting, parent=ctx.path, siblings=siblings, tried=given.tried
                 )
             else:
                 below = NodeGiven(
-                    node=child, setting=given.setting, parent=ctx.path, title=child.title, siblings=given.siblings
-                )
-                items.append((kind, key, below))
+                    node=child, setting=given.setting, parent=ctx.path, title=child.title, siblings=given.siblings,
+                    tried=given.tried,
+                )  # fmt: skip
+            items.append((runs, key, below))
+            self._again.ran(runs, key, below)
         results = await self._sweeps_first(items, last=last)
         findings: list[Finding] = []
         for (kind_, key, _), (_, child), result in zip(items, chosen, results, strict=True):
@@ -227,7 +234,7 @@ class Rounds:
         limits = self._share(len(items), last=last)
         sweeps = [item for item in items if item[0] == "scout"]
         if not sweeps or len(sweeps) == len(items):
-            return await self.ctx.children_of(items, gives=Finding, limits=limits)
+            return await self.ctx.children_of(items, gives=Finding, limits=limits, own=self._own(items, limits))
         kept_s = 0.0 if self.ctx.left is None else self.ctx.left - (self.ctx.collecting_left or 0)
         box = (
             kept_s + SWEEP_SHARE * max(0.0, limits.seconds - kept_s) if limits.seconds is not None else LONGEST_SWEEP_S
@@ -236,39 +243,46 @@ class Rounds:
         lists = [found.shortlist for found in swept if isinstance(found, Finding) and found.shortlist]
         chosen = tuple({one.url: one for found in lists for one in found.kept}.values())
         others = fed_with(chosen, [item for item in items if item[0] != "scout"])
-        worked = await self.ctx.children_of(others, gives=Finding, limits=self._share(len(others), last=last))
-        first, then = iter(swept), iter(worked)
-        return [next(first) if kind == "scout" else next(then) for kind, _, _ in items]
+        worked = await self.ctx.children_of(
+            others, gives=Finding, limits=(then := self._share(len(others), last=last)), own=self._own(others, then)
+        )
+        first, second = iter(swept), iter(worked)
+        return [next(first) if kind == "scout" else next(second) for kind, _, _ in items]
 
     def _failed(self, key: str, title: str, role: Literal["leaf", "node"], failure: StepFailed) -> Finding:
-        path = f"{self.ctx.path}/{key}"
-        stopped = failure.type == "Stopped"
-        problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
+        finding = ended(f"{self.ctx.path}/{key}", title, role, failure)
         self.ctx.emit(
             f"failed:{key}",
             NodeChanged(
-                node=path, parent=self.ctx.path, role=role, title=title, state="stopped" if stopped else "failed",
-                doing=failure.notice,
+                node=finding.path, parent=self.ctx.path, role=role, title=title,
+                state="stopped" if finding.ended else "failed", doing=finding.note,
             ),
         )  # fmt: skip
-        return Finding(
-            path=path, title=title, role=role, status="stopped" if stopped else "failed", note=failure.notice,
-            problems=() if stopped else (problem,),
-        )  # fmt: skip
+        return finding
+
+    def _left(self) -> Left:
+        return Left(self.ctx.left, self.ctx.collecting_left, self.ctx.budget.tokens_left())
 
     def _share(self, children: int, *, last: bool) -> Limits:
-        """Fair shares: equal tokens side by side; of the time left, a part while other rounds may follow."""
-        tokens = self.ctx.budget.tokens_left()
-        left = self.ctx.left
-        seconds = None if left is None or last else max(left * MIN_ROUND_SHARE, left - (self.ctx.collecting_left or 0))
-        return Limits(seconds=seconds, tokens=None if tokens is None else max(1, tokens // max(1, children)))
+        """Give each child its share of what job, node and phase have left."""
+        phase, ctx = self._of_phase, self.ctx
+        seconds, tokens = phase.seconds(ctx.elapsed), phase.tokens(ctx.budget.spent.tokens)
+        return round_limits(self._left(), seconds, tokens, children, last=last)
+
+    def _own(self, items: list[tuple[str, str, Frozen]], limits: Limits) -> dict[str, Limits]:
+        """Narrow the shares of leaves to their own budgets."""
+        kept = self._left().kept
+        leaves = {key: given.leaf for _, key, given in items if isinstance(given, LeafGiven)}
+        return {key: leaf_limits(limits, leaf.budget, kept) for key, leaf in leaves.items()}
 
     async def _reflect(
-        self, after: Success, number: int, max_rounds: int, in_phase: int, dispatch: Dispatched
+        self, after: Success, number: int, max_rounds: int, dispatch: Dispatched
     ) -> ReflectionResponse | None:
         """Ask the reflector where its answer can change the decision; a failure ends the loop and loses nothing."""
         ctx, setting = self.ctx, self.given.setting
-        hopeless = in_phase >= max_rounds or ctx.finishing or ctx.collecting_left == 0 or after.met
+        hopeless = ctx.finishing or ctx.collecting_left == 0
+        # Where every search failed and nothing is known, other topics would fail alike (the leaves tried other words).
+        hopeless = hopeless or nothing_answers(tuple(self.findings))
         if hopeless:
             return None
         given = ReflectionInput(
@@ -281,7 +295,7 @@ class Rounds:
             exhausted=retries_of(tuple(self.findings)).exhausted(),
             guidance=dispatch.guidance,
             round=number,
-            max_rounds=max_rounds,
+            max_rounds=max(number, max_rounds),
             minutes_left=None if ctx.left is None else round(ctx.left / 60, 1),
             language=setting.language,
             query_type=setting.query_type,
@@ -318,5 +332,4 @@ def _summary(new: tuple[Finding, ...], facts: int) -> str:
 
 
 def _with_time(decided: Decided, minutes: float) -> Decided:
-    decision = decided.decision.model_copy(update={"timeRemainingMinutes": minutes})
-    return Decided(decision=decision, reason=decided.reason, tag=decided.tag, cause=decided.cause)
+    return replace(decided, decision=decided.decision.model_copy(update={"timeRemainingMinutes": minutes}))

@@ -3,8 +3,9 @@
 import re
 
 from agents.budget import Deadline, NoDeadline
-from agents.contracts.base import Frozen, Mode, QueryType, Text, Tier
+from agents.contracts.base import Frozen, Mode, QueryType, Role, Text, Tier
 from agents.contracts.brief import Brief, Query, ScopingInput, ScopingTurn, Turn
+from agents.contracts.source import OwnFile, Place
 from agents.errors import BadRequest
 from agents.llm.base import OnText
 from agents.research.command import DEFAULT_MINUTES
@@ -41,6 +42,14 @@ class Scope(Frozen):
     date_from: str | None = None
     date_to: str | None = None
     seed_urls: tuple[str, ...] = ()
+    files: tuple[OwnFile, ...] = ()
+    """The user's own files, in the order they were given."""
+    places: tuple[Place, ...] = ()
+    """Where to search; empty for wherever the server can."""
+    models: tuple[tuple[Role, Text], ...] = ()
+    """Models the user chose for roles."""
+    preset: tuple[str, ...] = ()
+    """What of this came from the user's settings and was not said in the talk: `time`, `exclude` and so on."""
 
     @property
     def feasible(self) -> bool:
@@ -76,6 +85,9 @@ class Scope(Frozen):
             date_from=self.date_from,
             date_to=self.date_to,
             seed_urls=self.seed_urls,
+            files=self.files,
+            places=self.places,
+            models=self.models,
             max_cost_usd=max_cost_usd,
             today=today,
         )

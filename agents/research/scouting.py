@@ -16,6 +16,7 @@ from agents.contracts.source import Hit, RejectedSource, Source, SourceCard
 from agents.errors import StepFailed
 from agents.events import NodeChanged, NodeState, SectionWritten, SourceRead, SourceRejected
 from agents.jobs.port import Ctx, Handler
+from agents.jobs.steering import CUT, STOPPED
 from agents.research.curating import (
     UNANSWERING,
     Scanned,
@@ -28,7 +29,16 @@ from agents.research.curating import (
     view_of,
 )
 from agents.research.desk import Crawled, Desk, Fetched
-from agents.research.leaf import LeafGiven, composed_rubric, search_for, section_input, spent
+from agents.research.given import LeafGiven
+from agents.research.leaf import (
+    NOTHING_YET,
+    attempt_number,
+    composed_rubric,
+    not_begun,
+    search_for,
+    section_input,
+    spent,
+)
 from agents.research.reading import Extracted, SourceGiven, extract
 from agents.research.reformulating import reformulate
 from agents.research.sifting import Sifted, sift
@@ -47,6 +57,8 @@ HUBS = 3
 """Pages from which a sweep goes on to others of their site."""
 LINKS_SEEN = 40
 NOT_REACHED = "not read: better placed ones took the sweep's budget"
+JUDGING_SHARE = 0.4
+"""Part of its time that a sweep may wait for the scout: the quick look into the sources comes after it."""
 OUT_OF_TIME = "not read: the sweep's time was up"
 
 
@@ -72,16 +84,19 @@ class _Sweep:
         self.rejected: list[Candidate] = []
         self.problems: list[Problem] = []
         self.stood_in = ""
+        self.cut: set[str] = set()
+        """Ways in which the user cut it off."""
 
     async def run(self) -> Finding:
         if self._late():
             self._tell("stopped", "time is kept for writing")
-            return self._finding("stopped", "not begun: time was up")
+            return self._finding("stopped", not_begun(self.ctx))
         wide = self._widened()
         self._tell("searching", f"a sweep for sources: {wide.searches[0]}")
-        found, records, attempts = await search_for(self.ctx, self.desk, self.given.model_copy(update={"leaf": wide}))
+        found = await search_for(self.ctx, self.desk, self.given.model_copy(update={"leaf": wide}), self.ctx.deadline)
+        self.cut |= found.cut
         hits: dict[str, Hit] = {}
-        for hit in (*(Hit(url=url, title=url) for url in self.leaf.sources), *found):
+        for hit in (*(Hit(url=url, title=url) for url in self.leaf.sources), *found.hits):
             hits.setdefault(canonical(hit.url), hit)
         await self._read(list(hits.values()))
         sifted = await self._sifted()
@@ -89,7 +104,7 @@ class _Sweep:
         for copy in sifted.copies:
             self._reject(Hit(url=copy.url, title=self.cards[copy.url].title), f"the same text as {copy.of}")
         chosen = shortlist(weighed, self.questions, self.places, self.setting.today, tuple(self.rejected))
-        return await self._written(chosen, records, attempts)
+        return await self._written(chosen, found.records, found.attempts)
 
     def _widened(self) -> Leaf:
         """Add the questions and other wordings to the planned searches: a sweep looks from several sides."""
@@ -121,12 +136,15 @@ class _Sweep:
         items = [(Source.id_of(hit.url), hit.url, self.ctx.deadline) for hit in hits]
         fetched = await self.ctx.fan("fetch", self.desk.fetch, items, gives=Fetched, pool="web")
         for hit, one in zip(hits, fetched, strict=True):
-            if isinstance(one, StepFailed):
+            if isinstance(one, StepFailed) and one.type in CUT:
+                self.cut.add(one.type)
+            elif isinstance(one, StepFailed):
                 is_refusal = one.type == "SourceError"
+                self.desk.note_unread(hit.url, self.ctx.path, one)
                 self._reject(hit, one.message.removeprefix(f"{hit.url}: ") if is_refusal else one.notice)
-                continue
-            self.cards[hit.url] = one.card
-            await self.desk.remember(hit.url, one)
+            else:
+                self.cards[hit.url] = one.card
+                await self.desk.remember(hit.url, one)
 
     async def _linked(self, hits: Sequence[Hit]) -> list[Hit]:
         """Go on from the best pages of different sites to pages of theirs that speak of the questions."""
@@ -173,7 +191,7 @@ class _Sweep:
             )
             try:
                 asked = await self.ctx.call(
-                    "scout", "0", self.desk.ask, SCOUT, given, self.ctx.deadline, gives=Asked[ScoutJudgement]
+                    "scout", "0", self.desk.ask, SCOUT, given, self.ctx.part(JUDGING_SHARE), gives=Asked[ScoutJudgement]
                 )
                 judged |= {one.number: one for one in asked.output.candidates if one.number in judged}
                 self.stood_in = asked.stood_in
@@ -248,6 +266,10 @@ class _Sweep:
             status = "empty"
         elif self.problems or failed:
             status, note = "partial", f"{note}; {len(self.problems) + len(failed)} of its steps failed"
+        if STOPPED in self.cut:
+            status, note = "stopped", f"you stopped it; {note}" if facts else NOTHING_YET
+        elif self.cut and facts:
+            status, note = "partial", f"{note}; the run was shortened before it was done"
         self.problems += [
             Problem(where=f"{self.ctx.path}#search", type="SearchError", message=record.failed, retryable=True)
             for record in failed
@@ -256,6 +278,7 @@ class _Sweep:
         unused = (one for one in chosen.rejected if one.url not in self.cards or one.reason == UNANSWERING)
         return self._finding(status, "" if status == "done" else note).model_copy(
             update={
+                "ended": "stopped" if STOPPED in self.cut else "",
                 "markdown": markdown,
                 "facts": facts,
                 "sources": sources,
@@ -266,12 +289,13 @@ class _Sweep:
                 ),
                 "searches": records,
                 "attempts": attempts,
+                "attempt_number": attempt_number(attempts, self.leaf),
                 "shortlist": chosen,
             }
         )
 
     async def _section(self, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...]) -> str:
-        numbering = Numbering(spread(facts), sources)
+        numbering = Numbering(spread(facts, self.desk.context_results), sources)
         given = section_input(self.given, numbering)
         try:
             asked = await self.ctx.call(
@@ -305,6 +329,9 @@ class _Sweep:
         self.rejected.append(not_read(hit.url, title, published, domain, self.setting.today, reason))
 
     def _failed(self, failure: StepFailed) -> None:
+        if failure.type in CUT:
+            self.cut.add(failure.type)
+            return
         self.problems.append(
             Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
         )

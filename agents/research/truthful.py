@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from agents.contracts.change import place
 from agents.contracts.contract import Contract
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, Section, SectionInput
@@ -16,7 +17,7 @@ from agents.report.document import build
 from agents.research.challenging import Challenged, ChallengeGiven, ClaimDone
 from agents.research.desk import Desk
 from agents.research.gates import Ledger, Thresholds, gates
-from agents.research.leaf import Setting
+from agents.research.given import Setting
 from agents.research.verifying import verify
 from agents.research.writing import Numbering, spread
 from agents.role import Asked
@@ -94,7 +95,7 @@ def _touches(part: Finding, done: ClaimDone) -> bool:
 def _leaf_of(node: Node, path: str, root: str) -> Leaf | None:
     """Find the planned leaf behind a finding's path; later rounds have none."""
     here: Node | Leaf = node
-    for key in path.removeprefix(root).strip("/").split("/"):
+    for key in place(path).removeprefix(place(root)).strip("/").split("/"):
         if not isinstance(here, Node) or not key.isdigit() or int(key) >= len(here.children):
             return None
         here = here.children[int(key)]
@@ -114,7 +115,7 @@ async def _again(
     extra = {fact.id: fact for done in touching for fact in done.facts}
     cards = {card.id: card for done in touching for card in done.sources} | {card.id: card for card in part.sources}
     facts = tuple(({fact.id: fact for fact in part.facts} | extra).values())
-    numbering = Numbering(spread(facts), tuple(cards.values()))
+    numbering = Numbering(spread(facts, desk.context_results), tuple(cards.values()))
     given = SectionInput(
         query=contract.brief.question,
         title=part.title,

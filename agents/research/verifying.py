@@ -19,7 +19,10 @@ from agents.research.desk import Desk
 from agents.role import Asked
 from agents.roles.verifier import VERIFIER
 from agents.text.words import content_words
-from agents.truth.quoting import find_quote
+from agents.truth.framing import doubts
+from agents.truth.names import names
+from agents.truth.polarity import denies
+from agents.truth.quoting import speaks_for_itself
 from agents.truth.support import support
 
 _FIGURES = re.compile(r"\d+")
@@ -66,7 +69,8 @@ def check_all(
             continue
         behind = [cards[fact.source_id] for fact in held if fact.source_id in cards]
         words = unattributed(plain_text(sentence.text), behind)
-        if quotes_alone(words, [fact.quote for fact in held]):
+        told_by = [text for card in behind for text in (card.site, card.author, card.title) if text]
+        if quotes_alone(words, [fact.quote for fact in held], told_by):
             checks.append(
                 SentenceCheck(
                     text=sentence.text, facts=sentence.facts, verdict="supported", reason="quoted word for word"
@@ -79,7 +83,7 @@ def check_all(
             language=language.split("-")[0],
             context=[card.title for card in behind],
         )
-        if found.verdict != "contradicted" and not (found.verdict == "supported" and found.score >= SURE):
+        if not found.binding and not (found.verdict == "supported" and found.score >= SURE):
             unsure.append(len(checks))
         reason = found.reasons[0] if found.reasons else ""
         checks.append(SentenceCheck(text=sentence.text, facts=sentence.facts, verdict=found.verdict, reason=reason))
@@ -96,12 +100,22 @@ def unattributed(sentence: str, cards: Sequence[SourceCard]) -> str:
     return sentence
 
 
-def quotes_alone(sentence: str, quotes: Sequence[str]) -> bool:
-    """Tell whether a sentence is nothing but verbatim quotations and the few words that join them."""
+def quotes_alone(sentence: str, quotes: Sequence[str], attributions: Sequence[str] = ()) -> bool:
+    """Tell whether a sentence is nothing but verbatim quotations and the few words that join them.
+
+    Args:
+        sentence: as it stands in the report.
+        quotes: the words of its facts.
+        attributions: names and titles of their sources, which the joining words may give.
+    """
     spoken = ["".join(groups).rstrip(" .") for groups in _QUOTED.findall(sentence)]
-    if not spoken or not all(any(find_quote(part, quote) for quote in quotes) for part in spoken):
+    if not spoken or not all(any(speaks_for_itself(part, quote) for quote in quotes) for part in spoken):
         return False
     rest = _QUOTED.sub(" ", sentence)
+    named_there = {word for name in names(rest) if name.sure for word in name.words}
+    known = {word for text in (*quotes, *attributions) for word in re.findall(r"[^\W_]+", text.casefold())}
+    if denies(rest) or doubts(rest) or named_there - known:
+        return False  # what is said about the quotation is a statement of its own
     return not _FIGURES.search(rest) and len(content_words(rest)) <= JOINING_WORDS
 
 

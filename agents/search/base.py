@@ -4,6 +4,11 @@ from typing import Protocol, runtime_checkable
 
 from agents.contracts.source import CorpusSurvey, Hit, SearchQuery, SearchResult, Source
 
+LIBRARY_NAME = "library"
+SAMPLE_NAME = "sample library"
+FILES_NAME = "your files"
+"""What the user's folders, the invented sample and the files of one chat are called, wherever they are named."""
+
 
 class Searcher(Protocol):
     """Somewhere to look for documents, and to read them."""

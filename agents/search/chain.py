@@ -4,13 +4,14 @@ Nothing is hidden: who failed and why goes with the result, and to whoever liste
 """
 
 import asyncio
+import copy
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from agents.contracts.base import Frozen, Text
-from agents.contracts.source import CorpusSurvey, Hit, RejectedSource, SearchQuery, SearchResult, Source
+from agents.contracts.source import CorpusSurvey, Hit, Place, RejectedSource, SearchQuery, SearchResult, Source
 from agents.errors import SearchError, SourceError
 from agents.search.base import Searcher
 from agents.search.breaker import Breaker
@@ -121,7 +122,7 @@ class Chain:
         self._library, self._sample, self._on_switch = library, sample, on_switch
         self._breakers = {engine.name: Breaker(clock) for engine in self._engines}
         self.notes = notes
-        self.names = (
+        self.names: tuple[str, ...] = (
             *(engine.name for engine in self._engines),
             *((library.name,) if library and not sample else ()),
         )
@@ -133,6 +134,12 @@ class Chain:
     @property
     def _engines(self) -> tuple[Engine, ...]:
         return (*self._providers, *self._beside)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Where this chain can search."""
+        web: tuple[Place, ...] = ("web",) if self._engines else ()
+        return (*web, "library") if self._library else web
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -148,6 +155,26 @@ class Chain:
     def unread(self) -> tuple[RejectedSource, ...]:
         """Of these, documents that could not be read, which a report names."""
         return tuple(getattr(self._library, "unread", ()))
+
+    def narrowed(self, places: Sequence[Place], *, with_sample: bool = True) -> Searcher:
+        """Give the part of this chain that searches these places only; all of it where none is named.
+
+        Providers and what is known of their health are shared.
+
+        Args:
+            places: as the user chose them; one that is not there is passed over.
+            with_sample: the invented sample may answer when no web search does.
+        """
+        if set(places) == {"library"} and self._library is not None:
+            return self._library
+        dropped = set(places) == {"web"} or (self._sample and not with_sample)
+        if not dropped or not self._engines:
+            return self
+        part = copy.copy(self)
+        part._library = None
+        part.names = tuple(engine.name for engine in self._engines)
+        part.name = ", ".join(part.names)
+        return part
 
     async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
         """Look for documents; the result names who answered.

@@ -33,6 +33,17 @@ def within(url: str, domain: str) -> bool:
     return not wanted_path or path == wanted_path or path.startswith(wanted_path + "/")
 
 
+def in_both(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
+    """Give the domains that two lists of required ones both allow, the narrower of each pair; an empty list allows all.
+
+    Empty, where both are given, means that they have none in common.
+    """
+    if not first or not second:
+        return tuple(first or second)
+    narrower = [one for one in second if any(within(one, wider) for wider in first)]
+    return tuple(dict.fromkeys((*narrower, *(one for one in first if any(within(one, wider) for wider in second)))))
+
+
 def in_range(published: str | None, date_from: str | None, date_to: str | None) -> bool:
     """Tell whether a date may lie in a range, each as precise as known; no date may lie anywhere."""
     if not published:

@@ -9,11 +9,12 @@ import sqlite3
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.contracts.base import digest
 from agents.errors import ConfigError
+from agents.memory.meaning import closeness, direction
 from agents.search.telling import Phrase, phrases
 from agents.text.sentences import spans
 from agents.text.shingles import copies, fingerprint, is_about_the_same, shingles
@@ -22,7 +23,7 @@ from agents.text.words import content_words, segmented
 APPLICATION = 0x446F7369
 """Written into the file, so that a database of something else is never taken for an index."""
 
-LAYOUT = 2
+LAYOUT = 3
 """Raised when the tables, or what is written into them, change."""
 
 PASSAGE = 5
@@ -31,6 +32,7 @@ PASSAGE = 5
 _TITLE_WEIGHT = 3.0  # a word of the title against one of the passage
 _PASSAGES_SEEN = 60  # passages looked at for each document asked for
 _RERANKED = 3  # times as many documents as asked for are ranked again by their titles
+_MEANT = 0.6  # what a passage gains that points the same way, as a share of the best score by words
 _NAMED = 1.5  # what a document gains that the search names
 _ASIDE = re.compile(r"\s*\([^()]*\)")
 _MAX_TERMS = 64
@@ -45,7 +47,8 @@ create table document(
     main integer, is_mirror integer not null default 0);
 create index document_main on document(main);
 create table skipped(url text primary key, stamp text not null, reason text not null);
-create table passage(id integer primary key, document integer not null, start integer not null, stop integer not null);
+create table passage(id integer primary key, document integer not null, start integer not null, stop integer not null,
+    direction blob not null);
 create index passage_document on passage(document);
 create virtual table passage_words using fts5(title, body, tokenize='unicode61 remove_diacritics 2');
 """
@@ -84,6 +87,18 @@ class Found:
 
 
 @dataclass(frozen=True)
+class Passage:
+    """A passage that words have found."""
+
+    document: int
+    start: int
+    stop: int
+    direction: bytes
+    score: float
+    """Higher is better."""
+
+
+@dataclass(frozen=True)
 class Noted:
     """A document without its text."""
 
@@ -95,14 +110,20 @@ class Noted:
 
 
 class Index:
-    """The documents and passages of one index file. Not safe for use by several threads at once.
+    """The documents and passages of one index file, or of none: then it is gone with its process.
+
+    Not safe for use by several threads at once.
 
     Raises:
         ConfigError: the file is a database of something else.
         sqlite3.Error: from every method, when the file cannot be read or written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | None) -> None:
+        if path is None:
+            self._db = sqlite3.connect(":memory:", check_same_thread=False)
+            self._db.executescript(_TABLES)
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         self._db = _opened(path)
 
@@ -150,8 +171,8 @@ class Index:
         terms = _terms(text)
         if not terms:
             return []
-        rows = self._db.execute(
-            "select passage.document, passage.start, passage.stop, bm25(passage_words, ?, 1.0) as badness"
+        found = self._db.execute(
+            "select passage.document, passage.start, passage.stop, passage.direction, bm25(passage_words, ?, 1.0) as badness"
             " from passage_words join passage on passage.id = passage_words.rowid"
             " join document on document.id = passage.document"
             " where passage_words match ? and document.main is null"
@@ -162,12 +183,15 @@ class Index:
             " order by badness, document.url limit ?5",
             (_TITLE_WEIGHT, " OR ".join(terms), date_from, date_to, limit * _PASSAGES_SEEN),
         )
+        passages = [
+            Passage(number, start, stop, pointing, -float(badness)) for number, start, stop, pointing, badness in found
+        ]
         # A document is as good as its best passage: adding the next best ones favoured long documents and found less.
-        best: dict[int, tuple[int, int, float]] = {}
-        for number, start, stop, badness in rows:
-            best.setdefault(number, (start, stop, -float(badness)))
-        found = [self._found(number, *passage) for number, passage in list(best.items())[: limit * _RERANKED]]
-        return reranked(text, found)[:limit]
+        best: dict[int, Passage] = {}
+        for passage in by_meaning(text, passages):
+            best.setdefault(passage.document, passage)
+        documents = [self._found(passage) for passage in list(best.values())[: limit * _RERANKED]]
+        return reranked(text, documents)[:limit]
 
     def document(self, url: str) -> Entry | None:
         """Give the document at an address; for a mirror, the one that it is a mirror of. None when there is none."""
@@ -220,12 +244,12 @@ class Index:
             for url, title, published, language, found in rows
         ]
 
-    def _found(self, number: int, start: int, stop: int, score: float) -> Found:
+    def _found(self, passage: Passage) -> Found:
         url, title, published, snippet = self._db.execute(
             "select url, title, published, substr(text, ?, ?) from document where id = ?",
-            (start + 1, stop - start, number),
+            (passage.start + 1, passage.stop - passage.start, passage.document),
         ).fetchone()
-        return Found(url, title, published, _shortened(snippet), round(score, 4))
+        return Found(url, title, published, _shortened(snippet), round(passage.score, 4))
 
     def _remove(self, url: str) -> None:
         self._db.execute("delete from skipped where url = ?", (url,))
@@ -254,7 +278,8 @@ class Index:
         title = segmented(entry.title)
         for start, stop in _passages(entry.text):
             added = self._db.execute(
-                "insert into passage(document, start, stop) values (?, ?, ?)", (number, start, stop)
+                "insert into passage(document, start, stop, direction) values (?, ?, ?, ?)",
+                (number, start, stop, direction(f"{entry.title}. {entry.text[start:stop]}")),
             ).lastrowid
             self._db.execute(
                 "insert into passage_words(rowid, title, body) values (?, ?, ?)",
@@ -291,6 +316,20 @@ class Index:
         # What an excerpt leaves out may be named in the title of the whole.
         is_whole = len(text) >= _FULL_LENGTH * len(other)
         return is_about_the_same(title, text, other) and (not is_whole or is_about_the_same(other_title, other, text))
+
+
+def by_meaning(text: str, passages: Sequence[Passage]) -> list[Passage]:
+    """Put passages first that point the way of `text`, among those that words have found; each score is raised by it.
+
+    What shares no word with a search is not looked for: a direction always has a nearest passage, also where the library
+    holds nothing on the matter, and no bound tells the two apart.
+    """
+    wanted = direction(text)
+    most = max((one.score for one in passages), default=0.0)
+    raised = [
+        replace(one, score=one.score + _MEANT * most * max(0.0, closeness(wanted, one.direction))) for one in passages
+    ]
+    return sorted(raised, key=lambda one: -one.score)
 
 
 def reranked(text: str, found: Sequence[Found]) -> list[Found]:

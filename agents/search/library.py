@@ -6,7 +6,6 @@ import sqlite3
 import stat
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +15,6 @@ from urllib.parse import quote
 from agents.contracts.base import digest
 from agents.contracts.source import (
     CorpusSurvey,
-    DocumentNote,
     Hit,
     RejectedSource,
     SearchQuery,
@@ -26,8 +24,9 @@ from agents.contracts.source import (
 )
 from agents.errors import ConfigError, SearchError, SourceError
 from agents.search import office
-from agents.search.index import Entry, Index, Noted
-from agents.search.telling import telling, widespread
+from agents.search.base import LIBRARY_NAME
+from agents.search.index import Entry, Index
+from agents.search.surveying import survey_of
 from agents.text.visible import one_line, seen, unruffled
 from agents.text.words import language_of
 from agents.web.decoding import decode
@@ -52,8 +51,6 @@ UNKNOWN = "there is no such document in the library"
 
 _MARKDOWN, _PLAIN, _HTML = {".md", ".markdown"}, {".txt", ".text"}, {".html", ".htm"}
 _BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"\x7fELF")
-_DOCUMENT_THEMES = 6
-_CORPUS_THEMES = 20
 
 _T = TypeVar("_T")
 
@@ -87,7 +84,7 @@ class Library:
         index_path: Path,
         *,
         kind: SourceKind = "library",
-        name: str = "library",
+        name: str = LIBRARY_NAME,
         clock: Callable[[], str] = now,
         rescan_s: float = RESCAN_S,
     ) -> None:
@@ -161,7 +158,7 @@ class Library:
         Raises:
             SearchError: the index or a folder cannot be read, or the time is up.
         """
-        return await self._work(lambda index: _survey(index, question.strip(), limit), None)
+        return await self._work(lambda index: survey_of(index, question.strip(), limit), None)
 
     async def aliases(self, url: str) -> tuple[str, ...]:
         """Give the addresses of the copies that the document at `url` stands for."""
@@ -366,29 +363,3 @@ def _title_of(path: Path) -> str:
     """Make a title of a file name."""
     name = os.fsencode(path.stem).decode("utf-8", "replace")
     return " ".join(name.replace("_", " ").replace("-", " ").split()) or "Untitled"
-
-
-def _survey(index: Index, question: str, limit: int) -> CorpusSurvey:
-    notes = {note.url: note for note in index.notes()}
-    spread = Counter(phrase.key for note in notes.values() for phrase in note.phrases)
-    matching = index.matching(question) if question else tuple(notes)
-    found = [notes[one.url] for one in index.search(question, limit)] if question else list(notes.values())[:limit]
-    about = [notes[url] for url in matching] or list(notes.values())
-    dates = sorted(note.published for note in about if note.published)
-    languages = Counter(note.language for note in about if note.language)
-
-    def described(note: Noted) -> DocumentNote:
-        themes = telling(note.phrases, spread, len(notes), _DOCUMENT_THEMES)
-        return DocumentNote(
-            url=note.url, title=note.title, themes=themes, published=note.published, language=note.language
-        )
-
-    return CorpusSurvey(
-        documents=tuple(described(note) for note in found),
-        total=len(notes),
-        matching=len(matching),
-        themes=widespread([note.phrases for note in about], _CORPUS_THEMES),
-        date_from=dates[0] if dates else None,
-        date_to=dates[-1] if dates else None,
-        languages=tuple(language for language, _ in languages.most_common()),
-    )

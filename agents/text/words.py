@@ -8,20 +8,23 @@ from functools import lru_cache
 
 from agents.text.stopwords import PARTICLES, STOP_WORDS
 
-UNSPACED = (
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ede\u1000-\u103f\u1780-\u17d3\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa"
+LETTERED = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ede\u1000-\u103f\u1780-\u17d3"
+"""Character class of scripts without spaces that write letters: Thai, Lao, Burmese, Khmer."""
+SYLLABIC = (
+    "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa"
     "\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f"
 )
-"""Character class of the scripts without spaces, and of Korean, whose particles stick to the word."""
+"""Character class of those that write syllables or words: Chinese, Japanese, and Korean, whose particles stick."""
+UNSPACED = LETTERED + SYLLABIC
+"""Character class of the scripts without spaces, and of Korean."""
 
 # Vowel signs and accents are marks, not letters, to `re`; without them words of Hindi or Arabic would fall apart.
-_MARKS = (
-    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u0900-\u0963\u0981-\u0df3"
-)
+MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u0900-\u0963\u0981-\u0df3"
+"""Character class of the marks that belong to a word."""
 TOKEN = re.compile(
     rf"(?P<run>[{UNSPACED}]+)"
     r"|(?P<number>\d{1,3}(?:[.,\u00a0\u202f\u2009]\d{3})+(?![\w.,]*\d)|\d+[.,]\d+(?![\w.,]*\d))"
-    rf"|(?P<word>(?:[^\W_{UNSPACED}]|[{_MARKS}])+)"
+    rf"|(?P<word>(?:[^\W_{UNSPACED}]|[{MARKS}])+)"
 )
 """One word, one number with its separators, or one run of characters of a script without spaces."""
 

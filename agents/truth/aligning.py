@@ -77,13 +77,16 @@ def _slot(
     """A name or a number that stands where the source has another one."""
     for at in new:
         for place in old:
-            if theirs.roots[place] in opposites(mine.roots[at]):
+            denied = bool(set(new) & set(mine.scope.cues)) != bool(set(old) & set(theirs.scope.cues))
+            if theirs.roots[place] in opposites(mine.roots[at]) and not denied:  # not open is closed
                 return [found("contradicted", "other", language, ours=mine.words[at], theirs=theirs.words[place])]
     ours, other = _telling(mine, new), _telling(theirs, old)
     have = set(theirs.roots)
     if not ours or not other or ours & other:
         return []
     named, numbered = _kinds(mine, new)
+    if numbered and _same_figures(mine, theirs):
+        return []  # written in another unit
     their_named, their_numbered = _kinds(theirs, old)
     if (named and their_named) or (numbered and their_numbered):
         if any(alike(one, two) for one in ours for two in other):
@@ -96,6 +99,12 @@ def _slot(
         shown, shown_theirs = (_written(unit, places) for unit, places in ((mine, new), (theirs, old)))
         return [found("contradicted", "other", language, ours=shown, theirs=shown_theirs)]
     return []
+
+
+def _same_figures(mine: Unit, theirs: Unit) -> bool:
+    equal = [[other for other in theirs.figures if one.equals(other)] for one in mine.figures]
+    converted = any(one.unit != other.unit for one, others in zip(mine.figures, equal, strict=True) for other in others)
+    return converted and all(equal)
 
 
 def _telling(unit: Unit, places: Sequence[int]) -> set[str]:

@@ -33,7 +33,7 @@ _DOWN_WORDS = (
 )
 _UP = re.compile(rf"\b(?:{_UP_WORDS})\b", re.IGNORECASE)
 _DOWN = re.compile(rf"\b(?:{_DOWN_WORDS})\b", re.IGNORECASE)
-_GROWTH = re.compile(rf"\b(?:{_UP_WORDS}|{_DOWN_WORDS})\b", re.IGNORECASE)
+_GROWTH = re.compile(rf"\b(?:{_UP_WORDS}|{_DOWN_WORDS})\b|[增减減升降涨漲跌]", re.IGNORECASE)
 _DIFFERENCE = re.compile(
     r"\b(?:difference|gap|between|apart|unterschied|differenz|écart|différence|diferencia|brecha)\b", re.IGNORECASE
 )
@@ -59,6 +59,11 @@ _MINORITY = re.compile(r"\b(?:a minority|less than half|fewer than half|minderhe
 _CAUSE = re.compile(
     r"\b(?:because of|due to|owing to|caused by|as a result of|wegen|aufgrund|durch|à cause de|en raison de|"
     r"debido a|a causa de)\s+(?P<cause>[^.,;]{3,60})",
+    re.IGNORECASE,
+)
+_STRICTLY = re.compile(
+    r"\b(?:more than|over|above|in excess of|less than|fewer than|under|below|mehr als|über|weniger als|unter|plus de|"
+    r"moins de|más de|menos de)\s*$",
     re.IGNORECASE,
 )
 _OF = re.compile(
@@ -132,12 +137,22 @@ def _same_value(
     figure: Figure, same: Sequence[Figure], theirs: Sequence[Figure], mine: Unit, language: str
 ) -> Iterator[Finding]:
     if figure.role and all(other.role and other.role != figure.role for other in same) and _GROWTH.search(mine.text):
-        role = "from" if figure.role == "to" else "to"
-        shown, shown_theirs = f"{figure.role} {figure.shown}", f"{role} {same[0].shown}"
+        shown, shown_theirs = f"{figure.role} {figure.shown}", f"{same[0].role} {same[0].shown}"
         yield found("contradicted", "other", language, ours=shown, theirs=shown_theirs)
     elif figure.bound and all(other.bound and other.bound != figure.bound for other in same):
         shown, shown_theirs = _with_bound(figure), _with_bound(same[0])
         yield found("contradicted", "other", language, ours=shown, theirs=shown_theirs)
+    elif figure.per and all(other.per and other.per != figure.per for other in same):
+        shown, shown_theirs = f"{figure.shown} / {figure.per}", f"{same[0].shown} / {same[0].per}"
+        yield found("contradicted", "other", language, ours=shown, theirs=shown_theirs)
+    elif (
+        figure.bound
+        and _STRICTLY.search(mine.text[: figure.start])
+        and not any(other.bound or other.is_range for other in same)
+    ):
+        yield found("partly", "other", language, ours=_with_bound(figure), theirs=same[0].shown)
+    elif not figure.bound and all(other.bound == "most" for other in same):
+        yield found("partly", "restricted", language, theirs=_with_bound(same[0]))
     elif not figure.unit and figure.nouns and all(other.nouns and not _count_the_same(figure, other) for other in same):
         # Five gold and two platinum albums: the same numbers, each of the other thing.
         rival = next((one for one in theirs if one.nouns and _count_the_same(figure, one) and not one.unit), None)
@@ -184,6 +199,9 @@ def _computed(figure: Figure, mine: Unit, units: Sequence[Unit]) -> str:
                 return shown
             small, large = sorted((early.low, late.low))
             if abs(100 * small / large - figure.low) <= slack and not _GROWTH.search(mine.text):
+                return shown
+        elif figure.unit == "point" and late.unit == "%" and early.unit in {"", "%"}:
+            if _right_way(mine, early, late) and abs(abs(late.low - early.low) - figure.low) <= slack / 10:
                 return shown
         elif same_slot(figure, early) or same_slot(figure, late):
             gap, total = abs(early.low - late.low), early.low + late.low

@@ -8,8 +8,11 @@ from itertools import pairwise
 from agents.truth import polarity
 from agents.truth.aligning import substitutions
 from agents.truth.amounts import SAME_CONTEXT, Finding, compare_amounts, compare_dates, found
+from agents.truth.bending import bent, scattered
+from agents.truth.framing import framed
 from agents.truth.lexicon import alike, classes, opposites
 from agents.truth.names import absent, names
+from agents.truth.pairing import mispaired
 from agents.truth.reading import Reading, Unit
 from agents.truth.rivals import rivals
 
@@ -83,6 +86,10 @@ def compare(mine: Unit, source: Reading, language: str, known: frozenset[str] = 
         *_opposites(given),
         *_quantifiers(given),
         *rivals(mine, near, best, language),
+        *bent(mine, near, best, language),
+        *scattered(mine, near, source.units, language),
+        *framed(mine, near, best, language),
+        *mispaired(mine, near, language),
     ]
     same, swaps = substitutions(mine, near[0], language) if near and best >= ENOUGH else (0.0, [])
     told = {one.key for one in findings if one.severity == "contradicted"}
@@ -220,7 +227,8 @@ def _polarity(held: _Held) -> Iterator[Finding]:
     if _is_open(mine, unit):
         yield found("unsupported", "open", language)
         return
-    if not unit.scope.not_yet and (word := _turned(ours, affirmed, theirs_all)):
+    contrary = any(opposites(one) & affirmed for one in ours)  # not approved is rejected
+    if not unit.scope.not_yet and not contrary and (word := _turned(ours, affirmed, theirs_all)):
         yield found("contradicted", "denied", language, ours=word)
         return
     if word := _turned(theirs, plain, ours_all | affirmed):

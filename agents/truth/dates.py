@@ -27,7 +27,7 @@ _FORMS = tuple(
         r"(?<![\w.,])(?P<decade>\d{3}0)(?:['’]?s|er(?:n|\b))(?!\w)|\b(?:années|años|los)\s(?P<decade2>\d{3}0)\b",
         r"\b(?P<century>\d{1,2})(?:st|nd|rd|th|\.|e|ème)[\s-](?:century|centuries|jahrhunderts?|siècle)\b",
         r"\b(?:siglo\s(?P<roman>[IVX]+)|(?P<roman2>[IVX]+)(?:e|ème|er)\ssiècle)\b",
-        r"(?<![\w.,/€$£-])(?P<year>1[0-9]\d{2}|20\d{2}|[1-9]\d{2}(?=\s(?:AD|BC|BCE|CE)\b))(?![\w%€$£]|[.,]\d|\s?(?:%|per ?cent))",
+        r"(?<![\w.,/€$£-])(?P<year>1[0-9]\d{2}|20\d{2}|[1-9]\d{0,2}(?=\s(?:AD|BC|BCE|CE)\b))(?![\w%€$£]|[.,]\d|\s?(?:%|per ?cent))",
         rf"\b(?:in|since|until|by|of|early|late|mid|during|last|this|before|after|from|to|im|seit|en|depuis|desde|"
         rf"jusqu['’]en|hasta|bis|ab|anfang|ende|mitte|and|und|et|y|through)[\s-](?P<name>{_MONTH})\b(?!\s\w+\s(?:be|have))",
     )

@@ -17,6 +17,7 @@ from agents.truth.dates import dates
 
 Kind = Literal["amount", "ordinal", "fraction"]
 Bound = Literal["", "least", "most"]
+Role = Literal["", "from", "to", "by"]
 
 _NUMBER = r"\d{1,3}(?:[ \u2009'’]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*"
 _TOKEN = re.compile(
@@ -52,7 +53,16 @@ _MOST = re.compile(
 _FROM = re.compile(
     r"\b(?:from|against|compared (?:with|to)|instead of|von|gegenüber|statt|contre|desde|frente a)\s*$", re.I
 )
-_TO = re.compile(r"\b(?:to|auf|à|until|bis|hasta|a)\s*$", re.IGNORECASE)
+_BY = re.compile(r"\b(?:by|um)\s*$|[增减減升降涨漲跌加少]了\s*$", re.IGNORECASE)
+_PER = re.compile(
+    r"(?:[\s-]+[^\W\d_]+){0,3}?\s*(?:/\s?|\b(?:per|an?|each|every|pro|je|par|por|al?)\s)(?P<time>[^\W\d_]+)",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(
+    r"(?<![\w.:])(?P<hour>[0-2]?\d)(?:(?:[:.](?P<minute>[0-5]\d))?\s?(?P<half>[ap])\.?\s?m\b\.?|:(?P<minute2>[0-5]\d)(?![\d:]))",
+    re.IGNORECASE,
+)
+_TO = re.compile(r"\b(?:to|auf|à|until|bis|hasta|a)\s*$|[到至为為]\s*$", re.IGNORECASE)
 _LONGEST = 24  # signs; what is longer is an identifier
 _LOOSE = 5  # "more than 100" says too little of 600
 _LOOK_BACK = 24  # characters before a number that are searched for "more than" and the like
@@ -79,8 +89,10 @@ class Figure:
     kind: Kind
     bound: Bound
     about: bool
-    role: Literal["", "from", "to"]
-    """Whether a change is told from this value or to it."""
+    role: Role
+    """Whether a change is told from this value, to it, or by so much."""
+    per: str
+    """Unit of time that it is a rate of: `year` for 4 tonnes a year; empty when it is none."""
     weak: bool
     """A word for one, which is an article as often."""
     shown: str
@@ -97,7 +109,14 @@ class Figure:
     @property
     def base(self) -> float:
         """Value in the base unit of its dimension."""
+        if self.unit == "fahrenheit":
+            return (self.low - 32) / 1.8
         return self.low * (numerals.UNITS[self.unit][1] if self.unit else 1)
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it has two ends."""
+        return self.low != self.high
 
     def equals(self, other: "Figure") -> bool:
         """Tell whether both are the same number in the same or a convertible unit, or one gives no unit."""
@@ -105,7 +124,9 @@ class Figure:
             return False
         if self.unit and other.unit and self.unit != other.unit:
             mine, yours = self.dimension, other.dimension
-            return mine == yours and math.isclose(self.base, other.base, rel_tol=0.006)
+            rounded = 0.5 if mine == "degree" else 0.0
+            same = math.isclose(self.base, other.base, rel_tol=0.006, abs_tol=rounded)
+            return mine == yours and same and not self.is_range and not other.is_range
         return any(math.isclose(a, b, rel_tol=1e-9) for a in self.values() for b in other.values()) and math.isclose(
             self.high - self.low, other.high - other.low, rel_tol=1e-6, abs_tol=1e-9
         )
@@ -155,7 +176,8 @@ def same_slot(one: Figure, other: Figure) -> bool:
 def figures(text: str, language: str = "en") -> tuple[Figure, ...]:
     """Read the numbers of `text` in order; those of dates and years are left out."""
     taken = [(when.start, when.end) for when in dates(text, language)]
-    found: list[Figure] = []
+    found = [_clock(match) for match in _CLOCK.finditer(text)]
+    taken += [(one.start, one.end) for one in found]
     position = 0
     while match := _TOKEN.search(text, position):
         position = match.end()
@@ -167,7 +189,31 @@ def figures(text: str, language: str = "en") -> tuple[Figure, ...]:
         if figure:
             found.append(figure)
             position = max(position, figure.end)
-    return tuple(found)
+    return tuple(sorted(found, key=lambda one: one.start))
+
+
+def _clock(match: re.Match[str]) -> Figure:
+    """Read a time of the day as minutes since midnight."""
+    hour, minute = int(match["hour"]), int(match["minute"] or match["minute2"] or 0)
+    if match["half"]:
+        hour = hour % 12 + (12 if match["half"] in "pP" else 0)
+    value = float(60 * hour + minute)
+    return Figure(
+        value,
+        value,
+        (),
+        "clock",
+        (),
+        "amount",
+        "",
+        False,
+        "",
+        "",
+        False,
+        match.group().strip(),
+        match.start(),
+        match.end(),
+    )
 
 
 def _digits(text: str, match: re.Match[str], language: str) -> Figure | None:
@@ -326,9 +372,21 @@ def _made(
     if not unit and kind == "amount":
         unit, words = _later_unit(nouns)
         shown = " ".join((shown, *nouns[: words or 1]))
-    role: Literal["", "from", "to"] = "from" if _FROM.search(before) else "to" if _TO.search(before) else ""
+    role = _role(before)
+    rate = _PER.match(text, end)
+    time = numerals.UNITS.get(rate["time"].casefold()) if rate else None
+    per = time[2] if time and time[0] in {"time", "span"} else ""
     about = bool(_ABOUT.search(before)) or sign in {"~", "≈", "±"}
-    return Figure(low, high, tuple(others), unit, tuple(nouns), kind, bound, about, role, weak, shown, start, end)
+    return Figure(low, high, tuple(others), unit, tuple(nouns), kind, bound, about, role, per, weak, shown, start, end)
+
+
+def _role(before: str) -> Role:
+    """Tell whether the words in front of a number make it the start, the end or the size of a change."""
+    if _FROM.search(before):
+        return "from"
+    if _TO.search(before):
+        return "to"
+    return "by" if _BY.search(before) else ""
 
 
 def _later_unit(nouns: Sequence[str]) -> tuple[str, int]:

@@ -142,10 +142,10 @@ largest smallest|long short|longer shorter|longest shortest|early late|earlier l
 first last|old new|older newer|older younger|oldest youngest|above below|over under|north south|east west|
 northern southern|eastern western|left right|top bottom|front back|inside outside|upper lower|win lose|
 success failure|succeed fail|accept reject|allow ban|support oppose|agree disagree|approve reject|for against|
-include exclude|open close|begin end|buy sell|import export|enter leave|arrive depart|appear disappear|
+include exclude|open close|begin end|twice half|cheap expensive|buy sell|import export|enter leave|arrive depart|appear disappear|
 remember forget|love hate|attack defend|alive dead|born die|young old|rich poor|strong weak|hot cold|warm cool|
 fast slow|faster slower|fastest slowest|hard soft|heavy light|thick thin|wide narrow|deep shallow|male female|
-man woman|men women|boy girl|father mother|son daughter|brother sister|husband wife|king queen|he she|his her|him her|
+man woman|adult child|men women|boy girl|father mother|son daughter|brother sister|husband wife|king queen|he she|his her|him her|
 positive negative|true false|correct wrong|right wrong|good bad|better worse|best worst|safe dangerous|healthy sick|
 guilty innocent|same different|similar different|common rare|often rarely|always never|all none|everyone nobody|
 everything nothing|with without|maximum minimum|majority minority|increase decrease|gain loss|profit loss|

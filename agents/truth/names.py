@@ -21,7 +21,7 @@ _OPENS = re.compile(r"(?:^|[.!?:;…]|[\"“„«(]|^\s*[-*•])\s*$")
 _LEADING = re.compile(r"^[\s.’']*(?:(?:of|the|de|del|la|le|der|die|das|des|du|and|&)\s+)*")
 _NOT_NAMES = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag sonntag "
-    "i i'm i'd i've i'll mr mrs ms dr prof sir yes no phase table figure".split()
+    "bc bce ad ce i i'm i'd i've i'll mr mrs ms dr prof sir yes no phase table figure".split()
 )
 _BARE_SUBJECT = re.compile(r"\s+(?:is|was|has|had|will|became|ist|war|hat|est|était|fue|es|'s)\b")
 _DEMONYMS = {

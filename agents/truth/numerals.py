@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 
 MULTIPLIERS: dict[str, dict[str, int]] = {
-    "en": {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12},
-    "de": {"hundert": 100, "tausend": 10**3, "million": 10**6, "millionen": 10**6, "milliarde": 10**9,
+    "en": {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12},
+    "de": {"dutzend": 12, "hundert": 100, "tausend": 10**3, "million": 10**6, "millionen": 10**6, "milliarde": 10**9,
            "milliarden": 10**9, "billion": 10**12, "billionen": 10**12, "mio": 10**6, "mrd": 10**9},
-    "fr": {"cent": 100, "cents": 100, "mille": 10**3, "million": 10**6, "millions": 10**6, "milliard": 10**9,
+    "fr": {"douzaine": 12, "cent": 100, "cents": 100, "mille": 10**3, "million": 10**6, "millions": 10**6, "milliard": 10**9,
            "milliards": 10**9},
-    "es": {"mil": 10**3, "millón": 10**6, "millones": 10**6, "billón": 10**12, "billones": 10**12},
+    "es": {"docena": 12, "mil": 10**3, "millón": 10**6, "millones": 10**6, "billón": 10**12, "billones": 10**12},
 }  # fmt: skip
 SHORT_SCALES = {
     "k": 10**3, "m": 10**6, "mn": 10**6, "mio": 10**6, "bn": 10**9, "mrd": 10**9, "万": 10**4, "萬": 10**4,
@@ -34,10 +34,10 @@ _TENS: dict[str, tuple[str, int]] = {
     "es": ("veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa", 20),
 }
 _MORE: dict[str, dict[str, int]] = {
-    "en": {"dozen": 12, "dozens": 12},
-    "de": {"zwo": 2, "ein": 1, "eine": 1, "dutzend": 12, "dreissig": 30},
-    "fr": {"une": 1, "vingts": 20, "septante": 70, "huitante": 80, "nonante": 90, "douzaine": 12},
-    "es": {"un": 1, "una": 1, "veintiún": 21, "cien": 100, "ciento": 100, "docena": 12} | {
+    "en": {},
+    "de": {"zwo": 2, "ein": 1, "eine": 1, "dreissig": 30},
+    "fr": {"une": 1, "vingts": 20, "septante": 70, "huitante": 80, "nonante": 90},
+    "es": {"un": 1, "una": 1, "veintiún": 21, "cien": 100, "ciento": 100} | {
         f"{stem}{end}": value for stem, value in (
             ("doscient", 200), ("trescient", 300), ("cuatrocient", 400), ("quinient", 500), ("seiscient", 600),
             ("setecient", 700), ("ochocient", 800), ("novecient", 900)) for end in ("os", "as")},
@@ -139,7 +139,9 @@ chf franken 1 franken francs
 jpy yen 1 ¥ 円 yen
 inr rupee 1 ₹ rupee
 cent cent 1 ct centime céntimo
-degree degree 1 ° °c °f grad degré grado celsius fahrenheit
+degree degree 1 ° °c grad degré grado celsius
+fahrenheit degree 1 °f
+clock clock 1
 mph speed 0.44704
 km/h speed 0.2777778 kph
 hz frequency 1 hertz

@@ -16,6 +16,40 @@ _NOT = frozenset(
     "nunca jamás ningún ninguno ninguna nada nadie sin tampoco ni "
     "не нет ни никогда без".split()
 )
+_NOT_IN = {
+    "sv": "inte icke ej aldrig ingen inget inga",
+    "da": "ikke ej aldrig ingen intet",
+    "nb": "ikke aldri ingen intet",
+    "no": "ikke aldri ingen intet",
+    "nl": "niet geen nooit niemand niets",
+    "it": "non mai nessuno nessuna senza né",
+    "pt": "não nunca jamais nenhum nenhuma sem nem",
+    "pl": "nie nigdy bez żaden żadna ani",
+    "cs": "ne nikdy bez žádný žádná ani není nebyl nebyla nebylo",
+    "uk": "не ні ніколи без немає",
+    "ru": "не нет ни никогда без",
+    "tr": "değil hiç yok",
+    "fi": "ei eivät eikä en et emme ette koskaan",
+    "hu": "nem soha nincs sem",
+    "ro": "nu niciodată fără nici",
+    "el": "δεν μην ποτέ χωρίς ούτε",
+    "ar": "لم لا ليس ليست لن بدون غير",
+    "he": "לא אין בלי מעולם",
+    "fa": "نیست نه هرگز بدون",
+    "hi": "नहीं न मत बिना",
+    "id": "tidak bukan tanpa belum",
+    "vi": "không chưa chẳng",
+    "ko": "안 못 않았다 않다 않는다 없다 없었다 아니다 않은 않고",
+}
+_NOT_BY_LANGUAGE = {language: frozenset(words.split()) for language, words in _NOT_IN.items()}
+"""Negations of languages of which only these words are known; where one stands, what it denies is compared as in English."""
+_DENYING_SIGNS = frozenset("未没沒不无無非")
+_DENYING_PAIRS = frozenset("ない なか せん ずに".split())
+_NO_DENYING_PAIRS = frozenset(
+    "非常 非洲 未来 未來 不仅 不僅 不断 不斷 不少 不过 不過 无数 無數 不同 不足 不锈 不鏽 无线 無線 不久 不论 不論 无论 無論"
+    " 不得".split()
+)
+"""Scripts without spaces are read as pairs of neighbouring signs: those that deny, and words that only begin alike."""
 _FAILING = frozenset({"fail", "fails", "failed", "refuse", "refuses", "refused", "unable", "decline", "declined"})
 _NO_DENIAL = re.compile(
     r"\b(?:not only|not just|not merely|no less|no fewer|no more than|no later than|no longer than|no sooner|nothing but|"
@@ -111,6 +145,10 @@ def is_cue(word: str, language: str = "en") -> bool:
     """Tell whether a casefolded word denies what it is next to."""
     if word == "no" and language not in {"en", "es"}:
         return False
+    if word in _NOT_BY_LANGUAGE.get(language, ()):
+        return True
+    if word in _DENYING_PAIRS or (len(word) == 2 and word[0] in _DENYING_SIGNS and word not in _NO_DENYING_PAIRS):
+        return True
     return word in _NOT or word.endswith("n't") or (language == "fr" and word in {"n", "n'"})
 
 

@@ -32,6 +32,12 @@ _CITATION = re.compile(r"\s?\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]")
 _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’)\]]*\s")
 _MARKS = "\"'\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 _SIGNS = re.compile(f"[{UNSPACED}]")
+_UNPARTED = re.compile(
+    r"[\u3005\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff、。，！？；：「」『』（）]"
+)
+"""Chinese and Japanese signs: Korean parts words by spaces, Thai parts sentences."""
+_VOWELLESS = re.compile(r"[\u05d0-\u05ea\u0621-\u064a]")
+_VOWEL_MARKS = re.compile(r"[\u05b0-\u05bc\u05c1\u05c2\u05c7\u064b-\u0652\u0670]")
 
 
 @dataclass(frozen=True)
@@ -71,15 +77,29 @@ def find_quote(quote: str, text: str) -> Place | None:
     return (
         _folded_place(wanted, text)
         or _without_outer_marks(wanted, text)
-        or _without_citations(wanted, text)
+        or _leaving_out(_CITATION, wanted, text, "a reference mark was left out")
+        or _leaving_out(_VOWEL_MARKS, wanted, text, "vowel marks were left out")
         or _any_case(wanted, text)
         or _with_omissions(wanted, text)
     )
 
 
+def speaks_for_itself(part: str, quote: str) -> bool:
+    """Tell whether words of a quote mean outside of it what they mean in it: nothing before them in their sentence denies them.
+
+    “The mayor took money” stands in “it is not true that the mayor took money”, and says the contrary of it.
+    """
+    place = find_quote(part, quote)
+    if place is None:
+        return False
+    ends = [match.end() for match in _SENTENCE_END.finditer(quote, 0, place.start)]
+    return not denies(quote[ends[-1] if ends else 0 : place.start])
+
+
 def _proves_something(quote: str) -> bool:
     signs = len(_SIGNS.findall(quote))
-    letters = sum(letter.isalnum() for letter in quote)
+    # Arabic and Hebrew leave their vowels out, so that ten letters say what fifteen do elsewhere.
+    letters = sum(letter.isalnum() for letter in quote) + len(_VOWELLESS.findall(quote)) // 2
     return signs >= MIN_SIGNS or letters >= MIN_LETTERS or (len(quote.split()) >= MIN_WORDS and letters > MIN_WORDS)
 
 
@@ -116,19 +136,19 @@ def _any_case(quote: str, text: str) -> Place | None:
     return found and Place(found.start, found.end, "repair", "capitals differ")
 
 
-def _without_citations(quote: str, text: str) -> Place | None:
-    """The source's own reference marks are not among its words."""
+def _leaving_out(marks: re.Pattern[str], quote: str, text: str, why: str) -> Place | None:
+    """Find a quote that differs only in marks which are not among the source's words, or which a writer may leave out."""
     kept: list[int] = []
     last = 0
-    for match in _CITATION.finditer(text):
+    for match in marks.finditer(text):
         kept.extend(range(last, match.start()))
         last = match.end()
     if not last:
         return None
     kept.extend(range(last, len(text)))
     bare = "".join(text[place] for place in kept)
-    found = _folded_place(_CITATION.sub("", quote), bare)
-    return found and Place(kept[found.start], kept[found.end - 1] + 1, "repair", "a reference mark was left out")
+    found = _folded_place(marks.sub("", quote), bare)
+    return found and Place(kept[found.start], kept[found.end - 1] + 1, "repair", why)
 
 
 def _with_omissions(quote: str, text: str) -> Place | None:
@@ -197,7 +217,7 @@ def _fold(text: str) -> _Folded:
             continue
         one = text[place]
         if one.isspace():
-            if letters and letters[-1] != " ":
+            if letters and letters[-1] != " " and not _between_signs(text, place):
                 letters.append(" ")
                 where.append(place)
         elif unicodedata.category(one) != "Cf":
@@ -213,6 +233,13 @@ def _fold(text: str) -> _Folded:
         letters.pop()
         where.pop()
     return _Folded("".join(letters), tuple(where), hyphens)
+
+
+def _between_signs(text: str, place: int) -> bool:
+    """Tell whether white space parts two signs of a script without spaces: it is the printer's, not the writer's."""
+    after = re.compile(r"\s*").match(text, place)
+    following = text[after.end() : after.end() + 1] if after else ""
+    return bool(_UNPARTED.match(text[place - 1 : place]) and _UNPARTED.match(following))
 
 
 def _joined(text: str, hyphen: int) -> int:

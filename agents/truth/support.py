@@ -3,10 +3,11 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from agents.text.words import language_of
 from agents.truth.amounts import Finding
 from agents.truth.comparing import Comparison, compare, named_words
 from agents.truth.quoting import find_quote
@@ -19,10 +20,15 @@ SUPPORTED = 0.5
 """Score from which a sentence without a finding counts as carried."""
 PARTLY = 0.25
 """Score from which part of it does."""
+RAISABLE = 0.5
+"""Share of its content that the quotes must have, in the same language, for a model to be asked whether they carry it."""
 QUOTATION = 5
 """Words from which words in quotation marks are a quotation, which must be verbatim."""
 _CEILING = {"contradicted": 0.1, "unsupported": 0.3, "partly": 0.45, "note": 1.0}
 """Highest score that a finding leaves."""
+
+_ENDS = ".!?…。！？\n"
+"""Signs that one sentence ends with and another begins after."""
 
 _OPENING = re.compile(
     r"^\s*(?:according to (?:the|this) (?:source|authors?|report|study|paper|article|document|note|survey|text)s?,?\s|"
@@ -50,6 +56,8 @@ class Supported:
     """0 to 1: how sure the check is that the quotes carry it. Calibrated on one data set only; good for ordering."""
     reasons: tuple[str, ...]
     """Plain sentences, the gravest first; at least one."""
+    binding: bool = False
+    """Whether no opinion may raise it: a figure, date, name, negation or quotation decides, or most of its words are its own."""
 
 
 def support(sentence: str, quotes: Sequence[str], *, language: str = "en", context: Sequence[str] = ()) -> Supported:
@@ -71,12 +79,39 @@ def support(sentence: str, quotes: Sequence[str], *, language: str = "en", conte
     mine = read(_OPENING.sub("", sentence), language)
     if not mine.units:
         return Supported("supported", 1.0, (reason("covered", language),))
-    if any(find_quote(_bare(sentence), quote) for quote in quotes):
+    if any(_stands_whole(_bare(sentence), quote) for quote in quotes):
         return Supported("supported", 1.0, (reason("verbatim", language),))
     known = named_words(context, language) if context else frozenset()
     compared = [compare(unit, source, language, known) for unit in mine.units]
     invented = [one for one in mine.quotations if not _stands(one, quotes)]
-    return judged(compared, language, invented)
+    found = judged(compared, language, invented)
+    foreign = _is_foreign(quotes, language)
+    keys = {one.key for comparison in compared for one in comparison.findings if one.severity != "note"}
+    told = keys - ({"pronoun", "name_missing"} if foreign else {"pronoun"})
+    own_words = not foreign and _coverage(compared) < RAISABLE
+    return replace(found, binding=found.verdict != "supported" and bool(told or invented or own_words))
+
+
+def _coverage(compared: Sequence[Comparison]) -> float:
+    content = sum(one.content for one in compared) or 1
+    return sum(one.content * one.coverage for one in compared) / content
+
+
+def _is_foreign(quotes: Sequence[str], language: str) -> bool:
+    """Tell whether quotes are in another language than the sentence, so that few of its words can stand in them."""
+    return language_of(" ".join(quotes)) != language
+
+
+def _stands_whole(sentence: str, quote: str) -> bool:
+    """Tell whether a sentence is one of the quote's, or several: part of one may lack what it depends on.
+
+    “20 birds were seen” stands in “Between 10 and 20 birds were seen”, and “the mayor took money” in a denial of it.
+    """
+    place = find_quote(sentence, quote)
+    if place is None:
+        return False
+    before, after = quote[: place.start].rstrip(" \"“”„«»'*_"), quote[place.end :].lstrip(" \"“”„«»'*_")
+    return (not before or before[-1] in _ENDS) and (not after or after[0] in _ENDS or quote[place.end - 1] in _ENDS)
 
 
 def _stands(quotation: str, quotes: Sequence[str]) -> bool:

@@ -142,24 +142,40 @@ parts.ContractCard = parts.ContractCard || (function () {
   function Limits({ p, editable, say }) {
     const caps = p.caps || {}
     const rows = []
+    const preset = new Set(p.preset || [])
+    const mine = (name) => (preset.has(name) ? <span className="ds-dim ds-small"> from your settings</span> : null)
     const minutes = has(caps.minutes) ? `${caps.minutes} min` : 'no time limit'
-    const others = [has(caps.cost_usd) ? `$${Number(caps.cost_usd).toFixed(2)}` : '', has(caps.sources) ? plural(caps.sources, 'source') : '', has(caps.searches) ? plural(caps.searches, 'search', 'searches') : ''].filter(has)
+    const others = [has(caps.cost_usd) ? `$${Number(caps.cost_usd).toFixed(2)}` : '', has(caps.sources) ? plural(caps.sources, 'planned source') : '', has(caps.searches) ? plural(caps.searches, 'planned search', 'planned searches') : ''].filter(has)
     rows.push(['Stop at', <span className="ds-num" key="s">
       <Term shown={minutes} label="Minutes, or unlimited" hint="minutes" start={has(caps.minutes) ? caps.minutes : ''} words={asMinutes} say={say} editable={editable} />
-      {others.map((s) => <React.Fragment key={s}><span className="ds-dim"> · </span>{s}</React.Fragment>)}</span>])
+      {others.map((s) => <React.Fragment key={s}><span className="ds-dim"> · </span>{s}</React.Fragment>)}</span>, mine('time')])
     const other = p.mode === 'deep' ? 'standard' : 'deep'
-    rows.push(['Rounds', <span key="r">{has(caps.rounds) ? `up to ${caps.rounds}` : ''}{has(p.mode) ? <span className="ds-dim"> ({p.mode})</span> : null}
+    rows.push(['Rounds', <span key="r">{has(caps.rounds) ? `up to ${caps.rounds}` : ''}{has(p.mode) ? <span className="ds-dim"> ({p.mode})</span> : null}{mine('depth')}
       {editable && has(p.mode) ? <> <button type="button" className="ds-link ds-small" onClick={() => say(other)}>Make it {other}</button></> : null}</span>])
     if (has(caps.depth)) rows.push(['Depth', plural(caps.depth, 'level')])
     if (has(p.query_type)) rows.push(['Kind', String(p.query_type).replace(/_/g, ' ')])
-    if (editable || has(p.domains) || has(p.exclude_domains)) rows.push(['Domains', <Domains key="d" p={p} editable={editable} say={say} />])
+    if (editable || has(p.domains) || has(p.exclude_domains)) rows.push(['Domains', <Domains key="d" p={p} editable={editable} say={say} />, mine('exclude')])
     if (editable || has(p.dates)) rows.push(['Dates', <Term key="t" shown={has(p.dates) ? words(p.dates) : 'any'} label="Years: 2015-2024, since 2020, or any" hint="2015-2024, since 2020, any" start={has(p.dates) ? words(p.dates) : ''} words={asDates} say={say} editable={editable} />])
     if (has(p.language)) rows.push(['Language', editable && has(p.languages)
       ? <select key="l" className="ds-select" aria-label="Language of the report" value={p.language} onChange={(e) => say(`in ${e.target.value}`)}>{[...new Set([p.language, ...p.languages])].map((name) => <option key={name}>{name}</option>)}</select>
-      : words(p.language)])
-    if (has(p.models)) rows.push(['Models', (Array.isArray(p.models) ? p.models : [p.models]).map((m, i) => <span key={i}>{i ? <span className="ds-dim"> · </span> : null}{m}</span>)])
-    if (has(p.retrievers)) rows.push(['Searches in', words(p.retrievers)])
-    return <dl className="ds-set">{rows.map(([k, v]) => <React.Fragment key={k}><dt>{k}</dt><dd>{v}</dd></React.Fragment>)}</dl>
+      : words(p.language), mine('language')])
+    if (has(p.models)) rows.push(['Models', (Array.isArray(p.models) ? p.models : [p.models]).map((m, i) => <span key={i}>{i ? <span className="ds-dim"> · </span> : null}{m}</span>), mine('models')])
+    if (has(p.retrievers)) rows.push(['Searches in', words(p.retrievers), mine('places')])
+    if (has(p.files)) rows.push(['Your files', <Files key="f" files={p.files} editable={editable} say={say} />])
+    return <dl className="ds-set">{rows.map(([k, v, more]) => <React.Fragment key={k}><dt>{k}</dt><dd>{v}{more || null}</dd></React.Fragment>)}</dl>
+  }
+
+  /** The user's own files, each with a way out of the draft. */
+  function Files({ files, editable, say }) {
+    return (
+      <ul className="ds-files">
+        {files.map((file, i) => (
+          <li key={file.name}><span className="ds-file" dir="auto">{file.name}</span>{' '}
+            <span className="ds-file-end">{has(file.note) ? <span className="ds-dim ds-small">{file.note} </span> : null}
+              {editable ? <button type="button" className="ds-x" aria-label={`Leave out: ${file.name}`} onClick={() => say(`drop file ${i + 1}`)}>{Icon(React, 'close', 11)}</button> : null}</span></li>
+        ))}
+      </ul>
+    )
   }
 
   function Domains({ p, editable, say }) {

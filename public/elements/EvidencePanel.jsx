@@ -8,6 +8,8 @@ parts.EvidencePanel = parts.EvidencePanel || (function () {
   const has = (v) => v !== null && v !== undefined && v !== ''
   const list = (v) => (Array.isArray(v) ? v : [])
   const said = (v) => (typeof v === 'string' ? v : v && typeof v === 'object' ? v.text || v.topic || v.reason || v.message || JSON.stringify(v) : String(v ?? ''))
+  // A document of the user's own: its name in its folder.
+  const named = (url) => { const rest = String(url || '').replace(/^(?:library|upload):\/[^/]*\//, ''); try { return decodeURIComponent(rest) } catch (e) { return rest } }
   const timesCited = (n) => (n === 1 ? 'cited once' : n === 2 ? 'cited twice' : n ? `cited ${n} times` : 'not cited')
 
   function Sources({ doc, quoteAt }) {
@@ -58,10 +60,11 @@ parts.EvidencePanel = parts.EvidencePanel || (function () {
 
   function Claims({ doc, quoteAt }) {
     const claims = list(doc.claims)
+    const by = (r) => [r.author, r.site].filter(has).join(', ')
     const facts = useMemo(() => {
       const m = {}
-      for (const r of list(doc.references)) for (const q of list(r.quotes)) if (has(q.fact_id)) m[q.fact_id] = { text: q.text, n: r.n, site: r.site }
-      for (const r of list(doc.references)) if (has(r.source_id)) m['s' + r.source_id] = { n: r.n, site: r.site }
+      for (const r of list(doc.references)) for (const q of list(r.quotes)) if (has(q.fact_id)) m[q.fact_id] = { text: q.text, n: r.n, site: by(r) }
+      for (const r of list(doc.references)) if (has(r.source_id)) m['s' + r.source_id] = { n: r.n, site: by(r) }
       return m
     }, [doc])
     if (!claims.length) return <p className="ds-dim" style={{ padding: '14px 0' }}>No claims were checked in this run.</p>
@@ -72,7 +75,7 @@ parts.EvidencePanel = parts.EvidencePanel || (function () {
         <h3>{name} ({rows.length})</h3>
         <ul>
           {rows.length ? rows.map((e, i) => {
-            const f = facts[e.fact_id] || {}, n = f.n ?? (facts['s' + e.source_id] || {}).n
+            const from = facts['s' + e.source_id] || {}, f = facts[e.fact_id] || { site: from.site }, n = f.n ?? from.n
             return <li key={i}><span dir="auto">{f.text ? `“${f.text.length > 110 ? f.text.slice(0, 108).trimEnd() + '…' : f.text}”` : 'Evidence'}</span> {has(n) && has(e.fact_id) ? <a href={quoteAt(e.fact_id)} target="_blank" rel="noopener noreferrer" aria-label={`Source ${n}`}>{n}</a> : null}<small>{[f.site || e.domain, has(e.strength) ? (typeof e.strength === 'number' ? `strength ${e.strength.toFixed(2)}` : String(e.strength).replace(/_/g, ' ')) : ''].filter(has).join(', ')}</small></li>
           }) : <li className="ds-dim">None found.</li>}
         </ul>
@@ -138,7 +141,7 @@ parts.EvidencePanel = parts.EvidencePanel || (function () {
         {list(m.tags).length ? <><h3 className="ds-label">What to know about how this was made</h3>{m.tags.map((t, i) => <div className="ds-hash" key={i}><span className="ds-mono">{String(t.tag || t).startsWith('#') ? t.tag || t : '#' + (t.tag || t)}</span>{t.text ? <p dir="auto">{t.text}</p> : null}</div>)}</> : null}
         {limits.length ? <><h3 className="ds-label">Limitations</h3>{limits.map((t, i) => <div className="ds-hash" key={i}><p dir="auto">{said(t)}</p></div>)}</> : null}
         {rejected.length || skipped.length || tried.length || errors.length ? <h3 className="ds-label">The record</h3> : null}
-        {rejected.length ? <details><summary>{plural(rejected.length, 'source')} set aside</summary><ul>{rejected.map((r, i) => <li key={i}>{webAddress(r.url) && r.url ? <a href={webAddress(r.url)} target="_blank" rel="noopener noreferrer">{r.title || r.url}</a> : said(r)}<small>{String(r.reason || '').replace(/_/g, ' ')}</small></li>)}</ul></details> : null}
+        {rejected.length ? <details><summary>{plural(rejected.length, 'source')} set aside</summary><ul>{rejected.map((r, i) => <li key={i}>{webAddress(r.url) && r.url ? <a href={webAddress(r.url)} target="_blank" rel="noopener noreferrer">{r.title || r.url}</a> : r.title || named(r.url)}<small>{String(r.reason || '').replace(/_/g, ' ')}</small></li>)}</ul></details> : null}
         {tried.length ? <details><summary>{plural(tried.length, 'query', 'queries')} tried</summary><ul>{tried.map((q, i) => <li key={i} dir="auto">{said(q)}</li>)}</ul></details> : null}
         {skipped.length ? <details><summary>{plural(skipped.length, 'topic')} skipped</summary><ul>{skipped.map((q, i) => <li key={i} dir="auto">{said(q)}</li>)}</ul></details> : null}
         {errors.length ? <details><summary>{plural(errors.length, 'error')} on the way</summary><ul>{errors.map((q, i) => <li key={i}>{said(q)}</li>)}</ul></details> : null}

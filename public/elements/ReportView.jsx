@@ -179,7 +179,7 @@ parts.ReportView = parts.ReportView || (function () {
     const reasons = (report && report.grade_reasons) || []
     const c = (report && report.counts) || {}
     const figures = !report ? [] : [
-      c.judged ? `${c.verified ?? 0} of ${plural(c.judged, 'statement')} verified` : c.sentences ? `${c.cited ?? 0} of ${plural(c.sentences, 'statement')} cited` : '',
+      report.grade === 'nothing_found' ? '' : c.judged ? `${c.verified ?? 0} of ${plural(c.judged, 'statement')} verified` : c.sentences ? `${c.cited ?? 0} of ${plural(c.sentences, 'statement')} cited` : '',
       c.sources !== undefined ? plural(c.sources, 'source') : '',
       report.seconds ? clock(report.seconds) : '',
       report.cost_usd !== undefined && report.cost_usd !== null ? money(report.cost_usd) : '',

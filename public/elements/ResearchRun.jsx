@@ -8,6 +8,8 @@ parts.ResearchRun = parts.ResearchRun || (function () {
   const { Icon, clock, spoken, money, count, plural } = globalThis.dossier
   const PAINT = 250, KINDS = ['job', 'node', 'asked', 'search', 'source', 'rejected', 'round', 'section', 'note', 'report', 'message']
   const OVER = /^(done|complete|completed|succeeded|success|partial|blocked|nothing_found|failed|error|stopped|cancelled|canceled|interrupted)$/
+  // Paused, or waiting for a key: it goes on, so the page goes on listening.
+  const ended = (job) => OVER.test(job.status) && !/^(paused|awaiting_key|version)$/.test(job.blocked_reason || '')
   const STATES = { queued: ['Queued', 'quiet'], planning: ['Planning', 'work'], searching: ['Searching', 'work'], reading: ['Reading', 'work'], writing: ['Writing', 'work'], retrying: ['Retrying', 'caution'], done: ['Done', 'good'], partial: ['Partial', 'caution'], empty: ['Nothing found', 'quiet'], covered: ['Covered elsewhere', 'quiet'], failed: ['Failed', 'bad'], stopped: ['Stopped', 'quiet'] }
   const SAME = { pending: 'queued', waiting: 'queued', complete: 'done', completed: 'done', succeeded: 'done', delivered: 'done', cancelled: 'stopped', canceled: 'stopped', skipped: 'stopped', error: 'failed', extracting: 'reading', fetching: 'reading', composing: 'writing' }
   const shape = (s) => { const k = SAME[s] || s; return STATES[k] ? k : 'working' }
@@ -49,10 +51,12 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       for (const row of d.nodes && d.nodes.length ? d.nodes : d.node ? [d.node] : []) put(row) // the row it is about, and those above it
       if (d.feed_text) { feed.unshift({ key: 's' + d.seq, seconds: d.seconds, text: d.feed_text }); if (feed.length > 400) feed.length = 400 }
       const said = d.event || {}
+      if (said.tag === 'change') setTimeout(() => { if (!closed && stream) read() }, PAINT) // what may be spent may have changed
       if ((said.kind || e.type) === 'job') {
         if (said.status) job.status = said.status
         if (said.stage) job.stage = said.stage
-        if (OVER.test(job.status)) { shut(); read() } // once more whole: the last word of every branch
+        job.blocked_reason = said.blocked_reason || ''
+        if (ended(job)) { shut(); read() } // once more whole: the last word of every branch
       }
       soon()
     }
@@ -71,6 +75,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       if (closed) return
       wait = 1000
       for (const k of ['status', 'stage', 'seq', 'seconds', 'usage', 'now', 'minutes', 'reserve_s', 'max_cost_usd', 'forecast', 'title']) if (tree[k] !== undefined && tree[k] !== null) job[k] = tree[k]
+      job.blocked_reason = tree.blocked_reason || ''
       job.at = Date.now()
       const known = new Set()
       for (const row of tree.nodes || []) { known.add(row.id); put(row) }
@@ -85,7 +90,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       lostAt = 0
       job.link = 'live'
       clearTimeout(timer); paint()
-      if (OVER.test(job.status) || document.hidden) return
+      if (ended(job) || document.hidden) return
       stream = new EventSource(url(`/research/jobs/${encodeURIComponent(id)}/events?after=${job.seq}`), { withCredentials: true })
       for (const k of KINDS) stream.addEventListener(k, hear)
       stream.onopen = () => { clearTimeout(grace); wait = 1000 }
@@ -98,7 +103,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
     }
     const seen = () => {
       if (document.hidden) { if (stream || retry) shut() } // a browser allows few connections to one host
-      else if (!stream && !OVER.test(job.status) && job.link !== 'gone' && job.link !== 'denied') read()
+      else if (!stream && !ended(job) && job.link !== 'gone' && job.link !== 'denied') read()
     }
     document.addEventListener('visibilitychange', seen)
     read()
@@ -130,7 +135,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
     return rows
   }
 
-  const Row = memo(function Row({ node, number, depth, pos, size, kids, folded, focusable, open, ticking, steer, fresh, act }) {
+  const Row = memo(function Row({ node, number, depth, pos, size, kids, folded, focusable, open, ticking, steer, again, fresh, act }) {
     const s = shape(node.state), tone = toneOf(node.state), word = wordOf(node.state), look = { planning: 'working', empty: 'queued', covered: 'tick' }[s] || s
     const live = running(node.state)
     const secs = (node.seconds || 0) + (ticking && live ? Math.max(0, ticking - node.at) / 1000 : 0)
@@ -148,6 +153,10 @@ parts.ResearchRun = parts.ResearchRun || (function () {
             <span className="ds-acts">
               {live ? <button type="button" className="ds-act" tabIndex={focusable ? 0 : -1} aria-label={`Finish branch ${number} now`} onClick={() => act('finish', node.id)}>{Icon(React, 'flag', 13)}Finish now</button> : null}
               <button type="button" className="ds-act" tabIndex={focusable ? 0 : -1} aria-label={`Stop branch ${number}`} onClick={() => act('ask', node.id)}>{Icon(React, 'square', 13)}Stop branch</button>
+            </span>
+          ) : steer && again && number && (s === 'failed' || s === 'stopped') ? (
+            <span className="ds-acts">
+              <button type="button" className="ds-act" tabIndex={focusable ? 0 : -1} aria-label={`Try branch ${number} again`} onClick={() => act('retry', node.id)}>{Icon(React, 'retrying', 13)}Try again</button>
             </span>
           ) : null}
         </span>
@@ -188,7 +197,7 @@ parts.ResearchRun = parts.ResearchRun || (function () {
     useEffect(() => { first.current = false; for (const r of rows) known.current.add(r.id) })
     const current = rows.some((r) => r.id === here) ? here : rows.length ? rows[0].id : ''
     const doing = useCallback((op, id) => { if (op === 'ask') setAsked(id); else act(op, id) }, [act])
-    const stopIt = () => { const id = asked; setAsked(''); act('stop', id) }
+    const stopIt = (op) => { const id = asked; setAsked(''); act(op, id) }
 
     const focus = (row) => { if (!row) return; setHere(row.id); const el = box.current.querySelector(`[data-node="${CSS.escape(String(row.id))}"]`); if (el) { el.tabIndex = 0; el.focus() } }
     const fold = (id, shut) => setFolded((old) => { const s = new Set(old); if (shut) s.add(id); else s.delete(id); return s })
@@ -208,7 +217,8 @@ parts.ResearchRun = parts.ResearchRun || (function () {
       else if (k === 'Enter') setOpen(open === row.id ? '' : row.id)
       else if (k === ' ' && row.kids) fold(row.id, !folded.has(row.id))
       else if (steer && (k === 'f' || k === 'F')) act('finish', row.id)
-      else if (steer && (k === 's' || k === 'S')) { if (asked === row.id) { stopIt() } else setAsked(row.id) }
+      else if (steer && (k === 's' || k === 'S')) { if (asked === row.id) { stopIt('stop') } else setAsked(row.id) }
+      else if (steer && job.stage === 'collecting' && (k === 'r' || k === 'R') && ['failed', 'stopped'].includes(shape((job.nodes.get(row.id) || {}).state))) act('retry', row.id)
       else return
       e.preventDefault()
     }
@@ -230,14 +240,14 @@ parts.ResearchRun = parts.ResearchRun || (function () {
             {rows.map((r) => {
               const node = job.nodes.get(r.id)
               return <Row key={r.id} node={node} number={r.number} depth={r.depth} pos={r.pos} size={r.size} kids={r.kids} folded={folded.has(r.id)} focusable={r.id === current}
-                open={open === r.id} ticking={running(node.state) ? ticking : 0} steer={steer} fresh={fresh.has(r.id)} act={doing} />
+                open={open === r.id} ticking={running(node.state) ? ticking : 0} steer={steer} again={job.stage === 'collecting'} fresh={fresh.has(r.id)} act={doing} />
             })}
           </div>
         </div>
         {askedRow ? (
           <div className="ds-note ds-caution ds-asked" role="alert">{Icon(React, 'square', 15)}
-            <span>Stop branch {askedRow.number}? What it found is dropped; <i>Finish now</i> keeps it. The others go on.</span>
-            <span className="ds-row"><button type="button" className="ds-btn ds-warn" onClick={stopIt}>Stop it</button><button type="button" className="ds-btn" onClick={() => setAsked('')}>Keep it</button></span>
+            <span>Stop branch {askedRow.number}? What it has found is kept, and the report says where it stopped; <i>Drop it</i> leaves that out. The others go on.</span>
+            <span className="ds-row"><button type="button" className="ds-btn ds-warn" onClick={() => stopIt('stop')}>Stop it</button><button type="button" className="ds-btn" onClick={() => stopIt('drop')}>Drop it</button><button type="button" className="ds-btn" onClick={() => setAsked('')}>Let it go on</button></span>
           </div>
         ) : null}
       </div>
@@ -380,8 +390,8 @@ parts.ResearchRun = parts.ResearchRun || (function () {
     const [note, setNote] = useState('')
     const feeder = useRef(null)
     useEffect(() => { feeder.current = watch(id, url, setJob); return () => feeder.current.stop() }, [id])
-    const over = !!job && OVER.test(job.status)
-    const live = !!job && !over && job.link === 'live'
+    const over = !!job && ended(job)
+    const live = !!job && !over && job.status !== 'blocked' && job.link === 'live'
     useEffect(() => {
       if (!live) return undefined
       const t = setInterval(() => { if (!document.hidden) setTick(Date.now()) }, 1000)

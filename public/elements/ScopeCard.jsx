@@ -7,6 +7,8 @@ const parts = (globalThis.dossierParts = globalThis.dossierParts || {})
 // would be a new component that forgets what was ticked.
 parts.ScopeCard = parts.ScopeCard || (function () {
   const { Icon, plural } = globalThis.dossier
+  // What was ticked, by the choices: a message that gets another place in the page is mounted anew.
+  const ticked = new Map()
 
   function Option({ text, on, disabled, set }) {
     const cut = text.indexOf(': ')
@@ -23,17 +25,24 @@ parts.ScopeCard = parts.ScopeCard || (function () {
   return function ScopeCard({ p, callAction }) {
     const base = useId()
     const queries = p.queries || []
-    const [chosen, setChosen] = useState([])
+    const key = queries.flatMap((q) => q.splits || []).join('\n')
+    const [chosen, setChosen] = useState(() => ticked.get(key) || [])
     const [sent, setSent] = useState('')
     const disabled = !p.active || sent === 'sending' || sent === 'sent'
     const choices = queries.flatMap((q) => q.splits || [])
     const picked = choices.filter((t) => chosen.includes(t))
-    const set = (text, on) => setChosen((now) => (on ? [...now.filter((t) => t !== text), text] : now.filter((t) => t !== text)))
+    const set = (text, on) => setChosen((now) => {
+      const others = now.filter((t) => t !== text), next = on ? [...others, text] : others
+      ticked.set(key, next)
+      return next
+    })
     const use = async () => {
       setSent('sending')
       try {
         const answer = await callAction({ name: 'pick_split', payload: { texts: picked } })
-        setSent(answer && answer.success === false ? 'failed' : 'sent')
+        const failed = answer && answer.success === false
+        if (!failed) ticked.delete(key)
+        setSent(failed ? 'failed' : 'sent')
       } catch (e) { setSent('failed') }
     }
     const many = queries.length > 1

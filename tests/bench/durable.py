@@ -4,13 +4,18 @@ python tests/bench/durable.py [--all] [--crashes]   (--all: 20 crash points on e
 """
 
 import asyncio
+import json
 import os
 import random
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing
+import urllib.error
+import urllib.request
+from contextlib import closing, suppress
+from datetime import timedelta
 from pathlib import Path
 from statistics import quantiles
 
@@ -18,10 +23,14 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+import psycopg  # noqa: E402
+
 from agents.contracts.outcome import Commission  # noqa: E402
+from agents.jobs.rounds import DEAD_S  # noqa: E402
 from agents.jobs.service import Jobs  # noqa: E402
 from agents.jobs.shelf import Shelf  # noqa: E402
 from agents.jobs.steering import Steering  # noqa: E402
+from agents.jobs.store import now  # noqa: E402
 from tests.jobs.conftest import Given, Word, bench_of, opened  # noqa: E402
 from tests.jobs.postgres import database as database_fixture  # noqa: E402
 from tests.jobs.postgres import server as server_fixture  # noqa: E402
@@ -110,6 +119,61 @@ async def events():
     print(f"event to a reader: p50 {quantiles(late)[1] * 1000:.0f} ms, p95 {quantiles(late, n=20)[-1] * 1000:.0f} ms")
 
 
+def across(url_of):
+    """From `emit` in a worker to a reader of the chat server's event stream: three processes, as in compose.yaml."""
+    url, folder = url_of(), Path(tempfile.mkdtemp())
+    base = {**os.environ, "DOSSIER_DATABASE_URL": url, "DOSSIER_MODEL": "offline", "RETRIEVER": "library"}
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    quiet = {"cwd": ROOT, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    agents = [sys.executable, "-m", "agents"]
+    processes = [
+        subprocess.Popen([*agents, "worker", "--name", "one"], env=base | {"DOSSIER_DATA_DIR": f"{folder}/w"}, **quiet),
+        subprocess.Popen(
+            [*agents, "serve"], **quiet,
+            env=base | {"DOSSIER_DATA_DIR": f"{folder}/c", "DOSSIER_RUNS_JOBS": "false", "PORT": port},
+        ),
+    ]  # fmt: skip
+    site = f"http://127.0.0.1:{port}"
+    late = []
+    try:
+        began = time.monotonic()
+        while time.monotonic() - began < 60:
+            with suppress(OSError):
+                urllib.request.urlopen(f"{site}/healthz", timeout=2).close()
+                break
+            time.sleep(0.2)
+        time.sleep(8)
+        starters = json.loads((ROOT / "examples" / "starters.json").read_text("utf-8"))["starters"]
+        for one in starters[:3]:
+            body = json.dumps({"query": one["message"]}).encode()
+            asked = urllib.request.Request(
+                f"{site}/research/jobs", data=body, headers={"content-type": "application/json"}, method="POST"
+            )
+            try:
+                with urllib.request.urlopen(asked) as answer:
+                    job = json.load(answer)["job_id"]
+            except urllib.error.HTTPError:
+                continue  # a starter that is too broad for a job as it is
+            read = {}
+            with urllib.request.urlopen(f"{site}/research/jobs/{job}/events", timeout=60) as stream:
+                for line in stream:
+                    if line.startswith(b"id:"):
+                        read[int(line[3:])] = time.time()
+            with psycopg.connect(url) as connection:
+                rows = connection.execute("SELECT seq, at FROM research_events WHERE job_id = %s", (job,)).fetchall()
+            late += [read[seq] - at.timestamp() for seq, at in rows if seq in read]
+    finally:
+        for process in processes:
+            process.terminate()
+            process.wait(30)
+    p50, p95 = quantiles(late)[1] * 1000, quantiles(late, n=20)[-1] * 1000
+    print(
+        f"event in a worker to a reader of the chat server's stream ({len(late)}): p50 {p50:.0f} ms, p95 {p95:.0f} ms"
+    )
+
+
 def crashes(url_of, points, name):
     with tempfile.TemporaryDirectory() as folder:
         document = finished(Path(folder))
@@ -142,7 +206,7 @@ def fleet(url_of):
     took = {}
     for names in (("one",), ("one", "two")):
         url, folder = url_of(), Path(tempfile.mkdtemp())
-        env = {**os.environ, "CRASH_DELAY_S": "0.4"}
+        env = {**os.environ, "CRASH_DELAY_S": "2"}  # the processor shall not be the bound
         workers = [
             subprocess.Popen(
                 [sys.executable, "-m", "tests.jobs.worker_child", str(folder), url, name, "2"], cwd=ROOT, env=env,
@@ -150,10 +214,12 @@ def fleet(url_of):
             )
             for name in names
         ]  # fmt: skip
-        time.sleep(8)
 
-        async def eight(folder=folder, url=url):
+        async def eight(folder=folder, url=url, names=names):
             async with opened(folder, bench_of(None), url=url, runs=False) as service:
+                while len(await service.jobs.store.living(now() - timedelta(seconds=DEAD_S))) < len(names):  # noqa: ASYNC110
+                    await asyncio.sleep(0.1)
+                await asyncio.sleep(3)  # each listens to the queue about a second after its start
                 began = time.perf_counter()
                 jobs = [service.start(owner=f"user{n}") for n in range(8)]
                 for job in jobs:
@@ -209,6 +275,7 @@ def main():
             asyncio.run(overhead(url_of if address else None))
         crashes(lambda: "", 20 if ALL else 3, "SQLite")
         if address:
+            across(url_of)
             crashes(url_of, 20 if ALL else 3, "PostgreSQL")
             fleet(url_of)
     finally:

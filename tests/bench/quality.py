@@ -1,4 +1,4 @@
-"""Measure quality on the labelled data and print the table of docs/benchmarks.md; asserts nothing.
+"""Measure quality on the labelled data and print the tables of docs/benchmarks.md; asserts nothing.
 
 Run by `make eval`: `python -m tests.bench.quality [FOLDER] [--ablations]`. Without a folder, `$DOSSIER_SHARED/data`, else `../shared/data`.
 The model is the one that is configured.
@@ -14,6 +14,8 @@ from agents.errors import DossierError
 from agents.evaluation.running import evaluate
 from agents.evaluation.variant import variant
 from agents.settings import ROOT, load
+from tests.bench.cases import held, inputs_folder, table
+from tests.bench.overhead import overhead
 
 SETS = (
     ("findcite", "multihop/hotpotqa_questions.jsonl"),
@@ -33,6 +35,7 @@ ABLATIONS = (
     ("no verification", "verification", ""),
     ("no novelty", "novelty", ""),
     ("no rerank", "rerank", ""),
+    ("no meaning", "meaning", ""),
     ("limits 6/10", "", "6/10"),
     ("limits 3/5", "", "3/5"),
 )
@@ -67,6 +70,9 @@ def main() -> int:
             print(f"| {name} | {Path(file).name} | 0 | NOT MEASURED: {error.notice} | – |")
             continue
         print(f"| {name} | {Path(file).name} | {summary['n']} | {told(summary)} | {seconds:.0f} |", flush=True)
+    cases = folder.parent / "cases" / "inputs"
+    print(f"\n{table(held(cases if cases.is_dir() else inputs_folder()))}", flush=True)
+    print(f"\n{overhead(folder.parent)}", flush=True)
     if "--ablations" in sys.argv:
         print("\n| Run | File | Figures | Seconds |\n| --- | --- | --- | ---: |")
         for label, without, limits in ABLATIONS:

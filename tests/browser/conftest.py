@@ -16,6 +16,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+PACE_S = 0.3
+"""Seconds that an extraction takes on the shared server, unless a test sets another pace."""
 LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
 
 
@@ -36,8 +38,15 @@ class Server:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.url = f"http://localhost:{self.port}"
-        self.folder, self.slow_s, self.env = folder, slow_s, env
+        self.folder, self.env = folder, env
         self.process = None
+        self.pace(slow_s)
+
+    def pace(self, seconds):
+        """Let extractors take this long from now on."""
+        part = self.folder / "pace.part"
+        part.write_text(str(seconds), "utf-8")
+        part.replace(self.folder / "pace")
 
     def start(self):
         env = {
@@ -46,7 +55,7 @@ class Server:
             "RETRIEVER": "library",
             "DOSSIER_DATA_DIR": str(self.folder / "data"),
             "PORT": str(self.port),
-            "TEST_SLOW_S": str(self.slow_s),
+            "TEST_PACE": str(self.folder / "pace"),
             **self.env,
         }
         for name in ("CHAINLIT_APP_ROOT", "CHAINLIT_AUTH_SECRET"):
@@ -99,11 +108,18 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory):
-    made = Server(tmp_path_factory.mktemp("server"), slow_s=0.4).start()
+def one_server(tmp_path_factory):
+    made = Server(tmp_path_factory.mktemp("server")).start()
     yield made
     if made.process.poll() is None:
         made.stop()
+
+
+@pytest.fixture
+def server(one_server):
+    """The server of all tests that need none of their own, at its usual pace: a run can be watched, and ends soon."""
+    one_server.pace(PACE_S)
+    return one_server
 
 
 class Tab:
@@ -120,7 +136,8 @@ class Tab:
     def open(self, path=""):
         self.page.goto(self.server.url + path)
         self.page.wait_for_selector("#chat-input")
-        self.page.wait_for_timeout(500)
+        # Comes over the socket: from here on the page and its session know each other.
+        self.page.wait_for_selector("#chat-settings-open-modal")
         return self
 
     def say(self, text):
@@ -134,6 +151,17 @@ class Tab:
                 return
             self.page.wait_for_timeout(250)
         raise AssertionError(f"the page did not send: {text}")
+
+    def drops(self, *files):
+        """Attach files and send them without a word."""
+        self.page.locator("input[type=file]").first.set_input_files(list(files))
+        # The button to take one back out comes when it has arrived.
+        self.page.wait_for_function(
+            "n => document.querySelectorAll('#message-composer .bg-card').length >= n", arg=len(files)
+        )
+        self.page.wait_for_selector("#chat-submit:not([disabled])")
+        self.page.locator("#chat-submit").click()
+        return self
 
     def sees(self, text, timeout=30_000):
         self.page.get_by_text(text).last.wait_for(timeout=timeout)
@@ -149,6 +177,11 @@ class Tab:
         self.drafts(question)
         self.say("Authorized to execute")
         self.page.wait_for_selector("[data-job=running]")
+        return self
+
+    def reads(self):
+        """Wait for the report."""
+        self.page.wait_for_selector(".ds-report[data-report=here]", timeout=90_000)
         return self
 
     @property

@@ -1,14 +1,25 @@
-"""The server as it is started, but with an offline engine whose extractors take their time: for watching a run."""
+"""The server as it is started, but with an offline engine whose extractors take their time: for watching a run.
+
+How much, a file says, which is read anew each time: one server serves tests that watch and tests that only want the end.
+"""
 
 import asyncio
 import os
+import time
+from pathlib import Path
 
 import agents.binding
 from agents.api.server import serve
 from agents.llm.offline import OfflineModel
 from agents.settings import load
 
-SLOW_S = float(os.environ.get("TEST_SLOW_S", "0"))
+PACE = Path(os.environ["TEST_PACE"])
+"""A file with seconds."""
+
+
+def pace():
+    """How long an extraction takes now; one that is under way is hurried on when it gets shorter."""
+    return float(PACE.read_text("utf-8"))
 
 
 class SlowModel(OfflineModel):
@@ -16,7 +27,9 @@ class SlowModel(OfflineModel):
 
     async def reply(self, request, on_text=None):
         if request.role == "extractor":
-            await asyncio.sleep(SLOW_S)
+            began = time.monotonic()
+            while time.monotonic() - began < pace():  # noqa: ASYNC110 - a test in another process sets the pace
+                await asyncio.sleep(0.05)
         return await super().reply(request, on_text)
 
 

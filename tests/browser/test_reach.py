@@ -6,6 +6,7 @@ import pytest
 
 from tests.browser.conftest import Tab
 from tests.browser.test_chat import BROAD, FEASIBLE, PHRASE, QUOTE_LINK
+from tests.browser.test_files import NOTE, SCAN
 
 AXE = Path(__file__).with_name("vendor") / "axe.min.js"
 
@@ -30,7 +31,16 @@ def test_axe_finds_nothing_serious_on_the_main_screens(browser, server, shots, s
     page.open()
     page.sees("Leaves this computer")
     found = {"first": findings(page)}
+    page.page.locator("#chat-settings-open-modal").click()
+    page.page.get_by_role("dialog").get_by_role("button", name="Confirm").wait_for()
+    page.page.wait_for_timeout(300)  # faded in
+    found["settings"] = findings(page)
+    page.page.keyboard.press("Escape")
+    page.page.get_by_role("dialog").wait_for(state="detached")
     if scheme == "light":
+        page.drops(str(SCAN), str(NOTE))
+        page.sees("was not added: it is a scan without text.")
+        found["files"] = findings(page)
         page.say(BROAD)
         page.page.wait_for_selector(".ds-opt")
         found["scope"] = findings(page)
@@ -39,7 +49,7 @@ def test_axe_finds_nothing_serious_on_the_main_screens(browser, server, shots, s
     page.say(PHRASE)
     page.page.wait_for_selector(".ds-nd")
     found["live"] = findings(page)
-    page.page.wait_for_selector(".ds-report[data-report=here]", timeout=40_000)
+    page.reads()
     page.page.locator(QUOTE_LINK).first.click()
     page.page.locator(".ds-pop mark").wait_for()
     page.page.wait_for_timeout(300)  # faded in
@@ -83,7 +93,7 @@ def test_nothing_scrolls_sideways_on_a_phone_or_at_twice_the_size(browser, serve
     page.say(PHRASE)
     page.page.wait_for_selector(".ds-nd")
     wide |= sideways(page, "live")
-    page.page.wait_for_selector(".ds-report[data-report=here]", timeout=40_000)
+    page.reads()
     wide |= sideways(page, "report")
     page.page.set_viewport_size({"width": 360, "height": 740})
     page.page.locator(QUOTE_LINK).first.click()

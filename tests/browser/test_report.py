@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.browser.conftest import Server, Tab
+from tests.browser.conftest import Tab
 from tests.browser.test_chat import FEASIBLE, PHRASE, QUOTE_LINK
 
 HOSTILE = (
@@ -13,9 +13,10 @@ HOSTILE = (
 
 
 @pytest.fixture(scope="module")
-def report(browser, server, shots):
-    page = Tab(browser, server, shots).open().starts(FEASIBLE)
-    page.page.wait_for_selector(".ds-report[data-report=here]", timeout=40_000)
+def report(browser, one_server, shots):
+    one_server.pace(0)
+    page = Tab(browser, one_server, shots).open().starts(FEASIBLE)
+    page.reads()
     yield page
     page.context.close()
 
@@ -58,9 +59,16 @@ def test_contents_jump_to_their_parts(report):
 
 
 def test_the_evidence_panel_holds_sources_claims_and_how_it_was_made(report):
-    report.page.get_by_role("button", name="Evidence").click()
+    line = report.page.locator(".ds-article h2", has_text="References")
+    line.evaluate("e => e.scrollIntoView({block: 'start'})")
+    report.page.wait_for_timeout(300)
+    at = line.bounding_box()["y"]
+    report.page.locator(".ds-report").get_by_role("button", name="Evidence").evaluate("e => e.click()")
     panel = report.page.locator(".ds-ev")
     panel.get_by_role("tab", name="Sources").wait_for()
+    report.page.wait_for_timeout(600)
+    # The page is narrower now and all above it longer: what was read stays where it was.
+    assert abs(line.bounding_box()["y"] - at) < 60
     assert panel.locator(".ds-src").count() >= 2
     panel.get_by_label("Filter sources").fill("zzz nothing")
     panel.get_by_text("No source matches").wait_for()
@@ -92,36 +100,35 @@ def test_a_report_that_is_gone_leaves_its_text(browser, server, shots, report):
     page.context.close()
 
 
-def test_titles_that_hold_html_or_markdown_stay_text(browser, tmp_path, shots):
-    library = tmp_path / "library"
-    library.mkdir()
+def test_titles_that_hold_html_or_markdown_stay_text(tab, server):
+    server.pace(0)
+    page = tab()
+    files = []
     for number in range(3):
         text = "\n\n".join(
             f"The Orvane ferry was closed on {n + number} days in the winter of {2000 + n}, the harbour log says."
             for n in range(6)
         )
-        (library / f"log{number}.md").write_text(f"# {HOSTILE} {number}\n\n{text}\n", "utf-8")
-    server = Server(tmp_path, DOSSIER_LIBRARY=str(library)).start()
-    try:
-        page = Tab(browser, server, shots).open()
-        page.drafts("On how many days was the Orvane ferry closed in each winter?")
-        page.say(PHRASE)
-        page.page.wait_for_selector(".ds-report[data-report=here]", timeout=40_000)
-        chip = page.page.locator(QUOTE_LINK).first
-        chip.click()
-        page.page.locator(".ds-pop mark").wait_for()
-        page.page.keyboard.press("Escape")
-        page.page.get_by_role("button", name="Evidence").click()
-        page.page.locator(".ds-src").first.wait_for()
-        page.page.wait_for_timeout(300)
-        assert page.page.evaluate("window.hurt") is None
-        assert page.page.locator(".ds-report img, .ds-ev img, .ds-pop img").count() == 0
-        assert page.page.locator("a[href^='javascript:']").count() == 0
-        assert page.outside() == {}
-        page.shot("41-hostile")
-        page.context.close()
-    finally:
-        server.stop()
+        body = f"# {HOSTILE} {number}\n\n{text}\n".encode()
+        files.append({"name": f"<b>log</b> [{number}](x).md", "mimeType": "text/markdown", "buffer": body})
+    page.drops(*files)
+    page.sees("Added to your files")
+    page.drafts("On how many days was the Orvane ferry closed in each winter?")
+    page.say(PHRASE)
+    page.reads()
+    chip = page.page.locator(QUOTE_LINK).first
+    chip.click()
+    page.page.locator(".ds-pop mark").wait_for()
+    page.page.keyboard.press("Escape")
+    page.page.get_by_role("button", name="Evidence").click()
+    page.page.locator(".ds-src").first.wait_for()
+    page.page.wait_for_timeout(300)
+    assert page.page.evaluate("window.hurt") is None
+    assert page.page.locator(".ds-report img, .ds-ev img, .ds-pop img").count() == 0
+    assert page.page.locator("a[href^='javascript:']").count() == 0
+    assert page.page.locator("b", has_text="log").count() == 0
+    assert page.outside() == {}
+    page.shot("41-hostile")
 
 
 def test_a_report_of_two_hundred_sources_is_read_and_filtered(tab, report):

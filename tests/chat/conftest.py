@@ -132,8 +132,8 @@ class Page:
             thread_id=thread_id,
         )
 
-    async def say(self, text, command=None, modes=None):
-        """Send a message the way a browser does."""
+    async def say(self, text, command=None, modes=None, files=()):
+        """Send a message the way a browser does; files as name, kind and bytes."""
         from chainlit.socket import process_message
 
         message = {
@@ -145,7 +145,8 @@ class Page:
             "command": command,
             "modes": modes,
         }
-        await process_message(self.session, {"message": message})
+        given = [await self.session.persist_file(name=name, mime=mime, content=body) for name, mime, body in files]
+        await process_message(self.session, {"message": message, "fileReferences": given})
         await asyncio.sleep(0.05)
 
     async def act(self, name, **payload):

@@ -6,8 +6,8 @@ import logging
 import chainlit as cl
 import pytest
 
-from agents.chat.conversation import Talk
 from agents.chat.stage import uid
+from agents.chat.talk import Talk
 from agents.chat.views import PHRASE_LINE, STARTED_LINE
 from agents.errors import DossierError
 from agents.llm.scripted import ScriptedModel
@@ -425,16 +425,98 @@ async def test_the_phrase_after_an_edit_on_the_card_binds_what_it_shows(chat):
     assert "no longer stands" in await edit(page, op="say", text="12 minutes", hash=shown["hash"])
 
 
-async def test_a_chat_that_was_deleted_does_not_come_back_with_its_report(held_chat):
+async def test_deleting_a_chat_stops_its_run_and_the_chat_does_not_come_back(held_chat):
     page = Page()
     await page.say(QUESTION)
     await page.say(PHRASE)
     (job,) = held_chat.team.jobs.of("local")
+    assert not job.over
+
     await held_chat.history.delete_thread(page.session.thread_id)
 
+    assert job.status == "cancelled"
     held_chat.model.go.set()
-    await asyncio.wait_for(job.wait(), 30)
     await held_chat.outcomes.close()
-
     assert await held_chat.history.get_thread(page.session.thread_id) is None
-    assert await held_chat.team.shelf.report(job.id) is not None
+    assert await held_chat.history.talk(page.session.thread_id) is None
+
+
+async def test_a_report_outlives_the_chat_it_was_written_in(chat):
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+    (job,) = chat.team.jobs.of("local")
+    await job.wait()
+    await chat.outcomes.close()
+
+    await chat.history.delete_thread(page.session.thread_id)
+
+    assert await chat.history.get_thread(page.session.thread_id) is None
+    assert (await chat.team.shelf.report(job.id)).grade == job.report.grade
+
+
+async def test_a_run_that_is_deleted_while_it_is_watched_is_gone_for_good(held_chat, http):
+    page = Page()
+    await page.say(QUESTION)
+    await page.say(PHRASE)
+    (job,) = held_chat.team.jobs.of("local")
+
+    gone = (await http.delete(f"/research/jobs?id={job.id}&force=true")).json()
+
+    assert gone["count"] == 1
+    await held_chat.outcomes.close()
+    assert (await http.get(f"/research/jobs/{job.id}/tree")).status_code == 404
+    assert (await http.get("/research/jobs")).json()["jobs"] == []
+    assert [text for text in page.texts() if "no report was written" in text]
+    await page.say("Is it over?")
+    assert "went wrong" not in " ".join(page.texts("assistant_message"))
+
+
+# ---- names in the history
+
+
+async def test_a_chat_is_named_by_its_first_question_and_renamed_by_its_owner_only(chat, http):
+    from chainlit.auth import create_jwt
+
+    page = Page()
+    await page.say(QUESTION + " " + "x" * 100)
+    thread = page.session.thread_id
+    for _ in range(250):
+        if name := await chat.history.thread_name(thread):
+            break
+        await asyncio.sleep(0.02)
+    assert name.startswith(QUESTION)
+    assert len(name) == 80
+
+    async def rename(to, user):
+        token = create_jwt(cl.User(identifier=user))
+        body = {"threadId": thread, "name": to}
+        return await http.put("/project/thread", json=body, headers={"authorization": f"Bearer {token}"})
+
+    assert (await rename("Ferries", "mallory")).status_code in {401, 403, 404}
+    assert await chat.history.thread_name(thread) == name
+    assert (await rename("Ferries\n  in winter " + "y" * 200, "local")).status_code == 200
+    assert (await chat.history.thread_name(thread)).startswith("Ferries in winter y")
+    assert len(await chat.history.thread_name(thread)) == 80
+    assert (await rename("   ", "local")).status_code == 200
+    assert (await chat.history.thread_name(thread)).startswith("Ferries")
+
+
+async def test_a_chat_is_deleted_by_its_owner_only(chat, http):
+    from chainlit.auth import create_jwt
+
+    page = Page()
+    await page.say(QUESTION)
+    thread = page.session.thread_id
+    await until(lambda: page.elements("ContractCard"))
+
+    async def delete(user):
+        token = create_jwt(cl.User(identifier=user))
+        return await http.request(
+            "DELETE", "/project/thread", json={"threadId": thread}, headers={"authorization": f"Bearer {token}"}
+        )
+
+    assert (await delete("mallory")).status_code in {401, 403, 404}
+    assert await chat.history.get_thread(thread)
+    assert (await delete("local")).status_code == 200
+    assert await chat.history.get_thread(thread) is None

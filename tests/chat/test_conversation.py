@@ -6,8 +6,8 @@ import pytest
 
 from agents.chat.acts import Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
 from agents.chat.afterwards import MORE, NOTHING_THERE
-from agents.chat.conversation import COMMAND_HELP, NEAR_MISS, Talk
 from agents.chat.progress import view_of
+from agents.chat.talk import COMMAND_HELP, NEAR_MISS, Talk
 from agents.contracts.brief import Query, ScopingTurn
 from agents.errors import BadOutput, ModelError, NotFeasible
 from agents.events import Noted
@@ -603,7 +603,7 @@ async def test_any_other_sentence_during_a_run_is_guidance(held, text):
 
     assert not started.job.run.steering.finishing("job")
     assert not started.job.over
-    assert act == Say(f"Noted: {text.rstrip('.')}. It applies from round 2.")
+    assert act == Say(f"Noted as change 1: {text.rstrip('.')}. It applies from round 2.")
     assert started.job.run.steering.guidance == [text.rstrip(".")]
     assert f"Your note “{text.rstrip('.')}”. It applies from round 2." in feed(started.job)
 
@@ -685,7 +685,10 @@ async def test_a_narrowing_edit_after_authorization_is_a_numbered_change(held):
     (first,) = await held("exclude domain bad.example")
     (second,) = await held("2 minutes")
 
-    assert first.text == "Noted as change 1 to the contract: without bad.example. It applies from round 2."
+    assert first.text == (
+        "Noted as change 1 to the contract: without bad.example. "
+        "It holds for every search and page from now on; what was read before stays."
+    )
     assert second.text.startswith("Noted as change 2 to the contract: 2 minutes in all. I stop searching at 1:2")
     assert [line for line in feed(started.job) if line.startswith("Change ")] == [
         "Change 1 to the contract: without bad.example.",

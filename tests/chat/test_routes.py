@@ -358,6 +358,31 @@ async def test_a_closed_session_leaves_no_messages_in_memory(chat):
     assert page.session.id not in chat_contexts
 
 
+async def test_a_stopped_branch_is_tried_again_by_its_route_and_one_at_work_is_not(held_chat, http):
+    page = Page()
+    await page.say(QUESTION)
+    await page.say("Authorized to execute")
+    (job,) = held_chat.team.jobs.of("local")
+    await asyncio.sleep(0.1)
+    route = f"/research/jobs/{job.id}/nodes/job/0"
+
+    early = await http.post(f"{route}/1/retry")
+    assert (early.status_code, early.json()["error"]["type"]) == (409, "over")
+    dropped = await http.post(f"{route}/1/drop")
+    assert dropped.json() == {"job_id": job.id, "node": "job/0/1", "status": "stopping", "change": 1}
+    again = await http.post(f"{route}/1/retry")
+    assert again.status_code == 202
+    assert again.json() == {"job_id": job.id, "node": "job/0/1", "status": "retrying", "change": 2}
+    rows = {node["id"]: node["state"] for node in (await http.get(f"/research/jobs/{job.id}/tree")).json()["nodes"]}
+    assert rows["job/0/1"] == "retrying"
+
+    await http.post(f"{route}/2/stop")
+    await http.post(f"/research/jobs/{job.id}/finish")
+    late = await http.post(f"{route}/2/retry")
+    assert (late.status_code, late.json()["error"]["type"]) == (409, "not_allowed")
+    assert "searches no further" in late.json()["error"]["message"]
+
+
 async def test_a_branch_is_stopped_by_its_route_and_a_stranger_stops_none(held_chat, http):
     page = Page()
     await page.say(QUESTION)

@@ -330,3 +330,21 @@ async def test_a_scripted_searcher_finds_remembers_and_fails_as_told():
     for address in ("https://b.example/", "https://c.example/"):
         with pytest.raises(SourceError):
             await searcher.read(address)
+
+
+async def test_of_documents_that_share_a_word_with_a_search_the_one_that_means_the_same_comes_first(open_library):
+    library = open_library(
+        {
+            "a.md": "# Notes on Telmar\n\nThe physician of Telmar cured the ill without charge. She never sent a bill.\n",
+            "b.md": "# Notes on Telmar\n\nThe railway of Telmar carried timber to the coast. It never ran at night.\n",
+        }
+    )
+
+    assert (await found(library, "doctors and medicine in Telmar"))[0] == "a.md"
+    assert (await found(library, "trains and freight in Telmar"))[0] == "b.md"
+
+
+async def test_what_only_means_something_alike_and_shares_no_word_is_not_found(open_library):
+    library = open_library({"a.md": HERON, "b.md": BARGE})
+
+    assert await found(library, "ornithology waterfowl") == []

@@ -10,12 +10,12 @@ from agents.budget import Limits
 from agents.contracts.base import Frozen
 from agents.contracts.brief import Brief
 from agents.contracts.outcome import Commission, Outcome
-from agents.jobs.kept import Where
-from agents.jobs.lifecycle import DurableJobs
 from agents.jobs.port import Handler
+from agents.jobs.rounds import DurableJobs
 from agents.jobs.service import Workbench
 from agents.jobs.shelf import Shelf
 from agents.jobs.steering import Steering
+from agents.jobs.where import Where
 from agents.report.document import build
 from tests.jobs.postgres import database, server  # noqa: F401 - fixtures, one server for all
 from tests.scripts import BRIEF
@@ -89,3 +89,9 @@ async def until(what, seconds=5.0):
             return found
         await asyncio.sleep(0.01)
     raise AssertionError("it did not come about in time")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request):
+    """Where jobs are kept: a file, or a database of a server."""
+    return "" if request.param == "sqlite" else request.getfixturevalue("database")

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 import uuid
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -56,13 +57,13 @@ def server():
     shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.fixture
-def database(server):
-    """The address of an empty database."""
+@contextmanager
+def new_database(server):
+    """Make an empty database for a while; gives its address."""
     import psycopg
 
     name = f"t{uuid.uuid4().hex[:12]}"
-    for _ in range(200):
+    for _ in range(1200):
         try:
             with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
                 connection.execute(f"CREATE DATABASE {name}")
@@ -72,3 +73,10 @@ def database(server):
     yield f"{server}/{name}"
     with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
         connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def database(server):
+    """The address of an empty database."""
+    with new_database(server) as url:
+        yield url

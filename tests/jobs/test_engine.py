@@ -1,12 +1,15 @@
 """The durable engine keeps the semantics of the port in memory, and survives being closed at any moment."""
 
 import asyncio
+import json
 
 import pytest
+import sqlalchemy as sa
 
 from agents.budget import Limits, Usage
 from agents.errors import BudgetExceeded, SearchError, StepFailed
-from agents.events import Charged, Noted
+from agents.events import Charged, JobChanged, Noted
+from agents.jobs import tables
 from agents.jobs.filelock import InUse
 from tests.jobs.conftest import Given, Word, bench_of, opened, until
 
@@ -55,6 +58,29 @@ async def test_a_job_runs_and_everything_about_it_is_in_the_store(tmp_path, call
         assert (await store.report(job.id)).job_id == job.id
         assert [one.seq for one in await store.events(job.id)] == list(range(1, len(job.run.events) + 1))
         assert list(await store.steps(job.id)) == ["job#say:1"]
+        async with store.database.reading() as connection:
+            for table in (tables.sources, tables.facts, tables.findings, tables.claims, tables.reports):
+                origins = (await connection.execute(sa.select(table.c.origin_run_id))).scalars().all()
+                assert all(origin.startswith(f"{job.id}~1/") for origin in origins)
+
+
+async def test_how_planning_stands_is_in_the_jobs_row(tmp_path, url):
+    async def root(ctx):
+        ctx.emit("stage", JobChanged(status="running", stage="collecting"))
+        ctx.emit("warned", Noted(text="two queries repeat one another", tag="plan"))
+
+    async def orchestrator(job):
+        async with kept.jobs.store.database.reading() as connection:
+            query = sa.select(tables.jobs.c.metadata).where(tables.jobs.c.id == job.id)
+            return json.loads((await connection.execute(query)).scalar_one()).get("orchestrator", {})
+
+    async with opened(tmp_path, bench_of(root), url=url) as kept:
+        job = await kept.ended(kept.start(), 30)
+        while (stands := await orchestrator(job)).get("stage") != "completed":  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        assert stands["plannedAt"] <= stands["plannerPendingUntil"]
+        assert stands["warnings"] == ["two queries repeat one another"]
+        assert stands["claimCount"] == len(job.report.claims)
 
 
 async def test_after_a_restart_an_old_job_is_found_with_its_report_and_its_events(tmp_path, calls):
@@ -168,14 +194,16 @@ async def test_the_jobs_clock_stands_still_while_no_process_runs_it(tmp_path, ca
         await kept.ended(again)
 
 
-async def test_a_stopped_branch_ends_at_once_and_its_siblings_go_on(tmp_path, calls):
+@pytest.mark.parametrize(("verb", "said"), [("stop", "Stopped"), ("drop", "Dropped")])
+async def test_a_stopped_or_dropped_branch_ends_at_once_and_its_siblings_go_on(tmp_path, calls, verb, said):
     async def leaf(ctx, given):
         return await ctx.call("hold", "1", calls.held, f"leaf{given.n}", gives=Word)
 
     async def branch(ctx, given):
         if given.n == 0:
             found = await ctx.children("leaf", [(str(n), Given(n=n)) for n in range(2)], gives=Word)
-            return Word(text=str(found))
+            # A stopped branch is told so at its next call and may hand on what it has; a dropped one is left at once.
+            raise found[0]
         return await ctx.call("say", "1", calls.say, "sibling", gives=Word)
 
     seen = []
@@ -189,12 +217,14 @@ async def test_a_stopped_branch_ends_at_once_and_its_siblings_go_on(tmp_path, ca
     async with opened(tmp_path, bench) as kept:
         job = kept.start()
         await until(lambda: calls.waiting == 2)
-        assert kept.jobs.stop_branch(job, "job/0")
+        change = kept.jobs.stop_branch if verb == "stop" else kept.jobs.drop_branch
+        assert change(job, "job/0").number == 1
         await until(lambda: calls.waiting == 3)
     calls.go.set()
     async with opened(tmp_path, bench) as kept:
         await kept.ended(kept.jobs.get(job.id))
-    assert seen == [[("job/0#stopped", "Stopped", "You stopped it."), "sibling"]] * 2
+    key = "job/0/0#hold:1" if verb == "stop" else "job/0#dropped"
+    assert seen == [[(key, said, f"You {said.lower()} it."), "sibling"]] * 2
     assert calls.made.count("leaf0") == 1
 
 

@@ -6,26 +6,29 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import asynccontextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from agents.errors import BadRequest
 from tests.jobs.conftest import bench_of, opened
+from tests.jobs.postgres import new_database
 from tests.jobs.test_crash import calls
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.timeout(400)
+"""Whole processes are started here, on machines that may be busy."""
 
 
-@asynccontextmanager
-async def workers(folder, url, *names):
+@contextmanager
+def running(folder, url, *names):
     """Worker processes; killed at the end."""
     processes = {}
     for name in names:
         with (folder / f"{name}.log").open("ab") as log:
             command = [sys.executable, "-m", "tests.jobs.worker_child", str(folder), url, name]
-            processes[name] = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ})  # noqa: ASYNC220
+            processes[name] = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ})
     try:
         yield processes
     finally:
@@ -34,7 +37,7 @@ async def workers(folder, url, *names):
             process.wait(10)
 
 
-async def until(what, seconds=40.0):
+async def until(what, seconds=90.0):
     began = time.monotonic()
     while time.monotonic() - began < seconds:
         if found := what():
@@ -43,69 +46,115 @@ async def until(what, seconds=40.0):
     raise AssertionError("it did not come about in time")
 
 
+@pytest.fixture(autouse=True)
+def quick_to_notice(monkeypatch):
+    """As the workers are (see `worker_child`)."""
+    monkeypatch.setattr("agents.jobs.rounds.ALIVE_S", 0.5)
+    monkeypatch.setattr("agents.jobs.rounds.DEAD_S", 3.0)
+
+
 async def nothing(ctx):
     """The watcher runs no job: its handlers are never asked."""
     raise AssertionError
 
 
 async def test_a_chat_server_enqueues_and_watches_and_a_lost_workers_job_goes_on(tmp_path, database):
-    async with (
-        workers(tmp_path, database, "one", "two") as processes,
-        opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept,
-    ):
+    with running(tmp_path, database, "one", "two") as processes:
+        await _lost(tmp_path, database, processes)
+
+
+async def _lost(tmp_path, database, processes):
+    async with opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept:
+        shares = []
+        kept.jobs.limits.told.append(shares.append)
         jobs = [kept.start(owner=owner) for owner in ("ann", "bob")]
         await until(lambda: all(job.status == "running" for job in jobs))
         await until(lambda: len([1 for what, *_ in calls(tmp_path) if what == "ended"]) > 8)
+        await until(lambda: 0.5 in shares)
         rows = {row.id: row.executor for row in await kept.jobs.store.jobs()}
         lost = rows[jobs[0].id]
         processes[lost].send_signal(signal.SIGKILL)
 
         for job in jobs:
-            await asyncio.wait_for(job.wait(), 60)
+            await asyncio.wait_for(job.wait(), 100)
 
         assert [job.status for job in jobs] == ["done", "done"]
         assert all(job.report.references for job in jobs)
         assert [one.seq for one in jobs[0].run.events] == list(range(1, len(jobs[0].run.events) + 1))
         done = [key for what, key, *_ in calls(tmp_path) if what == "ended"]
         assert len(done) >= len(set(done))
+        await until(lambda: kept.jobs.limits.share == 1)  # what a provider allows is the other's alone now
+        assert shares[-1] == 1
 
 
-async def test_a_watcher_stops_a_job_that_runs_elsewhere(tmp_path, database):
-    async with (
-        workers(tmp_path, database, "one"),
-        opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept,
-    ):
+@pytest.fixture(scope="module")
+def fleet(server, tmp_path_factory):
+    """Two workers that several tests give their jobs to: folder and address."""
+    folder = tmp_path_factory.mktemp("fleet")
+    with new_database(server) as url, running(folder, url, "one", "two"):
+        yield folder, url
+
+
+class Since:
+    """The calls that were made from now on."""
+
+    def __init__(self, folder):
+        self.folder, self.before = folder, len(calls(folder))
+
+    def __call__(self):
+        return calls(self.folder)[self.before :]
+
+    def ended(self):
+        return [key for what, key, *_ in self() if what == "ended"]
+
+
+async def test_a_watcher_stops_a_job_that_runs_elsewhere(fleet):
+    folder, url = fleet
+    since = Since(folder)
+    async with opened(folder, bench_of(nothing), url=url, runs=False) as kept:
         job = kept.start(owner="ann")
-        await until(lambda: any(what == "ended" for what, *_ in calls(tmp_path)))
-        began = time.monotonic()
+        await until(since.ended)
         kept.jobs.stop(job)
-        await asyncio.wait_for(job.wait(), 20)
+        await asyncio.wait_for(job.wait(), 40)
         assert job.status == "cancelled"
-        before = len(calls(tmp_path))
+        await asyncio.sleep(0.5)  # what the worker was told of
+        before = len(since())
         await asyncio.sleep(0.5)
-        assert len(calls(tmp_path)) == before
-        assert time.monotonic() - began < 10
+        assert len(since()) == before
 
 
-async def test_a_watcher_pauses_and_resumes_a_job_that_runs_elsewhere(tmp_path, database):
-    async with (
-        workers(tmp_path, database, "one", "two"),
-        opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept,
-    ):
+async def test_a_watcher_pauses_and_resumes_a_job_that_runs_elsewhere(fleet):
+    folder, url = fleet
+    since = Since(folder)
+    async with opened(folder, bench_of(nothing), url=url, runs=False) as kept:
         job = kept.start(owner="ann")
-        await until(lambda: any(what == "ended" for what, *_ in calls(tmp_path)))
+        await until(since.ended)
         await kept.jobs.pause(job)
         await until(lambda: job.blocked_reason == "paused")
-        before = len(calls(tmp_path))
+        before = len(since())
         await asyncio.sleep(0.5)
-        assert len(calls(tmp_path)) == before
+        assert len(since()) == before
         with pytest.raises(BadRequest, match="Only a waiting or running job"):
             await kept.jobs.pause(job)
         await kept.jobs.resume(job)
-        await asyncio.wait_for(job.wait(), 60)
+        await asyncio.wait_for(job.wait(), 100)
         assert job.status == "done"
-        done = [key for what, key, *_ in calls(tmp_path) if what == "ended"]
-        assert len(done) == len(set(done))
+        assert len(since.ended()) == len(set(since.ended()))
+
+
+async def test_a_watcher_hears_of_events_at_once_and_waits_for_no_round(fleet, monkeypatch):
+    folder, url = fleet
+    monkeypatch.setattr("agents.jobs.rounds.ROUND_S", 300.0)
+    async with opened(folder, bench_of(nothing), url=url, runs=False, poll_s=300.0) as kept:
+        job = kept.start(owner="ann")
+        seen = []
+        async with asyncio.timeout(100):
+            async for numbered in job.follow():
+                seen.append(numbered and numbered.seq)
+        assert [seq for seq in seen if seq] == list(range(1, len(job.run.events) + 1))
+        # Whoever was told that it is done finds the report there.
+        assert job.status == "done"
+        assert job.report.references
 
 
 async def test_the_full_text_of_a_source_is_in_the_database(tmp_path, database):

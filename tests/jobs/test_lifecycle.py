@@ -247,7 +247,7 @@ async def test_a_wish_of_another_process_is_granted_and_answered(tmp_path):
             return ""
 
         assert await answered(wish) == "done"
-        assert await answered(bad) == "Only a paused job can be resumed."
+        assert await answered(bad) == "Only a job that is paused, or waits for a key, can be resumed."
 
 
 async def test_a_job_of_another_version_is_blocked_and_can_be_restarted(tmp_path, monkeypatch):
@@ -270,8 +270,8 @@ async def test_a_job_of_another_version_is_blocked_and_can_be_restarted(tmp_path
 
 async def test_a_running_job_that_says_nothing_is_noticed(tmp_path, monkeypatch):
     world = World()
-    monkeypatch.setattr("agents.jobs.lifecycle.SILENT_S", 0.1)
-    monkeypatch.setattr("agents.jobs.lifecycle.ALIVE_S", 0.1)
+    monkeypatch.setattr("agents.jobs.rounds.SILENT_S", 0.1)
+    monkeypatch.setattr("agents.jobs.rounds.ALIVE_S", 0.1)
     async with opened(tmp_path, branches(world)) as kept:
         job = kept.start()
         await until(lambda: any("Nothing has happened" in getattr(one.event, "text", "") for one in job.run.events))
@@ -292,7 +292,7 @@ async def test_what_has_been_over_for_long_is_purged(tmp_path):
 
 async def test_with_a_full_disk_a_job_breaks_off_pays_nothing_more_and_is_taken_up_again(tmp_path, monkeypatch):
     monkeypatch.setattr("agents.jobs.journal.AGAIN_S", (0.01,))
-    monkeypatch.setattr("agents.jobs.lifecycle.ALIVE_S", 0.1)
+    monkeypatch.setattr("agents.jobs.rounds.ALIVE_S", 0.1)
     world, full, begin = World(), [], Database.begin
 
     @asynccontextmanager
@@ -344,5 +344,7 @@ async def test_what_research_says_on_its_way_out_unsays_neither_cancelled_nor_pa
         assert (cancelled.status, paused.status, paused.blocked_reason) == ("cancelled", "blocked", "paused")
         kept.jobs.stop(paused)
         await kept.ended(cancelled)
+        await kept.ended(paused)
+        assert paused.status == "cancelled"
     async with opened(tmp_path, bench) as kept:
         assert (await kept.jobs.find(cancelled.id, "bob")).status == "cancelled"

@@ -1,24 +1,24 @@
 """The store: migrations, databases of another age or in the way, lists of many jobs; and the command line over it."""
 
 import asyncio
-import os
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
-from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
+from typer.testing import CliRunner
 
+from agents.cli import app
 from agents.contracts.outcome import Commission
 from agents.errors import ConfigError
+from agents.jobs import tables
 from agents.jobs.database import Database, async_url
+from agents.jobs.running import StepRecord
+from agents.jobs.shelf import Shelf
 from agents.jobs.store import Spending, Store
 from tests.jobs.conftest import Word, bench_of, opened
 from tests.scripts import BRIEF
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 async def word(text):
@@ -67,6 +67,41 @@ async def test_the_tables_are_those_of_the_migrations(tmp_path):
     await base.close()
 
 
+async def test_a_store_of_an_older_program_is_brought_up_to_date_and_keeps_what_it_holds(tmp_path, url):
+    from alembic import command
+    from alembic.config import Config
+
+    from agents.jobs.database import MIGRATIONS
+    from agents.jobs.kept import _row
+
+    base = Database(async_url(url, tmp_path))
+    if base.file is not None:
+        base.file.parent.mkdir(exist_ok=True)
+
+    def first(connection):
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+
+    row, text = _row("ann", "an old question"), Commission(brief=BRIEF).model_dump_json()
+    async with base.begin() as connection:
+        await connection.run_sync(first)
+        values = row.model_dump() | {"commission": text, "limits": "{}", "status": "done"}
+        await connection.execute(tables.jobs.insert(), [values])
+        value = '{"card": {"text_hash": "0123456789abcdef"}}'
+        record = StepRecord(value=value, elapsed=1.0).model_dump_json()
+        step = {"job_id": row.id, "key": "job#fetch:0", "attempt": 1, "record": record, "at": row.created}
+        await connection.execute(tables.steps.insert(), [step])
+
+    await base.open()
+
+    assert [job.title for job in await Store(base).jobs("ann")] == ["an old question"]
+    async with base.reading() as connection:
+        assert (await connection.execute(sa.select(tables.text_uses))).all() == [(row.id, "0123456789abcdef")]
+    await base.close()
+
+
 async def test_ten_thousand_jobs_are_listed_at_once(tmp_path):
     from agents.jobs.kept import _row
 
@@ -104,41 +139,34 @@ async def test_adding_a_job_twice_is_adding_it_once(tmp_path):
     await base.close()
 
 
-def command(folder, *args):
-    env = {**os.environ, "DOSSIER_DATA_DIR": str(folder)}
-    return subprocess.run(
-        [sys.executable, "-m", "agents", "jobs", *args], cwd=ROOT, env=env, capture_output=True, text=True, timeout=60,
-        check=False,
-    )  # fmt: skip
+async def command(folder, *args):
+    """Run `agents jobs …` in a thread, as a process of its own would."""
+    env = {"DOSSIER_DATA_DIR": str(folder)}
+    return await asyncio.to_thread(CliRunner().invoke, app, ["jobs", *args], env=env)
 
 
 async def test_the_command_line_lists_shows_replays_exports_and_deletes(tmp_path):
     async with opened(tmp_path, bench_of(quick)) as kept:
-        job = await kept.ended(kept.start())
+        job = await kept.ended(kept.start(), 60)
     short = job.id[:8]
 
-    def work():
-        return [
-            command(tmp_path, *args)
-            for args in (
-                ["list"], ["show", short], ["replay", short], ["export", short, "--out", str(tmp_path / "r.md")],
-                ["export", short, "--out", str(tmp_path / "r.pdf")], ["export", short, "--out", str(tmp_path / "r.exe")],
-                ["cancel", short], ["show", "nothing"], ["delete", short], ["list"],
-            )
-        ]  # fmt: skip
-
-    listed, shown, replayed, exported, printed, odd, cancelled, unknown, deleted, empty = await asyncio.to_thread(work)
+    listed = await command(tmp_path, "list")
     assert "done (partial)" in listed.stdout
-    assert "1 recorded, 0 of them failures" in shown.stdout
-    assert "report: partial" in replayed.stdout
-    assert exported.returncode == 0
+    assert "1 recorded, 0 of them failures" in (await command(tmp_path, "show", short)).stdout
+    assert "report: partial" in (await command(tmp_path, "replay", short)).stdout
+    exported = await command(tmp_path, "export", short, "--out", str(tmp_path / "r.md"))
+    assert exported.exit_code == 0
     assert (tmp_path / "r.md").read_text().startswith("It closed on **twelve days**.[1]")
-    assert printed.returncode == 0
+    printed = await command(tmp_path, "export", short, "--out", str(tmp_path / "r.pdf"))
+    odd = await command(tmp_path, "export", short, "--out", str(tmp_path / "r.exe"))
+    assert printed.exit_code == 0
     assert (tmp_path / "r.pdf").read_bytes().startswith(b"%PDF-")
-    assert (odd.returncode, odd.stderr) == (
-        2, "'r.exe' has no ending that says what to write. Use one of .md, .html, .json, .pdf, .docx, .bib, .ris.\n"
-    )  # fmt: skip
-    assert (cancelled.returncode, unknown.returncode) == (2, 2)
+    assert odd.exit_code == 2
+    assert "Use one of .md, .html, .json, .pdf, .docx, .bib, .ris." in odd.stderr
+    cancelled, unknown = await command(tmp_path, "cancel", short), await command(tmp_path, "show", "nothing")
+    assert (cancelled.exit_code, unknown.exit_code) == (2, 2)
     assert "No process that runs jobs answers" in cancelled.stderr
     assert unknown.stderr == "There is no job nothing.\n"
-    assert (deleted.stdout, empty.stdout) == ("deleted\n", "There are no jobs.\n")
+    assert (await command(tmp_path, "delete", short)).stdout == "deleted\n"
+    assert await Shelf(tmp_path).report(job.id) is None
+    assert (await command(tmp_path, "list")).stdout == "There are no jobs.\n"

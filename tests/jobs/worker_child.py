@@ -4,11 +4,11 @@ import asyncio
 import sys
 from pathlib import Path
 
-import agents.jobs.lifecycle as lifecycle
+import agents.jobs.rounds as rounds
 from tests.jobs.crash_child import team_in
 
 # Quick to notice a lost worker.
-lifecycle.ALIVE_S, lifecycle.DEAD_S = 0.5, 3.0
+rounds.ALIVE_S, rounds.DEAD_S = 0.5, 3.0
 
 
 async def main(folder, url, name):

@@ -63,8 +63,9 @@ class Bench:
         }
 
     def job(self, record=None):
+        handlers = self.handlers()
         return JobRun(
-            job_id="test", handlers=self.handlers(), budget=Budget(self.limits, name="job"), clock=self.clock,
+            job_id="test", handlers=handlers, steering=self.desk.steering, budget=Budget(self.limits, name="job"), clock=self.clock,
             limits=ProcessLimits(), per_job=self.per_job, record=dict(record or {}),
         )  # fmt: skip
 
@@ -76,3 +77,34 @@ class Bench:
 @pytest.fixture
 def bench():
     return Bench
+
+
+@pytest.fixture
+async def asking(tmp_path):
+    """Ask `run_research` of a team on scripts; returns the answer and the team."""
+    from agents.jobs.shelf import Shelf
+    from agents.run_research import run_research
+    from agents.settings import Settings
+    from agents.team import ROLES as ASKED_ROLES
+    from agents.team import Team
+    from tests.flat import TASK, scripted
+
+    teams = []
+
+    async def ask(model=None, searcher=None, task=TASK, settings=None, clock=None, **bounds):
+        team = Team(
+            Settings(data_dir=tmp_path, model="offline", **(settings or {})),
+            models=dict.fromkeys([role.name for role in ASKED_ROLES], model or scripted()),
+            searcher=searcher or world(),
+            prompts=load(),
+            shelf=Shelf(tmp_path),
+            sample=False,
+            today=lambda: "2026-11-27",
+            **({"clock": clock} if clock else {}),
+        )
+        teams.append(team)
+        return await run_research(task, team=team, **bounds), team
+
+    yield ask
+    for team in teams:
+        await team.close()

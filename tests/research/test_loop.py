@@ -12,7 +12,7 @@ from agents.llm.offline import OfflineModel
 from agents.research.job import Means
 from agents.research.looping import LoopSettings
 from agents.search.scripted import ScriptedSearcher
-from tests.scripts import QUERY, WORLD, Worker, leaf, level, working_model, world
+from tests.scripts import QUERY, WORLD, Worker, change, leaf, level, working_model, world
 
 CLOSURES = leaf("Closures", "On how many days was the Orvane ferry line closed?")
 ONE = {QUERY.text: level(CLOSURES, themes=("volcanic eruptions",))}
@@ -262,7 +262,7 @@ async def test_one_branch_can_be_stopped_while_its_siblings_go_on(bench):
     await asyncio.wait_for(gate.held.wait(), 30)
     await asyncio.sleep(0.05)
 
-    assert work.last.stop_branch("job/0/1")
+    change(work.last, "stop", "job/0/1")
     outcome = await asyncio.wait_for(task, 30)
 
     statuses = {child.title: child.status for child in outcome.findings[0].children}
@@ -298,3 +298,79 @@ async def test_guidance_reaches_the_next_reflection(bench):
     await work.run()
     given = [request.given for request in work.model.asked if isinstance(request.given, ReflectionInput)]
     assert given[0].guidance == ("prefer official figures",)
+
+
+async def carried_out(bench, model, *phases, budget=None, **limits):
+    """Run a plan of one leaf and these phases."""
+    from agents.contracts.outcome import Commission, Outcome
+    from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
+    from agents.research.contracting import Limits, make_contract
+    from tests.scripts import BRIEF
+
+    question = "On how many days was the Orvane ferry line closed?"
+    only = Leaf(
+        title="Closures", objective=question, questions=(question,), searches=(question,), budget=budget or LeafBudget()
+    )
+    plan = Plan(query=QUERY.text, root=Node(title="Root", objective=QUERY.text, phases=phases, children=(only,)))
+    contract = make_contract(BRIEF, (plan,), Limits(), reasons=True, models=(), retrievers=())
+    work = bench(model, **limits)
+    work.handlers()
+    job = work.job()
+    return await job.run("research", Commission(contract=contract), Outcome), job
+
+
+async def test_a_phase_whose_criteria_are_met_is_followed_by_the_next(bench):
+    """The next phase works on what the reflection asks for; its rounds count against the same cap."""
+    from agents.contracts.plan import Phase, SuccessCriteria
+
+    first = Phase(title="Collect", criteria=SuccessCriteria(corroboration=1), max_iterations=2)
+    second = Phase(title="Widen", criteria=SuccessCriteria(themes=("volcanic eruptions",)), max_iterations=1)
+    reflector = reflecting(wants("What did the Orvane winter service cost?"), wants(sufficient=True))
+    outcome, _ = await carried_out(bench, working_model(reflector=reflector), first, second)
+    records = outcome.findings[0].rounds
+    assert [record.phase for record in records] == ["Collect", "Widen"]
+    assert "criteria" in records[0].reason
+    assert [record.round for record in records] == [1, 2]
+    assert outcome.findings[0].children[1].facts
+
+
+async def test_a_phase_ends_at_its_own_rounds_and_the_next_begins(bench):
+    from agents.contracts.plan import Phase, SuccessCriteria
+
+    never = SuccessCriteria(themes=("volcanic eruptions",))
+    phases = (Phase(title="A", criteria=never, max_iterations=1), Phase(title="B", criteria=never, max_iterations=9))
+    count = iter(range(100))
+
+    def more(request):
+        n = next(count)
+        return wants(f"How many passengers in winter {1990 + n} on line {chr(65 + n)}?")
+
+    outcome, _ = await carried_out(bench, working_model(reflector=reflecting(forever=more)), *phases)
+    assert [record.phase for record in outcome.findings[0].rounds] == ["A", "B", "B"][: len(outcome.findings[0].rounds)]
+    assert len(outcome.findings[0].rounds) >= 2
+
+
+def test_a_leaf_and_a_phase_keep_to_the_seconds_of_their_plan(bench):
+    """Budgets nest: job, node, phase, leaf."""
+    from agents.contracts.plan import LeafBudget, Phase, SuccessCriteria
+    from tests.scripts import ROLES
+    from tests.virtual import SlowModel, clock, virtually
+
+    def took(budget, phase_s):
+        async def work():
+            never = SuccessCriteria(themes=("volcanic eruptions",))
+            phase = Phase(title="Collect", criteria=never, seconds=phase_s, max_iterations=1)
+            model = SlowModel(Worker(ONE), ROLES, call_s=40.0)
+            began = clock()
+            outcome, _ = await carried_out(bench, model, phase, budget=budget, seconds=600.0, clock=clock)
+            (only,) = outcome.findings[0].children
+            assert clock() - began <= 600
+            return only.seconds, len(only.facts)
+
+        return virtually(work)
+
+    free, cut_leaf, cut_phase = took(LeafBudget(), None), took(LeafBudget(seconds=20), None), took(LeafBudget(), 20)
+    assert free[1] > 0
+    assert cut_leaf[1] == cut_phase[1] == 0, "a reader had more time than its plan gave"
+    assert cut_leaf[0] <= 25
+    assert cut_phase[0] <= 25

@@ -1,6 +1,8 @@
 """Claims, challenge, sentence checks, gates and judge over whole runs; with writers and judges that lie."""
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +11,7 @@ from agents.contracts.outcome import Commission, Outcome
 from agents.contracts.plan import PlanningInput
 from agents.contracts.report import Actual
 from agents.contracts.truth import StanceRow, Stances, Verified, VerifiedRow, VerifyInput
+from agents.errors import SourceError
 from agents.report.document import build
 from agents.research.gates import Ledger, Thresholds, gates
 from agents.research.job import Means
@@ -64,6 +67,36 @@ async def test_a_changed_figure_cannot_get_through_even_past_a_verifier_that_say
     assert "8.4 million" not in body
     assert "12 days" in body, "the sentence was put right from its source"
     assert document.references
+
+
+LIES = (
+    "The Orvane ferry line carried 4,500 cars in 2019.",
+    "Marta Ilvesson ordered the closing of the Orvane ferry line.",
+    "The line “was closed on the order of the harbour court” that winter.",
+    "Passengers praised the friendly crew and the warm soup.",
+    "The Orvane ferry line was closed on 12 weeks in the winter of 2022/23.",
+    "Every ferry line of the country was closed on 12 days in the winter of 2022/23.",
+)
+
+
+@pytest.mark.parametrize("lie", LIES)
+async def test_no_lie_of_the_writer_is_called_supported_by_a_verifier_that_says_yes(bench, lie):
+    def lying(text):
+        mark = re.search(r"\[[fF]?\d+\]", text)
+        return f"{text}\n\n{lie[:-1]} {mark.group()}." if mark else text
+
+    document = built(await bench(working_model(synthesizer=writing(lying), verifier=credulous)).run())
+    told = [sentence for sentence in document.sentences if lie[:-1] in sentence.text]
+    assert all(sentence.verdict != "supported" for sentence in told)
+    assert document.references
+
+
+async def test_the_verifier_is_asked_only_about_what_code_cannot_settle(bench):
+    liar = writing(lambda text: text.replace("12 days", "19 days"))
+    work = bench(working_model(synthesizer=liar, verifier=credulous))
+    await work.run()
+    asked = [s.text for r in work.model.asked if isinstance(r.given, VerifyInput) for s in r.given.sentences]
+    assert not any("19 days" in text for text in asked)
 
 
 async def test_a_negation_that_came_from_nowhere_is_put_right(bench):
@@ -221,6 +254,34 @@ async def test_a_replay_of_the_whole_truth_gives_the_same_and_calls_nothing(benc
     again = await work.run(record=work.last.record)
     assert again == first
     assert work.last.calls_made == 0
+
+
+CASES = Path(__file__).parents[1] / "data" / "cases"
+C14 = json.loads((CASES / "C14" / "world.json").read_text("utf-8"))
+
+
+class Refusing(ScriptedSearcher):
+    """Finds a page, and gets no page."""
+
+    async def read(self, url, deadline_s=None):
+        raise SourceError(url, "status 403")
+
+
+@pytest.mark.parametrize("is_blocked", [False, True])
+async def test_where_nothing_is_found_or_all_is_blocked_the_writer_fills_no_gap_from_memory(bench, is_blocked):
+    """Case C14, with a writer who knows a figure and an address by heart."""
+    blocked = json.loads((CASES / "C14" / "world_all_blocked.json").read_text("utf-8"))
+    hit = blocked["search"]["*"]["results"][0]
+    searcher = Refusing({hit["url"]: (hit["title"], hit["snippet"])}) if is_blocked else ScriptedSearcher({})
+    remembering = writing(lambda text: f"{text}\n\n{C14['model_prior']}")
+    document = built(await bench(working_model(synthesizer=remembering), searcher=searcher).run())
+
+    assert document.grade == "nothing_found"
+    assert document.grade_reasons
+    assert "41,000" not in document.model_dump_json()
+    assert "orvane-yearbook" not in document.model_dump_json()
+    assert not document.references
+    assert any(query in document.markdown for query in ("closed in winter", "winter service")), "what was tried is told"
 
 
 def row(**changes):

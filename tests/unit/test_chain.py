@@ -677,3 +677,39 @@ async def test_every_name_can_be_chosen(monkeypatch):
     for name in NAMES:
         searcher = chosen(name, keys=keys, bases={"SEARXNG_API_BASE": "http://127.0.0.1:1"}, library=library())
         assert searcher.name
+
+
+# ---- narrowed to what one research may search
+
+
+async def test_only_the_documents_or_only_the_web_are_searched_where_that_was_chosen() -> None:
+    engine, documents = Fake("one", (WEB,)), library(ice="Ice on the lake was thick.")
+    chain = Chain([engine], Pages(), documents)
+
+    assert chain.places == ("web", "library")
+    assert urls(await chain.narrowed(("library",)).search(QUERY)) == ["library:/a/ice"]
+    assert engine.asked == []
+    web = chain.narrowed(("web",))
+    assert urls(await web.search(QUERY)) == [WEB]
+    assert web.name == "one"
+    assert len(documents.asked) == 1
+    assert set(urls(await chain.narrowed(()).search(QUERY))) == {WEB, "library:/a/ice"}
+
+
+async def test_a_provider_that_fails_for_one_research_rests_for_all() -> None:
+    engine = Fake("one", SearchFailed("auth", "one"))
+    chain = Chain([engine], Pages(), library(ice="Ice on the lake was thick."))
+
+    for _ in range(4):
+        with pytest.raises(NoneAnswered):
+            await chain.narrowed(("web",)).search(QUERY)
+
+    assert chain.degraded
+
+
+async def test_the_sample_answers_no_research_that_has_documents_of_its_own() -> None:
+    chain = Chain([Fake("one", "server")], Pages(), library(ice="Ice on the lake was thick."), sample=True)
+
+    assert urls(await chain.narrowed(()).search(QUERY)) == ["library:/a/ice"]
+    with pytest.raises(NoneAnswered):
+        await chain.narrowed((), with_sample=False).search(QUERY)

@@ -1,9 +1,14 @@
 """Novelty: the share of a round's words that the notes do not hold yet."""
 
+import random
+import time
+import unicodedata
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.research import novelty as measuring
 from agents.research.novelty import NOTES_KEPT, below, explain, novelty
 
 NOTE = "The ferry was closed on twelve days because of ice."
@@ -56,6 +61,65 @@ def test_repetition_and_case_do_not_make_news():
 )
 def test_every_script_has_words(findings, notes, expected):
     assert novelty(findings, notes) == pytest.approx(expected)
+
+
+SCRIPTS = {
+    "Chinese": (0x4E00, 0x5A00, ""),
+    "Korean": (0xAC00, 0xB800, " "),
+    "Thai": (0x0E01, 0x0E2E, ""),
+    "Arabic": (0x0628, 0x0649, " "),
+    "Hindi": (0x0905, 0x0939, " "),
+    "Russian": (0x0430, 0x044F, " "),
+    "accented Latin": (0x00E0, 0x00F6, " "),
+}
+
+
+def invented(script, length, vocabulary=4_000):
+    """Text of invented words, some far more frequent than others, as in any language; always the same."""
+    first, last, between = SCRIPTS[script]
+    dice = random.Random(script)
+    letters = [chr(code) for code in range(first, last) if unicodedata.category(chr(code)).startswith("L")]
+    short = len(letters) > 1_000
+    words = [
+        "".join(dice.choices(letters, k=dice.randint(1, 3) if short else dice.randint(3, 8))) for _ in range(vocabulary)
+    ]
+    return between.join(dice.choices(words, [1 / rank for rank in range(1, vocabulary + 1)], k=length // 2))[:length]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_in_a_long_text_a_sample_stands_for_all(script, monkeypatch):
+    """Looked at wholly or in part, the share is nearly the same: the decision to stop does not hang on the length."""
+    text = invented(script, 90_000)
+    findings, notes = text[:30_000], text[-40_000:]
+    sampled = novelty(findings, notes)
+    monkeypatch.setattr(measuring, "EXACT", len(findings))
+    assert sampled == pytest.approx(novelty(findings, notes), abs=0.06)
+    assert 0.1 < sampled < 0.9, "the measure says something about this script"
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_notes_that_hold_all_of_a_long_text_leave_nothing_new(script):
+    text = invented(script, 40_000)
+    assert novelty(text, f"introduction {text}") == 0.0
+
+
+def test_vowel_signs_and_letters_without_spaces_make_words():
+    """In Hindi a sign is part of its word; in Thai two letters in a row say nothing, four are about a word."""
+    assert novelty("नौका बर्फ", "नौका") == 0.5
+    assert novelty("เรือข้ามฟากหยุดให้บริการ", "ค่าใช้จ่ายของฤดูหนาวเพิ่มขึ้น") > 0.9
+    assert novelty("เรือข้ามฟาก", "วันนี้เรือข้ามฟากหยุด") == 0.0
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_s2_nfr_02_novelty_takes_milliseconds_in_any_script(script):
+    """S2 NFR-02: 10 ms for 100,000 characters of notes. Measured by `make bench`; here only that it is no other order."""
+    text = invented(script, 150_000)
+    took = []
+    for _ in range(5):
+        began = time.thread_time()
+        novelty(text[:50_000], text[-100_000:])
+        took.append(time.thread_time() - began)
+    assert min(took) < 0.05
 
 
 @given(st.text(max_size=60), st.text(max_size=60))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.research.topics import Topics, compare
+from tests.conftest import DATA
 
 PAIRS = [
     json.loads(line)
@@ -192,3 +193,13 @@ def test_endless_rewording_ends_in_repeats_and_never_in_an_error():
             ledger = ledger.admit((text,), at_most=5).topics
 
     assert ledger.dispatched == ("Orvane ferry closures", "when the Orvane ferry closed")
+
+
+C42 = [json.loads(line) for line in (DATA / "cases" / "C42" / "near_duplicates.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("row", C42, ids=lambda row: row["b"])
+def test_c42_topics_in_scripts_without_spaces_and_from_right_to_left(row):
+    """Case C42: its own rows."""
+    assert compare(row["b"], [row["a"]]).duplicate is row["duplicate"]
+    assert compare(row["a"], [row["b"]]).duplicate is row["duplicate"]

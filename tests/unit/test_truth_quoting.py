@@ -58,8 +58,15 @@ def test_an_omission_or_a_cut_that_changes_the_meaning_is_no_quote(quote, source
 @pytest.mark.parametrize("row", [
     ("本次调查共有四百一十二人参加。", "共有四百一十二人参加", True),
     ("本次调查共有四百一十二人参加。", "共有四百二十一人参加", False),
+    ("渡し船は氷のため\n十二日間欠航した。", "渡し船は氷のため十二日間欠航した。", True),
+    ("아버지가 방에 들어가신다고 했다.", "아버지 가방에 들어가신다고 했다.", False),
+    ("توقفت العبّارة اثني عشر يومًا", "توقفت العبارة اثني عشر يوما", True),
+    ("توقفت العبارة أحد عشر يوما", "توقفت العبارة اثني عشر يوما", False),
+    ("השורה [3] נסגרה", "השורה נסגרה", True),
+    ("השורה [3] לא נסגרה", "השורה נסגרה", False),
 ])  # fmt: skip
 def test_scripts_without_spaces_are_quoted_by_the_character(row):
+    """Among them the quotes of case C42."""
     source, quote, stands = row
 
     assert bool(find_quote(quote, source)) == stands

@@ -1,0 +1,102 @@
+"""What a page gets beside its messages: commands, the depth picker, and the settings dialog."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import chainlit as cl
+from chainlit.input_widget import Select, Tab, TextInput
+from chainlit.mode import Mode, ModeOption
+from pydantic import ValidationError
+
+from agents.chat.history import History
+from agents.chat.preferences import DEPTHS, NAMED_LANGUAGES, PLACES, ROLES, TIMES, USUAL, Preferences
+from agents.team import Team
+
+log = logging.getLogger(__name__)
+
+COMMANDS: list[Any] = [
+    {
+        "id": "research",
+        "description": "Narrow a question: [--deep] [--time N|unlimited] question",
+        "icon": "search",
+        "button": False,
+        "persistent": False,
+    }
+]
+KEPT = "Kept. It holds from your next question on; a draft on the table stays as it is."
+ROLE_WORDS: Mapping[str, str] = {
+    "manager": "Narrows questions with you",
+    "planner": "Drafts the plan",
+    "scout": "Picks sources",
+    "extractor": "Reads sources",
+    "reflector": "Decides whether to go on",
+    "challenger": "Looks for counter-evidence",
+    "synthesizer": "Writes",
+    "verifier": "Checks citations",
+    "judge": "Reviews the report",
+}
+
+
+async def preferences_of(history: History, owner: str) -> Preferences:
+    """Find what a user set; what can't be read any more counts as never set."""
+    kept = await history.settings(owner)
+    try:
+        return Preferences.model_validate_json(kept) if kept else Preferences()
+    except ValidationError as error:
+        log.warning("the settings of a user can't be read and begin anew: %s", error)
+        return Preferences()
+
+
+async def furnish(team: Team, given: Preferences) -> None:
+    """Set up the page at hand: commands and pickers belong to the page, so every page gets them."""
+    emitter = cl.context.emitter
+    await emitter.set_commands(COMMANDS)
+    await emitter.set_modes(_modes(given))
+    await cl.ChatSettings(_dialog(team, given.offered(team.model_choices, team.places))).send()
+
+
+def _modes(given: Preferences) -> list[Mode]:
+    deep = given.mode == "deep"
+    return [
+        Mode(
+            id="depth",
+            name="Depth",
+            options=[
+                ModeOption(id="standard", name="Depth: standard", description="Up to 3 rounds", default=not deep),
+                ModeOption(id="deep", name="Depth: deep", description="Up to 7 rounds", default=deep),
+            ],
+        )
+    ]
+
+
+def _dialog(team: Team, given: Preferences) -> list[Any]:
+    shown = given.shown
+
+    def select(name: str, label: str, values: tuple[str, ...], description: str = "") -> Select:
+        return Select(
+            id=name, label=label, values=list(values), initial_value=shown.get(name, USUAL), description=description
+        )
+
+    research = [
+        select("time", "Time", TIMES, "How long a run may take. Usual: 5 minutes."),
+        select("depth", "Depth", DEPTHS, "Rounds of searching: standard up to 3, deep up to 7."),
+        select("language", "Language of the report", (USUAL, *NAMED_LANGUAGES), "Usual: that of your question."),
+        TextInput(
+            id="exclude",
+            label="Never use these domains",
+            initial=shown["exclude"],
+            placeholder="example.org, example.com",
+            description="Parted by commas.",
+        ),
+    ]
+    if len(team.places) > 1:
+        research.append(
+            select(
+                "places", "Where to search", (USUAL, *PLACES), "Usual: everywhere that is set up. Files count always."
+            )
+        )
+    if len(team.model_choices) < 2:
+        return research
+    models = [select(f"model_{role}", ROLE_WORDS[role], (USUAL, *team.model_choices)) for role in ROLES]
+    return [Tab(id="research", label="Research", inputs=research), Tab(id="models", label="Models", inputs=models)]

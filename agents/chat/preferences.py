@@ -1,0 +1,135 @@
+"""What a user set in the settings dialog: where a new question begins, until the talk says otherwise."""
+
+import re
+from collections.abc import Mapping
+from typing import get_args
+
+from pydantic import Field
+
+from agents.chat.edits import BARE_DOMAIN, LANGUAGES, language_name
+from agents.contracts.base import Frozen, Mode, Role
+from agents.contracts.source import Place
+from agents.errors import BadRequest
+from agents.research.command import DEFAULT_MINUTES, minutes_of
+from agents.research.scoping import Scope
+
+USUAL = "Usual"
+"""What an entry of the dialog shows while nothing is set."""
+NO_LIMIT = "No limit"
+TIMES = (USUAL, "2 minutes", "5 minutes", "10 minutes", "20 minutes", "60 minutes", NO_LIMIT)
+DEPTHS = (USUAL, "standard", "deep")
+PLACES: Mapping[str, Place] = {"The web only": "web", "My documents only": "library"}
+NAMED_LANGUAGES = tuple(dict.fromkeys(language_name(tag) for tag in LANGUAGES.values()))
+ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role != "executor")
+"""Roles that a model answers for; the executor is code."""
+
+
+class Preferences(Frozen):
+    """One user's settings; what is not set leaves things as they are."""
+
+    time_given: bool = False
+    minutes: float | None = Field(default=DEFAULT_MINUTES, gt=0, le=1440)
+    """None is no limit; counts only where `time_given`."""
+    mode: Mode | None = None
+    language: str | None = None
+    """BCP 47 tag; None writes in the language of the question."""
+    exclude_domains: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+    models: tuple[tuple[Role, str], ...] = ()
+
+    def offered(self, models: tuple[str, ...], places: tuple[Place, ...]) -> "Preferences":
+        """Leave out what this server cannot do (any more): a model without its key, a place that is not there."""
+        return self.model_copy(
+            update={
+                "models": tuple((role, name) for role, name in self.models if name in models),
+                "places": self.places if set(self.places) < set(places) else (),
+            }
+        )
+
+    @classmethod
+    def read(cls, given: Mapping[str, object]) -> "Preferences":
+        """Read what the dialog gives; the browser may send anything.
+
+        Raises:
+            BadRequest: an entry can't be read; the message says which.
+        """
+
+        def chosen(name: str) -> str:
+            value = given.get(name)
+            text = value.strip() if isinstance(value, str) else ""
+            return "" if text == USUAL else text
+
+        time, mode, language, place = chosen("time"), chosen("depth"), chosen("language"), chosen("places")
+        if mode and mode not in get_args(Mode):
+            raise BadRequest(f"“{mode[:40]}” is no depth. Nothing was changed.")
+        if language and language.casefold() not in LANGUAGES:
+            raise BadRequest(f"“{language[:40]}” is no language I know. Nothing was changed.")
+        if place and place not in PLACES:
+            raise BadRequest(f"“{place[:40]}” is no place to search. Nothing was changed.")
+        return cls(
+            time_given=bool(time),
+            minutes=_minutes(time) if time else DEFAULT_MINUTES,
+            mode="deep" if mode == "deep" else "standard" if mode else None,
+            language=LANGUAGES[language.casefold()] if language else None,
+            exclude_domains=_domains(chosen("exclude")),
+            places=(PLACES[place],) if place else (),
+            models=tuple((role, name) for role in ROLES if (name := chosen(f"model_{role}"))),
+        )
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """The entries of the dialog as they stand."""
+        times = {_minutes(name): name for name in TIMES[1:]}
+        return {
+            "time": times.get(self.minutes, USUAL) if self.time_given else USUAL,
+            "depth": self.mode or USUAL,
+            "language": language_name(self.language) if self.language else USUAL,
+            "exclude": ", ".join(self.exclude_domains),
+            "places": next((name for name, place in PLACES.items() if (place,) == self.places), USUAL),
+            **{f"model_{role}": name for role, name in self.models},
+        }
+
+
+def _minutes(text: str) -> float | None:
+    return minutes_of("unlimited" if text == NO_LIMIT else text.removesuffix("minutes").strip())
+
+
+def _domains(text: str) -> tuple[str, ...]:
+    names = []
+    for part in re.split(r"[\s,;]+", text.casefold()):
+        name = re.sub(r"^[a-z]+://", "", part).partition("/")[0]
+        if not name:
+            continue
+        if not BARE_DOMAIN.fullmatch(name):
+            raise BadRequest(f"“{part[:60]}” is no domain; write for example example.org. Nothing was changed.")
+        names.append(name)
+    return tuple(dict.fromkeys(names))
+
+
+def preferred(scope: Scope, given: Preferences) -> Scope:
+    """Begin a question with what the user set; what was said before the question stands."""
+    time = given.time_given and scope.minutes == DEFAULT_MINUTES
+    places = bool(given.places) and not scope.places
+    marks = {
+        "time": time,
+        "depth": given.mode is not None and given.mode == scope.mode,
+        "exclude": bool(given.exclude_domains),
+        "places": places,
+        "models": bool(given.models),
+    }
+    return scope.model_copy(
+        update={
+            "minutes": given.minutes if time else scope.minutes,
+            "exclude_domains": tuple(dict.fromkeys((*scope.exclude_domains, *given.exclude_domains))),
+            "places": given.places if places else scope.places,
+            "models": given.models,
+            "preset": tuple(name for name, is_set in marks.items() if is_set),
+        }
+    )
+
+
+def in_language(scope: Scope, given: Preferences) -> Scope:
+    """Write in the language the user set, whatever the question is asked in."""
+    if given.language is None:
+        return scope
+    return scope.model_copy(update={"language": given.language, "preset": (*scope.preset, "language")})

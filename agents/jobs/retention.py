@@ -1,0 +1,89 @@
+"""How long things are kept: which jobs are old, which texts nobody uses, and what is left over of deleted jobs."""
+
+import logging
+from collections.abc import Awaitable, Callable, Collection
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from agents.contracts.job import OVER
+from agents.jobs import tables
+from agents.jobs.shelf import Shelf
+from agents.jobs.store import Store, now
+
+log = logging.getLogger(__name__)
+
+MANY = 200
+"""Jobs deleted in one transaction, and names asked for in one query."""
+GRACE = timedelta(days=1)
+"""Age from which an unused text is swept out: one is put a moment before the step that names it is written down."""
+
+
+async def old_jobs(store: Store, days: float, limit: int = MANY) -> list[tuple[str, int]]:
+    """List id and attempt of jobs that have been over for some days, the oldest first."""
+    jobs = tables.jobs
+    query = sa.select(jobs.c.id, jobs.c.attempt).where(
+        jobs.c.status.in_(OVER), jobs.c.updated < now() - timedelta(days=days)
+    )
+    async with store.database.reading() as connection:
+        rows = await connection.execute(query.order_by(jobs.c.updated).limit(limit))
+        return [(row.id, row.attempt) for row in rows]
+
+
+async def purge(
+    store: Store, shelf: Shelf, days: float, let_go: Callable[[str, int], Awaitable[None]] | None = None
+) -> int:
+    """Delete jobs that have been over for some days, with events, reports and all; says how many there were.
+
+    Args:
+        store: where they are.
+        shelf: where their reports are.
+        days: how long they may have been over.
+        let_go: told id and attempt of each before it is deleted.
+    """
+    gone = 0
+    while old := await old_jobs(store, days):
+        for job_id, attempt in old:
+            if let_go is not None:
+                await let_go(job_id, attempt)
+            await shelf.forget_report(job_id)
+        gone += await store.delete([job_id for job_id, _ in old])
+    return gone + await forget_runs(store, shelf, days)
+
+
+async def forget_runs(store: Store, shelf: Shelf, days: float) -> int:
+    """Delete the reports of runs that no store knows (the command line's) after some days; says how many there were."""
+    old = await shelf.reports(now() - timedelta(days=days))
+    stray = set(old) - await known_jobs(store, old)
+    for job_id in stray:
+        await shelf.forget_report(job_id)
+    return len(stray)
+
+
+async def known_jobs(store: Store, job_ids: Collection[str]) -> set[str]:
+    """Tell which of some jobs the store has."""
+    return await _among(store, tables.jobs.c.id, job_ids)
+
+
+async def sweep(store: Store, shelf: Shelf, grace: timedelta = GRACE) -> int:
+    """Delete the texts that no job and no report uses any more; says how many there were."""
+    reports = await shelf.reports(now())
+    stray = set(reports) - await known_jobs(store, reports)
+    quoted = await shelf.quoted_in(stray)
+
+    async def in_use(names: Collection[str]) -> set[str]:
+        return quoted | await _among(store, tables.text_uses.c.hash, names)
+
+    gone = await shelf.sweep(in_use, now() - grace)
+    if gone:
+        log.info("%d texts that no job uses any more were deleted", gone)
+    return gone
+
+
+async def _among(store: Store, column: sa.Column[str], names: Collection[str]) -> set[str]:
+    wanted, found = sorted(names), set[str]()
+    for start in range(0, len(wanted), MANY):
+        query = sa.select(column).where(column.in_(wanted[start : start + MANY])).distinct()
+        async with store.database.reading() as connection:
+            found |= set((await connection.execute(query)).scalars())
+    return found

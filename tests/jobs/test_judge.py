@@ -1,0 +1,78 @@
+"""A report that the judge sends back: readable meanwhile, released or reworked by hand, on both databases."""
+
+from agents.contracts.outcome import Commission, Outcome
+from agents.contracts.truth import Judgement, Truth
+from agents.jobs.port import Handler
+from agents.jobs.service import Workbench
+from agents.report.document import build
+from tests.jobs.conftest import Word, opened, until
+from tests.unit.report_world import outcome
+
+
+def judged(verdicts, made):
+    """A job that reads once, writes, and is judged; each writing gets the next verdict."""
+
+    async def say(text):
+        made.append(text)
+        return Word(text=text)
+
+    async def research(ctx, given):
+        await ctx.call("fetch", "0", say, "read", gives=Word, pool="web")
+        await ctx.call("section", "0", say, "written", gives=Word)
+        verdict = verdicts[made.count("written") - 1]
+        reasons = ("One claim has a single source.",) if verdict == "request_changes" else ()
+        truth = Truth(judgement=Judgement(verdict=verdict, reasons=reasons))
+        return outcome().model_copy(update={"truth": truth})
+
+    def bench(commission, steering):
+        def document(job_id, out, actual):
+            return build(job_id, out, actual, engine="some/model", reasons=True)
+
+        table = {"research": Handler(run=research, takes=Commission, gives=Outcome)}
+        return Workbench(handlers=table, build=document, steering=steering)
+
+    return bench
+
+
+async def test_what_the_judge_sends_back_is_blocked_and_readable_until_it_is_released(tmp_path, url):
+    made = []
+    bench = judged(["request_changes"], made)
+    async with opened(tmp_path, bench, url=url) as kept:
+        job = kept.start(owner="ann")
+        await until(lambda: job.status == "blocked", 30)
+        assert job.blocked_reason == "needs_rework"
+        assert job.report is not None
+        assert kept.jobs.release(job)
+        await until(lambda: job.status == "done", 30)
+        await kept.jobs.journal.flush()
+        assert (await kept.jobs.store.job(job.id)).row.status == "done"
+        assert not kept.jobs.release(job)
+    assert made == ["read", "written"]
+
+
+async def test_it_waits_for_its_release_over_a_restart_and_is_released_from_another_process(tmp_path, url):
+    made = []
+    bench = judged(["request_changes"], made)
+    async with opened(tmp_path, bench, url=url) as kept:
+        job = kept.start(owner="ann")
+        await until(lambda: job.status == "blocked", 30)
+        await kept.jobs.journal.flush()
+    async with opened(tmp_path, bench, url=url) as kept:
+        again = await kept.jobs.find(job.id, "ann")
+        assert (again.status, again.blocked_reason) == ("blocked", "needs_rework")
+        assert again.report.job_id == job.id
+        await kept.jobs.store.wish(job.id, "release")
+        await until(lambda: again.status == "done", 30)
+        assert again.over
+    assert made == ["read", "written"]
+
+
+async def test_a_rework_writes_anew_from_what_was_read_and_is_judged_again(tmp_path, url):
+    made = []
+    async with opened(tmp_path, judged(["request_changes", "approve"], made), url=url) as kept:
+        job = kept.start(owner="ann")
+        await until(lambda: job.status == "blocked" and kept.jobs.held[job.id].ended.is_set(), 30)
+        again = await kept.jobs.rework(job)
+        await kept.ended(again, 30)
+        assert (again.status, again.blocked_reason) == ("done", None)
+    assert made == ["read", "written", "written"]

@@ -1,0 +1,227 @@
+"""What the user changes in a kept job outlives the process, a pause and a restart, and reaches whoever runs it."""
+
+import asyncio
+
+import pytest
+
+from agents.budget import Limits
+from agents.contracts.change import Change, Narrowing
+from agents.contracts.source import SearchQuery
+from agents.errors import BadRequest
+from agents.events import NodeChanged, Noted
+from agents.jobs.store import Wishes
+from agents.prompts import load
+from agents.research.desk import Desk, Searched
+from tests.jobs.conftest import Given, Word, bench_of, opened
+from tests.jobs.test_fleet import nothing, until, workers
+from tests.jobs.test_lifecycle import World
+from tests.jobs.test_store import command
+from tests.scripts import world
+
+
+def desk_of(ctx, searcher):
+    return Desk(models={}, prompts=load(), searcher=searcher, texts=None, today="", steering=ctx.run.steering)
+
+
+async def test_limits_hold_after_the_process_is_gone(tmp_path):
+    gate, searcher, seen = World(), world(), []
+
+    async def root(ctx):
+        desk = desk_of(ctx, searcher)
+        first = SearchQuery(text="Orvane costs passengers closures")
+        before = await ctx.call("search", "1", desk.search, first, ctx.deadline, gives=Searched, pool="web")
+        await ctx.call("hold", "1", gate.held, "h", gives=Word)
+        again = SearchQuery(text="Orvane ferry costs")
+        after = await ctx.call("search", "2", desk.search, again, ctx.deadline, gives=Searched, pool="web")
+        seen.append([sorted(hit.url for hit in one.result.hits) for one in (before, after)])
+
+    async with opened(tmp_path, bench_of(root)) as kept:
+        job = kept.start()
+        await until(lambda: gate.made)
+        kept.jobs.narrow(job, Narrowing(exclude_domains=("b.example",), domains=("a.example", "b.example")), "narrower")
+        await kept.jobs.journal.flush()
+    gate.go.set()
+    async with opened(tmp_path, bench_of(root)) as kept:
+        again = await kept.ended(kept.jobs.get(job.id))
+        assert [one.words for one in again.run.steering.changes] == ["narrower"]
+
+    (first, second) = seen[0]
+    assert len(first) == 3  # what was found before stays as it is recorded
+    assert second == ["https://a.example/closures"]
+    assert searcher.asked[-1].exclude_domains == ("b.example",)
+    assert len(searcher.asked) == 2
+    assert [(one.number, one.words) for one in again.report.changes] == [(1, "narrower")]
+
+
+async def test_an_earlier_end_is_kept_over_a_restart_of_the_process_and_decides_like_before(tmp_path):
+    gate, seen = World(), []
+
+    async def root(ctx):
+        await ctx.call("quick", "1", gate.quick, "q", gives=Word)
+        before = ctx.left
+        await ctx.call("hold", "1", gate.held, "h", gives=Word)
+        seen.append((before, ctx.left, ctx.collecting_left, ctx.run.reserve_s))
+
+    async with opened(tmp_path, bench_of(root)) as kept:
+        job = kept.start(budget=Limits(seconds=300))
+        await until(lambda: len(gate.made) == 2)
+        kept.jobs.narrow(job, Narrowing(seconds=100), "100 seconds in all")
+        await kept.jobs.journal.flush()
+    gate.go.set()
+    async with opened(tmp_path, bench_of(root)) as kept:
+        await kept.ended(kept.jobs.get(job.id))
+
+    (before, left, collecting, reserve_s) = seen[0]
+    assert before > 200  # said after that step: a replay may not know it earlier
+    assert left <= 100
+    assert collecting == pytest.approx(left - 30)
+    assert reserve_s == 30
+
+
+async def test_a_restart_keeps_limits_and_guidance_and_begins_anew_what_was_stopped(tmp_path):
+    gate, seen = World(), []
+
+    async def branch(ctx, given):
+        return await ctx.call("hold", "1", gate.held, f"b{given.n}", gives=Word)
+
+    async def root(ctx):
+        found = await ctx.children("branch", [(str(n), Given(n=n)) for n in range(2)], gives=Word)
+        seen.append([one.text if isinstance(one, Word) else one.type for one in found])
+
+    bench = bench_of(root, {"branch": branch})
+    async with opened(tmp_path, bench) as kept:
+        job = kept.start()
+        await until(lambda: len(gate.made) == 2)
+        kept.jobs.narrow(job, Narrowing(exclude_domains=("b.example",)), "without b.example")
+        kept.jobs.guide(job, "only winters")
+        kept.jobs.stop_branch(job, "job/0", "1 “Costs”")
+        gate.go.set()
+        await kept.ended(job)
+        again = await kept.ended(await kept.jobs.restart(job))
+
+    assert seen == [["Stopped", "b1"], ["b0", "b1"]]
+    steering = again.run.steering
+    assert steering.limits == Narrowing(exclude_domains=("b.example",))
+    assert steering.guidance == ["only winters"]
+    assert not steering.stopped
+    assert [one.kind for one in again.report.changes] == ["limits", "guidance", "stop", "restart"]
+    assert again.report.changes[3].effect.startswith("The run was taken up anew")
+
+
+async def test_a_job_that_was_finished_early_searches_again_when_it_is_restarted(tmp_path):
+    gate, seen = World(), []
+
+    async def root(ctx):
+        await ctx.call("hold", "1", gate.held, "h", gives=Word)
+        seen.append(ctx.finishing)
+
+    async with opened(tmp_path, bench_of(root)) as kept:
+        job = kept.start()
+        await until(lambda: gate.made)
+        first, twice = kept.jobs.finish(job), kept.jobs.finish(job)
+        gate.go.set()
+        await kept.ended(job)
+        await kept.ended(await kept.jobs.restart(job))
+
+    assert first == twice
+    assert seen == [True, False]
+    assert gate.made == ["h"]  # what it had is not paid again
+
+
+async def test_a_change_that_widens_is_refused_and_not_kept(tmp_path):
+    gate = World()
+
+    async def root(ctx):
+        await ctx.call("hold", "1", gate.held, "h", gives=Word)
+
+    async with opened(tmp_path, bench_of(root)) as kept:
+        job = kept.start(budget=Limits(seconds=300))
+        await until(lambda: gate.made)
+        with pytest.raises(BadRequest, match="adds time"):
+            kept.jobs.narrow(job, Narrowing(seconds=100_000), "longer")
+        await kept.jobs.journal.flush()
+        whole = await kept.jobs.store.job(job.id)
+        assert whole.wishes == Wishes()
+        gate.go.set()
+        await kept.ended(job)
+
+
+def test_wishes_of_before_there_were_limits_are_still_read():
+    kept = '{"finish": ["job/0"], "stopped": [], "guidance": ["g"]}'
+    steering = Wishes.model_validate_json(kept).steering()
+    assert (steering.finish, steering.guidance, steering.limits) == ({"job/0"}, ["g"], Narrowing())
+
+
+def test_what_is_kept_of_steering_comes_back_whole():
+    change = Change(number=1, seconds=2.0, kind="stop", node="job/0", words="stopped")
+    wishes = Wishes(
+        finish=("job/1",), stopped=("job/0",), dropped=("job/2",), again=("job/0+2",), guidance=("g",),
+        limits=Narrowing(seconds=9), changes=(change,),
+    )  # fmt: skip
+    assert Wishes.of(Wishes.model_validate_json(wishes.model_dump_json()).steering()) == wishes
+
+
+async def test_a_watcher_narrows_a_job_that_runs_elsewhere(tmp_path, database):
+    async with (
+        workers(tmp_path, database, "one"),
+        opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept,
+    ):
+        job = kept.start(owner="ann")
+        await until(lambda: job.status == "running")
+        said = kept.jobs.narrow(job, Narrowing(exclude_domains=("b.example",)), "without b.example")
+        kept.jobs.guide(job, "prefer the log")
+        assert said.number == 1
+        await asyncio.wait_for(job.wait(), 60)
+
+        assert job.status == "done"
+        assert [one.seq for one in job.run.events] == list(range(1, len(job.run.events) + 1))
+        notes = [one.event.text for one in job.run.events if isinstance(one.event, Noted) and one.event.tag == "change"]
+        assert notes == ["Change 1 to the contract: without b.example."]
+        assert [one.kind for one in job.report.changes] == ["limits", "guidance"]
+
+
+async def test_the_command_line_steers_a_job_that_a_server_runs(tmp_path):
+    gate = World()
+
+    async def branch(ctx, given):
+        for path, role, title in (("job/0", "query", "Why"), ("job/0/0", "leaf", "Costs")):
+            parent = path.rpartition("/")[0]
+            ctx.emit(path, NodeChanged(node=path, parent=parent, role=role, title=title, state="searching"))
+        return await ctx.call("hold", "1", gate.held, "h", gives=Word)
+
+    async def root(ctx):
+        await ctx.children("branch", [("0", Given())], gives=Word)
+
+    async with opened(tmp_path, bench_of(root, {"branch": branch})) as kept:
+        job = kept.start()
+        await until(lambda: gate.made)
+        await kept.jobs.journal.flush()
+        short = job.id[:8]
+
+        def work():
+            return [
+                command(tmp_path, *args)
+                for args in (
+                    ["narrow", short, "--exclude", "b.example", "--since", "2019", "--minutes", "3"],
+                    ["narrow", short, "--minutes", "30"], ["narrow", short, "--since", "lately"], ["narrow", short],
+                    ["stop", short, "9"], ["stop", short, "1"], ["retry", short, "1"],
+                )
+            ]  # fmt: skip
+
+        narrowed, longer, undated, empty, unknown, stopped, late = await asyncio.to_thread(work)
+        gate.go.set()
+        await kept.ended(job)
+
+    assert narrowed.stdout == f"{job.id[:12]}: limits done\n", narrowed.stderr
+    assert (longer.returncode, undated.returncode, empty.returncode, unknown.returncode) == (2, 2, 2, 2)
+    assert "adds time" in longer.stderr
+    assert "'lately' is no date" in undated.stderr
+    assert unknown.stderr == "There is no branch 9 in this job; there are: 1.\n"
+    assert stopped.stdout == f"{job.id[:12]}: stop done\n"
+    assert late.returncode == 0
+    assert [(one.kind, one.words) for one in job.report.changes] == [
+        ("limits", "without b.example; since 2019; 3 minutes in all"),
+        ("stop", "branch 1 “Costs” was stopped"),
+        ("retry", "branch 1 “Costs” is tried again"),
+    ]
+    assert job.report.changes[2].effect == "Branch 1 “Costs” was to be tried again, but that came too late."

@@ -1,0 +1,34 @@
+"""docs/criteria.md: every criterion has a test, and every test that it names exists."""
+
+import re
+
+import pytest
+
+from tests.conftest import ROOT
+
+ROW = re.compile(r"^\| (?P<name>(?:S\d [\w.-]+|C\d\d)) \| .+ \| (?P<tests>`.+`) \|$", re.MULTILINE)
+ROWS = {
+    found["name"]: re.findall(r"`([^`]+)`", found["tests"])
+    for found in ROW.finditer((ROOT / "docs" / "criteria.md").read_text("utf-8"))
+}
+WANTED = (
+    *(f"S0 AC-{n}" for n in range(1, 8)),
+    *(f"S0 FR-{n}" for n in range(1, 6)),
+    *(f"S1 15-{n}" for n in range(1, 5)),
+    *(f"S1 15.1-{n}" for n in range(1, 8)),
+    *(f"S2 FR-{n:02}" for n in range(1, 13)),
+    *(f"S2 NFR-{n:02}" for n in range(1, 8)),
+    *("C09", "C15", "C34", "C35", "C36", "C42"),
+)
+
+
+@pytest.mark.parametrize("name", WANTED)
+def test_every_criterion_has_a_test(name):
+    assert ROWS.get(name)
+
+
+@pytest.mark.parametrize("named", sorted({test for tests in ROWS.values() for test in tests}))
+def test_every_test_of_the_table_exists(named):
+    path, _, function = named.partition("::")
+    text = (ROOT / "tests" / path).read_text("utf-8")
+    assert re.search(rf"^(?:async )?def {re.escape(function)}\(", text, re.MULTILINE)

@@ -1,0 +1,169 @@
+"""Sentences that keep the words of their source and bend what it says; and the same said rightly in other words."""
+
+import pytest
+
+from agents.research.verifying import quotes_alone
+from agents.truth.support import support
+
+BENT = [
+    # another unit, rate, bound or role of the same number
+    ("The water was 20 °F warm.", "The water was 20 °C warm.", "en"),
+    ("The bridge is about 5 miles long.", "The bridge is 12 kilometres long.", "en"),
+    ("The plant yields 300 kWh a day.", "The plant yields 300 MWh a day.", "en"),
+    ("The lake falls 4 centimetres per month.", "The lake falls 4 centimetres per year.", "en"),
+    ("Sales were 30 units a day.", "Sales were 30 units a week.", "en"),
+    ("The share rose by 5 percent.", "The share rose by 5 percentage points.", "en"),
+    ("The share rose by 5 percentage points.", "The share rose by 5 percent.", "en"),
+    ("Prices fell to 20 percent.", "Prices fell by 20 percent.", "en"),
+    ("Output rose to 3 tonnes.", "Output rose by 3 tonnes.", "en"),
+    ("20 birds were seen.", "Between 10 and 20 birds were seen.", "en"),
+    ("Between 10 and 30 birds were seen.", "Between 10 and 20 birds were seen.", "en"),
+    ("More than 200 people came.", "200 people came.", "en"),
+    ("Exactly 200 people came.", "Up to 200 people came.", "en"),
+    ("A dozen ships sank.", "Two dozen ships sank.", "en"),
+    ("Costs were twice as high as planned.", "Costs were half as high as planned.", "en"),
+    # ranks
+    ("It is the largest lake of the county.", "It is the second largest lake of the county.", "en"),
+    ("It is the second largest lake of the county.", "It is the largest lake of the county.", "en"),
+    ("She finished third in the race.", "She finished second in the race.", "en"),
+    ("Louis XV ordered the palace.", "Louis XIV ordered the palace.", "en"),
+    # times
+    ("The bridge opened on 2012-03-05.", "The bridge opened on 3 May 2012.", "en"),
+    ("The shop opens at 9 a.m.", "The shop opens at 9 p.m.", "en"),
+    ("The battle took place in 44 AD.", "The battle took place in 44 BC.", "en"),
+    ("The school was closed before the flood.", "The school was closed after the flood.", "en"),
+    # negation across clauses
+    ("The dam was built, and the road was not.", "The road was built, and the dam was not.", "en"),
+    ("The drug reduced pain without reducing fever.", "The drug reduced fever without reducing pain.", "en"),
+    ("Few residents opposed the plan.", "Many residents opposed the plan.", "en"),
+    ("The mayor took money.", "The mayor denied that he took money.", "en"),
+    ("The mayor took money.", "It is not true that the mayor took money.", "en"),
+    # one thing's date, deed or number given to another thing of the source
+    ("The bridge opened in 1912.", "The tower opened in 1912. The bridge opened in 1950.", "en"),
+    ("The dam was damaged by the flood of 1953.", "The mill was damaged by the flood of 1953. The dam was repaired in 1960.", "en"),
+    ("The tower was designed by Karl Lund in 1912.", "Anna Berg designed the tower in 1912. Karl Lund died in 1950.", "en"),
+    ("Brindle has 400 residents.", "Telmar has 400 residents. Brindle lies on the lake.", "en"),
+    # who does it to whom
+    ("Smoking causes stress.", "Stress causes smoking.", "en"),
+    ("The lake flows into the river Orva.", "The river Orva flows into the lake.", "en"),
+    # conditions, plans, causes
+    ("The dam was raised.", "If the council agrees, the dam will be raised.", "en"),
+    ("The bridge opened in 2030.", "The bridge is planned to open in 2030.", "en"),
+    ("The mill closed because of the flood.", "The mill closed. In the same year there was a flood.", "en"),
+    ("The ferry is slower than the train.", "The train is slower than the ferry.", "en"),
+    ("Anna Berg succeeded Karl Lund as mayor.", "Karl Lund succeeded Anna Berg as mayor.", "en"),
+    ("The strike began after the talks failed.", "The talks failed after the strike began.", "en"),
+    # numbers of a list given to another member of it
+    ("The line was closed on 12 days in 2020.", "The line was closed on 12 days in 2019 and on 19 days in 2020.", "en"),
+    ("Telmar has 19,000 residents.", "Telmar (12,000 residents) and Brindle (19,000 residents) are linked by the ferry.", "en"),
+    ("The company employs 300 people in Norway.", "The company employs 300 people, 20 of them in Norway.", "en"),
+    # what is said about a statement
+    ("The plan is unsafe.", "Critics say that the plan is unsafe.", "en"),
+    ("The plan is unsafe.", "The minister rejected claims that the plan is unsafe.", "en"),
+    ("The plan is unsafe.", "It is a myth that the plan is unsafe.", "en"),
+    ("It is a myth that the plan is unsafe.", "The plan is unsafe.", "en"),
+    ("The plan is safe.", "Is the plan safe?", "en"),
+    ("Sales were 12 million in 2020.", "Sales were forecast to be 12 million in 2020.", "en"),
+    ("The species became extinct in 1990.", "The species nearly became extinct in 1990.", "en"),
+    ("The law bans smoking in parks.", "The law bans smoking except in parks.", "en"),
+    ("All ferries run in winter.", "All ferries except one run in winter.", "en"),
+    ("Unlike Sarn, Telmar has a school.", "Like Sarn, Telmar has a school.", "en"),
+    ("The factory opened in Telmar.", "The factory opened near Telmar.", "en"),
+    ("The factory produces cars and ships.", "The factory produces cars or ships.", "en"),
+    ("The vaccine is effective in children.", "The vaccine is effective in adults.", "en"),
+    # other languages and scripts
+    ("人口增加到300万。", "人口增加了300万。", "zh"),
+    ("该桥于1912年开放。", "该桥未在1912年开放。", "zh"),
+    ("该湖面积为300平方公里。", "该湖面积为200平方公里。", "zh"),
+    ("橋は開通しなかった。", "橋は開通した。", "ja"),
+    ("다리는 개통되지 않았다.", "다리는 개통되었다.", "ko"),
+    ("Bron öppnades inte 1912.", "Bron öppnades 1912.", "sv"),
+    ("لم يفتح الجسر في عام 1912.", "فتح الجسر في عام 1912.", "ar"),
+]  # fmt: skip
+RIGHT = [
+    ("The line was closed on 19 days in 2020.", "The line was closed on 12 days in 2019 and on 19 days in 2020.", "en"),
+    (
+        "Brindle has 19,000 residents.",
+        "Telmar (12,000 residents) and Brindle (19,000 residents) are linked by the ferry.",
+        "en",
+    ),
+    ("The company employs 20 people in Norway.", "The company employs 300 people, 20 of them in Norway.", "en"),
+    ("Critics say that the plan is unsafe.", "Critics say that the plan is unsafe.", "en"),
+    ("Users can upload photos and videos.", "Users can upload photos or videos.", "en"),
+    ("The flight was late due to fog.", "The flight was late due to fog.", "en"),
+    ("The train is faster than the ferry, and dearer.", "The train is faster than the ferry, and dearer.", "en"),
+    ("The bridge is 12,000 metres long.", "The bridge is 12 kilometres long.", "en"),
+    ("The water was 68 °F warm.", "The water was 20 °C warm.", "en"),
+    ("The lake falls 4 centimetres a year.", "The lake falls 4 centimetres per year.", "en"),
+    ("The share rose by 5 percentage points.", "The share rose from 20 to 25 percent.", "en"),
+    ("Two dozen ships sank.", "24 ships sank.", "en"),
+    ("The shop opens at 9 p.m.", "The shop opens at 21:00.", "en"),
+    ("The battle took place in 44 BC.", "The battle took place in 44 BCE.", "en"),
+    ("It is the second largest lake of the county.", "It is the second-largest lake of the county.", "en"),
+    ("The museum is not open.", "The museum is closed.", "en"),
+    ("The council did not approve the plan.", "The council rejected the plan.", "en"),
+    ("China was beaten by Chile.", "Chile beat China.", "en"),
+    ("The bridge opened in 1950.", "The tower opened in 1912. The bridge opened in 1950.", "en"),
+    ("The tower was designed by Anna Berg.", "Anna Berg designed the tower. Karl Lund built the bridge.", "en"),
+    ("The mill closed because of the flood.", "The flood of 1953 caused the mill to close.", "en"),
+    ("该桥于1912年开放。", "该桥在1912年开放。", "zh"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "quote", "language"), BENT)
+def test_a_source_is_not_bent_by_keeping_its_words(sentence, quote, language):
+    assert support(sentence, [quote], language=language).verdict != "supported"
+
+
+@pytest.mark.parametrize(("sentence", "quote", "language"), RIGHT)
+def test_what_says_the_same_is_neither_refused_nor_contradicted(sentence, quote, language):
+    assert support(sentence, [quote], language=language).verdict in {"supported", "partly"}
+
+
+def test_words_that_stand_in_the_source_as_part_of_a_longer_sentence_are_no_proof_of_themselves():
+    assert support("the mayor took money", ["It is not true that the mayor took money."]).verdict != "supported"
+    assert support("The mayor took money.", ["On Monday it rained. The mayor took money."]).verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote", "told"),
+    [
+        ("The board writes: “The line was closed on 12 days”.", "The line was closed on 12 days.", True),
+        ("It is false that “the line was closed on 12 days”.", "The line was closed on 12 days.", False),
+        ("Karl Lund said “the line was closed on 12 days”.", "The line was closed on 12 days.", False),
+        ("Nobody says “the line was closed on 12 days”.", "The line was closed on 12 days.", False),
+        ("“The mayor took money.”", "It is not true that the mayor took money.", False),
+    ],
+)
+def test_a_quotation_speaks_for_itself_only_with_nothing_said_about_it(sentence, quote, told):
+    assert quotes_alone(sentence, [quote]) is told
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote"),
+    [
+        ("The line was closed on 19 days.", "The line was closed on 12 days."),
+        ("Lund says that the dam leaks.", "Berg says that the dam leaks."),
+        ("The dam was not raised in 1990.", "The dam was raised in 1990."),
+        ("The lighthouse was painted green by volunteers.", "The lighthouse stands on the northern shore."),
+        ("The firm must report leaks.", "The firm may report leaks."),
+    ],
+)
+def test_no_opinion_may_raise_what_code_has_settled(sentence, quote):
+    assert support(sentence, [quote]).binding
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quote", "language"),
+    [
+        ("Die Fähre fuhr im Winter selten.", "The ferry seldom ran in winter.", "de"),
+        (
+            "The ferry crossed now and then in the cold months.",
+            "The ferry seldom crossed in the cold months.",
+            "en",
+        ),
+        ("The ferry was closed.", "The ferry was closed.", "en"),
+    ],
+)
+def test_translation_and_paraphrase_are_left_to_a_model_and_what_is_carried_needs_none(sentence, quote, language):
+    assert not support(sentence, [quote], language=language).binding
