@@ -131,12 +131,14 @@ def guidance(job_id: JobId, text: Annotated[str, typer.Argument(help="What the n
 
 @app.command()
 def export(
-    job_id: JobId, out: Annotated[Path, typer.Option(help="Write the report here: .md, .html or .json.")]
+    job_id: JobId,
+    out: Annotated[Path, typer.Option(help="Write the report here: .md, .html, .json, .pdf, .docx, .bib or .ris.")],
 ) -> None:
     """Write the report of a job to a file."""
-    from agents.headless import write_report
+    from agents.headless import check_writable, write_report
 
     async def work(store: "Store") -> None:
+        check_writable(out)
         row = await row_of(store, job_id)
         document = await store.report(row.id)
         if document is None:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from agents.contracts.base import Mode, Tier
 from agents.contracts.report import ReportDocument
 from agents.errors import BadRequest, NotFeasible
 from agents.events import Event, JobChanged, NodeChanged, Noted, ReportWritten, SearchDone, SourceRead, SourceRejected
-from agents.jobs.filelock import InUse
+from agents.exports.forms import FORMS
 from agents.jobs.service import Job
 from agents.research.scoping import Scope, checked
 from agents.settings import Settings
@@ -24,8 +23,6 @@ SCOPING_SHARE = 0.15
 """Part of the time that understanding the question may take."""
 LEAST_SHARE = 0.4
 """Part of the time that is left to research in any case: on a machine too busy to start in time, late is better than nothing."""
-_KEEPER = threading.Lock()
-"""The engine of kept jobs is one per process: runs beside the first end with their own task."""
 GRADE_CODES = {"complete": 0, "partial": 3, "nothing_found": 4}
 
 
@@ -47,28 +44,16 @@ async def research(
         ConfigError: the settings can't be used.
         DossierError: the run ended without a report.
     """
-    from agents.team import open_team
+    from agents.keeper import keeping_team
 
     # The clock starts with the command: setting up, taking up jobs and scoping all come out of its time.
     started = time.monotonic()
-    for path in (json_file, out):
-        if path is not None:
-            _check_writable(path)
+    if json_file is not None:
+        _check_place(json_file)
+    if out is not None:
+        check_writable(out)
     text = checked(question)
-    keeps = _KEEPER.acquire(blocking=False)
-    team = open_team(settings, keep=keeps)
-    try:
-        await team.open()
-    except InUse as error:
-        # A chat runs its jobs there: this run needs no more than this process.
-        _say(f"{error.other} keeps the jobs of this folder; this run ends with its own process.")
-        await team.close()
-        team = open_team(settings)
-    except BaseException:
-        if keeps:
-            _KEEPER.release()
-        raise
-    try:
+    async with keeping_team(settings, _say) as team:
         _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
         if (probed := await team.probe()) is not None:
             _say(
@@ -101,12 +86,6 @@ async def research(
         write_report(job.report, json_file, out)
         _print(job.report)
         return 3 if job.status == "blocked" else GRADE_CODES[job.report.grade]
-    finally:
-        try:
-            await team.close()
-        finally:
-            if keeps:
-                _KEEPER.release()
 
 
 def _not_feasible(scope: Scope) -> NotFeasible:
@@ -151,7 +130,19 @@ def progress_line(event: Event) -> str:
             return ""
 
 
-def _check_writable(path: Path) -> None:
+def check_writable(path: Path) -> None:
+    """Find out before any work whether a report can be written to a file of that name.
+
+    Raises:
+        BadRequest: its ending says nothing, it is a folder, or its folder does not exist.
+    """
+    if path.suffix.casefold().removeprefix(".") not in FORMS:
+        known = ", ".join(f".{form}" for form in FORMS)
+        raise BadRequest(f"{path.name!r} has no ending that says what to write. Use one of {known}.")
+    _check_place(path)
+
+
+def _check_place(path: Path) -> None:
     if path.is_dir():
         raise BadRequest(f"{path} is a folder; give a file name.")
     if not path.parent.exists():
@@ -159,21 +150,16 @@ def _check_writable(path: Path) -> None:
 
 
 def write_report(document: ReportDocument, json_file: Path | None, out: Path | None) -> None:
-    """Write a report into files, each as its ending says."""
-    from agents.report.html import to_html
+    """Write a report into files, each as its ending says.
 
-    targets = [(json_file, ".json")] if json_file else []
-    targets += [(out, out.suffix.casefold())] if out else []
-    for path, kind in targets:
-        if path is None:
-            continue
-        if kind == ".json":
-            text = document.model_dump_json(indent=1)
-        elif kind == ".html":
-            text = to_html(document)
-        else:
-            text = document.markdown
-        path.write_text(text + "\n", encoding="utf-8")
+    Raises:
+        NotPrintable: as PDF its letters could not be shown; files before it are written.
+    """
+    targets = [(json_file, "json")] if json_file else []
+    targets += [(out, out.suffix.casefold().removeprefix("."))] if out else []
+    for path, form in targets:
+        data = FORMS[form].write(document)
+        path.write_bytes(data + b"\n" if form in {"md", "html", "json"} else data)
         _say(f"wrote {path}")
 
 

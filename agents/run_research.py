@@ -4,31 +4,24 @@ The smallest run of the product: the flat planner says what to search for, one e
 goes on until it suffices or a bound is reached, and the report is written inside the time.
 """
 
-import re
+import uuid
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from urllib.parse import quote as percent_encoded
 
 from pydantic import Field, ValidationError
 
 from agents.budget import NOTHING, Usage
-from agents.contracts.base import Frozen, QueryType, Tier
-from agents.contracts.contract import Contract
+from agents.contracts.base import Frozen, QueryType, Tier, digest
+from agents.contracts.outcome import Commission, Request
 from agents.contracts.plan import PlanLevel, PlanningInput
-from agents.contracts.report import Reference, ReportDocument
 from agents.contracts.response import (
     AgentResponse,
-    AgentSource,
-    Citation,
     FlatPlan,
     FlatPlanInput,
     PlanQuery,
     RunLimits,
-    RunMetadata,
     TierOrigin,
 )
-from agents.errors import BadRequest, DossierError, ModelError, NotFeasible
-from agents.events import RoundEnded
+from agents.errors import BadRequest, ModelError, NotFeasible
 from agents.jobs.service import Job
 from agents.research.contracting import TIERS, Limits, make_contract
 from agents.research.desk import NO_STAND_IN, Desk
@@ -37,6 +30,7 @@ from agents.research.scoping import Scope, checked, seeds_in, take_turn
 from agents.role import Asked
 from agents.roles.flat_planner import FLAT_PLANNER, MAX_QUERIES
 from agents.roles.planner import PLANNER
+from agents.run_answer import FlatRun, Planned, answer, planned_of
 from agents.settings import Settings
 from agents.team import Team
 from agents.text.words import language_of
@@ -45,7 +39,6 @@ PLANNING_SHARE = 0.25
 """Part of the whole time that planning may take; of the shortest tier's while none is known."""
 LEAST_S = 0.5
 """Seconds that a run has in any case once it is planned: enough to say that there was no time."""
-LIMIT_TAGS = frozenset({"#TIME_LIMIT", "#ITERATION_LIMIT", "#TOKEN_LIMIT"})
 
 
 class Wish(Frozen):
@@ -56,26 +49,6 @@ class Wish(Frozen):
     max_queries: int | None = Field(default=None, ge=1, le=100, strict=True)
     max_sources: int | None = Field(default=None, ge=1, le=100, strict=True)
     max_execution_time_s: float | None = Field(default=None, gt=0, le=86_400, allow_inf_nan=False, strict=True)
-
-
-class Stopped(DossierError):
-    """The run was stopped before it had an answer."""
-
-    notice = "The run was stopped before it had an answer."
-
-
-@dataclass(frozen=True)
-class FlatRun:
-    """A planned run: what will be carried out, and what planning took."""
-
-    contract: Contract
-    tier: Tier
-    origin: TierOrigin
-    limits: RunLimits
-    queries: tuple[PlanQuery, ...]
-    usage: Usage
-    started: float
-    """On the team's clock, when the request was received."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +94,9 @@ async def run_research(
         max_sources: documents read over all rounds, at most.
         max_execution_time_s: seconds until the answer, planning and writing included.
         complexity_tier: bounds by name; detected while planning when it is not given.
-        team: who does the work; without one, a team is set up from the settings and closed again.
+        team: who does the work; without one, a team is set up from the settings and closed again. Its jobs are kept
+            where no other process runs those of the data folder: what a call whose process died has paid for is not
+            paid for again by the next call that asks for the same.
         owner: who may see the job.
 
     Raises:
@@ -130,17 +105,14 @@ async def run_research(
         DossierError: the run ended without an answer.
     """
     if team is None:
+        from agents.keeper import keeping_team
         from agents.settings import load
-        from agents.team import open_team
 
-        team = open_team(load())
-        try:
+        async with keeping_team(load()) as team:
             return await run_research(
                 task, max_iters=max_iters, max_queries=max_queries, max_sources=max_sources,
                 max_execution_time_s=max_execution_time_s, complexity_tier=complexity_tier, team=team, owner=owner,
             )  # fmt: skip
-        finally:
-            await team.close()
     try:
         wish = Wish(
             tier=complexity_tier, max_iters=max_iters, max_queries=max_queries, max_sources=max_sources,
@@ -149,8 +121,7 @@ async def run_research(
     except ValidationError as error:
         faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
         raise BadRequest(f"This run can't be made: {'; '.join(faults)}.") from None
-    run = await plan_run(team, task, wish)
-    job = begin(team, run, owner)
+    run, job = await taken_up(team, task, wish, owner)
     try:
         await job.wait()
     finally:
@@ -195,7 +166,7 @@ async def plan_run(team: Team, task: str, wish: Wish) -> FlatRun:
         brief, (plan,), bounds, reasons=team.means.reasons, models=team.engine.names, retrievers=team.retrievers
     )
     queries = tuple(leaf.planned for leaf in drafted.leaves[: limits.max_queries])
-    return FlatRun(contract, tier, origin, limits, queries, drafted.usage, started)
+    return FlatRun(contract, tier, origin, limits, queries, drafted.usage, team.clock() - started)
 
 
 def limits_of(tier: Tier, wish: Wish, settings: Settings) -> RunLimits:
@@ -278,91 +249,38 @@ def begin(team: Team, run: FlatRun, owner: str) -> Job:
     return team.start(run.contract, owner=owner)
 
 
-# ---- the answer
+async def begin_once(team: Team, run: FlatRun, owner: str, key: str, fingerprint: str) -> Job:
+    """Start a planned run under the caller's own key, unless a run was started under it already."""
+    kept = Planned(
+        tier=run.tier, origin=run.origin, limits=run.limits, queries=run.queries, usage=run.usage,
+        planning_s=run.planning_s,
+    )  # fmt: skip
+    request = Request(key=key, fingerprint=fingerprint, answer=kept.model_dump_json())
+    return await team.start_once(Commission(contract=run.contract, request=request), owner=owner)
 
 
-def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
-    """Put the answer of a run that is over together.
+async def taken_up(team: Team, task: str, wish: Wish, owner: str) -> tuple[FlatRun, Job]:
+    """Go on with a run of the same task that a former process left unfinished; else plan and start one.
 
     Raises:
-        DossierError: it ended without a report.
+        DossierError: as `plan_run`.
     """
-    document = job.report
-    if document is None:
-        raise job.error or Stopped("stopped")
-    rounds = [
-        one.event.record for one in job.run.events if isinstance(one.event, RoundEnded) and one.event.node == "job/0"
-    ]
-    adopted = [record for record in rounds if record.adopted]
-    capped = bool(rounds) and rounds[-1].tag in LIMIT_TAGS and rounds[-1].coverage < 1
-    actual = document.methodology.actual
-    return AgentResponse(
-        final_answer=document.markdown,
-        summary=opening(document.markdown),
-        sources=tuple(_source(one) for one in document.references if _verified(one, document)),
-        citations=tuple(
-            Citation(id=f"[{one.n}]", title=one.title, type=one.kind, location=_location(one, document.job_id))
-            for one in document.references
-        ),
-        confidence=adopted[-1].confidence if adopted and document.references else 0.0,
-        iterations=len(rounds),
-        insufficient_termination=document.insufficient_termination or capped,
-        degraded_mode=document.degraded_mode,
-        error_log=document.error_log,
-        metadata=RunMetadata(
-            timestamp=datetime.now(UTC).isoformat(timespec="seconds"),
-            model=team.engine.name,
-            token_count=actual.tokens_in + actual.tokens_out + run.usage.tokens,
-            job_id=job.id,
-            complexity_tier=run.tier,
-            tier_origin=run.origin,
-            limits=run.limits,
-            queries=run.queries,
-            grade=document.grade,
-            grade_reasons=document.grade_reasons,
-            language=document.language,
-            query_type=document.query_type,
-            seconds=round(team.clock() - run.started, 3),
-            cost_usd=_sum(actual.cost_usd, run.usage.cost_usd),
-            searches=actual.searches,
-            model_calls=actual.model_calls + run.usage.calls,
-            tags=tuple(tag.tag for tag in document.methodology.tags),
-            contract=document.contract.hash,
-            verifiable_ratio=document.verifiable_ratio,
-        ),
-    )
+    fingerprint = digest(f"run\n{task.strip()}\n{wish.model_dump_json()}")
+    for job in team.jobs.of(owner):
+        request = job.commission.request
+        left = job.status in {"queued", "running"} and job.id not in _ATTENDED
+        if request is not None and request.fingerprint == fingerprint and left:
+            return planned_of(job), _attended(job)
+    run = await plan_run(team, task, wish)
+    return run, _attended(await begin_once(team, run, owner, f"run/{uuid.uuid4().hex}", fingerprint))
 
 
-def opening(markdown: str) -> str:
-    """Give what stands before the first heading: a report opens with its short answer."""
-    return re.split(r"(?m)^#{1,6} ", markdown, maxsplit=1)[0].strip()
+_ATTENDED: set[str] = set()
+"""Runs that somebody in this process waits for: who asks for the same gets a run of their own."""
 
 
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else round(one + other, 6)
-
-
-def _verified(reference: Reference, document: ReportDocument) -> bool:
-    """Tell whether a source carries anything: cited by a sentence that no check found wrong."""
-    wrong = {"unsupported", "contradicted"}
-    return any(reference.n in sentence.citations and sentence.verdict not in wrong for sentence in document.sentences)
-
-
-def _source(reference: Reference) -> AgentSource:
-    return AgentSource(
-        id=f"[{reference.n}]",
-        title=reference.title,
-        url=reference.url,
-        type=reference.kind,
-        author=reference.author,
-        site=reference.site,
-        published=reference.published,
-        quotes=tuple(quote.text for quote in reference.quotes),
-    )
-
-
-def _location(reference: Reference, job_id: str) -> str:
-    if reference.url.startswith(("http://", "https://")):
-        return reference.url
-    first = reference.quotes[0].fact_id if reference.quotes else ""
-    return f"/research/jobs/{job_id}/quote/{percent_encoded(first)}#quote" if first else reference.url
+def _attended(job: Job) -> Job:
+    _ATTENDED.add(job.id)
+    if job.task is not None:
+        job.task.add_done_callback(lambda _: _ATTENDED.discard(job.id))
+    return job

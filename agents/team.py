@@ -3,6 +3,7 @@
 What the faces (chat, routes, command line) may use of this module: `Team`, `open_team`.
 """
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -64,6 +65,7 @@ from agents.search.given import Searching, places_of
 from agents.search.uploads import Given, Taken, take
 from agents.settings import Settings, usable_models
 from agents.sourcing import open_sources
+from agents.tracing import Tracing
 from agents.web.fetching import Fetcher
 
 MAX_UNREAD = 20
@@ -140,8 +142,9 @@ class Team:
         self.fetcher: Fetcher | None = None
         self.pacing = Pacing(settings.model_limits)
         """How fast each model provider is asked, by all jobs of this process."""
-        self.observers: list[Callable[[Job], None]] = []
-        """Told of every job before its first event: what metrics and logs are fed from."""
+        self.tracing = Tracing() if settings.otel else None
+        self.observers: list[Callable[[Job], None]] = [self.tracing.observe] if self.tracing else []
+        """Told of every job before its first event: what metrics, logs and traces are fed from."""
         self.means = Means(
             limits=Limits(
                 rounds=settings.max_iters or settings.max_researcher_iterations,
@@ -276,32 +279,36 @@ class Team:
 
     def start(self, contract: Contract, *, owner: str = "") -> Job:
         """Start the job of an authorized contract."""
-        caps = contract.caps
-        return self._start(
-            Commission(contract=contract), contract.brief, owner, caps.minutes, caps.tokens, caps.cost_usd
-        )
+        return self._start(Commission(contract=contract), owner)
 
     def commission(self, brief: Brief, *, owner: str = "", challenge: bool = True) -> Job:
         """Start a job for a caller whose request is the authorization; its planners run inside the job."""
-        limits = self.means.limits
-        cost = brief.max_cost_usd or limits.cost_usd
-        return self._start(
-            Commission(brief=brief, challenge=challenge), brief, owner, brief.minutes, limits.tokens, cost
-        )
+        return self._start(Commission(brief=brief, challenge=challenge), owner)
 
-    def _start(
-        self,
-        commission: Commission,
-        brief: Brief,
-        owner: str,
-        minutes: float | None,
-        tokens: int | None,
-        cost: float | None,
-    ) -> Job:
-        job = self.jobs.start(
-            commission, self._bench(commission, Steering()), owner=owner, title=brief.question[:120],
-            budget=Spending(seconds=None if minutes is None else minutes * 60, tokens=tokens, cost_usd=cost),
-        )  # fmt: skip
+    def _start(self, commission: Commission, owner: str) -> Job:
+        bench, (title, budget) = self._bench(commission, Steering()), self._bounds(commission)
+        return self._observed(self.jobs.start(commission, bench, owner=owner, title=title, budget=budget))
+
+    async def start_once(self, commission: Commission, *, owner: str = "") -> Job:
+        """Start a job under the key of its request, kept before this returns; the same key gives the same job."""
+        bench, (title, budget) = self._bench(commission, Steering()), self._bounds(commission)
+        job = await self.jobs.start_once(commission, bench, owner=owner, title=title, budget=budget)
+        # One that somebody else started is observed where it was started.
+        return self._observed(job) if job.commission is commission else job
+
+    def _bounds(self, commission: Commission) -> tuple[str, Spending]:
+        """Give the title of a job and what it may spend."""
+        if (contract := commission.contract) is not None:
+            title, caps = contract.brief.question, contract.caps
+            minutes, tokens, cost = caps.minutes, caps.tokens, caps.cost_usd
+        elif (brief := commission.brief) is not None:
+            title, limits = brief.question, self.means.limits
+            minutes, tokens, cost = brief.minutes, limits.tokens, brief.max_cost_usd or limits.cost_usd
+        else:
+            raise ValueError("a commission holds a contract or a brief")
+        return title[:120], Spending(seconds=minutes and minutes * 60, tokens=tokens, cost_usd=cost)
+
+    def _observed(self, job: Job) -> Job:
         for observe in self.observers:
             observe(job)
         return job
@@ -316,10 +323,8 @@ class Team:
         return Workbench(handlers=handlers, build=self._build, close=desk.close, steering=steering)
 
     def _build(self, job_id: str, outcome: Outcome, actual: Actual) -> ReportDocument:
-        unread = tuple(getattr(self.searcher, "unread", ()))[:MAX_UNREAD]
-        return build(
-            job_id, outcome, actual, engine=self.engine.name, reasons=self.engine.reasons, rejected=unread
-        )  # fmt: skip
+        unread, engine = tuple(getattr(self.searcher, "unread", ()))[:MAX_UNREAD], self.engine
+        return build(job_id, outcome, actual, engine=engine.name, reasons=engine.reasons, rejected=unread)
 
     def warm_up(self) -> None:
         """Load what the first answer would else wait for; slow, so for a thread of its own after start-up."""
@@ -334,12 +339,13 @@ class Team:
     async def open(self) -> None:
         """Take up the jobs that a former process left; a `ConfigError` when the store can't be used."""
         for job in await self.jobs.open(self._bench):
-            for observe in self.observers:
-                observe(job)
+            self._observed(job)
 
     async def close(self) -> None:
         """Stop all jobs (kept ones go on at the next start) and let go of connections."""
         await self.jobs.close()
+        if self.tracing is not None:
+            await asyncio.to_thread(self.tracing.close)
         if isinstance(self.searcher, Chain):
             await self.searcher.close()
         if self.fetcher is not None:
@@ -372,4 +378,5 @@ def open_team(settings: Settings, *, keep: bool = False) -> Team:
     )
     team.fetcher, team.pacing = sources.fetcher, pacing
     team.observers.append(Pauses(pacing).observe)
+    team.jobs.limits.told.append(pacing.take_share)
     return team

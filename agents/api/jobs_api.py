@@ -11,21 +11,29 @@ from agents.api.errors import ApiError
 from agents.api.forgetting import forget_texts, given_to
 from agents.api.jobs_api_rows import Row, delete, described, rows_of
 from agents.api.jobs_api_start import brief_of, pending_window_s
-from agents.api.jobs_api_state import Made, status_url
+from agents.api.jobs_api_state import status_url
 from agents.api.jobs_api_view import row_of, whole
 from agents.api.ledger import entry_of
 from agents.api.lookup import Found, Lookup
-from agents.api.payloads import ERRORS, BoundedRoute, GuidanceRequest, JobAccepted, JobRequest, TaskRequest
-from agents.api.reports import FORMATS, disposition, written
+from agents.api.payloads import (
+    ERRORS,
+    BoundedRoute,
+    GuidanceRequest,
+    JobAccepted,
+    JobRequest,
+    PlannerStart,
+    TaskRequest,
+)
+from agents.api.reports import kinds, written
 from agents.api.run import Here, Key, Owner
 from agents.contracts.job import OVER, JobStatus
+from agents.contracts.outcome import Commission, Request
 from agents.errors import BadRequest
+from agents.exports.forms import FORMS
 from agents.jobs.service import Job
-from agents.report.bibliography import to_bibtex, to_ris
 
 PAGE, MOST = 50, 200
 """Jobs listed at a time when no other number is asked for, and at most."""
-EXPORTS = {"bib": ("application/x-bibtex", to_bibtex), "ris": ("application/x-research-info-systems", to_ris)}
 
 jobs_api = APIRouter(tags=["jobs"], responses=ERRORS, route_class=BoundedRoute)
 
@@ -62,27 +70,40 @@ async def create(sent: JobRequest, owner: Owner, site: Here, key: Key = None) ->
     """Start a job. The request is the authorization; an infeasible question is refused with what would work."""
     team = site.team
 
-    async def make() -> Made:
-        briefed = await brief_of(team, sent)
-        job = team.commission(briefed.brief, owner=owner)
-        site.state.follow(site.ledger, job)
-        made = {
-            "job_id": job.id,
-            "status": job.status,
-            "stage": job.stage,
-            "planner": {"started": not briefed.error, "error": briefed.error or None},
-            "runtime": {
-                "engine": team.engine.name,
-                "models": list(team.engine.names),
-                "retrievers": list(team.retrievers),
-                "durable": isinstance(team.jobs, Durable),
-            },
-            "status_url": status_url(job.id),
-        }
-        return 202, made
+    planner = PlannerStart(started=True)
 
-    status, made = await site.state.once(owner, key, f"jobs{sent.model_dump_json()}", make)
-    return JSONResponse(made, status, {"Location": str(made["status_url"])})
+    async def start(fingerprint: str) -> Job:
+        nonlocal planner
+        briefed = await brief_of(team, sent)
+        planner = PlannerStart(started=not briefed.error, error=briefed.error or None)
+        if key is None:
+            job: Job = team.commission(briefed.brief, owner=owner)
+        else:
+            asked = Request(key=key, fingerprint=fingerprint, answer=planner.model_dump_json())
+            job = await team.start_once(Commission(brief=briefed.brief, request=asked), owner=owner)
+        site.state.follow(site.ledger, job)
+        return job
+
+    if key is None:
+        job = await start("")
+    else:
+        job = await site.state.once(team.jobs, owner, key, f"jobs{sent.model_dump_json()}", start)
+        if job.commission.request is not None:
+            planner = PlannerStart.model_validate_json(job.commission.request.answer)
+    made = {
+        "job_id": job.id,
+        "status": job.status,
+        "stage": job.stage,
+        "planner": planner.model_dump(),
+        "runtime": {
+            "engine": team.engine.name,
+            "models": list(team.engine.names),
+            "retrievers": list(team.retrievers),
+            "durable": isinstance(team.jobs, Durable),
+        },
+        "status_url": status_url(job.id),
+    }
+    return JSONResponse(made, 202, {"Location": status_url(job.id)})
 
 
 @jobs_api.get("/research/jobs")
@@ -270,15 +291,7 @@ def _not_here(what: str) -> ApiError:
 def _export(form: str) -> Callable[..., Awaitable[Response]]:
     async def route(job_id: str, owner: Owner, site: Here) -> Response:
         lookup = Lookup(site.team, site.ledger)
-        document = await lookup.report(await lookup.job(job_id, owner))
-        if form in FORMATS:
-            return written(document, form)
-        if form not in EXPORTS:
-            there = ", ".join([*FORMATS, *EXPORTS])
-            raise ApiError(501, "not_implemented", f"Reports can't be written as {form} yet; there are: {there}.")
-        mime, write = EXPORTS[form]
-        headers = {"Content-Disposition": disposition(document.title, form), "X-Content-Type-Options": "nosniff"}
-        return Response(write(document).encode("utf-8", "replace"), media_type=mime, headers=headers)
+        return await written(await lookup.report(await lookup.job(job_id, owner)), form)
 
     return route
 
@@ -286,8 +299,8 @@ def _export(form: str) -> Callable[..., Awaitable[Response]]:
 for _form, _said in {
     "bib": "Download the references as BibTeX.",
     "ris": "Download the references as RIS.",
-    "pdf": "Download the report as PDF, where this server can write it; else 501.",
-    "docx": "Download the report for a word processor, where this server can write it; else 501.",
+    "pdf": "Download the report as PDF, tagged and with its fonts; 422 where these lack the letters of its script.",
+    "docx": "Download the report for a word processor.",
 }.items():
     jobs_api.add_api_route(
         f"/research/jobs/{{job_id}}/report.{_form}",
@@ -296,4 +309,5 @@ for _form, _said in {
         name=f"report_{_form}",
         description=_said,
         response_class=Response,
+        responses=kinds(FORMS[_form].mime),
     )

@@ -15,6 +15,8 @@ _PLACES = {
     "grade": "grade",
     "created": "created",
     "seconds": "tree.seconds",
+    "tokens": "tree.usage.tokens",
+    "cost_usd": "tree.usage.cost_usd",
     "note": "note",
 }
 """Fields of a list's row, and where an entry holds them."""

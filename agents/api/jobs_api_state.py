@@ -1,27 +1,21 @@
 """What the routes keep beside the jobs: followers of running ones, answers by idempotency key, meters."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from agents.api.errors import ApiError
 from agents.api.metrics import Meter
 from agents.contracts.base import digest
+from agents.jobs.service import Job, Jobs
 
 if TYPE_CHECKING:
     from agents.api.ledger import Ledger
     from agents.api.site import Site
-    from agents.jobs.service import Job
-    from agents.run_research import FlatRun
+    from agents.run_answer import FlatRun
 
-KEPT = 2_000
-"""Idempotency keys that are remembered, newest kept."""
 MAX_KEY = 255
 PUBLIC = "/research/jobs"
-
-Made = tuple[int, dict[str, Any]]
-"""Status and body of an answer."""
 
 
 class ApiState:
@@ -29,16 +23,18 @@ class ApiState:
 
     def __init__(self) -> None:
         self.meter = Meter()
-        self._answers: OrderedDict[str, tuple[str, asyncio.Future[Made]]] = OrderedDict()
+        self._starting: dict[str, tuple[str, asyncio.Future[Job]]] = {}
         self._followers: dict[str, asyncio.Task[Any]] = {}
 
-    def follow(self, ledger: "Ledger", job: "Job") -> None:
+    def follow(self, ledger: "Ledger", job: Job) -> None:
         """Have the ledger enter a job that no chat follows."""
+        if job.id in self._followers:
+            return
         task = asyncio.get_running_loop().create_task(ledger.follow(job), name=f"follow-{job.id}")
         self._followers[job.id] = task
         task.add_done_callback(lambda _: self._followers.pop(job.id, None))
 
-    def run_started(self, site: "Site", planned: "FlatRun", job: "Job") -> None:
+    def run_started(self, site: "Site", planned: "FlatRun", job: Job) -> None:
         """Enter a run that no chat follows, and what its planning took."""
         self.meter.planned(job, len(planned.queries), site.team.models["planner"].name, planned.usage)
         self.follow(site.ledger, job)
@@ -48,39 +44,51 @@ class ApiState:
         if task := self._followers.get(job_id):
             await asyncio.wait({task}, timeout=2)
 
-    async def once(self, owner: str, key: str | None, sent: str, make: Callable[[], Awaitable[Made]]) -> Made:
-        """Do what a request asks for once per key: a second one gets the first one's answer, also while it is made.
+    async def once(
+        self, jobs: Jobs, owner: str, key: str, sent: str, start: Callable[[str], Awaitable[Job]]
+    ) -> Job:  # fmt: skip
+        """Start a job once per key: a second request gets the first one's job, also after a restart of the server.
+
+        Args:
+            jobs: where started jobs are found again.
+            owner: whose key it is.
+            key: chosen by the caller.
+            sent: the whole request; another one under the same key is refused.
+            start: does what is asked for, given the request's fingerprint to keep.
 
         Raises:
             ApiError: 422; the key was used for another request, or is no key.
         """
-        if key is None:
-            return await make()
         if not 0 < len(key) <= MAX_KEY:
             raise ApiError(422, "bad_request", f"Idempotency-Key: give 1 to {MAX_KEY} characters")
-        name, print_ = f"{owner}\n{key}", digest(sent)
-        known = self._answers.get(name)
-        if known is not None:
-            if known[0] != print_:
-                raise ApiError(422, "idempotency_key_reused", "This Idempotency-Key was used for another request.")
+        name, fingerprint = f"{owner}\n{key}", digest(sent)
+        # Planning takes seconds in which there is no job yet: whoever asks meanwhile waits for the same one.
+        if (known := self._starting.get(name)) is not None:
+            if known[0] != fingerprint:
+                raise _reused()
             return await asyncio.shield(known[1])
-        future: asyncio.Future[Made] = asyncio.get_running_loop().create_future()
-        self._answers[name] = (print_, future)
-        while len(self._answers) > KEPT:
-            self._answers.popitem(last=False)
+        future: asyncio.Future[Job] = asyncio.get_running_loop().create_future()
+        self._starting[name] = (fingerprint, future)
         try:
-            made = await make()
+            job = await jobs.requested(owner, key) or await start(fingerprint)
+            if job.commission.request is None or job.commission.request.fingerprint != fingerprint:
+                raise _reused()
         except BaseException as error:
             # A refusal is not remembered: the same request may succeed the next time.
-            self._answers.pop(name, None)
             if isinstance(error, Exception):
                 future.set_exception(error)
                 future.exception()
             else:
                 future.cancel()
             raise
-        future.set_result(made)
-        return made
+        finally:
+            self._starting.pop(name, None)
+        future.set_result(job)
+        return job
+
+
+def _reused() -> ApiError:
+    return ApiError(422, "idempotency_key_reused", "This Idempotency-Key was used for another request.")
 
 
 def status_url(job_id: str) -> str:

@@ -30,6 +30,8 @@ def row_of(found: Found) -> dict[str, Any]:
         "grade": entry.grade,
         "created": entry.created,
         "seconds": tree.seconds,
+        "tokens": tree.usage.tokens,
+        "cost_usd": tree.usage.cost_usd,
         "note": entry.note,
     }
 

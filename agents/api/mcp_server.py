@@ -19,7 +19,8 @@ from agents.contracts.source import SearchQuery
 from agents.errors import DossierError, NotFeasible
 from agents.events import NodeChanged, RoundEnded, SearchDone, SectionWritten, SourceRead
 from agents.jobs.service import Job
-from agents.run_research import FlatRun, Wish, answer, begin, plan_run
+from agents.run_answer import FlatRun, answer
+from agents.run_research import Wish, taken_up
 from agents.settings import Settings
 from agents.team import Team
 
@@ -110,9 +111,8 @@ def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] |
     async def research(question: str, ctx: Context[Any, Any, Any], tier: Tier | None = None) -> ResearchResult:
         """Research a question and return a report in which every statement cites its source."""
         try:
-            planned = await plan_run(team, question, Wish(tier=tier))
+            planned, job = await taken_up(team, question, Wish(tier=tier), owner)
             await ctx.report_progress(1, None, "Planned: " + "; ".join(query.intent for query in planned.queries))
-            job = begin(team, planned, owner)
             if started is not None:
                 started(planned, job)
             try:
@@ -150,21 +150,25 @@ async def _told(job: Job, ctx: "Context[Any, Any, Any]") -> None:
     await job.settled()
 
 
-async def serve_stdio(settings: Settings) -> None:
-    """Serve one host over standard input and output until it closes them."""
-    from agents.api.exposure import LOCAL
-    from agents.team import open_team
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
 
-    team = open_team(settings)
-    try:
+
+async def serve_stdio(settings: Settings) -> None:
+    """Serve one host over standard input and output until it closes them.
+
+    Its jobs are kept where no server runs those of the data folder; what a former process left goes on meanwhile.
+    """
+    from agents.api.exposure import LOCAL
+    from agents.keeper import keeping_team
+
+    async with keeping_team(settings, _say) as team:
         await mcp_server(team, LOCAL).run_stdio_async()
-    finally:
-        await team.close()
 
 
 def stdio(settings: Settings) -> None:
     """Run the server over standard input and output; everything else is said on standard error."""
-    sys.stderr.write("Dossier speaks MCP on standard input and output.\n")
+    _say("Dossier speaks MCP on standard input and output.")
     asyncio.run(serve_stdio(settings))
 
 

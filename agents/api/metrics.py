@@ -24,9 +24,11 @@ from agents.events import (
     SourceRejected,
 )
 from agents.jobs.service import Job
+from agents.place import here
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 LOOP_BUCKETS = (1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 14_400, 86_400)
+COST_BUCKETS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25)
 ROUND_BUCKETS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20)
 REPEATED = "Skipped "
 """How a note on a topic that is not searched again begins."""
@@ -56,7 +58,7 @@ class JsonLines(logging.Formatter):
         message = record.getMessage()
         if record.name == log_name and message.startswith("{"):
             return message
-        said = {"event": message, "logger": record.name, "level": record.levelname.lower()}
+        said = {"event": message, "logger": record.name, "level": record.levelname.lower(), **here().named()}
         if record.exc_info:
             # Frames without their local variables, which may hold keys.
             said["exception"] = self.formatException(record.exc_info)
@@ -97,6 +99,13 @@ class Meter:
         )
         self.repeats = Counter("research_topics_skipped", "Topics not searched again", registry=registry)
         self.jobs = Gauge("research_jobs", "Jobs of this process", ["status"], registry=registry)
+        self.job_cost = Histogram(
+            "research_job_cost_usd", "Dollars of one job, where all prices are known", buckets=COST_BUCKETS, registry=registry
+        )  # fmt: skip
+        self.user_cost = Counter(
+            "research_user_cost_usd", "Dollars of a user's jobs, where the price is known", ["user"], registry=registry
+        )
+        self.user_tokens = Counter("research_user_tokens", "Tokens of a user's jobs", ["user"], registry=registry)
         self.reports = Counter("research_reports", "Reports written", ["grade"], registry=registry)
         self._failed, self._known = 0.0, {"queued": 0, "running": 0, "blocked": 0}
         for status in self._known:
@@ -112,7 +121,7 @@ class Meter:
         def heard(numbered: Numbered) -> None:
             nonlocal rounds, status
             event = numbered.event
-            told.tell(event)
+            told.tell(numbered)
             if isinstance(event, RoundEnded):
                 rounds = max(rounds, event.record.round) if event.node.count("/") == 1 else rounds
             elif isinstance(event, JobChanged) and event.status != status:
@@ -123,6 +132,11 @@ class Meter:
                 else:
                     self.loop.labels(event.status).observe(numbered.seconds)
                     self.iterations.observe(rounds)
+                    spent = job.run.budget.spent
+                    if spent.cost_usd is not None:
+                        self.job_cost.observe(spent.cost_usd)
+            if isinstance(event, RoleAsked):
+                self._spent(job.owner, event.usage)
             self._count(event)
 
         job.run.listeners.append(heard)
@@ -148,8 +162,13 @@ class Meter:
         """Count and log the planning of a run, which comes before its job."""
         self.asked("planner", model, usage)
         left = job.run.budget.tokens_left()
-        facts = {"node": "job", "iteration": 0, "queries": queries, "results": 0, "token_budget": left}
+        facts = {"node": "job", "call": "plan", "iteration": 0, "queries": queries, "results": 0, "token_budget": left}
         log.info("plan", job_id=job.id, model=model, **facts)
+        self._spent(job.owner, usage)
+
+    def _spent(self, user: str, usage: Usage) -> None:
+        self.user_tokens.labels(user).inc(usage.tokens)
+        self.user_cost.labels(user).inc(usage.cost_usd or 0.0)
 
     def asked(self, role: str, model: str, usage: Usage) -> None:
         """Count the calls behind one question to a role."""
@@ -175,22 +194,18 @@ class Told:
         self.job, self.results, self.failed = job, 0, 0
         self.log = log.bind(job_id=job.id)
 
-    def tell(self, event: object) -> None:
+    def tell(self, numbered: Numbered) -> None:
         """Log an event that is a boundary; all others only count."""
-        budget = self.job.run.budget
-        facts: dict[str, Any] = {"results": self.results, "token_budget": budget.tokens_left()}
+        event, budget = numbered.event, self.job.run.budget
+        call = numbered.key.partition("#")[2]
+        facts: dict[str, Any] = {"call": call, "results": self.results, "token_budget": budget.tokens_left()}
         say: Callable[..., Any] = self.log.info
         match event:
             case JobChanged():
-                say(
-                    "phase",
-                    node="job",
-                    iteration=None,
-                    status=event.status,
-                    stage=event.stage,
-                    note=event.note,
-                    **facts,
-                )
+                if event.status in OVER:
+                    facts |= {"user": self.job.owner, "cost_usd": budget.spent.cost_usd, "tokens": budget.spent.tokens}
+                said = {"status": event.status, "stage": event.stage, "note": event.note}
+                say("phase", node="job", iteration=None, **said, **facts)
             case RoleAsked(role="planner" | "synthesizer"):
                 phase = "plan" if event.role == "planner" else "synthesize"
                 say(phase, node=event.node, iteration=None, model=event.model, repaired=event.repaired, **facts)

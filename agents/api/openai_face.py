@@ -18,7 +18,8 @@ from agents.contracts.base import Tier
 from agents.contracts.response import AgentResponse
 from agents.errors import DossierError
 from agents.jobs.service import Job
-from agents.run_research import FlatRun, Wish, answer
+from agents.run_answer import FlatRun, answer
+from agents.run_research import Wish
 
 MODELS: dict[str, Tier | None] = {
     "research": None,

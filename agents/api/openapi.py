@@ -13,7 +13,8 @@ from agents.api.mcp_server import install_mcp
 from agents.api.metrics import CONTENT_TYPE
 from agents.api.openai_face import openai_face
 from agents.api.payloads import ERRORS
-from agents.api.routes import api, kinds
+from agents.api.reports import kinds
+from agents.api.routes import api
 from agents.api.run import Here, Owner, runs
 
 VERSION = "1"

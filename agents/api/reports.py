@@ -1,9 +1,10 @@
 """Reports as files, and quotes in their context."""
 
+import asyncio
 import re
 import unicodedata
 from html import unescape
-from typing import get_args
+from typing import Any, get_args
 from urllib.parse import quote as percent_encoded
 
 from fastapi.responses import HTMLResponse, Response
@@ -11,11 +12,13 @@ from fastapi.responses import HTMLResponse, Response
 from agents.api.lookup import Quoted
 from agents.contracts.report import Quote, Reference, ReportDocument, SentenceVerdict
 from agents.contracts.source import SourceKind
-from agents.report.html import POLICY, render_markdown, to_html
+from agents.exports.forms import FORMS
+from agents.report.html import POLICY, render_markdown
 from agents.report.markdown import Linker, linked_markdown
 from agents.report.quote_page import quote_page
 
-FORMATS = {"md": "text/markdown", "html": "text/html", "json": "application/json"}
+SHOWN = ("md", "html", "json")
+"""Forms that the route of the chat writes; the others have routes of their own."""
 _HEADING = re.compile(r"<h([2-4])([^>]*)>(.*?)</h\1>", re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
 _VERDICTS: tuple[SentenceVerdict, ...] = get_args(SentenceVerdict)
@@ -99,18 +102,27 @@ def _with_verdicts(document: ReportDocument) -> str:
     return html.replace(_SHUT, "</span>")
 
 
-def written(document: ReportDocument, form: str) -> Response:
-    """Write a report as a download."""
-    if form == "md":
-        content = document.markdown
-    elif form == "html":
-        content = to_html(document)
-    else:
-        content = document.model_dump_json(indent=1)
+def kinds(*types: str) -> dict[int | str, dict[str, Any]]:
+    """Document which kinds of files a route answers with."""
+    return {200: {"description": "The file.", "content": {kind: {"schema": {"type": "string"}} for kind in types}}}
+
+
+async def written(document: ReportDocument, form: str) -> Response:
+    """Write a report as a download, beside the event loop.
+
+    Raises:
+        NotPrintable: as PDF its letters could not be shown.
+    """
+    data = await asyncio.to_thread(FORMS[form].write, document)
+    mime = FORMS[form].mime
     return Response(
-        content.encode("utf-8", "replace"),
-        media_type=f"{FORMATS[form]}; charset=utf-8",
-        headers={"Content-Disposition": disposition(document.title, form), "Content-Security-Policy": POLICY},
+        data,
+        media_type=f"{mime}; charset=utf-8" if FORMS[form].charset else mime,
+        headers={
+            "Content-Disposition": disposition(document.title, form),
+            "Content-Security-Policy": POLICY,
+            "X-Content-Type-Options": "nosniff",
+        },
     )
 
 

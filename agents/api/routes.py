@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from typing import Annotated, Any
+from typing import Annotated
 
 from chainlit.data import get_data_layer
 from fastapi import APIRouter, Depends, FastAPI, Request
@@ -13,8 +13,9 @@ from agents.api.access import caller
 from agents.api.errors import OURS, answer_errors, body, not_found
 from agents.api.lookup import Lookup
 from agents.api.payloads import ERRORS
-from agents.api.reports import FORMATS, fragment, quoted_data, quoted_page, written
+from agents.api.reports import SHOWN, fragment, kinds, quoted_data, quoted_page, written
 from agents.api.stream import event_stream
+from agents.exports.forms import FORMS
 
 INLINE = ("text/plain", "text/markdown", "application/json", "application/pdf", "image/png", "image/jpeg")
 """Kinds of files that a browser may show; all others are downloads, HTML above all."""
@@ -28,11 +29,6 @@ def lookup_of(request: Request) -> Lookup:
     """Give a route the jobs of this server."""
     site = request.app.state.dossier_site
     return Lookup(site.team, site.ledger)
-
-
-def kinds(*types: str) -> dict[int | str, dict[str, Any]]:
-    """Document which kinds of files a route answers with."""
-    return {200: {"description": "The file.", "content": {kind: {"schema": {"type": "string"}} for kind in types}}}
 
 
 STREAM = kinds("text/event-stream") | {204: {"description": "Nothing more will come."}}
@@ -72,13 +68,17 @@ async def events(job_id: str, owner: Owner, lookup: Jobs, request: Request, afte
     return StreamingResponse(event_stream(found.job, seq), media_type="text/event-stream", headers=headers)
 
 
-@api.get("/research/jobs/{job_id}/report.{form}", responses=kinds(*FORMATS.values()), response_class=Response)
+@api.get(
+    "/research/jobs/{job_id}/report.{form}",
+    responses=kinds(*(FORMS[form].mime for form in SHOWN)),
+    response_class=Response,
+)
 async def report(job_id: str, form: str, owner: Owner, lookup: Jobs) -> Response:
     """Download the report as Markdown, HTML or JSON; `fragment` is what the chat's card reads."""
-    if form not in FORMATS and form != "fragment":
-        raise not_found(f"There is no report.{form}; there are: {', '.join(FORMATS)}.")
+    if form not in SHOWN and form != "fragment":
+        raise not_found(f"There is no report.{form}; there are: {', '.join(FORMS)}.")
     document = await lookup.report(await lookup.job(job_id, owner))
-    return JSONResponse(fragment(document)) if form == "fragment" else written(document, form)
+    return JSONResponse(fragment(document)) if form == "fragment" else await written(document, form)
 
 
 @api.get(

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from agents.api.access import caller
 from agents.api.errors import ApiError, as_api_error, body
-from agents.api.jobs_api_state import Made, status_url
+from agents.api.jobs_api_state import status_url
 from agents.api.payloads import (
     ERRORS,
     Accepted,
@@ -26,7 +26,8 @@ from agents.contracts.response import AgentResponse
 from agents.contracts.source import SearchQuery
 from agents.errors import DossierError
 from agents.jobs.service import Job
-from agents.run_research import FlatRun, Wish, answer, begin, plan_run
+from agents.run_answer import FlatRun, answer, planned_of
+from agents.run_research import Wish, begin, begin_once, plan_run
 
 if TYPE_CHECKING:
     from agents.api.site import Site
@@ -92,21 +93,29 @@ async def _run(
         tier=tier, max_iters=sent.max_iters, max_queries=sent.max_queries, max_sources=sent.max_sources,
         max_execution_time_s=sent.max_execution_time_s,
     )  # fmt: skip
+    if key is None:
+        planned, job = await start(site, owner, sent.task, wish)
+    else:
+
+        async def begun(fingerprint: str) -> Job:
+            planned = await plan_run(site.team, sent.task, wish)
+            job = await begin_once(site.team, planned, owner, key, fingerprint)
+            site.state.run_started(site, planned, job)
+            return job
+
+        said = f"{request.url.path}{sent.model_dump_json()}{tier}"
+        job = await site.state.once(site.team.jobs, owner, key, said, begun)
+        planned = planned_of(job)
+    if sent.async_:
+        accepted = {"job_id": job.id, "status_url": status_url(job.id)}
+        return JSONResponse(accepted, 202, {"Location": accepted["status_url"]})
+    # Whoever gave a key will ask again: a connection that breaks costs them nothing.
+    stop = key is None
     if sent.stream:
-        planned, job = await start(site, owner, sent.task, wish)
-        stream = _streamed(site, planned, job)
+        stream = _streamed(site, planned, job, stop=stop)
         return StreamingResponse(stream, media_type="text/event-stream", headers=STREAM_HEADERS)
-
-    async def make() -> Made:
-        planned, job = await start(site, owner, sent.task, wish)
-        if sent.async_:
-            return 202, {"job_id": job.id, "status_url": status_url(job.id)}
-        await attended(site, job, request)
-        return 200, answer(site.team, planned, job).model_dump(mode="json")
-
-    status, made = await site.state.once(owner, key, f"{request.url.path}{sent.model_dump_json()}{tier}", make)
-    headers = {"Location": str(made["status_url"])} if status == 202 else None
-    return JSONResponse(made, status, headers)
+    await attended(site, job, request, stop=stop)
+    return JSONResponse(answer(site.team, planned, job).model_dump(mode="json"))
 
 
 async def start(site: "Site", owner: str, task: str, wish: Wish) -> tuple[FlatRun, Job]:
@@ -121,8 +130,8 @@ async def start(site: "Site", owner: str, task: str, wish: Wish) -> tuple[FlatRu
     return planned, job
 
 
-async def attended(site: "Site", job: Job, request: Request) -> None:
-    """Wait for the end of a run; one whose caller is gone is stopped.
+async def attended(site: "Site", job: Job, request: Request, *, stop: bool = True) -> None:
+    """Wait for the end of a run; with `stop`, one whose caller is gone is stopped.
 
     Raises:
         ApiError: 499; the caller is gone, so nobody reads this.
@@ -130,14 +139,15 @@ async def attended(site: "Site", job: Job, request: Request) -> None:
     try:
         async for _ in job.follow(heartbeat_s=LOOKS_EVERY_S, attended=True):
             if await request.is_disconnected():
-                raise ApiError(499, "gone", "The caller closed the connection; the run was stopped.")
+                raise ApiError(499, "gone", "The caller closed the connection.")
         await job.settled()
     finally:
-        site.team.jobs.stop(job)
+        if stop:
+            site.team.jobs.stop(job)
 
 
-async def _streamed(site: "Site", planned: FlatRun, job: Job) -> AsyncIterator[str]:
-    """Tell the plan, then every event of the run, then the answer; a caller who goes away ends the run."""
+async def _streamed(site: "Site", planned: FlatRun, job: Job, *, stop: bool = True) -> AsyncIterator[str]:
+    """Tell the plan, then every event of the run, then the answer; with `stop`, a caller who goes away ends the run."""
     try:
         yield _event("planned", {
             "job_id": job.id, "status_url": status_url(job.id), "complexity_tier": planned.tier,
@@ -152,7 +162,8 @@ async def _streamed(site: "Site", planned: FlatRun, job: Job) -> AsyncIterator[s
             said = as_api_error(error)
             yield _event("error", body(said.type, said.message, retryable=said.retryable, details=said.details))
     finally:
-        site.team.jobs.stop(job)
+        if stop:
+            site.team.jobs.stop(job)
 
 
 def _event(name: str, data: dict[str, Any]) -> str:

@@ -369,7 +369,8 @@ def grade_line(document: ReportDocument) -> str:
 def downloads(document: ReportDocument) -> str:
     """Link to the report as files."""
     base = f"/research/jobs/{document.job_id}/report"
-    return f"Download: [Markdown]({base}.md) · [HTML]({base}.html) · [JSON]({base}.json)"
+    files = {"PDF": "pdf", "Word": "docx", "HTML": "html", "Markdown": "md", "JSON": "json"}
+    return "Download: " + " · ".join(f"[{name}]({base}.{ending})" for name, ending in files.items())
 
 
 TreeItem.model_rebuild()

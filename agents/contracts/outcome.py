@@ -8,6 +8,16 @@ from agents.contracts.finding import Finding, Frame, Problem
 from agents.contracts.truth import Truth
 
 
+class Request(Frozen):
+    """What a caller asked for under a key of its own: asking again gives the same job and the same answer."""
+
+    key: Text
+    fingerprint: Text
+    """Digest of the whole request; another request under the same key is refused."""
+    answer: str = ""
+    """What the answer holds beside the job, as JSON of whoever gave it."""
+
+
 class Commission(Frozen):
     """What a job is given: the contract that the user authorized, or a brief whose planners run inside the job."""
 
@@ -15,6 +25,8 @@ class Commission(Frozen):
     brief: Brief | None = None
     """Of a caller whose request is the authorization (command line, HTTP)."""
     challenge: bool = True
+    request: Request | None = None
+    """Only of jobs that were started under a key."""
 
 
 class Outcome(Frozen):

@@ -183,13 +183,15 @@ class KeptJobs(Jobs):
         self.errand(submit(), held.job)
         return held.job
 
+    async def requested(self, owner: str, key: str) -> Job | None:
+        return await self.find(await self.store.requested(owner, key) or "", owner) if self.opened else None
+
     async def start_once(
-        self, request_key: str, commission: Commission, bench: Workbench, *, owner: str = "", title: str = "",
-        budget: Limits = Limits(),
-    ) -> Job:  # fmt: skip
+        self, commission: Commission, bench: Workbench, *, owner: str = "", title: str = "", budget: Limits = Limits()
+    ) -> Job:
         """Start a job under the caller's own key, kept before this returns; the same key gives the same job."""
         row, spending = _row(owner, title), Spending.of(budget)
-        kept = await self.store.add(row, commission, spending, request_key)
+        kept = await self.store.add(row, commission, spending, commission.request.key if commission.request else None)
         if kept.id != row.id and (found := await self.find(kept.id, owner)) is not None:
             bench.close()
             return found

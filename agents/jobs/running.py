@@ -17,6 +17,8 @@ from agents.jobs.port import Handlers, M, Pool
 from agents.jobs.records import NOWHERE, Reached, StepRecord, stopped_record
 from agents.jobs.siblings import side_by_side
 from agents.jobs.steering import STOPPED, TIME_UP, Steering
+from agents.jobs.watching import Watcher, watched
+from agents.place import Place, at
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +31,6 @@ class Clock(Protocol):
 
     def __call__(self) -> float:
         """Say how late it is."""
-        ...
 
 
 Listener = Callable[[Numbered], None]
@@ -49,6 +50,7 @@ class Run:
     """Steps by full key, `path#kind:key`; a run that starts with a full record is a replay."""
     events: list[Numbered] = field(default_factory=list)
     listeners: list[Listener] = field(default_factory=list)
+    watchers: list[Watcher] = field(default_factory=list)
     steering: Steering = field(default_factory=Steering)
     """What the user says from outside."""
     calls_made: int = 0
@@ -193,7 +195,7 @@ class Run:
                 if deadline := next((arg for arg in args if isinstance(arg, _Left | _Slice)), None):
                     self._timed[cut] = deadline
                     self.hasten()
-                value = (await fn(*args)).model_dump_json()
+                value = (await watched(self.watchers, pool, fn, args)).model_dump_json()
         except DossierError as error:
             return self._failed(error)
         except Exception as error:  # the one place where a step's failure of any kind becomes data
@@ -328,9 +330,10 @@ class PortCtx(ABC):
     async def call(
         self, kind: str, key: str, fn: Callable[..., Awaitable[M]], *args: Any, gives: type[M], pool: Pool = "model"
     ) -> M:
-        full_key = f"{self.path}#{kind}:{key}"
-        self.run.claim(full_key)
-        step = await self.recorded(f"{kind}:{key}", fn, args, pool)
+        name = f"{kind}:{key}"
+        self.run.claim(full_key := f"{self.path}#{name}")
+        with at(Place(self.job_id, self.path, name)):
+            step = await self.recorded(name, fn, args, pool)
         self.reached(step)
         if step.value is None:
             raise step.failure(full_key)

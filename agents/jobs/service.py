@@ -22,6 +22,7 @@ from agents.jobs.port import Handlers
 from agents.jobs.running import Clock, Run
 from agents.jobs.shelf import Shelf
 from agents.jobs.steering import Steering
+from agents.place import Place, at
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +96,9 @@ class Job:
             if self.let_go or (self.status in OVER and seq >= len(self.run.events)) or (attended and self.awaits_key):
                 return
             try:
-                await asyncio.wait_for(moved.wait(), heartbeat_s)
+                # Not `wait_for`, which makes a task of its own for every event of every watcher.
+                async with asyncio.timeout(heartbeat_s):
+                    await moved.wait()
             except TimeoutError:
                 yield None
 
@@ -188,6 +191,21 @@ class Jobs:
             self._work(job, bench, run), context=contextvars.Context(), name=f"job-{job_id}"
         )
         return job
+
+    async def requested(self, owner: str, key: str) -> Job | None:
+        """Find the job that a caller started under a key of its own."""
+        wanted = (job for job in self.of(owner) if job.commission.request and job.commission.request.key == key)
+        return next(wanted, None)
+
+    async def start_once(
+        self, commission: Commission, bench: Workbench, *, owner: str = "", title: str = "", budget: Limits = Limits()
+    ) -> Job:
+        """Start a job under the key of its request; where that key has a job, it is given instead."""
+        known = await self.requested(owner, commission.request.key) if commission.request else None
+        if known is not None:
+            bench.close()
+            return known
+        return self.start(commission, bench, owner=owner, title=title, budget=budget)
 
     def get(self, job_id: str, owner: str = "") -> Job | None:
         """Find a job that `owner` may see."""
@@ -288,6 +306,10 @@ class Jobs:
 
     async def _carry_out(self, job: Job, bench: Workbench, research: Callable[[], Awaitable[Outcome]]) -> None:
         """Do a job's work and tell how it ended; being cut off is the caller's to tell."""
+        with at(Place(job.id, "job")):
+            await self._carried_out(job, bench, research)
+
+    async def _carried_out(self, job: Job, bench: Workbench, research: Callable[[], Awaitable[Outcome]]) -> None:
         run = job.run
         try:
             run.emit("job#started", JobChanged(status="running", stage="planning"))

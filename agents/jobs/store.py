@@ -163,6 +163,13 @@ class Store:
             )
         return None if row is None else _whole(row)
 
+    async def requested(self, owner: str, key: str) -> str | None:
+        """Find the job that a caller started under its key."""
+        which = (tables.jobs.c.owner == owner) & (tables.jobs.c.request_key == key)
+        async with self.database.reading() as connection:
+            found = await connection.execute(sa.select(tables.jobs.c.id).where(which))
+            return found.scalar_one_or_none()
+
     async def jobs(
         self,
         owner: str | None = None,

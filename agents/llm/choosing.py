@@ -200,6 +200,7 @@ def bind(
                 retries=retries,
                 needs_key=choice.provider in _KEYED and not choice.own_server,
                 gate=pacing.gate(choice.provider, own_server=choice.own_server),
+                callbacks=settings.litellm_callbacks,
             )
         return made[choice.name]
 

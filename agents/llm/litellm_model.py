@@ -32,6 +32,7 @@ from agents.llm.litellm_errors import (
 from agents.llm.pacing import Gate, HeldBack, Turn
 from agents.llm.streaming import FIELD, ReplyStream
 from agents.llm.wire import messages_for, response_format
+from agents.place import here
 from agents.settings import has_key
 
 ATTEMPTS = 3
@@ -120,6 +121,7 @@ class LiteLLMModel:
         price: for models that litellm has no price for.
         gate: gives out turns at the provider, to all of its callers; None lets every request pass.
         sleep: how to wait between requests.
+        callbacks: names of litellm's own callbacks; each request tells them job, node, call and role.
     """
 
     reasons = True
@@ -138,6 +140,7 @@ class LiteLLMModel:
         price: Price | None = None,
         gate: Gate | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        callbacks: tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.key_variable = key_variable(name)
@@ -145,6 +148,7 @@ class LiteLLMModel:
         self._retries, self._temperature, self._price, self._sleep = retries, temperature, price, sleep
         self._gate, self._needs_key = gate, needs_key
         self._ways = Ways(structured=structured or "schema", temperature=temperature is not None)
+        self._callbacks = callbacks
         self._litellm: Any = None
         self._raised: tuple[type[Exception], ...] = ()
 
@@ -167,6 +171,8 @@ class LiteLLMModel:
                 if self._litellm is None:
                     self._litellm = await asyncio.to_thread(warm_up)
                     self._raised = exceptions_of(self._litellm)
+                    known = self._litellm.callbacks
+                    known += [name for name in self._callbacks if name not in known]
                 return await self._with_retries(request, on_text, course)
         except TimeoutError:
             if not limit.expired():
@@ -236,6 +242,7 @@ class LiteLLMModel:
             "timeout": CALL_CAP_S if left is None else min(left, CALL_CAP_S),
             "max_retries": 0,
             "num_retries": 0,
+            "metadata": here().named() | {"role": request.role},  # for callbacks; not sent to the provider
         }
         if self._api_base:
             arguments["api_base"] = self._api_base

@@ -225,6 +225,10 @@ class Pacing:
         self.on_pause: Callable[[str, float], None] = lambda _provider, _seconds: None
         """Told of every pause that a provider asks for and that is worth telling."""
 
+    def take_share(self, share: float) -> None:
+        """Keep to a part of what each provider allows; the rest belongs to other processes that ask it."""
+        self.share = share
+
     def limits(self, provider: str, *, own_server: bool = False) -> Limits:
         """Give what holds now for a provider."""
         return limits_for(provider, self._asked.get(provider), own_server=own_server, share=self.share)

@@ -56,7 +56,7 @@ def to_html(document: ReportDocument, link: Linker | None = None) -> str:
 
 def render_markdown(markdown: str) -> str:
     """Render Markdown to HTML: tables, formulas as MathML; no raw HTML, no pictures, safe links only."""
-    return str(_renderer().render(markdown[:MAX_CHARACTERS]))
+    return str(parser().render(markdown[:MAX_CHARACTERS]))
 
 
 # ---- around the text
@@ -153,7 +153,8 @@ def _anchor(address: str, text: str) -> str:
 # ---- the Markdown renderer
 
 
-def _renderer() -> MarkdownIt:
+def parser() -> MarkdownIt:
+    """Set up the reader of a report's Markdown: tables and formulas; no raw HTML, no pictures, safe links only."""
     markdown = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
     markdown.disable(["image", "html_block", "html_inline"])
     markdown.validateLink = lambda url: is_safe(url) or is_route(url)  # type: ignore[method-assign]

@@ -114,13 +114,20 @@ _TOKEN = re.compile(r"\\([a-zA-Z]+|.)|(\d+(?:[.,]\d+)*)|(\s+)|(.)", re.DOTALL)
 
 def mathml(tex: str, *, display: bool = False) -> str:
     """Set `tex` as a MathML element; what is not understood stands as its source in `<code>`, never lost."""
-    try:
-        body = _Reader(tex).row()
-    except _NotUnderstood:
+    body = tree(tex)
+    if body is None:
         return f'<code class="tex">{escape(tex)}</code>'
     root = ElementTree.Element("math", {"display": "block"} if display else {})
     root.append(body)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def tree(tex: str) -> ElementTree.Element | None:
+    """Read `tex` into a row of MathML elements, for those who set it otherwise; None where it is not understood."""
+    try:
+        return _Reader(tex).row()
+    except _NotUnderstood:
+        return None
 
 
 class _NotUnderstood(Exception):

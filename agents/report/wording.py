@@ -84,6 +84,8 @@ class Wording:
     back: str
     source: str
     stored_copy: str
+    no_glyph: str
+    """What a PDF file says of characters that no font of ours holds: `{letters}`."""
 
     @property
     def direction(self) -> str:

@@ -66,6 +66,7 @@ JAPANESE = Wording(
     back="本文に戻る",
     source="出典",
     stored_copy="閲覧時の保存版",
+    no_glyph="一部の文字はここに印刷できません（{letters}）。� で示します。この報告書の Word ファイルとウェブページには含まれています。",
 )  # fmt: skip
 
 CHINESE = Wording(
@@ -130,6 +131,7 @@ CHINESE = Wording(
     back="返回正文",
     source="来源",
     stored_copy="阅读时保存的副本",
+    no_glyph="部分字符无法在此印出（{letters}），以 � 代替。本报告的 Word 文件和网页版含有这些字符。",
 )  # fmt: skip
 
 ARABIC = Wording(
@@ -194,6 +196,7 @@ ARABIC = Wording(
     back="عودة إلى النص",
     source="المصدر",
     stored_copy="نسخة محفوظة كما قُرئت",
+    no_glyph="تعذّرت طباعة بعض الحروف هنا ({letters})، ويحلّ � محلها. ملف Word وصفحة الويب لهذا التقرير يحتويانها.",
 )  # fmt: skip
 
 LANGUAGES = (JAPANESE, CHINESE, ARABIC)

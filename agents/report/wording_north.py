@@ -66,6 +66,7 @@ ENGLISH = Wording(
     back="Back to the text",
     source="Source",
     stored_copy="Stored copy, as it was read",
+    no_glyph="Some characters can't be printed here ({letters}); � stands for them. The Word file and the web page of this report hold them.",
 )  # fmt: skip
 
 GERMAN = Wording(
@@ -130,6 +131,7 @@ GERMAN = Wording(
     back="Zurück zum Text",
     source="Quelle",
     stored_copy="Gespeicherte Fassung, wie sie gelesen wurde",
+    no_glyph="Einige Zeichen lassen sich hier nicht drucken ({letters}); an ihrer Stelle steht �. Die Word-Datei und die Webseite dieses Berichts enthalten sie.",
 )  # fmt: skip
 
 DUTCH = Wording(
@@ -194,6 +196,7 @@ DUTCH = Wording(
     back="Terug naar de tekst",
     source="Bron",
     stored_copy="Bewaarde kopie, zoals gelezen",
+    no_glyph="Sommige tekens kunnen hier niet worden afgedrukt ({letters}); daarvoor staat �. Het Word-bestand en de webpagina van dit rapport bevatten ze.",
 )  # fmt: skip
 
 SWEDISH = Wording(
@@ -258,6 +261,7 @@ SWEDISH = Wording(
     back="Tillbaka till texten",
     source="Källa",
     stored_copy="Sparad kopia, som den lästes",
+    no_glyph="Vissa tecken kan inte skrivas ut här ({letters}); i deras ställe står �. Word-filen och webbsidan av rapporten innehåller dem.",
 )  # fmt: skip
 
 LANGUAGES = (ENGLISH, GERMAN, DUTCH, SWEDISH)

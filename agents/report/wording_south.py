@@ -66,6 +66,7 @@ FRENCH = Wording(
     back="Retour au texte",
     source="Source",
     stored_copy="Copie conservée, telle qu'elle a été lue",
+    no_glyph="Certains caractères ne peuvent pas être imprimés ici ({letters}) ; � les remplace. Le fichier Word et la page web de ce rapport les contiennent.",
 )  # fmt: skip
 
 SPANISH = Wording(
@@ -130,6 +131,7 @@ SPANISH = Wording(
     back="Volver al texto",
     source="Fuente",
     stored_copy="Copia guardada, tal como se leyó",
+    no_glyph="Algunos caracteres no se pueden imprimir aquí ({letters}); en su lugar figura �. El archivo de Word y la página web de este informe los contienen.",
 )  # fmt: skip
 
 ITALIAN = Wording(
@@ -194,6 +196,7 @@ ITALIAN = Wording(
     back="Torna al testo",
     source="Fonte",
     stored_copy="Copia conservata, come è stata letta",
+    no_glyph="Alcuni caratteri non possono essere stampati qui ({letters}); al loro posto sta �. Il file Word e la pagina web di questo rapporto li contengono.",
 )  # fmt: skip
 
 PORTUGUESE = Wording(
@@ -258,6 +261,7 @@ PORTUGUESE = Wording(
     back="Voltar ao texto",
     source="Fonte",
     stored_copy="Cópia guardada, tal como foi lida",
+    no_glyph="Alguns caracteres não podem ser impressos aqui ({letters}); no seu lugar está �. O ficheiro Word e a página web deste relatório contêm-nos.",
 )  # fmt: skip
 
 LANGUAGES = (FRENCH, SPANISH, ITALIAN, PORTUGUESE)

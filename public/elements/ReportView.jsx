@@ -9,6 +9,7 @@ const parts = (globalThis.dossierParts = globalThis.dossierParts || {})
 parts.ReportView = parts.ReportView || (function () {
   const { Icon, icon, clock, money, count, plural, verdict } = globalThis.dossier
   const GRADES = { complete: ['Complete report', 'good', 'done'], partial: ['Partial report', 'caution', 'partial'], nothing_found: ['Nothing found', 'quiet', 'queued'] }
+  const FILES = ['pdf', 'docx', 'html', 'md', 'json', 'bib', 'ris']
   const NAMES = { md: 'Markdown', html: 'Web page', json: 'JSON, all data', pdf: 'PDF', docx: 'Word', bib: 'BibTeX', ris: 'RIS', txt: 'Plain text', csv: 'Table of sources', epub: 'EPUB' }
 
   // ---------------------------------------------------------------- the text, taken apart and put together safely
@@ -184,7 +185,7 @@ parts.ReportView = parts.ReportView || (function () {
       report.cost_usd !== undefined && report.cost_usd !== null ? money(report.cost_usd) : '',
       report.tokens ? `${count(report.tokens)} tokens` : '',
     ].filter(Boolean)
-    const more = (p.exports || []).map((x) => (typeof x === 'string' ? { format: x } : x)).filter((x) => !['md', 'html', 'json'].includes(x.format))
+    const more = (p.exports || []).map((x) => (typeof x === 'string' ? { format: x } : x)).filter((x) => !FILES.includes(x.format))
     const headings = ((report && report.headings) || []).filter((h) => h.level >= 2 && h.level <= 3)
     const lang = (report && report.language) || undefined
 
@@ -200,7 +201,7 @@ parts.ReportView = parts.ReportView || (function () {
               <DropdownMenu modal={false}>
                 <DropdownMenuTrigger asChild><button type="button" className="ds-btn">Export{Icon(React, 'down', 14)}</button></DropdownMenuTrigger>
                 <DropdownMenuContent align="end" className="ds-menu">
-                  {['md', 'html', 'json'].map((ext) => <DropdownMenuItem key={ext} asChild><a href={file(ext)} download={`report.${ext}`}>{NAMES[ext]}</a></DropdownMenuItem>)}
+                  {FILES.map((ext) => <DropdownMenuItem key={ext} asChild><a href={file(ext)} download={`report.${ext}`}>{NAMES[ext]}</a></DropdownMenuItem>)}
                   {more.map((x) => (x.available === false
                     ? <DropdownMenuItem key={x.format} disabled title={x.reason}>{NAMES[x.format] || x.format.toUpperCase()}{x.reason ? `: ${x.reason}` : ' (not available here)'}</DropdownMenuItem>
                     : <DropdownMenuItem key={x.format} asChild><a href={file(x.format)} download={`report.${x.format}`}>{x.label || NAMES[x.format] || x.format.toUpperCase()}</a></DropdownMenuItem>))}

@@ -47,7 +47,7 @@ async def put(server_app, tmp_path, prompts):
 
     before, teams = server_app.state.dossier_site, []
 
-    def place(model=None, searcher=None, **settings):
+    def place(model=None, searcher=None, jobs=None, **settings):
         team = Team(
             Settings(data_dir=tmp_path, model="offline", **settings),
             models=dict.fromkeys([role.name for role in ROLES], model or scripted()),
@@ -56,6 +56,7 @@ async def put(server_app, tmp_path, prompts):
             shelf=Shelf(tmp_path),
             sample=False,
             today=lambda: "2026-11-27",
+            jobs=jobs,
         )
         teams.append(team)
         site = Site(team.settings, team, Ledger(team.settings.data_dir / "chat.db"))

@@ -2,12 +2,15 @@
 
 import asyncio
 import sqlite3
+import threading
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
 from agents.contracts.brief import ScopingTurn
 from agents.errors import BadOutput, BadRequest, ModelError
+from agents.exports.forms import FORMS
 from agents.llm.scripted import ScriptedModel
 from tests.api.conftest import NAMES, TASK, FlatWorker, Gate, scripted
 from tests.scripts import QUERY
@@ -344,16 +347,38 @@ async def test_references_are_downloads_for_reference_managers(site, http, over)
     assert "UR  - https://a.example/closures\r\n" in ris.text
 
 
-@pytest.mark.parametrize("form", ["pdf", "docx"])
-async def test_what_cannot_be_written_yet_is_said_plainly(site, http, over, form):
-    from agents.api.reports import FORMATS
-
+@pytest.mark.parametrize(("form", "begins"), [("pdf", b"%PDF-"), ("docx", b"PK")])
+async def test_a_report_is_taken_away_as_pdf_and_for_a_word_processor(site, http, over, form, begins):
     answer = await http.get(f"/research/jobs/{await over(site)}/report.{form}")
-    if form in FORMATS:
-        assert answer.status_code == 200
-        return
-    assert answer.status_code == 501
-    assert (
-        answer.json()["error"]["message"]
-        == f"Reports can't be written as {form} yet; there are: md, html, json, bib, ris."
-    )
+    assert answer.status_code == 200
+    assert answer.content.startswith(begins)
+    assert answer.headers["content-type"] == FORMS[form].mime
+    assert answer.headers["content-disposition"].startswith(f'attachment; filename="Ferry winters.{form}"')
+
+
+async def test_writing_a_pdf_leaves_the_server_free_to_answer(site, http, over, monkeypatch):
+    started, go_on = threading.Event(), threading.Event()
+
+    def slow(document):
+        started.set()
+        assert go_on.wait(10)
+        return b"%PDF-"
+
+    job_id = await over(site)
+    monkeypatch.setitem(FORMS, "pdf", replace(FORMS["pdf"], write=slow))
+    asked = asyncio.create_task(http.get(f"/research/jobs/{job_id}/report.pdf"))
+    await asyncio.to_thread(started.wait, 10)
+    assert (await http.get("/healthz")).status_code == 200
+    assert not asked.done()
+    go_on.set()
+    assert (await asked).status_code == 200
+
+
+async def test_a_report_whose_letters_no_font_holds_is_refused_as_pdf_in_plain_words(site, http, over):
+    job_id = await over(site)
+    job = site.team.jobs.get(job_id, "local")
+    job.report = job.report.model_copy(update={"markdown": "\ua84f\ua861\ua843 " * 40})
+    answer = await http.get(f"/research/jobs/{job_id}/report.pdf")
+    assert answer.status_code == 422
+    assert answer.json()["error"]["type"] == "not_printable"
+    assert ".docx" in answer.json()["error"]["message"]

@@ -2,15 +2,29 @@
 
 import os
 import sys
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
 from agents.api.mcp_server import mcp_server
+from agents.jobs.database import Database, async_url
+from agents.jobs.store import Store
 from tests.api.conftest import TASK, TOO_BROAD, scripted
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@asynccontextmanager
+async def stored(folder):
+    """The jobs that are kept in a data folder."""
+    database = Database(async_url("", folder))
+    await database.open()
+    try:
+        yield Store(database)
+    finally:
+        await database.close()
 
 
 @pytest.fixture
@@ -100,3 +114,12 @@ async def test_the_command_speaks_over_standard_input_and_output(tmp_path):
             told = await client.initialize()
             assert told.serverInfo.name == "dossier"
             assert len((await client.list_tools()).tools) == 2
+            asked = {"question": "In which year was Eelgrass Watch founded?", "tier": "simple"}
+            told = await client.call_tool("research", asked)
+            assert not told.isError, told.content
+            job_id = told.structuredContent["job_id"]
+    # What was found outlives the process that the host has closed.
+    async with stored(tmp_path) as store:
+        (row,) = await store.jobs()
+        assert (row.id, row.status, row.owner) == (job_id, "done", "local")
+        assert (await store.report(job_id)).references

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 
 import agents.team
 from agents.api.server import serve
@@ -23,7 +24,10 @@ def storm(desk, means):
 
     def changed(number, state, key, ctx):
         child, parent = f"{ctx.path}/0/{number // 10}/{number % 10}", f"{ctx.path}/0/{number // 10}"
-        doing = f"document {key} of many, looking for what the harbour log says about winter {key % 90}"
+        # When it was said, for those who measure how long it takes to be heard.
+        doing = (
+            f"{time.time():.4f} document {key} of many, looking for what the harbour log says about winter {key % 90}"
+        )
         ctx.emit(
             f"{number}:{key}",
             NodeChanged(node=child, parent=parent, role="leaf", title=f"Branch {number}", state=state, doing=doing),

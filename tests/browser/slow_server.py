@@ -8,7 +8,8 @@ import os
 import time
 from pathlib import Path
 
-import agents.team
+import agents.llm.choosing
+
 from agents.api.server import serve
 from agents.llm.offline import OfflineModel
 from agents.settings import load
@@ -34,5 +35,5 @@ class SlowModel(OfflineModel):
 
 
 if __name__ == "__main__":
-    agents.team.OfflineModel = SlowModel
+    agents.llm.choosing.OfflineModel = SlowModel
     serve(load())

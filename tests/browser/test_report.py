@@ -86,7 +86,7 @@ def test_the_report_is_downloaded_in_each_form(report):
     with report.page.expect_download() as got:
         report.page.get_by_role("menuitem", name="Markdown").click()
     assert got.value.suggested_filename.endswith(".md")
-    for form in ("md", "html", "json"):
+    for form in ("md", "html", "json", "pdf", "docx", "bib", "ris"):
         job = report.page.locator(QUOTE_LINK).first.get_attribute("href").split("/")[3]
         assert report.page.evaluate(f"fetch('/research/jobs/{job}/report.{form}').then(r => r.status)") == 200
 

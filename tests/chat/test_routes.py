@@ -40,7 +40,8 @@ async def test_jobs_are_listed_newest_first(chat, http):
     job = await run_job(chat)
     listed = (await http.get("/research/jobs")).json()
     assert listed["total"] == 1
-    assert listed["jobs"][0] | {"seconds": 0, "created": ""} == {
+    assert listed["jobs"][0]["tokens"] > 0
+    assert listed["jobs"][0] | {"seconds": 0, "created": "", "tokens": 0} == {
         "job_id": job.id,
         "title": "Ferry winters",
         "status": "done",
@@ -48,6 +49,8 @@ async def test_jobs_are_listed_newest_first(chat, http):
         "grade": "complete",
         "created": "",
         "seconds": 0,
+        "tokens": 0,
+        "cost_usd": 0,
         "note": "",
     }
 

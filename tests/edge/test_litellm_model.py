@@ -23,6 +23,7 @@ from agents.llm.litellm_errors import FAULTS, classify, key_variable, redact, wa
 from agents.llm.litellm_model import LiteLLMModel, Price, close, warm_up
 from agents.llm.pacing import Pacing
 from agents.llm.wire import wire_schema
+from agents.place import Place, at
 
 KEY = "sk-test-FAKE0000FAKE0000"
 PATH = "/v1/chat/completions"
@@ -727,3 +728,42 @@ async def test_no_more_requests_are_open_at_a_provider_than_its_cap_over_all_cal
     assert len(httpserver.log) == 10
     assert most[0] <= 2
     assert gate.peak == 2
+
+
+# ---- callbacks
+
+
+async def test_callbacks_of_the_library_are_told_the_place_of_a_call_and_the_provider_is_not(httpserver, model):
+    import litellm
+    from litellm.integrations.custom_logger import CustomLogger
+
+    told: list[dict[str, Any]] = []
+    done = asyncio.Event()
+
+    class Kept(CustomLogger):
+        async def async_log_success_event(self, kwargs, response_obj, start_time, end_time):
+            told.append(kwargs["litellm_params"]["metadata"])
+            done.set()
+
+    answers(httpserver, body())
+    kept = Kept()
+    litellm.callbacks.append(kept)
+    try:
+        with at(Place("job-1", "job/0/1", "extract:0")):
+            await model().reply(request())
+        await asyncio.wait_for(done.wait(), 20)
+    finally:
+        litellm.callbacks.remove(kept)
+    expected = {"job_id": "job-1", "node": "job/0/1", "call": "extract:0", "role": "planner"}
+    assert expected.items() <= told[0].items()
+    assert "metadata" not in sent(httpserver)[0]
+
+
+async def test_callbacks_that_are_named_are_set_once(httpserver, model, monkeypatch):
+    import litellm
+
+    monkeypatch.setattr(litellm, "callbacks", [])
+    answers(httpserver, body())
+    for _ in range(2):
+        await model(callbacks=("prometheus_of_nobody",)).reply(request())
+    assert litellm.callbacks == ["prometheus_of_nobody"]

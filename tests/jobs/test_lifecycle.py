@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from agents.contracts.outcome import Commission
+from agents.contracts.outcome import Commission, Request
 from agents.errors import BadRequest, SearchError, StepFailed
 from agents.events import JobChanged
 from agents.jobs.database import Database
@@ -196,12 +196,14 @@ async def test_users_take_turns_and_a_waiting_job_knows_its_place(tmp_path):
 async def test_the_same_request_key_gives_the_same_job(tmp_path):
     world = World()
     bench = branches(world, width=1)
-    commission = Commission(brief=BRIEF)
+    commission = Commission(brief=BRIEF, request=Request(key="k1", fingerprint="f"))
     async with opened(tmp_path, bench) as kept:
-        one = await kept.jobs.start_once("k1", commission, bench(commission, Steering()), owner="ann")
-        two = await kept.jobs.start_once("k1", commission, bench(commission, Steering()), owner="ann")
-        three = await kept.jobs.start_once("k1", commission, bench(commission, Steering()), owner="bob")
+        one = await kept.jobs.start_once(commission, bench(commission, Steering()), owner="ann")
+        two = await kept.jobs.start_once(commission, bench(commission, Steering()), owner="ann")
+        three = await kept.jobs.start_once(commission, bench(commission, Steering()), owner="bob")
         assert one is two
+        assert await kept.jobs.requested("ann", "k1") is one
+        assert await kept.jobs.requested("ann", "k2") is None
         assert three.id != one.id
         kept.jobs.stop(one)
         kept.jobs.stop(three)

@@ -157,6 +157,12 @@ async def test_the_command_line_lists_shows_replays_exports_and_deletes(tmp_path
     exported = await command(tmp_path, "export", short, "--out", str(tmp_path / "r.md"))
     assert exported.exit_code == 0
     assert (tmp_path / "r.md").read_text().startswith("It closed on **twelve days**.[1]")
+    printed = await command(tmp_path, "export", short, "--out", str(tmp_path / "r.pdf"))
+    odd = await command(tmp_path, "export", short, "--out", str(tmp_path / "r.exe"))
+    assert printed.exit_code == 0
+    assert (tmp_path / "r.pdf").read_bytes().startswith(b"%PDF-")
+    assert odd.exit_code == 2
+    assert "Use one of .md, .html, .json, .pdf, .docx, .bib, .ris." in odd.stderr
     cancelled, unknown = await command(tmp_path, "cancel", short), await command(tmp_path, "show", "nothing")
     assert (cancelled.exit_code, unknown.exit_code) == (2, 2)
     assert "No process that runs jobs answers" in cancelled.stderr

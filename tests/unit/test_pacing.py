@@ -7,6 +7,8 @@ from pydantic import ValidationError
 
 from agents.contracts.pace import Pace
 from agents.llm.pacing import DEFAULTS, Gate, HeldBack, Limits, Pacing, limits_for
+from agents.settings import Settings
+from agents.team import open_team
 
 
 class Clock:
@@ -158,6 +160,15 @@ async def test_a_share_that_changes_counts_from_the_next_turn_on(clock):
     assert pacing.gate("openai") is doors
     pacing.share = 0.5
     assert pacing.limits("openai").at_once == 2
+
+
+def test_a_teams_pacing_keeps_to_its_share_among_the_live_workers(tmp_path):
+    team = open_team(Settings(data_dir=tmp_path, model="offline", retriever="library"))
+    whole = team.pacing.limits("openai").at_once
+
+    team.jobs.limits.divide_among(2)
+
+    assert team.pacing.limits("openai").at_once == whole // 2
 
 
 def test_every_provider_has_a_cap_on_requests_at_once_by_default():

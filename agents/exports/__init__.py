@@ -1,0 +1,1 @@
+"""Reports as files for paper and word processors."""

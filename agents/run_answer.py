@@ -1,0 +1,162 @@
+"""The answer of a run: what was planned, what came of it, as `/run`, the OpenAI-compatible face and MCP give it."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import quote as percent_encoded
+
+from pydantic import ValidationError
+
+from agents.budget import Usage
+from agents.contracts.base import Frozen, Tier
+from agents.contracts.contract import Contract
+from agents.contracts.report import Reference, ReportDocument
+from agents.contracts.response import (
+    AgentResponse,
+    AgentSource,
+    Citation,
+    PlanQuery,
+    RunLimits,
+    RunMetadata,
+    TierOrigin,
+)
+from agents.errors import BadRequest, DossierError
+from agents.events import RoundEnded
+from agents.jobs.service import Job
+from agents.team import Team
+
+LIMIT_TAGS = frozenset({"#TIME_LIMIT", "#ITERATION_LIMIT", "#TOKEN_LIMIT"})
+
+
+class Stopped(DossierError):
+    """The run was stopped before it had an answer."""
+
+    notice = "The run was stopped before it had an answer."
+
+
+@dataclass(frozen=True)
+class FlatRun:
+    """A planned run: what will be carried out, and what planning took."""
+
+    contract: Contract
+    tier: Tier
+    origin: TierOrigin
+    limits: RunLimits
+    queries: tuple[PlanQuery, ...]
+    usage: Usage
+    planning_s: float
+    """Seconds from the request to the end of the planning."""
+
+
+class Planned(Frozen):
+    """What a planned run holds beside its contract, kept with a job whose answer may be asked for again."""
+
+    tier: Tier
+    origin: TierOrigin
+    limits: RunLimits
+    queries: tuple[PlanQuery, ...]
+    usage: Usage
+    planning_s: float
+
+
+def planned_of(job: Job) -> FlatRun:
+    """Give the plan of a run that was started under a key, however long ago.
+
+    Raises:
+        BadRequest: the job is no such run.
+    """
+    contract, request = job.commission.contract, job.commission.request
+    if contract is None or request is None:
+        raise BadRequest("This job is no run of one task.")
+    try:
+        kept = Planned.model_validate_json(request.answer)
+    except ValidationError as error:
+        raise BadRequest("This job was started by another version of this program; ask under another key.") from error
+    return FlatRun(contract, kept.tier, kept.origin, kept.limits, kept.queries, kept.usage, kept.planning_s)
+
+
+def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
+    """Put the answer of a run that is over together.
+
+    Raises:
+        DossierError: it ended without a report.
+    """
+    document = job.report
+    if document is None:
+        raise job.error or Stopped("stopped")
+    rounds = [
+        one.event.record for one in job.run.events if isinstance(one.event, RoundEnded) and one.event.node == "job/0"
+    ]
+    adopted = [record for record in rounds if record.adopted]
+    capped = bool(rounds) and rounds[-1].tag in LIMIT_TAGS and rounds[-1].coverage < 1
+    actual = document.methodology.actual
+    return AgentResponse(
+        final_answer=document.markdown,
+        summary=opening(document.markdown),
+        sources=tuple(_source(one) for one in document.references if _verified(one, document)),
+        citations=tuple(
+            Citation(id=f"[{one.n}]", title=one.title, type=one.kind, location=_location(one, document.job_id))
+            for one in document.references
+        ),
+        confidence=adopted[-1].confidence if adopted and document.references else 0.0,
+        iterations=len(rounds),
+        insufficient_termination=document.insufficient_termination or capped,
+        degraded_mode=document.degraded_mode,
+        error_log=document.error_log,
+        metadata=RunMetadata(
+            timestamp=datetime.now(UTC).isoformat(timespec="seconds"),
+            model=team.engine.name,
+            token_count=actual.tokens_in + actual.tokens_out + run.usage.tokens,
+            job_id=job.id,
+            complexity_tier=run.tier,
+            tier_origin=run.origin,
+            limits=run.limits,
+            queries=run.queries,
+            grade=document.grade,
+            grade_reasons=document.grade_reasons,
+            language=document.language,
+            query_type=document.query_type,
+            seconds=round(run.planning_s + (actual.seconds or 0.0), 3),
+            cost_usd=_sum(actual.cost_usd, run.usage.cost_usd),
+            searches=actual.searches,
+            model_calls=actual.model_calls + run.usage.calls,
+            tags=tuple(tag.tag for tag in document.methodology.tags),
+            contract=document.contract.hash,
+            verifiable_ratio=document.verifiable_ratio,
+        ),
+    )
+
+
+def opening(markdown: str) -> str:
+    """Give what stands before the first heading: a report opens with its short answer."""
+    return re.split(r"(?m)^#{1,6} ", markdown, maxsplit=1)[0].strip()
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else round(one + other, 6)
+
+
+def _verified(reference: Reference, document: ReportDocument) -> bool:
+    """Tell whether a source carries anything: cited by a sentence that no check found wrong."""
+    wrong = {"unsupported", "contradicted"}
+    return any(reference.n in sentence.citations and sentence.verdict not in wrong for sentence in document.sentences)
+
+
+def _source(reference: Reference) -> AgentSource:
+    return AgentSource(
+        id=f"[{reference.n}]",
+        title=reference.title,
+        url=reference.url,
+        type=reference.kind,
+        author=reference.author,
+        site=reference.site,
+        published=reference.published,
+        quotes=tuple(quote.text for quote in reference.quotes),
+    )
+
+
+def _location(reference: Reference, job_id: str) -> str:
+    if reference.url.startswith(("http://", "https://")):
+        return reference.url
+    first = reference.quotes[0].fact_id if reference.quotes else ""
+    return f"/research/jobs/{job_id}/quote/{percent_encoded(first)}#quote" if first else reference.url

@@ -1,0 +1,271 @@
+"""Idempotency keys: the same key gives the same run, whoever restarted what, and whose connection broke."""
+
+import asyncio
+import time
+from contextlib import asynccontextmanager
+
+import pytest
+
+from agents.contracts.base import digest
+from agents.contracts.outcome import Commission, Request
+from agents.contracts.response import FlatPlanInput
+from agents.jobs.database import Database, async_url
+from agents.jobs.kept import Where
+from agents.jobs.lifecycle import DurableJobs
+from agents.jobs.shelf import Shelf
+from agents.jobs.store import Spending, Store, StoredJob, now
+from agents.run_research import Wish
+from agents.settings import Settings
+from tests.api.conftest import TASK, FlatWorker, Gate, scripted
+from tests.scripts import BRIEF, world
+
+KEY = {"Idempotency-Key": "order 17"}
+
+
+@pytest.fixture
+def kept(server_app, tmp_path, prompts):
+    """A server whose jobs are kept; closed and opened again it is a restarted one."""
+    from agents.api.ledger import Ledger
+    from agents.api.site import Site
+    from agents.team import ROLES, Team
+
+    @asynccontextmanager
+    async def opened(model=None):
+        before = server_app.state.dossier_site
+        jobs = DurableJobs(Shelf(tmp_path), time.monotonic, Where.of(tmp_path, "", poll_s=0.02), per_job=6)
+        model = model or scripted()
+        team = Team(
+            Settings(data_dir=tmp_path, model="offline"), models=dict.fromkeys([role.name for role in ROLES], model),
+            searcher=world(), prompts=prompts, shelf=Shelf(tmp_path), sample=False, today=lambda: "2026-11-27", jobs=jobs,
+        )  # fmt: skip
+        site = Site(team.settings, team, Ledger(tmp_path / "chat.db"))
+        server_app.state.dossier_site = site
+        await team.open()
+        try:
+            yield site
+        finally:
+            await team.close()
+            server_app.state.dossier_site = before
+
+    return opened
+
+
+async def ended(site, job_id):
+    job = await site.team.jobs.find(job_id, "local")
+    await asyncio.wait_for(job.wait(), 20)
+    return job
+
+
+async def test_a_key_gives_the_same_run_after_a_restart(kept, http):
+    asked = {"json": {"task": TASK, "async": True}, "headers": KEY}
+    async with kept() as site:
+        first = (await http.post("/run", **asked)).json()
+        await ended(site, first["job_id"])
+    async with kept() as site:
+        again = await http.post("/run", **asked)
+        assert (again.status_code, again.json()) == (202, first)
+        assert await site.team.jobs.store.count() == 1
+
+
+async def test_the_whole_answer_is_given_again_after_a_restart_without_asking_anybody(kept, http):
+    asked = {"json": {"task": TASK}, "headers": KEY}
+    async with kept():
+        first = (await http.post("/run", **asked)).json()
+    model = scripted()
+    async with kept(model):
+        again = (await http.post("/run", **asked)).json()
+    assert not model.asked
+    first["metadata"].pop("timestamp")
+    again["metadata"].pop("timestamp")
+    assert again == first
+
+
+async def test_a_run_that_a_restart_broke_off_goes_on_and_answers_the_second_request(kept, http):
+    gate = Gate(FlatWorker())
+    asked = {"json": {"task": TASK, "async": True}, "headers": KEY}
+    async with kept(gate) as site:
+        first = (await http.post("/run", **asked)).json()
+        job = await site.team.jobs.find(first["job_id"], "local")
+        while not any(event.event.kind == "search" for event in job.run.events):  # noqa: ASYNC110 - any progress at all
+            await asyncio.sleep(0.02)
+    async with kept() as site:
+        again = (await http.post("/run", **asked)).json()
+        assert again == first
+        assert (await ended(site, first["job_id"])).report is not None
+
+
+@pytest.mark.parametrize(
+    ("path", "other"),
+    [("/run", {"task": "Something else?"}), ("/run-simple", {"task": TASK}), ("/research/jobs", {"query": TASK})],
+)
+async def test_the_key_of_another_request_is_refused_after_a_restart_too(kept, http, path, other):
+    async with kept() as site:
+        first = (await http.post("/run", json={"task": TASK, "async": True}, headers=KEY)).json()
+        await ended(site, first["job_id"])
+    async with kept() as site:
+        answer = await http.post(path, json=other, headers=KEY)
+        assert answer.status_code == 422
+        error = answer.json()["error"]
+        assert (error["type"], error["message"]) == (
+            "idempotency_key_reused", "This Idempotency-Key was used for another request."
+        )  # fmt: skip
+        assert await site.team.jobs.store.count() == 1
+
+
+async def test_a_posted_job_is_the_same_after_a_restart_and_says_what_its_planner_did(kept, http):
+    asked = {"json": {"query": TASK}, "headers": KEY}
+    async with kept() as site:
+        first = (await http.post("/research/jobs", **asked)).json()
+        await ended(site, first["job_id"])
+    async with kept() as site:
+        again = (await http.post("/research/jobs", **asked)).json()
+        assert again["job_id"] == first["job_id"]
+        assert again["planner"] == first["planner"]
+        assert (again["status"], again["runtime"]["durable"]) == ("done", True)
+        assert await site.team.jobs.store.count() == 1
+
+
+async def test_of_two_processes_that_use_one_key_at_once_both_answer_with_the_job_of_the_first(kept, http, tmp_path):
+    """The other process enters its job while this one still has the question judged."""
+    model = scripted()
+    body = {"query": TASK}
+    async with kept(model) as site:
+        from agents.api.payloads import JobRequest
+
+        print_ = digest(f"jobs{JobRequest(**body).model_dump_json()}")
+        at = now()
+        row = StoredJob(
+            id="other", owner="local", title="t", status="cancelled", stage="planning", blocked_reason=None, grade=None,
+            note="", attempt=1, again=0, executor="", code_version="", created=at, updated=at,
+        )  # fmt: skip
+        request = Request(key=KEY["Idempotency-Key"], fingerprint=print_, answer='{"started": true, "error": null}')
+        scope = site.team.scope
+
+        async def meanwhile(*args, **kwargs):
+            elsewhere = Database(f"sqlite+aiosqlite:///{tmp_path / 'jobs.db'}")
+            await elsewhere.open()
+            await Store(elsewhere).add(
+                row, Commission(brief=BRIEF, request=request), Spending(), request_key=request.key
+            )  # fmt: skip
+            await elsewhere.close()
+            return await scope(*args, **kwargs)
+
+        site.team.scope = meanwhile
+        answer = await http.post("/research/jobs", json=body, headers=KEY)
+        assert answer.status_code == 202
+        assert answer.json()["job_id"] == "other"
+        assert await site.team.jobs.store.count() == 1
+
+
+async def test_a_key_is_free_again_once_its_job_is_deleted(kept, http):
+    asked = {"json": {"task": TASK, "async": True}, "headers": KEY}
+    async with kept() as site:
+        first = (await http.post("/run", **asked)).json()
+        await ended(site, first["job_id"])
+        assert (await http.delete(f"/research/jobs?id={first['job_id']}")).status_code == 200
+        second = (await http.post("/run", **asked)).json()
+        assert second["job_id"] != first["job_id"]
+        await ended(site, second["job_id"])
+
+
+async def test_a_connection_that_breaks_does_not_end_a_run_that_has_a_key(put):
+    from agents.api.run import _streamed
+    from agents.run_answer import planned_of
+    from agents.run_research import begin_once, plan_run
+
+    gate = Gate(FlatWorker())
+    site = put(gate)
+    job = await begin_once(site.team, await plan_run(site.team, TASK, Wish()), "local", "k", "f")
+    stream = _streamed(site, planned_of(job), job, stop=False)
+    await anext(stream)
+    await stream.aclose()
+    gate.open.set()
+    await asyncio.wait_for(job.wait(), 20)
+    assert job.status == "done"
+
+
+async def test_a_stream_under_a_key_tells_the_same_run_from_its_beginning(site, http):
+    from tests.api.conftest import events_of
+
+    asked = {"json": {"task": TASK, "stream": True}, "headers": KEY}
+    first, second = [events_of((await http.post("/run", **asked)).text) for _ in range(2)]
+    assert [name for name, _ in first] == [name for name, _ in second]
+    assert first[-1][1]["metadata"]["job_id"] == second[-1][1]["metadata"]["job_id"]
+    assert len(site.team.jobs.of("local")) == 1
+
+
+# ---- runs without a key of the caller's: a function call, a tool of a host
+
+
+async def test_what_a_process_that_died_has_paid_for_is_taken_up_by_the_next_call(kept):
+    from agents.run_research import run_research, taken_up
+
+    gate = Gate(FlatWorker())
+    async with kept(gate) as site:
+        _, job = await taken_up(site.team, TASK, Wish(), "local")
+        async for numbered in job.follow():
+            if numbered is not None and numbered.event.kind == "search":
+                break
+    model = scripted()
+    async with kept(model) as site:
+        told = await run_research(TASK, team=site.team, owner="local")
+        assert told.metadata.job_id == job.id
+        assert told.metadata.grade == "complete"
+        assert await site.team.jobs.store.count() == 1
+    assert not any(isinstance(request.given, FlatPlanInput) for request in model.asked)
+
+
+async def test_another_question_or_other_bounds_are_no_reason_to_take_a_run_up(kept):
+    from agents.run_research import taken_up
+
+    async with kept(Gate(FlatWorker())) as site:
+        _, job = await taken_up(site.team, TASK, Wish(), "local")
+        async for numbered in job.follow():
+            if numbered is not None and numbered.event.kind == "search":
+                break
+    async with kept() as site:
+        _, other = await taken_up(site.team, TASK, Wish(max_iters=1), "local")
+        _, strange = await taken_up(site.team, TASK, Wish(), "somebody")
+        assert len({job.id, other.id, strange.id}) == 3
+        for one in (other, strange):
+            await asyncio.wait_for(one.wait(), 20)
+
+
+async def test_two_who_ask_the_same_at_once_get_a_run_each(kept):
+    from agents.run_research import taken_up
+
+    async with kept() as site:
+        (_, one), (_, two) = [await taken_up(site.team, TASK, Wish(), "local") for _ in range(2)]
+        assert one.id != two.id
+        for job in (one, two):
+            await asyncio.wait_for(job.wait(), 20)
+
+
+async def test_a_call_from_python_keeps_its_job_in_the_data_folder(tmp_path, monkeypatch):
+    from agents.run_research import run_research
+
+    for name, value in {"DOSSIER_DATA_DIR": str(tmp_path), "DOSSIER_MODEL": "offline", "RETRIEVER": "library"}.items():
+        monkeypatch.setenv(name, value)
+    told = await run_research("In which year was Eelgrass Watch founded?", max_iters=1)
+    database = Database(async_url("", tmp_path))
+    await database.open()
+    (row,) = await Store(database).jobs()
+    assert (row.id, row.status) == (told.metadata.job_id, "done")
+    assert (await Store(database).report(row.id)).markdown == told.final_answer
+    await database.close()
+
+
+async def test_beside_a_running_server_a_call_runs_in_memory_and_says_so(tmp_path):
+    from agents.jobs.filelock import locked
+    from agents.keeper import keeping_team
+
+    said = []
+    with locked(tmp_path / "engine.db", "process 7 of this host"):
+        async with keeping_team(Settings(data_dir=tmp_path, model="offline"), said.append) as team:
+            assert not isinstance(team.jobs, DurableJobs)
+    assert said == ["process 7 of this host keeps the jobs of this folder; this run ends with its own process."]
+    async with keeping_team(Settings(data_dir=tmp_path, model="offline"), said.append) as team:
+        assert isinstance(team.jobs, DurableJobs)
+        async with keeping_team(Settings(data_dir=tmp_path, model="offline"), said.append) as beside:
+            assert not isinstance(beside.jobs, DurableJobs)
+    assert len(said) == 1

@@ -1,0 +1,79 @@
+"""Server-sent events: whoever watches, from wherever, is told the same."""
+
+import asyncio
+import gc
+import json
+
+from agents.api import stream
+from agents.api.stream import Told, _message, event_stream, told_of
+from agents.api.tree import Tree
+from tests.api.conftest import TASK, FlatWorker, Gate
+
+
+async def finished(site, http):
+    told = (await http.post("/run", json={"task": TASK, "async": True})).json()
+    job = site.team.jobs.get(told["job_id"], "local")
+    await asyncio.wait_for(job.wait(), 20)
+    return job
+
+
+async def text_of(job, after=0):
+    return [piece async for piece in event_stream(job, after)][1:]
+
+
+def alone(job, after=0):
+    """What a watcher would be told for whom everything is made anew."""
+    tree = Tree(job.run.events[:after])
+    return [_message(tree, numbered) for numbered in job.run.events[after:]]
+
+
+async def test_all_watchers_are_told_what_one_alone_would_be(site, http):
+    job = await finished(site, http)
+    whole = alone(job)
+    assert await asyncio.gather(*(text_of(job) for _ in range(3))) == [whole] * 3
+    for after in (1, len(whole) // 2, len(whole) - 1):
+        assert await text_of(job, after) == whole[after:] == alone(job, after)
+
+
+async def test_who_joins_late_is_told_from_there_and_who_comes_then_from_the_beginning_too(site, http):
+    job = await finished(site, http)
+    whole, middle = alone(job), len(job.run.events) // 2
+    assert await text_of(job, middle) == whole[middle:]
+    assert await text_of(job) == whole
+
+
+async def test_who_is_further_behind_than_what_is_kept_misses_nothing(site, http, monkeypatch):
+    monkeypatch.setattr(stream, "KEPT", 3)
+    job = await finished(site, http)
+    told_of(job.run)
+    assert await text_of(job) == await text_of(job) == alone(job)
+
+
+async def test_each_message_is_made_once_for_many(put, http, monkeypatch):
+    made = []
+    real = stream._message
+    monkeypatch.setattr(stream, "_message", lambda tree, numbered: made.append(numbered.seq) or real(tree, numbered))
+    gate = Gate(FlatWorker())
+    site = put(gate)
+    told = (await http.post("/run", json={"task": TASK, "async": True})).json()
+    job = site.team.jobs.get(told["job_id"], "local")
+    watchers = [asyncio.create_task(text_of(job)) for _ in range(10)]
+    await asyncio.sleep(0)
+    gate.open.set()
+    told = await asyncio.wait_for(asyncio.gather(*watchers), 20)
+    assert made == list(range(1, len(job.run.events) + 1))
+    assert all(one == told[0] for one in told)
+    assert json.loads(told[0][-1].split("data: ")[1])["status"] == "done"
+
+
+async def test_what_was_told_of_a_run_goes_with_the_run():
+    class Run:
+        events = ()
+
+    run = Run()
+    name = id(run)
+    assert isinstance(told_of(run), Told)
+    assert name in stream._told
+    del run
+    gc.collect()
+    assert name not in stream._told
