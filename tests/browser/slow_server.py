@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import agents.llm.choosing
-
 from agents.api.server import serve
 from agents.llm.offline import OfflineModel
 from agents.settings import load
