@@ -10,10 +10,10 @@ from agents.contracts.base import digest
 from agents.contracts.outcome import Commission, Request
 from agents.contracts.response import FlatPlanInput
 from agents.jobs.database import Database, async_url
-from agents.jobs.kept import Where
-from agents.jobs.lifecycle import DurableJobs
+from agents.jobs.rounds import DurableJobs
 from agents.jobs.shelf import Shelf
 from agents.jobs.store import Spending, Store, StoredJob, now
+from agents.jobs.where import Where
 from agents.run_research import Wish
 from agents.settings import Settings
 from tests.api.conftest import TASK, FlatWorker, Gate, scripted
