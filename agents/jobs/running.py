@@ -12,6 +12,7 @@ from agents.budget import Budget, Deadline, Limits, least, synthesis_reserve_s
 from agents.contracts.base import Frozen
 from agents.errors import BudgetExceeded, DossierError, StepFailed
 from agents.events import Charged, Event, Numbered, RoleAsked
+from agents.jobs.deadlines import Left, Slice
 from agents.jobs.limits import ProcessLimits, Slots
 from agents.jobs.port import Handlers, M, Pool
 from agents.jobs.records import NOWHERE, Reached, StepRecord, stopped_record
@@ -192,7 +193,7 @@ class Run:
         cut = asyncio.timeout(None)
         try:
             async with cut:
-                if deadline := next((arg for arg in args if isinstance(arg, _Left | _Slice)), None):
+                if deadline := next((arg for arg in args if isinstance(arg, Left | Slice)), None):
                     self._timed[cut] = deadline
                     self.hasten()
                 value = (await watched(self.watchers, pool, fn, args)).model_dump_json()
@@ -235,36 +236,6 @@ class Run:
         )
 
 
-class _Left:
-    """Time left of a budget and of what the user has shortened the run to, read at the moment of asking."""
-
-    def __init__(self, run: Run, budget: Budget, keep_s: Callable[[], float]) -> None:
-        self._run, self._budget, self._keep_s = run, budget, keep_s
-
-    def seconds(self) -> float | None:
-        now, shortened = self._run.now(), self._run.steering.limits.seconds
-        left = least(self._budget.seconds_left(now), None if shortened is None else shortened - now)
-        return None if left is None else max(0.0, left - self._keep_s())
-
-    def tokens_share(self) -> float | None:
-        whole, left = self._run.budget.limits.tokens, self._run.budget.tokens_left()
-        return None if whole is None or left is None else left / max(1, whole)
-
-
-class _Slice:
-    """A part of the whole time, bounded by what is left."""
-
-    def __init__(self, left: Deadline, whole_s: Callable[[], float | None], share: float) -> None:
-        self._left, self._whole_s, self._share = left, whole_s, share
-
-    def seconds(self) -> float | None:
-        whole = self._whole_s()
-        return least(self._left.seconds(), None if whole is None else whole * self._share)
-
-    def tokens_share(self) -> float | None:
-        return self._left.tokens_share()
-
-
 class PortCtx(ABC):
     """`Ctx` (see `agents.jobs.port`) but for how a step is recorded and how a branch is run."""
 
@@ -272,8 +243,8 @@ class PortCtx(ABC):
         self.run, self.depth = run, depth
         self.job_id, self.path, self.budget = run.job_id, path, budget
         self.so_far = reached
-        self.deadline: Deadline = _Left(run, budget, lambda: run.reserve_s)
-        self.last_deadline: Deadline = _Left(run, budget, lambda: run.margin_s)
+        self.deadline: Deadline = Left(run, budget, lambda: run.reserve_s)
+        self.last_deadline: Deadline = Left(run, budget, lambda: run.margin_s)
 
     @property
     def elapsed(self) -> float:
@@ -305,17 +276,17 @@ class PortCtx(ABC):
     def within(self, share: float) -> Deadline:
         """Time for one call that may take `share` of the whole time, and never more than is left for collecting."""
         run = self.run
-        return _Slice(self.deadline, lambda: run.total_s(run.steering.limits.seconds), share)
+        return Slice(self.deadline, lambda: run.total_s(run.steering.limits.seconds), share)
 
     def part(self, share: float) -> Deadline:
         """Time for one call that may take `share` of what is left for collecting now."""
         left = self.collecting_left
-        return _Slice(self.deadline, lambda: left, share)
+        return Slice(self.deadline, lambda: left, share)
 
     def writing(self, share: float) -> Deadline:
         """Time for a writer that may use `share` of the synthesis reserve beside what is left for collecting."""
         run = self.run
-        return _Left(run, self.budget, lambda: run.margin_s + (1 - share) * run.reserve_s)
+        return Left(run, self.budget, lambda: run.margin_s + (1 - share) * run.reserve_s)
 
     @abstractmethod
     async def recorded(
