@@ -55,7 +55,8 @@ class Files:
         file = self._by_url.get(url)
         if file is None:
             raise SourceError(url, "it is none of the files of this chat")
-        return Source(text=await self._texts.get(file.card.text_hash), tags=file.gaps, **file.card.model_dump())
+        card = file.card.model_copy(update={"tags": tuple(dict.fromkeys((*file.card.tags, *file.gaps)))})
+        return Source(text=await self._texts.get(card.text_hash), **card.model_dump())
 
     async def survey(self, question: str, limit: int) -> CorpusSurvey:
         """Tell what the files talk about."""

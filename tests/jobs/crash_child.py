@@ -26,14 +26,14 @@ ABOUT = {
     "Costs": "What did the Orvane winter service cost",
     "Passengers": "How many passengers did the Orvane ferry carry",
 }
-"""Leaves and their questions; each is asked for several years, so that no two are the same."""
+"""Leaves and their questions; each is asked for several lines, so that no two are the same."""
 
 
 def leaves(first):
     return level(
         *(
-            leaf(f"{what} {year}", f"{question} of the year {year}, according to report {year * 7 % 100}?")
-            for year in range(first, first + 2)
+            leaf(f"{what} {number}", f"{question} of line {number}, according to report {number * 7 % 100}?")
+            for number in range(first, first + 2)
             for what, question in ABOUT.items()
         )
     )
@@ -41,12 +41,10 @@ def leaves(first):
 
 WIDE = bool(os.environ.get("CRASH_WIDE"))
 PLANS = {
-    BRIEF.queries[0].text: level(node("early years"), node("middle years"), node("late years"))
-    if WIDE
-    else leaves(2020),
-    "Settle early years": leaves(2016),
-    "Settle middle years": leaves(2019),
-    "Settle late years": leaves(2022),
+    BRIEF.queries[0].text: level(node("early years"), node("middle years"), node("late years")) if WIDE else leaves(20),
+    "Settle early years": leaves(16),
+    "Settle middle years": leaves(18),
+    "Settle late years": leaves(22),
 }
 """Six leaves under the root; for the benchmark eighteen under three executors, and their claims challenged: 100 calls."""
 

@@ -47,7 +47,8 @@ def reading(kept_by, *texts):
 
 
 async def aged(jobs, days=3.0):
-    """Make all jobs older."""
+    """Make all jobs older, once all that was to be written about them is."""
+    await jobs.journal.flush()
     async with jobs.store.database.begin() as connection:
         await connection.execute(tables.jobs.update().values(updated=now() - timedelta(days=days)))
 

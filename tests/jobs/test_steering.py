@@ -13,7 +13,7 @@ from agents.jobs.store import Wishes
 from agents.prompts import load
 from agents.research.desk import Desk, Searched
 from tests.jobs.conftest import Given, Word, bench_of, opened
-from tests.jobs.test_fleet import nothing, until, workers
+from tests.jobs.test_fleet import nothing, running, until
 from tests.jobs.test_lifecycle import World
 from tests.jobs.test_store import command
 from tests.scripts import world
@@ -162,22 +162,22 @@ def test_what_is_kept_of_steering_comes_back_whole():
 
 
 async def test_a_watcher_narrows_a_job_that_runs_elsewhere(tmp_path, database):
-    async with (
-        workers(tmp_path, database, "one"),
-        opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept,
-    ):
-        job = kept.start(owner="ann")
-        await until(lambda: job.status == "running")
-        said = kept.jobs.narrow(job, Narrowing(exclude_domains=("b.example",)), "without b.example")
-        kept.jobs.guide(job, "prefer the log")
-        assert said.number == 1
-        await asyncio.wait_for(job.wait(), 60)
+    with running(tmp_path, database, "one"):
+        async with opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept:
+            job = kept.start(owner="ann")
+            await until(lambda: job.status == "running")
+            said = kept.jobs.narrow(job, Narrowing(exclude_domains=("b.example",)), "without b.example")
+            kept.jobs.guide(job, "prefer the log")
+            assert said.number == 1
+            await asyncio.wait_for(job.wait(), 60)
 
-        assert job.status == "done"
-        assert [one.seq for one in job.run.events] == list(range(1, len(job.run.events) + 1))
-        notes = [one.event.text for one in job.run.events if isinstance(one.event, Noted) and one.event.tag == "change"]
-        assert notes == ["Change 1 to the contract: without b.example."]
-        assert [one.kind for one in job.report.changes] == ["limits", "guidance"]
+            assert job.status == "done"
+            assert [one.seq for one in job.run.events] == list(range(1, len(job.run.events) + 1))
+            notes = [
+                one.event.text for one in job.run.events if isinstance(one.event, Noted) and one.event.tag == "change"
+            ]
+            assert notes == ["Change 1 to the contract: without b.example."]
+            assert [one.kind for one in job.report.changes] == ["limits", "guidance"]
 
 
 async def test_the_command_line_steers_a_job_that_a_server_runs(tmp_path):
