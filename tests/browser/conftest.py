@@ -122,6 +122,28 @@ def server(one_server):
     return one_server
 
 
+OPEN: list["Tab"] = []
+"""Pages of the running test, for what is told when it fails."""
+
+
+@pytest.fixture(autouse=True)
+def no_old_pages():
+    """Only the pages of this test are told of; those that a whole module shares stay."""
+    yield
+    OPEN[:] = [tab for tab in OPEN if not tab.page.is_closed()]
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Tell with a failure what the pages showed, what they still waited for, and what the server logged."""
+    report = (yield).get_result()
+    if not report.failed:
+        return
+    for n, tab in enumerate(tab for tab in OPEN if not tab.page.is_closed()):
+        told = tab.state(f"failed-{item.name[:40]}-{n}")
+        report.sections.append((f"page {n}", told))
+
+
 class Tab:
     """A page and what it asked for."""
 
@@ -129,9 +151,37 @@ class Tab:
         self.context = browser.new_context(viewport={"width": width, "height": height})
         self.server, self.shots = server, shots
         self.page, self.asked = self.context.new_page(), []
-        self.context.on("request", lambda request: self.asked.append(request.url))
+        self.waits, self.said = {}, []
+        self.context.on("request", self._asks)
+        for ending in ("requestfinished", "requestfailed"):
+            self.context.on(ending, lambda request: self.waits.pop(request, None))
+        self.page.on("console", lambda line: self.said.append(f"{line.type}: {line.text}"))
+        self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
         self.page.on("websocket", lambda socket_: self.asked.append(socket_.url))
         self.page.set_default_timeout(30_000)
+        OPEN.append(self)
+
+    def _asks(self, request):
+        self.asked.append(request.url)
+        self.waits[request] = request.url
+
+    def state(self, name):
+        """Tell how the page stands: its address and text, open requests, what it and the server logged; and a picture."""
+        from playwright.sync_api import Error
+
+        try:
+            self.shot(name)
+            text = self.page.locator("body").inner_text(timeout=5_000)
+        except Error as error:
+            text = f"the page does not answer: {error}"
+        parts = {
+            "address": self.page.url,
+            "text": text[-3000:],
+            "open requests": "\n".join(self.waits.values()),
+            "console": "\n".join(self.said[-20:]),
+            "server": self.server.log()[-3000:],
+        }
+        return "\n".join(f"--- {part}\n{what}" for part, what in parts.items())
 
     def open(self, path=""):
         self.page.goto(self.server.url + path)
