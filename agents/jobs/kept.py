@@ -4,7 +4,6 @@ import asyncio
 import contextvars
 import json
 import logging
-import uuid
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -27,7 +26,7 @@ from agents.jobs.outcome_rows import rows_of
 from agents.jobs.running import Clock, Run
 from agents.jobs.service import Job, Jobs, Rebuild, Workbench
 from agents.jobs.shelf import Shelf
-from agents.jobs.store import Spending, Store, StoredJob, WholeJob, Wishes, now
+from agents.jobs.store import Spending, Store, StoredJob, WholeJob, Wishes
 from agents.jobs.textshelf import DatabaseShelf
 from agents.jobs.where import Where
 
@@ -171,7 +170,7 @@ class KeptJobs(Jobs):
         self, commission: Commission, bench: Workbench, *, owner: str = "", title: str = "", budget: Limits = Limits()
     ) -> Job:
         """Put a job into the queue. It belongs to nobody's session, and to no process either."""
-        row, spending = _row(owner, title), Spending.of(budget)
+        row, spending = StoredJob.new(owner, title, CODE_VERSION), Spending.of(budget)
         held = self.hold(WholeJob(row=row, commission=commission, spending=spending, wishes=Wishes()), bench)
 
         async def submit() -> None:
@@ -190,7 +189,7 @@ class KeptJobs(Jobs):
         self, commission: Commission, bench: Workbench, *, owner: str = "", title: str = "", budget: Limits = Limits()
     ) -> Job:
         """Start a job under the caller's own key, kept before this returns; the same key gives the same job."""
-        row, spending = _row(owner, title), Spending.of(budget)
+        row, spending = StoredJob.new(owner, title, CODE_VERSION), Spending.of(budget)
         kept = await self.store.add(row, commission, spending, commission.request.key if commission.request else None)
         if kept.id != row.id and (found := await self.find(kept.id, owner)) is not None:
             bench.close()
@@ -269,9 +268,8 @@ class KeptJobs(Jobs):
                 blocked_reason=row.blocked_reason,
             )  # fmt: skip
             held = self.held[row.id] = Held(job, bench)
-            job.task = asyncio.get_running_loop().create_task(
-                _until(held.ended), context=contextvars.Context(), name=f"job-{row.id}"
-            )
+            waits, loop = _until(held.ended), asyncio.get_running_loop()
+            job.task = loop.create_task(waits, context=contextvars.Context(), name=f"job-{row.id}")
         run.listeners.append(lambda numbered: self._heard(job, numbered))
         run.listeners.append(lambda numbered: self._planning(job, numbered))
         run.on_key_lacking = lambda error: self.errand(self.key_lacks(held, run, error), job)
@@ -344,7 +342,9 @@ class KeptJobs(Jobs):
             ctx.run.emit(f"job#running~{ctx.run.attempt}", JobChanged(status="running", stage=job.stage))
         await self._carry_out(job, held.bench, work)
         await self.journal.flush()
-        self.over(held)
+        # Paused when only its end was left to be told: the next attempt tells it, from what is recorded.
+        if not ctx.run.halted or job.status in OVER:
+            self.over(held)
 
     async def _keep(self, job: Job, outcome: Outcome, document: ReportDocument) -> None:
         await super()._keep(job, outcome, document)
@@ -390,11 +390,3 @@ class KeptJobs(Jobs):
 
 async def _until(ended: asyncio.Event) -> None:
     await ended.wait()
-
-
-def _row(owner: str, title: str) -> StoredJob:
-    at = now()
-    return StoredJob(
-        id=uuid.uuid4().hex, owner=owner, title=title, status="queued", stage="planning", blocked_reason=None,
-        grade=None, note="", attempt=1, again=0, executor="", code_version=CODE_VERSION, created=at, updated=at,
-    )  # fmt: skip

@@ -1,5 +1,6 @@
 """The job store: jobs and all that belongs to them, in SQL. Writing what is there already changes nothing."""
 
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -100,6 +101,15 @@ class StoredJob(Frozen):
     code_version: str
     created: datetime
     updated: datetime
+
+    @classmethod
+    def new(cls, owner: str, title: str, code_version: str) -> "StoredJob":
+        """Make the row of a job that is put into the queue now."""
+        at = now()
+        return cls(
+            id=uuid.uuid4().hex, owner=owner, title=title, status="queued", stage="planning", blocked_reason=None,
+            grade=None, note="", attempt=1, again=0, executor="", code_version=code_version, created=at, updated=at,
+        )  # fmt: skip
 
     @property
     def over(self) -> bool:

@@ -234,15 +234,17 @@ def fleet(url_of):
 
 async def listing():
     from agents.jobs.database import Database, async_url
-    from agents.jobs.kept import _row
-    from agents.jobs.store import Store
+    from agents.jobs.store import Store, StoredJob
     from agents.jobs.tables import jobs
 
     base = Database(async_url("", Path(tempfile.mkdtemp())))
     await base.open()
     text = Commission(brief=BRIEF).model_dump_json()
     async with base.begin() as connection:
-        rows = [_row("ann", f"Question {n}").model_dump() | {"commission": text, "limits": "{}"} for n in range(10_000)]
+        rows = [
+            StoredJob.new("ann", f"Question {n}", "research-1").model_dump() | {"commission": text, "limits": "{}"}
+            for n in range(10_000)
+        ]
         await connection.execute(jobs.insert(), rows)
     store = Store(base)
     await store.jobs("ann")

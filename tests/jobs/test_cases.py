@@ -200,9 +200,10 @@ async def test_c39_a_process_does_not_grow_with_its_jobs(tmp_path, monkeypatch):
         # Back to the level after job 20, once the last one's workflow has ended too.
         await until(lambda: _level()["tasks"] <= levels[1]["tasks"], 30)
         first, last = levels[1], _level()
-    # The engine's pool of threads, each with its connection, fills up to its bound and no further.
-    assert last["threads"] <= max(first["threads"], 50), levels
-    assert last["files"] <= max(first["files"], 60), levels
+    # The engine's pool of threads, each with its connection, fills up to its bound; other tests left theirs open before.
+    more = last["threads"] - first["threads"]
+    assert more <= max(12, 50 - first["threads"]), levels
+    assert last["files"] - first["files"] <= 3 * max(0, more) + 10, levels
     assert sizes[-1] - sizes[1] < 80, sizes
 
 

@@ -116,6 +116,30 @@ async def test_whoever_watches_a_job_goes_on_watching_it_over_pause_and_resume(t
         assert seen == list(range(1, len(job.run.events) + 1))
 
 
+async def test_a_job_that_is_paused_while_its_report_is_put_away_goes_on_and_ends(tmp_path):
+    world, away = World(), asyncio.Event()
+    async with opened(tmp_path, branches(world)) as kept:
+        keep = kept.jobs._keep
+
+        async def held_up(*given):
+            await away.wait()
+            await keep(*given)
+
+        kept.jobs._keep = held_up
+        job = kept.start()
+        await until(lambda: len(world.made) == 6)
+        pausing = asyncio.create_task(kept.jobs.pause(job))
+        await until(lambda: job.status == "blocked")
+        world.go.set()
+        await pausing
+        away.set()
+        await until(lambda: not job.run.at_work)
+        assert (job.status, job.blocked_reason, job.task.done()) == ("blocked", "paused", False)
+        assert await kept.jobs.resume(job) is job
+        await kept.ended(job)
+        assert job.status == "done"
+
+
 async def test_a_restart_does_only_what_failed_and_what_hangs_on_it(tmp_path):
     world = World()
     world.fail = {"b"}
