@@ -18,6 +18,7 @@ from agents.chat.talk import (
     COMMAND_HELP,
     NEAR_MISS,
     NOTHING_HAPPENED,
+    ONLY_THE_PHRASE,
     Talk,
     clock,
     not_started,
@@ -31,7 +32,7 @@ from agents.contracts.contract import Contract
 from agents.errors import BadRequest, DossierError, NotFeasible
 from agents.jobs.service import Job
 from agents.llm.base import OnText
-from agents.research.authorization import PHRASE, authorizes, looks_like_the_phrase
+from agents.research.authorization import PHRASE, asks_to_begin, authorizes, looks_like_the_phrase
 from agents.research.command import ResearchCommand, parse_research
 from agents.research.editing import BranchEdit
 from agents.research.scoping import Scope, checked, refused
@@ -102,6 +103,15 @@ class Conversation:
             acts = self._authorized(modes)
         elif not is_command and looks_like_the_phrase(text):
             acts = _one(Refuse(NEAR_MISS))
+        elif not is_command and self.running is None and self.talk.scope.queries and asks_to_begin(text):
+            # No new question, and no go-ahead either: what lies on the table stays there.
+            acts = _one(
+                Refuse(
+                    ONLY_THE_PHRASE
+                    if self.talk.scope.feasible and self.talk.scope.ready
+                    else not_started(self.talk.scope)
+                )
+            )
         elif self.running is not None:
             acts = _one(Underway(self.team, self.running).hear(checked(text), is_command=is_command))
         elif not is_command and self.talk.job_id and not self.talk.scope.queries and (asked := asks_again(text)):

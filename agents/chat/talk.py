@@ -13,6 +13,7 @@ from agents.research.authorization import PHRASE
 from agents.research.scoping import Scope
 
 NOTHING_HAPPENED = "Nothing was searched and nothing was spent."
+ONLY_THE_PHRASE = f"I haven't started: only the phrase itself does that. Type **{PHRASE}** to begin with this draft."
 NEAR_MISS = "I read that as a question, not as the go-ahead. Send the phrase alone to begin."
 COMMAND_HELP = (
     "`/research` takes a question: `/research [--deep] [--time N|unlimited] question`.\n\n"

@@ -26,6 +26,26 @@ def looks_like_the_phrase(message: str) -> bool:
     return not authorizes(message) and bool(_CONTAINS.search(plain) or _CONTAINS.search(_latinised(plain)))
 
 
+_BEFORE = r"ok(?:ay)?|yes|yeah|please|now|then|so|let'?s|just|i agree|well|all ?right|ja|bitte|jetzt|dann|oui|sí|si"
+_BEGIN = (
+    r"go(?: for it)?|start|begin|run|execute|launch|do|authori[sz]ed?|approved?|confirm(?:ed)?|kick (?:it )?off|"
+    r"get (?:going|started)|los(?: geht['’]?s)?|fang(?:e|t)? an|starten?|starte|beginnen?|beginne|ausführen|"
+    r"commence[rz]?|lance[rz]?|démarre[rz]?|vas-y|allez-y|empiezas?|empieza|comienza|inicia|adelante|ejecutar?|hazlo|"
+    r"inizia|avvia|começa[r]?|inicie|開始|始めて|开始|開始吧|执行|ابدأ|начинай|начать"
+)
+_AFTER = (
+    r"it|this|that|them|now|please|the|research|run|job|work|plan|contract|draft|query|queries|everything|all|"
+    r"researching|searching|working|es|das|die|recherche|suche|jetzt|bitte|la|le|maintenant|ya|ahora|por favor|"
+    r"investigación|s'il (?:te|vous) plaît"
+)
+_BEGINS = re.compile(rf"\W*(?:(?:{_BEFORE})[\s,.!]+)*(?:{_BEGIN})(?:[\s,.!]+(?:{_AFTER}))*[\W_]*", re.IGNORECASE)
+
+
+def asks_to_begin(message: str) -> bool:
+    """Tell whether all that `message` says is that the work shall begin, in other words than the phrase."""
+    return not authorizes(message) and bool(_BEGINS.fullmatch(message))
+
+
 def _unwrapped(message: str) -> str:
     text, stops = message.strip(), 0
     while text:

@@ -7,7 +7,7 @@ import pytest
 from agents.chat.acts import Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
 from agents.chat.afterwards import MORE, NOTHING_THERE
 from agents.chat.progress import view_of
-from agents.chat.talk import COMMAND_HELP, NEAR_MISS, Talk
+from agents.chat.talk import COMMAND_HELP, NEAR_MISS, ONLY_THE_PHRASE, Talk
 from agents.contracts.brief import Query, ScopingTurn
 from agents.errors import BadOutput, ModelError, NotFeasible
 from agents.events import Noted
@@ -225,6 +225,29 @@ async def test_the_phrase_after_a_run_starts_nothing_by_itself(talker):
 
     assert isinstance(act, Refuse)
     assert len(talker.team.jobs.of()) == 1
+
+
+@pytest.mark.parametrize("text", ["please start it", "go", "Run it now!", "los geht's"])
+async def test_a_wish_to_begin_in_other_words_leaves_the_draft_on_the_table(talker, text):
+    await talker(QUESTION)
+    before = talker.talk
+
+    assert await talker(text) == [Refuse(ONLY_THE_PHRASE)]
+
+    assert talker.talk == before
+    assert isinstance((await talker(PHRASE))[0], Started)
+
+
+async def test_a_wish_to_begin_what_is_too_broad_is_told_what_is_missing(tmp_path):
+    talker = scripted(tmp_path, turn(QUERY, broad(), ready=False, questions=("Which years?",)))
+    await talker("two things")
+    before = talker.talk
+
+    (act,) = await talker("please start it")
+
+    assert isinstance(act, Refuse)
+    assert "I haven't started. Query 1 is ready. Still missing" in act.text
+    assert talker.talk == before
 
 
 async def test_a_model_that_says_the_phrase_starts_nothing(tmp_path):
