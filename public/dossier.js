@@ -188,7 +188,7 @@
 
     const title = make('p', 'ds-pop-title', q.title || q.site || q.url || 'Untitled source');
     title.dir = 'auto';
-    const meta = make('p', 'ds-pop-meta', [q.author, q.site, q.published ? day(q.published) : 'no date given', q.page ? `p. ${q.page}` : ''].filter(Boolean).join(' · '));
+    const meta = make('p', 'ds-pop-meta', [...new Set([q.author, q.site]), q.published ? day(q.published) : 'no date given', q.page ? `p. ${q.page}` : ''].filter(Boolean).join(' · '));
 
     const foot = make('div', 'ds-pop-foot');
     foot.append(link('ds-btn ds-plain', chip.href, 'Open in context', 'out'));
@@ -388,8 +388,13 @@
     const sent = asked.length === askedCount + 1 && askedCount > 0;
     askedCount = asked.length;
     if (!sent) return;
+    held = null; // whoever asks has left the line that a closing panel would keep
     const last = asked[asked.length - 1], frame = last.closest('.overflow-y-auto');
-    const back = () => { if (last.isConnected && frame && last.getBoundingClientRect().top < frame.getBoundingClientRect().top - 8) last.scrollIntoView({ block: 'start' }); };
+    const back = () => {
+      if (!last.isConnected || !frame) return;
+      const at = last.getBoundingClientRect().top, window_ = frame.getBoundingClientRect();
+      if (at < window_.top - 8 || at > window_.bottom - 40) last.scrollIntoView({ block: 'start' });
+    };
     const waits = [500, 900, 1500].map((ms) => setTimeout(back, ms));
     const leave = () => waits.forEach(clearTimeout);
     for (const kind of ['wheel', 'touchstart', 'pointerdown']) addEventListener(kind, leave, { once: true, passive: true, capture: true });

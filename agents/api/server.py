@@ -4,6 +4,7 @@ This module imports nothing that imports Chainlit.
 """
 
 import asyncio
+import functools
 import os
 import socket
 import threading
@@ -102,6 +103,7 @@ def serve(settings: Settings) -> None:
         # The model library takes seconds to import: while the user reads the first page, not in the first answer.
         threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
     print(banner(site), flush=True)
+    site.reach.tell = functools.partial(print, flush=True)
 
     class Server(uvicorn.Server):
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

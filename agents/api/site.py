@@ -1,12 +1,13 @@
 """One server's parts, opened once per process: settings, team, ledger, and our routes on Chainlit's app."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import chainlit.server as chainlit_server
 from chainlit.config import config
 
-from agents.api.about import Tried
+from agents.api.about import Tried, about
 from agents.api.branches import install_branches
 from agents.api.exposure import check_exposure
 from agents.api.hardening import harden
@@ -27,6 +28,8 @@ class Reach:
 
     found: Tried | None = None
     """None where none would be asked, and before it was tried."""
+    tell: Callable[[str], None] = field(default=lambda _lines: None)
+    """Is given what the server said at its start, as it is where web search can't be reached."""
 
     async def ask(self, team: Team) -> None:
         """Try once; whatever goes wrong only means that nothing is known."""
@@ -37,6 +40,9 @@ class Reach:
         if self.found is not None:
             state = "reachable" if self.found.reachable else f"not reachable: {self.found.reason}"
             log.info("keyless web search (%s) is %s", self.found.host, state)
+            if not self.found.reachable:
+                found = about(team, self.found)
+                self.tell(f"  {found.documents}\n  {found.leaves}")
 
 
 @dataclass(frozen=True)

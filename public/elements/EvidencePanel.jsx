@@ -41,7 +41,7 @@ parts.EvidencePanel = parts.EvidencePanel || (function () {
             <section className="ds-src" key={r.n} aria-label={`Source ${r.n}`}>
               <span className="ds-badge" aria-hidden="true">{r.n}</span>
               <h3 dir="auto">{address && r.url ? <a href={address} target="_blank" rel="noopener noreferrer">{r.title || r.site || r.url}</a> : r.title || r.site || 'Untitled source'}</h3>
-              <p className="ds-small ds-dim">{[r.author, r.site, has(r.published) ? day(r.published) : 'no date given'].filter(has).join(' · ')}</p>
+              <p className="ds-small ds-dim">{[...new Set([r.author, r.site]), has(r.published) ? day(r.published) : 'no date given'].filter(has).join(' · ')}</p>
               <div className="ds-tags"><span className="ds-tag">{timesCited(cited[r.n])}</span>{has(r.accessed) ? <span className="ds-tag">read {day(r.accessed)}</span> : null}</div>
               {(all ? quotes : quotes.slice(0, 2)).map((q, i) => (
                 <p className="ds-qt" key={q.fact_id || i} dir="auto" lang={q.language || r.language || undefined}>
@@ -60,7 +60,7 @@ parts.EvidencePanel = parts.EvidencePanel || (function () {
 
   function Claims({ doc, quoteAt }) {
     const claims = list(doc.claims)
-    const by = (r) => [r.author, r.site].filter(has).join(', ')
+    const by = (r) => [...new Set([r.author, r.site])].filter(has).join(', ')
     const facts = useMemo(() => {
       const m = {}
       for (const r of list(doc.references)) for (const q of list(r.quotes)) if (has(q.fact_id)) m[q.fact_id] = { text: q.text, n: r.n, site: by(r) }

@@ -159,3 +159,25 @@ def test_a_report_of_two_hundred_sources_is_read_and_filtered(tab, report):
     page.page.get_by_label("Filter sources").fill("number 177 ")
     page.page.wait_for_timeout(300)
     assert page.page.locator(".ds-src").count() == 1
+
+
+def test_a_question_asked_beside_the_evidence_is_in_sight_with_its_answer(tab, server, report):
+    page = tab()
+    page.open(report.page.url.removeprefix(server.url))
+    page.page.wait_for_selector(".ds-report[data-report=here]")
+    page.page.wait_for_timeout(1500)
+    page.page.mouse.move(700, 500)
+    page.page.mouse.wheel(0, 60)
+    page.page.wait_for_timeout(300)
+    page.page.get_by_role("button", name="Evidence").last.click()
+    page.page.locator(".ds-src").first.wait_for()
+    page.page.wait_for_timeout(1000)
+    page.say("Who was the first mayor of Tolven Municipality?")
+    asked = page.page.locator("[data-step-type=user_message]").last
+    asked.get_by_text("first mayor").wait_for()
+    page.page.wait_for_function(
+        "() => { const top = [...document.querySelectorAll('[data-step-type=user_message]')].at(-1)"
+        ".getBoundingClientRect().top; return top >= 0 && top < 400 }"
+    )
+    page.page.wait_for_timeout(1800)  # and stays there, once all that moves has come to rest
+    assert 0 <= asked.bounding_box()["y"] < 400
