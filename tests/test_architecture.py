@@ -137,3 +137,9 @@ def test_no_file_names_a_registry_or_a_place_on_somebodys_machine():
         if telling.search(text):
             found.append(name)
     assert not found
+
+
+def test_no_benchmark_hides_a_module_of_the_standard_library():
+    # They are started as scripts too: their own folder then comes first where modules are looked for.
+    names = {path.stem for path in (ROOT / "tests" / "bench").glob("*.py")}
+    assert not names & sys.stdlib_module_names

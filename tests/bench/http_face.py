@@ -3,7 +3,7 @@
 A real server with kept jobs, and clients in a process of their own: 50 watchers of one job, how long an event takes to
 reach them, `/healthz`, and a list of 10,000 jobs.
 
-    python -m tests.bench.http
+    python -m tests.bench.http_face
 """
 
 import asyncio
@@ -91,7 +91,15 @@ def streams(events_a_second):
                 return (cpu_s(server.process.pid) - used) / (time.perf_counter() - began)
 
             alone = share(SECONDS)
-            command = [sys.executable, "-m", "tests.bench.http", "--watch", str(server.port), job_id, str(SECONDS + 4)]
+            command = [
+                sys.executable,
+                "-m",
+                "tests.bench.http_face",
+                "--watch",
+                str(server.port),
+                job_id,
+                str(SECONDS + 4),
+            ]
             with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as watchers:
                 time.sleep(2)
                 together = share(SECONDS)
