@@ -87,6 +87,9 @@ def test_a_title_is_never_cut_to_a_question_without_its_verb():
     long = "What share of the eelgrass shoots planted in Tolven Bay was still alive after 24 months?"
 
     assert label(long, "en") == "What share of the eelgrass shoots planted in Tolven Bay…"
+    # Cut before "in" it would ask nothing: its verb comes last.
+    verb_last = "What does restoring one hectare of eelgrass in Tolven Bay cost?"
+    assert label(verb_last, "en") == "What does restoring one hectare of eelgrass in Tolven Bay…"
     assert label("Which differences in plots and counting explain the spread between the reported figures?", "en") == (
         "Which differences in plots and counting explain the spread?"
     )

@@ -38,6 +38,10 @@ _SAYS = re.compile(
     re.IGNORECASE,
 )
 """A verb that a title may not lose with its end: a question cut before it asks nothing."""
+_VERB_LAST = re.compile(
+    r"\W*\w+(?: \w+){0,3}? (?:does|do|did|can|could|will|would|should|may|might|must)\b.*(?:[A-Z][\w'’-]*|\d+)\s+[a-z]+"
+)
+"""A question whose verb comes last, behind a name or a figure: `What does restoring a hectare in Tolven Bay cost`."""
 
 
 @dataclass(frozen=True)
@@ -348,7 +352,7 @@ def _cut(text: str) -> str:
         for at in breaks
         if not re.search(r"\b(?:between|from|zwischen|von|entre|de)\s+[\w ]{1,16}$", body[:at], re.IGNORECASE)
     ]
-    if breaks and not _SAYS.search(body[breaks[-1] :]):
+    if breaks and not _SAYS.search(body[breaks[-1] :]) and not _VERB_LAST.fullmatch(body):
         return body[: breaks[-1]].rstrip(" ,;:") + mark
     if cues.SPACELESS.search(body):
         return body[: TITLE_LENGTH - 1] + "…"
