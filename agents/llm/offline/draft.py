@@ -41,7 +41,7 @@ _SAYS = re.compile(
 _VERB_LAST = re.compile(
     r"\W*\w+(?: \w+){0,3}? (?:does|do|did|can|could|will|would|should|may|might|must)\b.*(?:[A-Z][\w'’-]*|\d+)\s+[a-z]+"
 )
-"""A question whose verb comes last, behind a name or a figure: `What does restoring a hectare in Tolven Bay cost`."""
+"""A question whose verb comes last, behind a name or a figure: `What does a seat in the House of Lords cost`."""
 
 
 @dataclass(frozen=True)
