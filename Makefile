@@ -58,7 +58,7 @@ arch: setup-dev ## who may import whom
 check: lint types arch test ## everything that must hold before a commit
 
 prompts: setup-dev ## rewrite prompts/lock.toml after a prompt changed and its version went up
-	$(BIN)/python -m agents.prompts
+	$(BIN)/python -m agents.core.prompts
 
 lock: $(UV) ## resolve the lock files anew
 	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --exclude-newer '7 days' --no-header --quiet --extra postgres --extra otel pyproject.toml -o requirements.lock

@@ -8,9 +8,9 @@ from chainlit.server import sio
 from chainlit.session import WebsocketSession
 from chainlit.types import ThreadDict
 
+from agents.api.app_state import opened
 from agents.api.exposure import on_loopback
-from agents.api.server import sign_sessions
-from agents.api.site import opened
+from agents.api.serve import sign_sessions
 from agents.chat.handlers import Chat, shielded
 
 site = opened()

@@ -1,5 +1,5 @@
 """`python -m agents …`."""
 
-from agents.cli import main
+from agents.cli.main import main
 
 main()

@@ -4,8 +4,8 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from agents.core.settings import Settings
 from agents.jobs.filelock import InUse
-from agents.settings import Settings
 from agents.team import Team, open_team
 
 _KEEPER = threading.Lock()

@@ -3,9 +3,9 @@
 import socket
 import time
 
+from agents.core.settings import Settings, reread_keys
+from agents.jobs.blob_store import Shelf
 from agents.jobs.service import Jobs
-from agents.jobs.shelf import Shelf
-from agents.settings import Settings, reread_keys
 
 
 def kept_jobs(settings: Settings) -> Jobs:
@@ -15,8 +15,8 @@ def kept_jobs(settings: Settings) -> Jobs:
         ConfigError: the database's driver is missing.
     """
     # Database and engine take half a second to import: only where jobs are kept.
-    from agents.jobs.rounds import DurableJobs
-    from agents.jobs.where import Where
+    from agents.jobs.maintenance import DurableJobs
+    from agents.jobs.store_config import Where
 
     where = Where.of(
         settings.data_dir,

@@ -7,9 +7,8 @@ from urllib.parse import quote as percent_encoded
 
 from pydantic import ValidationError
 
-from agents.budget import Usage
-from agents.contracts.base import Frozen, Tier
 from agents.contracts.contract import Contract
+from agents.contracts.frozen import Frozen, Tier
 from agents.contracts.report import Reference, ReportDocument
 from agents.contracts.response import (
     AgentResponse,
@@ -20,8 +19,9 @@ from agents.contracts.response import (
     RunMetadata,
     TierOrigin,
 )
-from agents.errors import BadRequest, DossierError
-from agents.events import RoundEnded
+from agents.core.budget import Usage
+from agents.core.errors import BadRequest, DossierError
+from agents.core.events import RoundEnded
 from agents.jobs.service import Job
 from agents.team import Team
 

@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import Field, ValidationError
 
-from agents.budget import NOTHING, Usage
-from agents.contracts.base import Frozen, QueryType, Tier, digest
-from agents.contracts.outcome import Commission, Request
+from agents.contracts.frozen import Frozen, QueryType, Tier, digest
 from agents.contracts.plan import PlanLevel, PlanningInput
 from agents.contracts.response import (
     AgentResponse,
@@ -21,19 +19,21 @@ from agents.contracts.response import (
     RunLimits,
     TierOrigin,
 )
-from agents.errors import BadRequest, ModelError, NotFeasible
+from agents.contracts.result import Commission, Request
+from agents.core.budget import NOTHING, Usage
+from agents.core.errors import BadRequest, ModelError, NotFeasible
+from agents.core.role import Asked
+from agents.core.settings import Settings
 from agents.jobs.service import Job
-from agents.research.contracting import TIERS, Limits, make_contract
-from agents.research.desk import NO_STAND_IN, Desk
-from agents.research.flat import FlatLeaf, flat_brief, flat_leaves, flat_plan
-from agents.research.scoping import Scope, checked, seeds_in, take_turn
-from agents.role import Asked
+from agents.nlp.tokens import language_of
+from agents.research.planning.contract import TIERS, Limits, make_contract
+from agents.research.planning.flat_plan import FlatLeaf, flat_brief, flat_leaves, flat_plan
+from agents.research.run_context import NO_STAND_IN, Desk
+from agents.research.scoping.turn import Scope, checked, seeds_in, take_turn
 from agents.roles.flat_planner import FLAT_PLANNER, MAX_QUERIES
 from agents.roles.planner import PLANNER
 from agents.run_answer import FlatRun, Planned, answer, planned_of
-from agents.settings import Settings
 from agents.team import Team
-from agents.text.words import language_of
 
 PLANNING_SHARE = 0.25
 """Part of the whole time that planning may take; of the shortest tier's while none is known."""
@@ -105,8 +105,8 @@ async def run_research(
         DossierError: the run ended without an answer.
     """
     if team is None:
+        from agents.core.settings import load
         from agents.keeper import keeping_team
-        from agents.settings import load
 
         async with keeping_team(load()) as team:
             return await run_research(

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from agents.search.base import LIBRARY_NAME, SAMPLE_NAME, Searcher
-from agents.search.choosing import BASE_VARIABLES, KEY_VARIABLES, choose
+from agents.core.settings import ROOT, Settings, search_values
+from agents.search.choose_retrievers import BASE_VARIABLES, KEY_VARIABLES, choose
 from agents.search.library import Library
 from agents.search.pages import WebPages
-from agents.settings import ROOT, Settings, search_values
+from agents.search.searcher import LIBRARY_NAME, SAMPLE_NAME, Searcher
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
 

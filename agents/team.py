@@ -9,46 +9,48 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from agents.budget import Budget, Within
-from agents.budget import Limits as Spending
-from agents.contracts.base import Frozen
 from agents.contracts.brief import Brief, ScopingTurn
 from agents.contracts.contract import Contract
-from agents.contracts.outcome import Commission, Outcome
+from agents.contracts.frozen import Frozen
 from agents.contracts.report import Actual, ReportDocument
+from agents.contracts.result import Commission, Outcome
 from agents.contracts.source import OwnFile, Place
-from agents.errors import ConfigError
-from agents.jobs.memory import Clock, JobRun, MemoryCtx
-from agents.jobs.port import Handlers
+from agents.core.budget import Budget, Within
+from agents.core.budget import Limits as Spending
+from agents.core.errors import ConfigError
+from agents.core.model import Model, OnText
+from agents.core.port import Handlers
+from agents.core.prompts import PromptBook
+from agents.core.prompts import load as load_prompts
+from agents.core.role import Role
+from agents.core.settings import Settings, usable_models
+from agents.jobs.blob_store import Shelf
+from agents.jobs.memory_port import Clock, JobRun, MemoryCtx
+from agents.jobs.provider_pauses import Pauses
 from agents.jobs.service import Job, Jobs, Workbench
-from agents.jobs.shelf import Shelf
-from agents.jobs.steering import Steering
+from agents.jobs.tracing import Tracing
 from agents.keeping import kept_jobs
-from agents.llm.base import Model, OnText
-from agents.llm.choosing import bind, parts_of
+from agents.llm.choose_models import bind, parts_of
 from agents.llm.litellm_model import LiteLLMModel, warm_up
-from agents.llm.offline import OfflineModel
 from agents.llm.pacing import Pacing
-from agents.pauses import Pauses
-from agents.prompts import PromptBook
-from agents.prompts import load as load_prompts
+from agents.offline import OfflineModel
 from agents.report.document import build
-from agents.research.challenging import challenge_handler, claim_handler
-from agents.research.contracting import Limits
-from agents.research.desk import Desk
-from agents.research.drafting import plan_level_handler
-from agents.research.flat import bounded
-from agents.research.following import FollowUp, follow_up
-from agents.research.gates import Thresholds
-from agents.research.job import Means, draft_contract, draft_handler, research_handler
-from agents.research.leaf import leaf_handler
-from agents.research.looping import LoopSettings
-from agents.research.node import node_handler
-from agents.research.reading import source_handler
-from agents.research.scoping import Scope, take_turn
-from agents.research.scouting import scout_handler
-from agents.research.topics import Topics
-from agents.role import Role
+from agents.research.challenge.challenge import challenge_handler, claim_handler
+from agents.research.challenge.gates import Thresholds
+from agents.research.loop.loop_settings import LoopSettings
+from agents.research.loop.node import node_handler
+from agents.research.loop.topics import Topics
+from agents.research.pipeline import Means, draft_contract, draft_handler, research_handler
+from agents.research.planning.contract import Limits
+from agents.research.planning.drafting import plan_level_handler
+from agents.research.planning.flat_plan import bounded
+from agents.research.reading.leaf import leaf_handler
+from agents.research.reading.scout_sweep import scout_handler
+from agents.research.reading.source import source_handler
+from agents.research.run_context import Desk
+from agents.research.scoping.follow_up import FollowUp, follow_up
+from agents.research.scoping.turn import Scope, take_turn
+from agents.research.steering import Steering
 from agents.roles.challenger import CHALLENGER
 from agents.roles.extractor import EXTRACTOR
 from agents.roles.flat_planner import FLAT_PLANNER
@@ -59,13 +61,11 @@ from agents.roles.reflector import REFLECTOR
 from agents.roles.scout import SCOUT
 from agents.roles.synthesizer import FRAME_WRITER, LEAD_WRITER, SECTION_WRITER
 from agents.roles.verifier import STANCE_JUDGE, VERIFIER
-from agents.search.base import Searcher
 from agents.search.chain import Chain, Probed
-from agents.search.given import Searching, places_of
+from agents.search.scoped_search import Searching, places_of
+from agents.search.searcher import Searcher
 from agents.search.uploads import Given, Taken, take
-from agents.settings import Settings, usable_models
 from agents.sourcing import open_sources
-from agents.tracing import Tracing
 from agents.web.fetching import Fetcher
 
 MAX_UNREAD = 20

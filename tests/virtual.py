@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from agents.budget import Usage
-from agents.errors import ModelError
-from agents.llm.base import Reply
-from agents.llm.scripted import ScriptedModel
+from agents.core.budget import Usage
+from agents.core.errors import ModelError
+from agents.core.model import Reply
+from agents.llm.scripted_model import ScriptedModel
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):

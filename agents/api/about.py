@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from agents.contracts.base import Frozen
-from agents.settings import OFFLINE
+from agents.contracts.frozen import Frozen
+from agents.core.settings import OFFLINE
 from agents.team import Team
 
 OFFLINE_LINE = (

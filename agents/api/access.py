@@ -5,9 +5,9 @@ from chainlit.user import User
 from fastapi import HTTPException, Request, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agents.api.errors import ApiError
+from agents.api.error_responses import ApiError
 from agents.api.exposure import LOCAL, is_the_key, on_loopback, owner_name
-from agents.settings import Settings
+from agents.core.settings import Settings
 
 _UNKNOWN = ApiError(401, "unauthorized", "Log in, or send the key as `Authorization: Bearer …`.")
 

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from agents.settings import ROOT
+from agents.core.settings import ROOT
 
 WORDS: dict[str, Any] = {
     "chat": {

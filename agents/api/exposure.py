@@ -5,8 +5,8 @@ import os
 import secrets
 from pathlib import Path
 
-from agents.errors import ConfigError
-from agents.settings import Settings
+from agents.core.errors import ConfigError
+from agents.core.settings import Settings
 
 LOCAL = "local"
 """The one user of a server that only this machine can reach."""

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from agents.api.ledger import Entry, Ledger
-from agents.jobs.shelf import Shelf
+from agents.jobs.blob_store import Shelf
 
 
 def given_to(entries: Iterable[Entry]) -> set[str]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
 
-from agents.api.errors import ApiError
+from agents.api.error_responses import ApiError
 from agents.api.forgetting import forget_texts, given_to
 from agents.api.jobs_api_rows import Row, delete, described, rows_of
 from agents.api.jobs_api_start import brief_of, pending_window_s
@@ -27,10 +27,10 @@ from agents.api.payloads import (
 from agents.api.reports import kinds, written
 from agents.api.run import Here, Key, Owner
 from agents.contracts.job import OVER, JobStatus
-from agents.contracts.outcome import Commission, Request
-from agents.errors import BadRequest
-from agents.exports.forms import FORMS
+from agents.contracts.result import Commission, Request
+from agents.core.errors import BadRequest
 from agents.jobs.service import Job
+from agents.report.formats import FORMS
 
 PAGE, MOST = 50, 200
 """Jobs listed at a time when no other number is asked for, and at most."""

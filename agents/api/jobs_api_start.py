@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from agents.api.payloads import JobRequest
 from agents.contracts.brief import Brief, Query
-from agents.errors import BadOutput, BadRequest, ModelError, NotFeasible
-from agents.research.command import DEFAULT_MINUTES, minutes_of
-from agents.research.contracting import TIERS
-from agents.research.desk import NO_STAND_IN
-from agents.research.scoping import Scope, checked, seeds_in
+from agents.core.errors import BadOutput, BadRequest, ModelError, NotFeasible
+from agents.nlp.tokens import language_of
+from agents.research.planning.contract import TIERS
+from agents.research.run_context import NO_STAND_IN
+from agents.research.scoping.research_command import DEFAULT_MINUTES, minutes_of
+from agents.research.scoping.turn import Scope, checked, seeds_in
 from agents.team import Team
-from agents.text.words import language_of
 
 
 def pending_window_s(team: Team) -> float:

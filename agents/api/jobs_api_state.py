@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from agents.api.errors import ApiError
+from agents.api.error_responses import ApiError
 from agents.api.metrics import Meter
-from agents.contracts.base import digest
+from agents.contracts.frozen import digest
 from agents.jobs.service import Job, Jobs
 
 if TYPE_CHECKING:
+    from agents.api.app_state import Site
     from agents.api.ledger import Ledger
-    from agents.api.site import Site
     from agents.run_answer import FlatRun
 
 MAX_KEY = 255

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from agents.api.errors import as_api_error
+from agents.api.error_responses import as_api_error
 from agents.api.lookup import Found
 from agents.contracts.report import (
     GapAnalysis,
@@ -14,7 +14,7 @@ from agents.contracts.report import (
     ResearchState,
     TimeBudget,
 )
-from agents.events import RoundEnded
+from agents.core.events import RoundEnded
 from agents.jobs.orchestrator import Orchestrator, orchestrator
 from agents.jobs.service import Job
 

@@ -14,14 +14,14 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from agents.api.tree import Tree, TreeView
-from agents.contracts.base import Frozen
 from agents.contracts.contract import Contract
+from agents.contracts.frozen import Frozen
 from agents.contracts.job import OVER, JobStatus
 from agents.contracts.report import Grade
 from agents.contracts.source import SourceCard
-from agents.events import SourceRead
+from agents.core.events import SourceRead
+from agents.jobs.blob_store import Shelf
 from agents.jobs.service import Job
-from agents.jobs.shelf import Shelf
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from agents.api.errors import ApiError, not_found
+from agents.api.error_responses import ApiError, not_found
 from agents.api.ledger import Entry, Ledger, entry_of, live_tree
 from agents.api.tree import TreeView
 from agents.contracts.report import Quote, Reference, ReportDocument
 from agents.contracts.source import SourceCard
-from agents.errors import SourceError
+from agents.core.errors import SourceError
 from agents.jobs.service import Job
 from agents.team import Team
 

@@ -12,16 +12,16 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from agents.api.errors import ApiError, body
-from agents.contracts.base import Tier
+from agents.api.error_responses import ApiError, body
+from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse, AgentSource
 from agents.contracts.source import SearchQuery
-from agents.errors import DossierError, NotFeasible
-from agents.events import NodeChanged, RoundEnded, SearchDone, SectionWritten, SourceRead
+from agents.core.errors import DossierError, NotFeasible
+from agents.core.events import NodeChanged, RoundEnded, SearchDone, SectionWritten, SourceRead
+from agents.core.settings import Settings
 from agents.jobs.service import Job
 from agents.run_answer import FlatRun, answer
 from agents.run_research import Wish, taken_up
-from agents.settings import Settings
 from agents.team import Team
 
 if TYPE_CHECKING:

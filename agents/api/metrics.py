@@ -9,9 +9,9 @@ import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
-from agents.budget import Usage
 from agents.contracts.job import OVER
-from agents.events import (
+from agents.core.budget import Usage
+from agents.core.events import (
     JobChanged,
     NodeChanged,
     Noted,
@@ -23,8 +23,8 @@ from agents.events import (
     SourceRead,
     SourceRejected,
 )
+from agents.core.trace_context import here
 from agents.jobs.service import Job
-from agents.place import here
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 LOOP_BUCKETS = (1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 14_400, 86_400)

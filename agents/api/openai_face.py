@@ -10,13 +10,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from agents.api.errors import ApiError, as_api_error, body
+from agents.api.error_responses import ApiError, as_api_error, body
 from agents.api.payloads import ERRORS, MAX_LISTED, BoundedRoute
 from agents.api.run import STREAM_HEADERS, Here, Owner, attended, start
 from agents.api.stream import event_stream
-from agents.contracts.base import Tier
+from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse
-from agents.errors import DossierError
+from agents.core.errors import DossierError
 from agents.jobs.service import Job
 from agents.run_answer import FlatRun, answer
 from agents.run_research import Wish

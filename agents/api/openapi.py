@@ -7,7 +7,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse, Response
 
-from agents.api.branches import branches
+from agents.api.branch_routes import branches
 from agents.api.jobs_api import jobs_api
 from agents.api.mcp_server import install_mcp
 from agents.api.metrics import CONTENT_TYPE

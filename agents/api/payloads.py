@@ -9,8 +9,8 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 from starlette.exceptions import HTTPException
 
-from agents.contracts.base import Mode, Tier
-from agents.research.scoping import MAX_MESSAGE
+from agents.contracts.frozen import Mode, Tier
+from agents.research.scoping.turn import MAX_MESSAGE
 
 MAX_BODY = 1_000_000
 """Bytes of a request's body; what is longer is refused before it is read."""

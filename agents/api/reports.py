@@ -12,9 +12,9 @@ from fastapi.responses import HTMLResponse, Response
 from agents.api.lookup import Quoted
 from agents.contracts.report import Quote, Reference, ReportDocument, SentenceVerdict
 from agents.contracts.source import SourceKind
-from agents.exports.forms import FORMS
-from agents.report.html import POLICY, render_markdown
-from agents.report.markdown import Linker, linked_markdown
+from agents.report.formats import FORMS
+from agents.report.html_export import POLICY, render_markdown
+from agents.report.markdown_render import Linker, linked_markdown
 from agents.report.quote_page import quote_page
 
 SHOWN = ("md", "html", "json")

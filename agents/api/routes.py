@@ -10,12 +10,12 @@ from fastapi.responses import FileResponse, JSONResponse, Response, StreamingRes
 
 from agents.api.about import about
 from agents.api.access import caller
-from agents.api.errors import OURS, answer_errors, body, not_found
+from agents.api.error_responses import OURS, answer_errors, body, not_found
 from agents.api.lookup import Lookup
 from agents.api.payloads import ERRORS
 from agents.api.reports import SHOWN, fragment, kinds, quoted_data, quoted_page, written
 from agents.api.stream import event_stream
-from agents.exports.forms import FORMS
+from agents.report.formats import FORMS
 
 INLINE = ("text/plain", "text/markdown", "application/json", "application/pdf", "image/png", "image/jpeg")
 """Kinds of files that a browser may show; all others are downloads, HTML above all."""

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Header, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from agents.api.access import caller
-from agents.api.errors import ApiError, as_api_error, body
+from agents.api.error_responses import ApiError, as_api_error, body
 from agents.api.jobs_api_state import status_url
 from agents.api.payloads import (
     ERRORS,
@@ -21,16 +21,16 @@ from agents.api.payloads import (
     SimpleRunRequest,
 )
 from agents.api.stream import event_stream
-from agents.contracts.base import Tier
+from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse
 from agents.contracts.source import SearchQuery
-from agents.errors import DossierError
+from agents.core.errors import DossierError
 from agents.jobs.service import Job
 from agents.run_answer import FlatRun, answer, planned_of
 from agents.run_research import Wish, begin, begin_once, plan_run
 
 if TYPE_CHECKING:
-    from agents.api.site import Site
+    from agents.api.app_state import Site
 
 SEARCH_S = 30.0
 """Seconds that one bare search may take."""

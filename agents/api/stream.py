@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 
 from agents.api.tree import Tree
-from agents.events import Numbered
-from agents.jobs.running import Run
+from agents.core.events import Numbered
+from agents.jobs.run_state import Run
 from agents.jobs.service import Job
 
 KEPT = 500

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterable
 
-from agents.budget import NOTHING, Usage
-from agents.contracts.base import Frozen
 from agents.contracts.change import place
-from agents.contracts.decision import RoundRecord
+from agents.contracts.frozen import Frozen
 from agents.contracts.job import OVER, BlockedReason, JobStatus, Stage
-from agents.events import (
+from agents.contracts.loop_decision import RoundRecord
+from agents.core.budget import NOTHING, Usage
+from agents.core.events import (
     JobChanged,
     NodeChanged,
     NodeState,

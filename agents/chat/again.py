@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 from typing import Literal
 
-from agents.chat.acts import Act, Refuse, Say, Started
-from agents.chat.branches import read_branch_order
+from agents.chat.branch_commands import read_branch_order
+from agents.chat.effects import Act, Refuse, Say, Started
 from agents.team import Team
 
 Asked = Literal["restart", "rework", "branch"]

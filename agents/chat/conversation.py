@@ -6,15 +6,10 @@ Only one thing here starts work: a message that is the phrase, when a contract l
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 
-from agents.chat.acts import Act, Refuse, Reply, Say, ShowContract, ShowScope, Started
 from agents.chat.afterwards import NOTHING_THERE, from_report
 from agents.chat.again import asks_again, taken_up
-from agents.chat.branches import asks_to_undo, read_branch_edit
-from agents.chat.drafts import MAX_FORMER, CardEdit, Draft, as_branch_edit, put_back, with_branch, with_terms
-from agents.chat.edits import Edit, changes, edited, picked, read_edit
-from agents.chat.filing import When, said_of
-from agents.chat.preferences import Preferences, in_language, preferred
-from agents.chat.talk import (
+from agents.chat.branch_commands import asks_to_undo, read_branch_edit
+from agents.chat.chat_state import (
     COMMAND_HELP,
     NEAR_MISS,
     NOTHING_HAPPENED,
@@ -26,16 +21,21 @@ from agents.chat.talk import (
     splits_of,
     too_broad,
 )
+from agents.chat.drafts import MAX_FORMER, CardEdit, Draft, as_branch_edit, put_back, with_branch, with_terms
+from agents.chat.edits import Edit, changes, edited, picked, read_edit
+from agents.chat.effects import Act, Refuse, Reply, Say, ShowContract, ShowScope, Started
+from agents.chat.filing import When, said_of
+from agents.chat.preferences import Preferences, in_language, preferred
 from agents.chat.underway import Underway
-from agents.contracts.base import Mode
 from agents.contracts.contract import Contract
-from agents.errors import BadRequest, DossierError, NotFeasible
+from agents.contracts.frozen import Mode
+from agents.core.errors import BadRequest, DossierError, NotFeasible
+from agents.core.model import OnText
 from agents.jobs.service import Job
-from agents.llm.base import OnText
-from agents.research.authorization import PHRASE, asks_to_begin, authorizes, looks_like_the_phrase
-from agents.research.command import ResearchCommand, parse_research
-from agents.research.editing import BranchEdit
-from agents.research.scoping import Scope, checked, refused
+from agents.research.planning.edit_draft import BranchEdit
+from agents.research.scoping.authorization import PHRASE, asks_to_begin, authorizes, looks_like_the_phrase
+from agents.research.scoping.research_command import ResearchCommand, parse_research
+from agents.research.scoping.turn import Scope, checked, refused
 from agents.search.uploads import Taken
 from agents.team import Team
 

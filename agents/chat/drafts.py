@@ -4,14 +4,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from agents.chat.branches import TypedEdit
-from agents.contracts.base import Frozen
+from agents.chat.branch_commands import TypedEdit
 from agents.contracts.contract import Contract
+from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Plan
-from agents.errors import BadRequest
-from agents.research.contracting import bounds_of, make_contract
-from agents.research.editing import BranchEdit, edit_plans, place_of, refreshed
-from agents.research.scoping import Scope
+from agents.core.errors import BadRequest
+from agents.research.planning.contract import bounds_of, make_contract
+from agents.research.planning.edit_draft import BranchEdit, edit_plans, place_of, refreshed
+from agents.research.scoping.turn import Scope
 from agents.team import Team
 
 MAX_FORMER = 8

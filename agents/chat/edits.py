@@ -2,12 +2,12 @@
 
 import re
 
-from agents.contracts.base import Frozen, Mode
 from agents.contracts.contract import Contract
+from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.source import Place
-from agents.errors import BadRequest
-from agents.research.command import minutes_of
-from agents.research.scoping import Scope
+from agents.core.errors import BadRequest
+from agents.research.scoping.research_command import minutes_of
+from agents.research.scoping.turn import Scope
 
 LANGUAGES = {
     "english": "en", "german": "de", "deutsch": "de", "french": "fr", "français": "fr", "spanish": "es",

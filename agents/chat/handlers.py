@@ -11,22 +11,22 @@ from weakref import WeakValueDictionary
 import chainlit as cl
 from pydantic import ValidationError
 
+from agents.api.app_state import Site
 from agents.api.exposure import LOCAL, REMOTE, is_the_key
 from agents.api.forgetting import forget_texts, given_to
 from agents.api.ledger import entry_of
-from agents.api.site import Site
-from agents.chat.acts import Act, Refuse, Started
+from agents.chat.chat_state import Talk, texts_of
 from agents.chat.conversation import Conversation
 from agents.chat.drafts import CardEdit
 from agents.chat.edits import as_picked
-from agents.chat.furniture import KEPT, furnish, preferences_of
+from agents.chat.effects import Act, Refuse, Started
 from agents.chat.history import History, Uploads
-from agents.chat.outcome import Outcomes
+from agents.chat.page_setup import KEPT, furnish, preferences_of
 from agents.chat.preferences import Preferences
-from agents.chat.stage import Stage, mirror, who
+from agents.chat.renderer import Stage, mirror, who
+from agents.chat.run_result import Outcomes
 from agents.chat.starters import FOR_THE_WEB, starters
-from agents.chat.talk import Talk, texts_of
-from agents.errors import DossierError
+from agents.core.errors import DossierError
 from agents.search.uploads import MAX_BYTES, Given, Taken, plain_name
 
 log = logging.getLogger(__name__)

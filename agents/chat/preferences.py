@@ -7,11 +7,11 @@ from typing import get_args
 from pydantic import Field
 
 from agents.chat.edits import BARE_DOMAIN, LANGUAGES, language_name
-from agents.contracts.base import Frozen, Mode, Role
+from agents.contracts.frozen import Frozen, Mode, Role
 from agents.contracts.source import Place
-from agents.errors import BadRequest
-from agents.research.command import DEFAULT_MINUTES, minutes_of
-from agents.research.scoping import Scope
+from agents.core.errors import BadRequest
+from agents.research.scoping.research_command import DEFAULT_MINUTES, minutes_of
+from agents.research.scoping.turn import Scope
 
 USUAL = "Usual"
 """What an entry of the dialog shows while nothing is set."""

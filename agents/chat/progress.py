@@ -1,7 +1,7 @@
 """How a run is going, in one or two sentences."""
 
 from agents.api.tree import DELIVERED, ROOT, Tree, TreeNode, TreeView
-from agents.chat.words import counted, minutes_and_seconds, money
+from agents.chat.steer_words import counted, minutes_and_seconds, money
 from agents.jobs.service import Job
 
 _DOING = {"searching": "looking for", "reading": "reading", "writing": "writing", "retrying": "trying again"}

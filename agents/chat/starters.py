@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from agents.contracts.base import Frozen, Text
-from agents.settings import ROOT
+from agents.contracts.frozen import Frozen, Text
+from agents.core.settings import ROOT
 
 log = logging.getLogger(__name__)
 

@@ -1,19 +1,19 @@
 """What a message does while a run is going: steer it, narrow it, guide it, or ask how it goes. Nothing widens it here."""
 
-from agents.api.narrowing import What, rows, steer
+from agents.api.steer_branch import What, rows, steer
 from agents.api.tree import TreeNode
-from agents.chat.acts import Act, Refuse, Say, Stopping
-from agents.chat.branches import read_branch_edit, read_branch_order
+from agents.chat.branch_commands import read_branch_edit, read_branch_order
 from agents.chat.edits import Edit, dates_words, language_name, read_edit, time_words
+from agents.chat.effects import Act, Refuse, Say, Stopping
 from agents.chat.progress import progress_line, view_of
-from agents.chat.words import asks_for_progress, counted, minutes_and_seconds, steering
+from agents.chat.steer_words import asks_for_progress, counted, minutes_and_seconds, steering
 from agents.contracts.brief import Brief
 from agents.contracts.change import Narrowing
-from agents.errors import BadRequest
-from agents.events import Noted, RoundEnded
+from agents.core.errors import BadRequest
+from agents.core.events import Noted, RoundEnded
 from agents.jobs.changing import GUIDANCE
 from agents.jobs.service import Job
-from agents.search.enforcing import in_both
+from agents.search.scope_filter import in_both
 from agents.team import Team
 
 NEW_QUESTION = (

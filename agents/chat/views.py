@@ -6,19 +6,19 @@ A card's props are a contract with its JSX file of the same name in `public/elem
 from pathlib import Path
 from typing import Literal
 
-from agents.budget import synthesis_reserve_s
-from agents.chat.acts import ShowContract
+from agents.chat.chat_state import splits_of
 from agents.chat.edits import LANGUAGES, dates_words, language_name, time_words
+from agents.chat.effects import ShowContract
 from agents.chat.filing import note_of
-from agents.chat.talk import splits_of
-from agents.contracts.base import Frozen, Mode
 from agents.contracts.contract import Contract, ForecastLine
+from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.plan import Leaf, Node
 from agents.contracts.report import Grade, ReportDocument
+from agents.core.budget import synthesis_reserve_s
+from agents.core.settings import ROOT
 from agents.jobs.service import Job
-from agents.research.authorization import PHRASE
-from agents.research.scoping import Scope
-from agents.settings import ROOT
+from agents.research.scoping.authorization import PHRASE
+from agents.research.scoping.turn import Scope
 
 ELEMENTS = ROOT / "public" / "elements"
 REPORT_ELEMENT = True

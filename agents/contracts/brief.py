@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from agents.contracts.base import Frozen, Mode, QueryType, Role, Text, Tier
+from agents.contracts.frozen import Frozen, Mode, QueryType, Role, Text, Tier
 from agents.contracts.source import CorpusSurvey, OwnFile, Place
 
 

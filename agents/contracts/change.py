@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from agents.contracts.base import Frozen, Text
+from agents.contracts.frozen import Frozen, Text
 
 ChangeKind = Literal["limits", "finish", "stop", "drop", "retry", "guidance", "restart"]
 

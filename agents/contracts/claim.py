@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from agents.contracts.base import Confidence, Frozen, Text
+from agents.contracts.frozen import Confidence, Frozen, Text
 
 Verdict = Literal["supported", "qualified", "contested", "refuted", "insufficient", "not_checked"]
 Stance = Literal["supports", "qualifies", "contradicts", "unrelated"]

@@ -2,8 +2,8 @@
 
 from pydantic import Field, model_validator
 
-from agents.contracts.base import Frozen, Text, digest
 from agents.contracts.brief import Brief
+from agents.contracts.frozen import Frozen, Text, digest
 from agents.contracts.plan import Plan
 
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from agents.contracts.base import Confidence, Frozen, Judged, Text
+from agents.contracts.frozen import Confidence, Frozen, Judged, Text
 
 InsightTrigger = Literal["low_confidence", "stated_limitation", "contradiction", "discovery_intense"]
 """The only reasons for which an extractor may add insights (specification, section 7)."""

@@ -5,10 +5,10 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from agents.contracts.base import Frozen, QueryType, Text
-from agents.contracts.decision import RetryEntry, RoundRecord, SkippedTopic
 from agents.contracts.fact import Fact
-from agents.contracts.scout import Shortlist
+from agents.contracts.frozen import Frozen, QueryType, Text
+from agents.contracts.loop_decision import RetryEntry, RoundRecord, SkippedTopic
+from agents.contracts.shortlist import Shortlist
 from agents.contracts.source import RejectedSource, SourceCard
 
 NodeStatus = Literal["done", "partial", "failed", "stopped", "empty"]

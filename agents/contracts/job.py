@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from agents.contracts.base import Frozen, Text
 from agents.contracts.contract import Contract
+from agents.contracts.frozen import Frozen, Text
 from agents.contracts.report import ReportDocument
 
 JobStatus = Literal["queued", "running", "blocked", "done", "failed", "cancelled"]

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from agents.contracts.base import Frozen
+from agents.contracts.frozen import Frozen
 
 
 class Pace(Frozen):

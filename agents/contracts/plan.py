@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from agents.contracts.base import MAX_EXECUTOR_DEPTH, Confidence, Frozen, Text
+from agents.contracts.frozen import MAX_EXECUTOR_DEPTH, Confidence, Frozen, Text
 from agents.contracts.source import CorpusSurvey
 
 Priority = Literal["low", "normal", "high"]

@@ -4,12 +4,12 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from agents.contracts.base import Frozen, QueryType, Text
 from agents.contracts.change import ChangeKind
 from agents.contracts.claim import Claim
 from agents.contracts.contract import Forecast
-from agents.contracts.decision import LoopDecision, RetryEntry, SkippedTopic
 from agents.contracts.finding import NodeStatus, Problem
+from agents.contracts.frozen import Frozen, QueryType, Text
+from agents.contracts.loop_decision import LoopDecision, RetryEntry, SkippedTopic
 from agents.contracts.source import RejectedSource, SourceKind
 
 Grade = Literal["complete", "partial", "nothing_found"]

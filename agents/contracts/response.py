@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from agents.contracts.base import Confidence, Frozen, QueryType, Text, Tier
 from agents.contracts.finding import Problem
+from agents.contracts.frozen import Confidence, Frozen, QueryType, Text, Tier
 from agents.contracts.report import Grade
 from agents.contracts.source import CorpusSurvey, SourceKind
 

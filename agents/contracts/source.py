@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from agents.contracts.base import Frozen, Text, digest
+from agents.contracts.frozen import Frozen, Text, digest
 
 SourceKind = Literal["web", "library", "upload", "sample"]
 """Where a document came from; `sample` marks the invented documents that ship with the program."""

@@ -10,12 +10,12 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from agents.contracts.report import ReportDocument
-from agents.errors import BadRequest, DossierError
+from agents.core.errors import BadRequest, DossierError
+from agents.core.events import SourceRead
+from agents.core.settings import Settings
 from agents.evaluation.rows import Row, load
 from agents.evaluation.variant import Variant
-from agents.events import SourceRead
-from agents.research.scoping import Scope
-from agents.settings import Settings
+from agents.research.scoping.turn import Scope
 from agents.team import Team, open_team
 
 AT_ONCE = 4

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.errors import BadRequest
+from agents.core.errors import BadRequest
 
 Row = dict[str, Any]
 """One line of a data file, or one row of a result: JSON, whatever the set holds."""

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from agents.contracts.base import Mode
 from agents.contracts.fact import Fact
+from agents.contracts.frozen import Mode
 from agents.contracts.report import ReportSentence
 from agents.contracts.source import SourceCard
-from agents.contracts.truth import SentenceCheck
-from agents.errors import BadRequest
-from agents.jobs.port import Ctx
-from agents.research import truthful
-from agents.research.desk import Desk
+from agents.contracts.verification import SentenceCheck
+from agents.core.errors import BadRequest
+from agents.core.port import Ctx
+from agents.core.settings import Settings
+from agents.research.run_context import Desk
+from agents.research.writing import truthful
 from agents.search import index
 from agents.search.index import Found, Passage
-from agents.settings import Settings
 
 PARTS = ("challenge", "verification", "novelty", "rerank", "meaning")
 """What `--without` can name."""

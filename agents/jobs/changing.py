@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable
 
-from agents.budget import synthesis_reserve_s
 from agents.contracts.brief import Brief
 from agents.contracts.change import Change, Narrowing, Wish, place
 from agents.contracts.job import Stage
-from agents.errors import BadRequest, BudgetExceeded
-from agents.events import JobChanged, NodeChanged, NodeState, Noted, Numbered, SearchDone
-from agents.jobs.running import Run
-from agents.jobs.steering import bound_by, together
-from agents.research.retries import MAX_ATTEMPTS, TAG
+from agents.core.budget import synthesis_reserve_s
+from agents.core.errors import BadRequest, BudgetExceeded
+from agents.core.events import JobChanged, NodeChanged, NodeState, Noted, Numbered, SearchDone
+from agents.jobs.run_state import Run
+from agents.research.loop.retry_tracking import MAX_ATTEMPTS, TAG
+from agents.research.steering import bound_by, together
 
 CHANGE, GUIDANCE = "change", "guidance"
 """Tags of the events that record a change of a contract after its authorization, and what the user asked to heed."""

@@ -11,7 +11,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from agents.errors import ConfigError
+from agents.core.errors import ConfigError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_MS = 10_000

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from agents.budget import Budget, Deadline, least
-from agents.jobs.steering import Steering
+from agents.core.budget import Budget, Deadline, least
+from agents.research.steering import Steering
 
 
 class Timed(Protocol):

@@ -30,9 +30,10 @@ from dbos import (
 from dbos import error as engine_error
 from sqlalchemy.exc import SQLAlchemyError
 
-from agents.budget import Budget, Limits
-from agents.contracts.base import Frozen
-from agents.errors import ConfigError, DossierError, StepFailed
+from agents.contracts.frozen import Frozen
+from agents.core.budget import Budget, Limits
+from agents.core.errors import ConfigError, DossierError, StepFailed
+from agents.core.port import M, Pool
 from agents.jobs.database import plain_url
 from agents.jobs.enginefile import engine_file, no_cancelling
 from agents.jobs.filelock import locked
@@ -46,11 +47,10 @@ from agents.jobs.live import (
     asked_for,
     workflow_id,
 )
-from agents.jobs.port import M, Pool
 from agents.jobs.records import BranchDropped, Reached, StepRecord, stopped_record
-from agents.jobs.running import PortCtx
+from agents.jobs.run_state import PortCtx
 from agents.jobs.siblings import side_by_side
-from agents.jobs.steering import DROPPED, Said
+from agents.research.steering import DROPPED, Said
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ ENGINE_ERRORS = (engine_error.DBOSException, SQLAlchemyError)
 
 
 class DurableCtx(PortCtx):
-    """`Ctx` on the engine (see `agents.jobs.port`)."""
+    """`Ctx` on the engine (see `agents.core.port`)."""
 
     run: DurableRun
 

@@ -4,7 +4,7 @@ import fcntl
 from pathlib import Path
 from typing import IO
 
-from agents.errors import ConfigError
+from agents.core.errors import ConfigError
 
 
 class InUse(ConfigError):

@@ -12,10 +12,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from agents.events import Charged, JobChanged, Numbered
-from agents.jobs import tables
+from agents.core.events import Charged, JobChanged, Numbered
+from agents.jobs import schema as tables
+from agents.jobs.blob_store import hashes_in
 from agents.jobs.records import StepRecord
-from agents.jobs.shelf import hashes_in
 from agents.jobs.store import EVENTS, Store, insert_all, now
 
 log = logging.getLogger(__name__)

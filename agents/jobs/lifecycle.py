@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 
 from agents.contracts.change import Change, Wish
 from agents.contracts.job import OVER, BlockedReason, JobStatus
-from agents.errors import BadRequest, DossierError, ModelError
-from agents.events import JobChanged
+from agents.core.errors import BadRequest, DossierError, ModelError
+from agents.core.events import JobChanged
 from agents.jobs import retention
 from agents.jobs.durable import CODE_VERSION
-from agents.jobs.kept import OPEN, Held, KeptJobs
 from agents.jobs.live import DurableRun
+from agents.jobs.persisted import OPEN, Held, KeptJobs
 from agents.jobs.service import Job
 from agents.jobs.store import StoredJob, WholeJob, Wishes
 

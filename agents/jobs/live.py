@@ -9,14 +9,14 @@ from typing import Any
 
 from pydantic import ConfigDict
 
-from agents.budget import Budget, Limits, Usage
-from agents.contracts.base import Frozen, digest
-from agents.errors import ModelError
-from agents.events import Event, JobChanged, NodeChanged, Numbered
+from agents.contracts.frozen import Frozen, digest
+from agents.core.budget import Budget, Limits, Usage
+from agents.core.errors import ModelError
+from agents.core.events import Event, JobChanged, NodeChanged, Numbered
+from agents.core.port import Pool
 from agents.jobs.journal import Journal
-from agents.jobs.port import Pool
 from agents.jobs.records import Reached, StepRecord
-from agents.jobs.running import Run
+from agents.jobs.run_state import Run
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import TypedDict
 
 from agents.contracts.job import Stage
-from agents.events import JobChanged, Noted, Numbered
+from agents.core.events import JobChanged, Noted, Numbered
 
 PLANNER_WINDOW_S = 120.0
 """Seconds that a job's planner is waited for, where the settings say nothing else."""

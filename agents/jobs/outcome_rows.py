@@ -5,9 +5,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from agents.contracts.outcome import Outcome
 from agents.contracts.report import ReportDocument
-from agents.jobs import tables
+from agents.contracts.result import Outcome
+from agents.jobs import schema as tables
 
 
 def rows_of(

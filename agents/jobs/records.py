@@ -2,9 +2,9 @@
 
 from pydantic import ConfigDict
 
-from agents.contracts.base import Frozen
-from agents.errors import StepFailed
-from agents.jobs.steering import DROPPED, STOPPED, Said
+from agents.contracts.frozen import Frozen
+from agents.core.errors import StepFailed
+from agents.research.steering import DROPPED, STOPPED, Said
 
 
 class StepRecord(Frozen):

@@ -7,8 +7,8 @@ from datetime import timedelta
 import sqlalchemy as sa
 
 from agents.contracts.job import OVER
-from agents.jobs import tables
-from agents.jobs.shelf import Shelf
+from agents.jobs import schema as tables
+from agents.jobs.blob_store import Shelf
 from agents.jobs.store import Store, now
 
 log = logging.getLogger(__name__)

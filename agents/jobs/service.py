@@ -8,21 +8,21 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from agents.budget import Budget, Limits
 from agents.contracts.change import Change, Narrowing, Wish
 from agents.contracts.job import OVER, BlockedReason, JobRecord, JobStatus, Stage
-from agents.contracts.outcome import Commission, Outcome
 from agents.contracts.report import Actual, ReportDocument, StandIn
-from agents.errors import DossierError
-from agents.events import JobChanged, Numbered, PageCount, ReportWritten, RoleAsked
+from agents.contracts.result import Commission, Outcome
+from agents.core.budget import Budget, Limits
+from agents.core.call_limits import ProcessLimits
+from agents.core.errors import DossierError
+from agents.core.events import JobChanged, Numbered, PageCount, ReportWritten, RoleAsked
+from agents.core.port import Handlers
+from agents.core.trace_context import Place, at
+from agents.jobs.blob_store import Shelf
 from agents.jobs.changing import allowed, applied
-from agents.jobs.limits import ProcessLimits
-from agents.jobs.memory import JobRun
-from agents.jobs.port import Handlers
-from agents.jobs.running import Clock, Run
-from agents.jobs.shelf import Shelf
-from agents.jobs.steering import Steering
-from agents.place import Place, at
+from agents.jobs.memory_port import JobRun
+from agents.jobs.run_state import Clock, Run
+from agents.research.steering import Steering
 
 log = logging.getLogger(__name__)
 

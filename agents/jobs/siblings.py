@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Sequence
 
-from agents.errors import StepFailed
-from agents.jobs.port import M
+from agents.core.errors import StepFailed
+from agents.core.port import M
 
 
 async def side_by_side(branches: Sequence[Awaitable[M | StepFailed]]) -> list[M | StepFailed]:

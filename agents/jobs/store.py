@@ -9,17 +9,17 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from agents.budget import Limits
-from agents.contracts.base import Frozen
 from agents.contracts.change import Change, Narrowing
+from agents.contracts.frozen import Frozen
 from agents.contracts.job import OVER, BlockedReason, JobStatus, Stage
-from agents.contracts.outcome import Commission
 from agents.contracts.report import Grade, ReportDocument
-from agents.events import Numbered
-from agents.jobs import tables
+from agents.contracts.result import Commission
+from agents.core.budget import Limits
+from agents.core.events import Numbered
+from agents.jobs import schema as tables
 from agents.jobs.database import Database
 from agents.jobs.records import StepRecord
-from agents.jobs.steering import Steering
+from agents.research.steering import Steering
 
 Row = Mapping[str, Any]
 

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agents.contracts.base import Frozen
-from agents.jobs.port import Pool
-from agents.place import Place, here
+from agents.contracts.frozen import Frozen
+from agents.core.port import Pool
+from agents.core.trace_context import Place, here
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from agents.errors import ModelError, ModelFault
-from agents.llm.base import Model, OnText, Reply, Request
+from agents.core.errors import ModelError, ModelFault
+from agents.core.model import Model, OnText, Reply, Request
 
 REST_S: dict[ModelFault, float] = {
     "key": 600.0,

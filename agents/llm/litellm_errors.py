@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
-from agents.errors import ModelError, ModelFault
+from agents.core.errors import ModelError, ModelFault
 
 FAULTS: dict[str, ModelFault] = {
     "APIConnectionError": "connection",

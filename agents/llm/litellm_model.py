@@ -16,9 +16,11 @@ from typing import Any
 from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
-from agents.budget import Usage
-from agents.errors import ModelError, ModelFault
-from agents.llm.base import FinishReason, OnText, Reply, Request, estimated_tokens
+from agents.core.budget import Usage
+from agents.core.errors import ModelError, ModelFault
+from agents.core.model import FinishReason, OnText, Reply, Request, estimated_tokens
+from agents.core.settings import has_key
+from agents.core.trace_context import here
 from agents.llm.litellm_errors import (
     Failed,
     ResponseForm,
@@ -32,8 +34,6 @@ from agents.llm.litellm_errors import (
 from agents.llm.pacing import Gate, HeldBack, Turn
 from agents.llm.streaming import FIELD, ReplyStream
 from agents.llm.wire import messages_for, response_format
-from agents.place import here
-from agents.settings import has_key
 
 ATTEMPTS = 3
 """Requests for one reply, at most, when the provider fails (specification, section 11)."""

@@ -7,7 +7,7 @@ be thoughts without their opening tag, and waits for `finish`.
 import re
 from typing import Literal
 
-from agents.llm.thoughts import OPENING, closing_tag, drop_thoughts
+from agents.core.thoughts import OPENING, closing_tag, drop_thoughts
 
 FIELD = "reply"
 

@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from agents.contracts.base import Frozen
-from agents.llm.base import Request
+from agents.contracts.frozen import Frozen
+from agents.core.model import Request
 from agents.llm.litellm_errors import Ways
 
 _BOUNDS = frozenset(

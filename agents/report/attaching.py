@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from agents.report.sentences import sentences
+from agents.report.report_sentences import sentences
 
 _MARKED = re.compile(r"\s*[\"'”’»)]*\s*\[[fF]\d")
 _WORDS = re.compile(r"\w+")

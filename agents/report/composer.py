@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterable, Iterator
 
 from agents.contracts.report import ReportSentence, SentenceVerdict
-from agents.contracts.truth import SentenceCheck
+from agents.contracts.verification import SentenceCheck
 from agents.report.blocks import Block, Heading, Listing, Paragraph, Quotation, Table, Verbatim, parse, render
 from agents.report.escaping import escape_text
 from agents.report.inline import mended_line
 from agents.report.mending import mend
-from agents.report.names import states_no_fact
 from agents.report.numbering import Numbering
-from agents.report.sentences import Placed, placed
+from agents.report.person_names import states_no_fact
+from agents.report.report_sentences import Placed, placed
 
 MAX_LEVEL = 5
 UNVERIFIED = " `#UNVERIFIED`"

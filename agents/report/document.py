@@ -4,15 +4,14 @@ from collections.abc import Iterable, Iterator
 
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, cited_facts
-from agents.contracts.outcome import Outcome
 from agents.contracts.report import Actual, BoundContract, Grade, NodeRow, ReportDocument
+from agents.contracts.result import Outcome
 from agents.contracts.source import RejectedSource, SourceCard
 from agents.report.blocks import Block, Heading, Listing, Paragraph, parse, render
-from agents.report.changes import ended_note, reported
-from agents.report.claims import claims_table, truth_lines, truth_reasons, unverified
+from agents.report.claim_rows import claims_table, truth_lines, truth_reasons, unverified
 from agents.report.composer import Composer, heading_text
 from agents.report.escaping import escape_text, plain_text
-from agents.report.markdown import references_markdown
+from agents.report.markdown_render import references_markdown
 from agents.report.methodology import (
     LIMITS,
     all_searches,
@@ -23,9 +22,10 @@ from agents.report.methodology import (
     source_lines,
 )
 from agents.report.numbering import Numbering
-from agents.report.sentences import placed
-from agents.report.state import phase_state, rounds_log
-from agents.report.wording import Wording, wording
+from agents.report.phase_state import phase_state, rounds_log
+from agents.report.report_sentences import placed
+from agents.report.run_changes import ended_note, reported
+from agents.report.texts import Wording, wording
 
 MAX_SUMMARY = 5
 """Sentences of a summary that code puts together, at most."""

@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection
 
 from agents.contracts.finding import FACT_MARK
 from agents.report import maths
+from agents.report.citation_marks import PLACEHOLDER, URL, canonical_key, find_marks, trimmed_url
 from agents.report.escaping import cleaned, is_safe, link_target
-from agents.report.marks import PLACEHOLDER, URL, canonical_key, find_marks, trimmed_url
 
 # Private-use characters stand for what is finished; `cleaned` takes them out of every text first.
 _KEPT = re.compile("\ue000(\\d+)\ue001")

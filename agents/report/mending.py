@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from agents.report.blocks import Block, Heading, Listing, Paragraph, Quotation, Table, Verbatim, parse, render
+from agents.report.citation_marks import canonical_key
 from agents.report.inline import mended_line
-from agents.report.marks import canonical_key
-from agents.report.names import is_reference_heading
-from agents.report.sentences import capped, placed
+from agents.report.person_names import is_reference_heading
+from agents.report.report_sentences import capped, placed
 
 MAX_LEVEL = 6
 _PASSES = 6  # one pass may uncover what the next one mends; text that takes more is machine-made

@@ -6,13 +6,13 @@ from urllib.parse import unquote
 
 from agents.contracts.contract import Forecast, ForecastLine
 from agents.contracts.finding import Finding, SearchRecord
-from agents.contracts.outcome import Outcome
 from agents.contracts.report import Actual, Methodology, Tag
+from agents.contracts.result import Outcome
 from agents.contracts.source import RejectedSource, SourceCard
 from agents.report.blocks import Block, Listing, Paragraph, Table
-from agents.report.changes import change_lines, reported
 from agents.report.escaping import escape_text, link
-from agents.report.wording import Wording
+from agents.report.run_changes import change_lines, reported
+from agents.report.texts import Wording
 
 LIMITS = frozenset({"#TIME_LIMIT", "#ITERATION_LIMIT", "#TOKEN_LIMIT"})
 """Tags of a run that stopped at a cap."""

@@ -6,7 +6,7 @@ from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
 from agents.contracts.report import Quote, Reference
 from agents.contracts.source import SourceCard
-from agents.report.sentences import capped
+from agents.report.report_sentences import capped
 
 
 class Numbering:

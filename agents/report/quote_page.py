@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from agents.report.escaping import is_safe
-from agents.report.html import POLICY
+from agents.report.html_export import POLICY
 from agents.report.style import STYLE
-from agents.report.wording import direction, wording
+from agents.report.texts import direction, wording
 
 Span = tuple[int, int]
 """First character of a quote in the text, and one past its last."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agents.report.wording import base_language
+from agents.report.texts import base_language
 
 
 @dataclass(frozen=True)

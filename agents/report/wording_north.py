@@ -2,7 +2,7 @@
 
 # ruff: noqa: E501 - one sentence a line, as translators read it
 
-from agents.report.wording import Wording
+from agents.report.texts import Wording
 
 ENGLISH = Wording(
     language="en",

@@ -1,8 +1,8 @@
 """The challenger looks for what would show a claim to be wrong."""
 
-from agents.contracts.truth import Challenge, ChallengeInput
-from agents.role import Role
-from agents.text.years import Calendar
+from agents.contracts.verification import Challenge, ChallengeInput
+from agents.core.role import Role
+from agents.nlp.years import Calendar
 
 
 def only_given_years(given: ChallengeInput, challenge: Challenge) -> Challenge:

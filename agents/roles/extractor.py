@@ -1,7 +1,7 @@
 """The extractor reads one source for one leaf and points at the sentences that matter."""
 
 from agents.contracts.fact import Extraction, ExtractionInput
-from agents.role import Role
+from agents.core.role import Role
 
 EXTRACTOR = Role(
     name="extractor",

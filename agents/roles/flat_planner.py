@@ -1,9 +1,9 @@
 """The flat planner turns the task of a `/run` into three to six queries side by side: one node, one phase."""
 
 from agents.contracts.response import FlatPlan, FlatPlanInput
-from agents.errors import Reject
-from agents.role import Role
-from agents.text.years import Calendar
+from agents.core.errors import Reject
+from agents.core.role import Role
+from agents.nlp.years import Calendar
 
 MIN_QUERIES, MAX_QUERIES = 3, 6
 """Queries of a flat plan (specification, section 4)."""

@@ -1,8 +1,8 @@
 """The judge reviews the whole: approve, or request changes. No other word is a verdict."""
 
-from agents.contracts.truth import JudgeInput, Judgement
-from agents.errors import Reject
-from agents.role import Role
+from agents.contracts.verification import JudgeInput, Judgement
+from agents.core.errors import Reject
+from agents.core.role import Role
 
 
 def changes_have_reasons(given: JudgeInput, judgement: Judgement) -> None:

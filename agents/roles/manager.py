@@ -1,8 +1,8 @@
 """The manager talks a broad question down to feasible queries, and is the only role that talks to the user."""
 
 from agents.contracts.brief import ScopingInput, ScopingTurn
-from agents.errors import Reject
-from agents.role import Role
+from agents.core.errors import Reject
+from agents.core.role import Role
 
 MAX_OPEN_QUESTIONS = 2
 """Questions to the user at a time (specification, section 3)."""

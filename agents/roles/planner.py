@@ -1,9 +1,9 @@
 """The planner turns a query into a research tree, one level at a time."""
 
 from agents.contracts.plan import PlanLevel, PlanningInput
-from agents.errors import Reject
-from agents.role import Role
-from agents.text.years import Calendar
+from agents.core.errors import Reject
+from agents.core.role import Role
+from agents.nlp.years import Calendar
 
 
 def within_the_depth(given: PlanningInput, level: PlanLevel) -> None:

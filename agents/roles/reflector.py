@@ -1,9 +1,9 @@
 """The reflector judges a round: is this enough, what is open, what to look for next. Code decides what follows from it."""
 
-from agents.contracts.decision import ReflectionInput, ReflectionResponse
-from agents.errors import Reject
-from agents.role import Role
-from agents.text.years import Calendar
+from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
+from agents.core.errors import Reject
+from agents.core.role import Role
+from agents.nlp.years import Calendar
 
 MAX_NEW_QUERIES = 8
 

@@ -1,8 +1,8 @@
 """The scout judges what a sweep found: whose word it is, what it is about, from where it looks. Code makes the list."""
 
-from agents.contracts.scout import ScoutInput, ScoutJudgement
-from agents.errors import Reject
-from agents.role import Role
+from agents.contracts.shortlist import ScoutInput, ScoutJudgement
+from agents.core.errors import Reject
+from agents.core.role import Role
 
 
 def judges_what_it_was_shown(given: ScoutInput, judgement: ScoutJudgement) -> None:

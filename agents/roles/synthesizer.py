@@ -3,9 +3,9 @@
 import re
 
 from agents.contracts.finding import Frame, FrameInput, LeadInput, NumberedFact, Section, SectionInput
-from agents.errors import Reject
+from agents.core.errors import Reject
+from agents.core.role import Role
 from agents.report.attaching import attach
-from agents.role import Role
 
 MARK = re.compile(r"\[[fF](\d+)\]")
 """How a writer cites: the number of a fact."""

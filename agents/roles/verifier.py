@@ -1,7 +1,7 @@
 """The verifier holds words against words: a fact against a claim, a sentence against its quotes."""
 
-from agents.contracts.truth import StanceInput, Stances, Verified, VerifyInput
-from agents.role import Role
+from agents.contracts.verification import StanceInput, Stances, Verified, VerifyInput
+from agents.core.role import Role
 
 STANCE_JUDGE = Role(
     name="verifier", prompt="verifier_stance", takes=StanceInput, gives=Stances, max_output_tokens=1200, listed="rows"

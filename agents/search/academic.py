@@ -11,14 +11,14 @@ from aiolimiter import AsyncLimiter
 from pydantic import SecretStr
 
 from agents.contracts.source import SearchQuery
+from agents.nlp.tokens import language_of
 from agents.search import academic_parsers as parsers
-from agents.search.enforcing import whole_day
 from agents.search.pages import KeptPages
 from agents.search.provider import Found
+from agents.search.query_text import Asked, keywords
+from agents.search.request_retry import CALL_S, Patience
 from agents.search.rest import RestProvider
-from agents.search.retrying import CALL_S, Patience
-from agents.search.wording import Asked, keywords
-from agents.text.words import language_of
+from agents.search.scope_filter import whole_day
 
 MOST_RESULTS = 25
 TURN_S = 60.0

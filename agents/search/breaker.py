@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
-from agents.search.outcomes import FailKind
+from agents.search.search_errors import FailKind
 
 IN_A_ROW = 3
 """Failures in a row that open it."""

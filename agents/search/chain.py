@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from agents.contracts.base import Frozen, Text
+from agents.contracts.frozen import Frozen, Text
 from agents.contracts.source import CorpusSurvey, Hit, Place, RejectedSource, SearchQuery, SearchResult, Source
-from agents.errors import SearchError, SourceError
-from agents.search.base import Searcher
+from agents.core.errors import SearchError, SourceError
 from agents.search.breaker import Breaker
 from agents.search.crawling import crawled
-from agents.search.outcomes import Attempt, NoneAnswered, SearchFailed
 from agents.search.pages import Pages
-from agents.search.retrying import ATTEMPTS
-from agents.web.addresses import canonical
+from agents.search.request_retry import ATTEMPTS
+from agents.search.search_errors import Attempt, NoneAnswered, SearchFailed
+from agents.search.searcher import Searcher
+from agents.web.url_key import canonical
 
 LIBRARY = "library:"
 """How addresses of the user's own documents begin."""

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from agents.contracts.source import Hit, Source
-from agents.search.outcomes import SearchFailed
 from agents.search.pages import Pages
-from agents.web.addresses import canonical
+from agents.search.search_errors import SearchFailed
+from agents.web.url_key import canonical
 
 SNIPPET = 300
 """Characters of a crawled page that stand for it in a list."""

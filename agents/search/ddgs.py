@@ -8,8 +8,8 @@ from typing import Any
 
 from agents.search.pages import KeptPages
 from agents.search.provider import Found, Provider, dicts
-from agents.search.retrying import Patience
-from agents.search.wording import Asked
+from agents.search.query_text import Asked
+from agents.search.request_retry import Patience
 
 ENGINES = "duckduckgo,brave,mojeek,startpage"
 """Named one by one: left to itself the package asks encyclopedias first."""

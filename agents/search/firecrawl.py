@@ -9,16 +9,16 @@ import httpx2
 from pydantic import SecretStr
 
 from agents.contracts.source import SearchQuery, Source
-from agents.errors import SourceError
-from agents.search.enforcing import bare_domain
+from agents.core.errors import SourceError
+from agents.nlp.normalize import seen, unruffled
 from agents.search.library import now
-from agents.search.outcomes import SearchFailed
 from agents.search.pages import MAX_TEXT, KeptPages, page_source, refusal_of
 from agents.search.provider import Found, day, dicts, rows_of, web_address, words
+from agents.search.query_text import Asked
+from agents.search.request_retry import ATTEMPTS, Patience
 from agents.search.rest import RestProvider, http_client
-from agents.search.retrying import ATTEMPTS, Patience
-from agents.search.wording import Asked
-from agents.text.visible import seen, unruffled
+from agents.search.scope_filter import bare_domain
+from agents.search.search_errors import SearchFailed
 
 BASE = "https://api.firecrawl.dev"
 MAX_RESULTS = 50

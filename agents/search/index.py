@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agents.contracts.base import digest
-from agents.errors import ConfigError
-from agents.memory.meaning import closeness, direction
-from agents.search.telling import Phrase, phrases
-from agents.text.sentences import spans
-from agents.text.shingles import copies, fingerprint, is_about_the_same, shingles
-from agents.text.words import content_words, segmented
+from agents.contracts.frozen import digest
+from agents.core.errors import ConfigError
+from agents.nlp.embeddings import closeness, direction
+from agents.nlp.near_duplicates import copies, fingerprint, is_about_the_same, shingles
+from agents.nlp.sentence_split import spans
+from agents.nlp.tokens import content_words, segmented
+from agents.search.telling_terms import Phrase, phrases
 
 APPLICATION = 0x446F7369
 """Written into the file, so that a database of something else is never taken for an index."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
-from agents.contracts.base import digest
+from agents.contracts.frozen import digest
 from agents.contracts.source import (
     CorpusSurvey,
     Hit,
@@ -22,16 +22,16 @@ from agents.contracts.source import (
     Source,
     SourceKind,
 )
-from agents.errors import ConfigError, SearchError, SourceError
+from agents.core.errors import ConfigError, SearchError, SourceError
+from agents.nlp.normalize import one_line, seen, unruffled
+from agents.nlp.tokens import language_of
 from agents.search import office
-from agents.search.base import LIBRARY_NAME
 from agents.search.index import Entry, Index
+from agents.search.searcher import LIBRARY_NAME
 from agents.search.surveying import survey_of
-from agents.text.visible import one_line, seen, unruffled
-from agents.text.words import language_of
 from agents.web.decoding import decode
-from agents.web.html import MAX_NAME, Page, read_html
-from agents.web.markdown import read_markdown
+from agents.web.html_text import MAX_NAME, Page, read_html
+from agents.web.markdown_text import read_markdown
 
 MAX_BYTES = 10_000_000
 """Larger text files are skipped and named; PDF and Word files have a bound of their own."""

@@ -8,10 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from agents.errors import SourceError
-from agents.web.document import Document
-from agents.web.docx import is_zip
-from agents.web.pdf import is_pdf
+from agents.core.errors import SourceError
+from agents.web.docx_text import is_zip
+from agents.web.parsed_document import Document
+from agents.web.pdf_text import is_pdf
 from agents.web.reader import read_document
 from agents.web.workshop import AT_ONCE
 

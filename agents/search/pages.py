@@ -8,15 +8,15 @@ from html import escape
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from agents.contracts.base import digest
+from agents.contracts.frozen import digest
 from agents.contracts.source import Source
+from agents.nlp.normalize import one_line, seen, unruffled
+from agents.nlp.tokens import language_of
 from agents.search.library import now
-from agents.text.visible import one_line, seen, unruffled
-from agents.text.words import language_of
-from agents.web.addresses import canonical, display, identity
 from agents.web.fetching import Fetcher
 from agents.web.links import Links
 from agents.web.reader import read_page
+from agents.web.url_key import canonical, display, identity
 from agents.web.walls import refusal
 
 MAX_TEXT = 2_000_000

@@ -10,14 +10,14 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from agents.contracts.source import Hit, SearchQuery, SearchResult, Source
-from agents.search.enforcing import enforced
-from agents.search.outcomes import SearchFailed, refused
+from agents.nlp.normalize import one_line
 from agents.search.pages import KeptPages
-from agents.search.retrying import ATTEMPTS, Patience
-from agents.search.wording import MAX_QUERY, Asked, prepared
-from agents.text.visible import one_line
-from agents.web.addresses import canonical, display, link
-from agents.web.markdown import iso_date
+from agents.search.query_text import MAX_QUERY, Asked, prepared
+from agents.search.request_retry import ATTEMPTS, Patience
+from agents.search.scope_filter import enforced
+from agents.search.search_errors import SearchFailed, refused
+from agents.web.markdown_text import iso_date
+from agents.web.url_key import canonical, display, link
 
 MAX_SNIPPET = 1_000
 MAX_TITLE = 300

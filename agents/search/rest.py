@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx2
 
-from agents.search.outcomes import FailKind
 from agents.search.provider import Provider
+from agents.search.search_errors import FailKind
 
 MAX_BYTES = 20 * 2**20
 """A longer answer of a search service is none."""

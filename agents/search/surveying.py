@@ -4,7 +4,7 @@ from collections import Counter
 
 from agents.contracts.source import CorpusSurvey, DocumentNote
 from agents.search.index import Index, Noted
-from agents.search.telling import telling, widespread
+from agents.search.telling_terms import telling, widespread
 
 _DOCUMENT_THEMES = 6
 _CORPUS_THEMES = 20

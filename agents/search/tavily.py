@@ -14,11 +14,11 @@ from tavily import AsyncTavilyClient  # type: ignore[import-untyped]
 from tavily import errors as tavily_errors
 
 from agents.contracts.source import SearchQuery
-from agents.search.enforcing import bare_domain, whole_day
 from agents.search.pages import KeptPages
 from agents.search.provider import Found, Provider, dicts, rows_of
-from agents.search.retrying import Patience
-from agents.search.wording import Asked
+from agents.search.query_text import Asked
+from agents.search.request_retry import Patience
+from agents.search.scope_filter import bare_domain, whole_day
 
 BASE = "https://api.tavily.com"
 MAX_RESULTS = 20

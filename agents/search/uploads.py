@@ -9,8 +9,8 @@ from hashlib import sha256
 from urllib.parse import quote
 
 from agents.contracts.source import OwnFile, Source, SourceCard
-from agents.errors import SourceError
-from agents.search.base import Texts
+from agents.core.errors import SourceError
+from agents.search.searcher import Texts
 from agents.web.reader import read_document
 
 MAX_BYTES = 25_000_000

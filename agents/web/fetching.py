@@ -20,7 +20,7 @@ import httpcore2
 import httpx2
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 
-from agents.errors import SourceError
+from agents.core.errors import SourceError
 from agents.web.courtesy import Courtesy
 from agents.web.guard import AllowedHosts, Blocked, Guard, GuardedTransport, Resolver, system_resolver
 from agents.web.robots import MAX_BYTES as ROBOTS_BYTES

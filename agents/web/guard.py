@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 import httpcore2
 import httpx2
 
-from agents.errors import ConfigError
+from agents.core.errors import ConfigError
 
 PORTS = frozenset({80, 443, 8080, 8443})
 """Where web pages are served; other ports belong to other services."""

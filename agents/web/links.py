@@ -2,8 +2,8 @@
 
 from lxml import html
 
-from agents.text.visible import one_line
-from agents.web.addresses import canonical, link, same_site, worth_following
+from agents.nlp.normalize import one_line
+from agents.web.url_key import canonical, link, same_site, worth_following
 
 MOST = 60
 """Links of one page that are kept, in the order of the page."""

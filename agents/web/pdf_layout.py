@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from statistics import median
 
-from agents.text.words import UNSPACED
+from agents.nlp.tokens import UNSPACED
 
 _MIN_ROWS = 4  # rows with text on both sides of a gap, from which it parts columns
 _MIN_WORDS = 4  # words in the middling row of a column; cells of tables have fewer

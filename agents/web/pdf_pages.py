@@ -10,7 +10,7 @@ from typing import Literal
 import pypdfium2  # type: ignore[import-untyped]
 import pypdfium2.raw as raw  # type: ignore[import-untyped]
 
-from agents.text.visible import one_line, visible
+from agents.nlp.normalize import one_line, visible
 from agents.web.pdf_layout import Flow, Line, Word, lines_of, without_heads
 
 MAX_PAGES = 1_000

@@ -10,17 +10,17 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from lxml import etree
 
-from agents.errors import SourceError
-from agents.text.visible import collapsed, one_line, seen, unruffled
-from agents.text.words import language_of
-from agents.web.addresses import link
+from agents.core.errors import SourceError
+from agents.nlp.normalize import collapsed, one_line, seen, unruffled
+from agents.nlp.tokens import language_of
 from agents.web.decoding import decode
-from agents.web.document import Document
-from agents.web.docx import is_zip, read_docx
+from agents.web.docx_text import is_zip, read_docx
 from agents.web.fetching import Fetched, Fetcher
-from agents.web.html import MAX_NAME, Page, read_html
-from agents.web.markdown import read_markdown
-from agents.web.pdf import is_pdf, read_pdf
+from agents.web.html_text import MAX_NAME, Page, read_html
+from agents.web.markdown_text import read_markdown
+from agents.web.parsed_document import Document
+from agents.web.pdf_text import is_pdf, read_pdf
+from agents.web.url_key import link
 from agents.web.walls import EMPTY, wall_of, without_demands
 from agents.web.workshop import Ended, Workshop
 

@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from agents.errors import SourceError
+from agents.core.errors import SourceError
 from agents.web.reader import BROKEN, Elsewhere, read_here
 from agents.web.workshop import receive, send
 

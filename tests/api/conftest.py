@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from agents.jobs.shelf import Shelf
-from agents.prompts import load as load_prompts
-from agents.settings import Settings
+from agents.core.prompts import load as load_prompts
+from agents.core.settings import Settings
+from agents.jobs.blob_store import Shelf
 from tests.chat import conftest as chat_conftest  # noqa: F401 - sets what Chainlit reads while it is imported
 from tests.flat import FLAT, NAMES, TASK, TOO_BROAD, FlatWorker, Gate, scripted
 from tests.scripts import world
@@ -41,8 +41,8 @@ def prompts():
 @pytest.fixture
 async def put(server_app, tmp_path, prompts):
     """Put a team behind the routes for one test."""
+    from agents.api.app_state import Site
     from agents.api.ledger import Ledger
-    from agents.api.site import Site
     from agents.team import ROLES, Team
 
     before, teams = server_app.state.dossier_site, []

@@ -13,7 +13,7 @@ from werkzeug import Response
 from agents.contracts.finding import Section
 from agents.contracts.job import JobStatus, Stage
 from agents.search.chain import Chain
-from agents.search.retrying import Patience
+from agents.search.request_retry import Patience
 from agents.search.tavily import Tavily
 from tests.api.conftest import TASK, FlatWorker, Gate, scripted
 

@@ -81,10 +81,10 @@ def holds(text, written):
 
 
 async def test_every_command_of_the_page_gives_what_stands_below_it(put, http, tmp_path):
-    from agents.jobs.rounds import DurableJobs
-    from agents.jobs.shelf import Shelf
-    from agents.jobs.where import Where
-    from agents.llm.offline import OfflineModel
+    from agents.jobs.blob_store import Shelf
+    from agents.jobs.maintenance import DurableJobs
+    from agents.jobs.store_config import Where
+    from agents.offline import OfflineModel
     from agents.search.library import Library
     from agents.sourcing import SAMPLE_LIBRARY
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from agents.contracts.brief import ScopingTurn
-from agents.errors import BadOutput, BadRequest, ModelError
-from agents.exports.forms import FORMS
-from agents.llm.scripted import ScriptedModel
+from agents.core.errors import BadOutput, BadRequest, ModelError
+from agents.llm.scripted_model import ScriptedModel
+from agents.report.formats import FORMS
 from tests.api.conftest import NAMES, TASK, FlatWorker, Gate, scripted
 from tests.scripts import QUERY
 

@@ -6,16 +6,16 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from agents.contracts.base import digest
-from agents.contracts.outcome import Commission, Request
+from agents.contracts.frozen import digest
 from agents.contracts.response import FlatPlanInput
+from agents.contracts.result import Commission, Request
+from agents.core.settings import Settings
+from agents.jobs.blob_store import Shelf
 from agents.jobs.database import Database, async_url
-from agents.jobs.rounds import DurableJobs
-from agents.jobs.shelf import Shelf
+from agents.jobs.maintenance import DurableJobs
 from agents.jobs.store import Spending, Store, StoredJob, now
-from agents.jobs.where import Where
+from agents.jobs.store_config import Where
 from agents.run_research import Wish
-from agents.settings import Settings
 from tests.api.conftest import TASK, FlatWorker, Gate, scripted
 from tests.scripts import BRIEF, world
 
@@ -25,8 +25,8 @@ KEY = {"Idempotency-Key": "order 17"}
 @pytest.fixture
 def kept(server_app, tmp_path, prompts):
     """A server whose jobs are kept; closed and opened again it is a restarted one."""
+    from agents.api.app_state import Site
     from agents.api.ledger import Ledger
-    from agents.api.site import Site
     from agents.team import ROLES, Team
 
     @asynccontextmanager

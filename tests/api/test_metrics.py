@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from agents.contracts.decision import ReflectionResponse
+from agents.contracts.loop_decision import ReflectionResponse
 from tests.api.conftest import FLAT, NAMES, TASK, FlatWorker, scripted
 from tests.scripts import world
 
@@ -46,9 +46,9 @@ async def test_failed_searches_are_counted(put, http):
 
 
 async def test_a_call_of_unknown_price_is_counted_as_such(put, http):
-    from agents.budget import Usage
-    from agents.llm.base import Reply
-    from agents.llm.scripted import ScriptedModel
+    from agents.core.budget import Usage
+    from agents.core.model import Reply
+    from agents.llm.scripted_model import ScriptedModel
 
     worker = FlatWorker()
 

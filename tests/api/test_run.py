@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from agents.contracts.decision import ReflectionResponse
+from agents.contracts.loop_decision import ReflectionResponse
 from agents.contracts.response import AgentResponse, FlatPlanInput
-from agents.errors import BadOutput, ModelError
-from agents.llm.scripted import ScriptedModel
-from agents.search.scripted import ScriptedSearcher
+from agents.core.errors import BadOutput, ModelError
+from agents.llm.scripted_model import ScriptedModel
+from agents.search.scripted_search import ScriptedSearcher
 from tests.api.conftest import FLAT, NAMES, TASK, TOO_BROAD, FlatWorker, Gate, events_of, scripted
 from tests.scripts import WORLD, world
 
@@ -214,7 +214,7 @@ async def test_a_wrong_key_is_said_and_not_stood_in_for(put, http):
 
 
 async def test_the_offline_engine_answers_a_run_too(put, http):
-    from agents.llm.offline import OfflineModel
+    from agents.offline import OfflineModel
 
     put(OfflineModel())
     told = await ask(http, task="How many passengers did the Orvane ferry carry in 2023?")
@@ -251,7 +251,7 @@ async def test_a_client_that_leaves_in_mid_stream_ends_the_run(put):
 async def test_a_run_that_nobody_waits_for_any_more_is_stopped(put):
     from types import SimpleNamespace
 
-    from agents.api.errors import ApiError
+    from agents.api.error_responses import ApiError
     from agents.api.run import attended
     from agents.run_research import Wish, begin, plan_run
 
@@ -344,6 +344,6 @@ async def test_a_search_that_fails_is_a_retryable_502(put, http):
 
 
 def test_errors_keep_their_kind():
-    from agents.api.errors import as_api_error
+    from agents.api.error_responses import as_api_error
 
     assert as_api_error(BadOutput("planner", reason="x", attempts=2)).status == 502

@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from agents.api.metrics import JsonLines
-from agents.errors import ConfigError
-from agents.place import NOWHERE, Place, at, here
-from agents.settings import Settings
-from agents.tracing import Tracing
+from agents.core.errors import ConfigError
+from agents.core.settings import Settings
+from agents.core.trace_context import NOWHERE, Place, at, here
+from agents.jobs.tracing import Tracing
 from tests.api.conftest import FLAT, NAMES, TASK, FlatWorker, scripted
 from tests.scripts import world
 
@@ -161,7 +161,7 @@ async def test_two_jobs_at_once_never_take_each_others_place(put, http):
             seen.append((here().job_id, here().node))
             return super().__call__(request)
 
-    from agents.llm.scripted import ScriptedModel
+    from agents.llm.scripted_model import ScriptedModel
 
     site = put(ScriptedModel(by_role=dict.fromkeys(NAMES, Looking())))
     answers = await asyncio.gather(*(http.post("/run", json={"task": TASK}) for _ in range(2)))

@@ -10,19 +10,19 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
 
+from agents.core.settings import load
 from agents.evaluation.corpus import over, researched
 from agents.evaluation.variant import Variant
+from agents.report.citation_marks import RegisteredSource, check_draft, merge_parts, parse_marks
 from agents.report.escaping import is_safe, link
-from agents.report.html import render_markdown
-from agents.report.marks import RegisteredSource, check_draft, merge_parts, parse_marks
+from agents.report.html_export import render_markdown
 from agents.report.mending import mend
-from agents.settings import load
-from agents.truth.confidence import count
-from agents.truth.domains import Witness, origins
-from agents.truth.quoting import find_quote
-from agents.truth.support import support
-from agents.web.addresses import identity, registrable_domain
-from agents.web.html import read_html
+from agents.verify.confidence import count
+from agents.verify.independence import Witness, origins
+from agents.verify.quoting import find_quote
+from agents.verify.support_check import support
+from agents.web.html_text import read_html
+from agents.web.url_key import identity, registrable_domain
 from tests.bench.cases_replying import rows
 
 EMPTY_HANDED = "How many passengers did the Orvane ferry carry in 2023?"

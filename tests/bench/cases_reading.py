@@ -7,10 +7,10 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from agents.errors import SourceError
+from agents.core.errors import SourceError
 from agents.web.decoding import decode
 from agents.web.guard import AllowedHosts, Blocked, Guard
-from agents.web.html import read_html
+from agents.web.html_text import read_html
 from agents.web.reader import read_here
 from agents.web.walls import wall_of
 

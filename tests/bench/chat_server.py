@@ -5,12 +5,12 @@ import os
 import time
 
 import agents.team
-from agents.api.server import serve
-from agents.contracts.outcome import Commission, Outcome
-from agents.events import NodeChanged
-from agents.jobs.port import Handler
-from agents.research.job import research_handler
-from agents.settings import load
+from agents.api.serve import serve
+from agents.contracts.result import Commission, Outcome
+from agents.core.events import NodeChanged
+from agents.core.port import Handler
+from agents.core.settings import load
+from agents.research.pipeline import research_handler
 
 NODES = int(os.environ.get("BENCH_NODES", "0"))
 EVENTS_A_SECOND = int(os.environ.get("BENCH_EVENTS", "20"))

@@ -60,9 +60,9 @@ def configure(url: str, faults: list[dict[str, Any]]) -> None:
 
 async def batch(folder: Path, documents: Path, minutes: float) -> list[tuple[float, dict[str, Any]]]:
     """Ten runs at once: seconds that each took, and its report."""
-    from agents.errors import DossierError
-    from agents.headless import research
-    from agents.settings import load
+    from agents.cli.headless import research
+    from agents.core.errors import DossierError
+    from agents.core.settings import load
 
     async def one(number: int) -> tuple[float, dict[str, Any]]:
         out = folder / f"{number}.json"

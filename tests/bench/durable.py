@@ -25,12 +25,12 @@ sys.path.insert(0, str(ROOT))
 
 import psycopg  # noqa: E402
 
-from agents.contracts.outcome import Commission  # noqa: E402
-from agents.jobs.rounds import DEAD_S  # noqa: E402
+from agents.contracts.result import Commission  # noqa: E402
+from agents.jobs.blob_store import Shelf  # noqa: E402
+from agents.jobs.maintenance import DEAD_S  # noqa: E402
 from agents.jobs.service import Jobs  # noqa: E402
-from agents.jobs.shelf import Shelf  # noqa: E402
-from agents.jobs.steering import Steering  # noqa: E402
 from agents.jobs.store import now  # noqa: E402
+from agents.research.steering import Steering  # noqa: E402
 from tests.jobs.conftest import Given, Word, bench_of, opened  # noqa: E402
 from tests.jobs.postgres import database as database_fixture  # noqa: E402
 from tests.jobs.postgres import server as server_fixture  # noqa: E402
@@ -101,7 +101,7 @@ async def overhead(url):
 
 async def events():
     """From `emit` to whoever follows."""
-    from agents.events import Noted
+    from agents.core.events import Noted
 
     late, told = [], {}
 
@@ -234,8 +234,8 @@ def fleet(url_of):
 
 async def listing():
     from agents.jobs.database import Database, async_url
+    from agents.jobs.schema import jobs
     from agents.jobs.store import Store, StoredJob
-    from agents.jobs.tables import jobs
 
     base = Database(async_url("", Path(tempfile.mkdtemp())))
     await base.open()

@@ -12,11 +12,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from agents.contracts.base import Frozen  # noqa: E402 - runs from a checkout
-from agents.llm.base import Request  # noqa: E402
-from agents.llm.scripted import ScriptedModel  # noqa: E402
-from agents.research.novelty import novelty  # noqa: E402
-from agents.research.topics import Topics, compare  # noqa: E402
+from agents.contracts.frozen import Frozen  # noqa: E402 - runs from a checkout
+from agents.core.model import Request  # noqa: E402
+from agents.llm.scripted_model import ScriptedModel  # noqa: E402
+from agents.research.loop.novelty import novelty  # noqa: E402
+from agents.research.loop.topics import Topics, compare  # noqa: E402
 
 RUNS = 40
 DISPATCHED = 200
@@ -94,11 +94,11 @@ def novel() -> None:
 
 def overhead() -> None:
     """Print the processor time of a round: of a run on scripts whose model and searches take none of their own."""
-    from agents.budget import Limits
-    from agents.contracts.decision import ReflectionInput, ReflectionResponse
-    from agents.contracts.outcome import Commission, Outcome
-    from agents.research.job import Means
-    from agents.research.looping import LoopSettings
+    from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
+    from agents.contracts.result import Commission, Outcome
+    from agents.core.budget import Limits
+    from agents.research.loop.loop_settings import LoopSettings
+    from agents.research.pipeline import Means
     from tests.research.conftest import Bench
     from tests.scripts import BRIEF, QUERY, ROLES, Worker, leaf, level
 

@@ -58,8 +58,8 @@ def first_page(folder: str, port: int) -> float:
 async def phrase_to_report(folder: str) -> tuple[float, float, int, int, int]:
     """Seconds from the accepted phrase to first progress and to the report; leaves; quotes, and those verbatim."""
     os.environ |= environment(folder)
-    from agents.research.scoping import Scope
-    from agents.settings import load
+    from agents.core.settings import load
+    from agents.research.scoping.turn import Scope
     from agents.team import open_team
 
     team = open_team(load())

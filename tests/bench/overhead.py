@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from agents.core.settings import ROOT, load
 from agents.evaluation.variant import variant
-from agents.research.scoping import Scope
-from agents.settings import ROOT, load
+from agents.research.scoping.turn import Scope
 from agents.team import open_team
 
 SPEED = 8

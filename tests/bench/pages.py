@@ -17,15 +17,15 @@ from statistics import median
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from agents.budget import NoDeadline  # noqa: E402 - runs from a checkout
-from agents.errors import SourceError  # noqa: E402
-from agents.jobs.shelf import Shelf  # noqa: E402
-from agents.llm.offline import OfflineModel  # noqa: E402
-from agents.prompts import load  # noqa: E402
-from agents.research.desk import Desk  # noqa: E402
-from agents.research.reading import SourceGiven, extract  # noqa: E402
+from agents.core.budget import NoDeadline  # noqa: E402 - runs from a checkout
+from agents.core.errors import SourceError  # noqa: E402
+from agents.core.prompts import load  # noqa: E402
+from agents.jobs.blob_store import Shelf  # noqa: E402
+from agents.offline import OfflineModel  # noqa: E402
+from agents.research.reading.source import SourceGiven, extract  # noqa: E402
+from agents.research.run_context import Desk  # noqa: E402
 from agents.search.pages import WebPages  # noqa: E402
-from agents.search.scripted import ScriptedSearcher  # noqa: E402
+from agents.search.scripted_search import ScriptedSearcher  # noqa: E402
 from agents.web.fetching import Fetcher  # noqa: E402
 from agents.web.guard import AllowedHosts  # noqa: E402
 from agents.web.reader import Elsewhere, read_here, warm_up  # noqa: E402

@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from agents.errors import DossierError
-from agents.evaluation.running import evaluate
+from agents.core.errors import DossierError
+from agents.core.settings import ROOT, load
+from agents.evaluation.run_eval import evaluate
 from agents.evaluation.variant import variant
-from agents.settings import ROOT, load
 from tests.bench.cases import held, inputs_folder, table
 from tests.bench.overhead import overhead
 

@@ -8,10 +8,10 @@ import os
 import time
 from pathlib import Path
 
-import agents.llm.choosing
-from agents.api.server import serve
-from agents.llm.offline import OfflineModel
-from agents.settings import load
+import agents.llm.choose_models
+from agents.api.serve import serve
+from agents.core.settings import load
+from agents.offline import OfflineModel
 
 PACE = Path(os.environ["TEST_PACE"])
 """A file with seconds."""
@@ -34,5 +34,5 @@ class SlowModel(OfflineModel):
 
 
 if __name__ == "__main__":
-    agents.llm.choosing.OfflineModel = SlowModel
+    agents.llm.choose_models.OfflineModel = SlowModel
     serve(load())

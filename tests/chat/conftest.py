@@ -11,10 +11,10 @@ import pytest
 
 from agents.api.approot import app_root
 from agents.chat.conversation import Conversation
-from agents.jobs.shelf import Shelf
-from agents.llm.scripted import ScriptedModel
-from agents.prompts import load as load_prompts
-from agents.settings import Settings
+from agents.core.prompts import load as load_prompts
+from agents.core.settings import Settings
+from agents.jobs.blob_store import Shelf
+from agents.llm.scripted_model import ScriptedModel
 from agents.team import ROLES, Team
 from tests.scripts import Worker, world
 
@@ -185,8 +185,8 @@ def serve(app_module, tmp_path):
     from chainlit.server import app as server_app
     from chainlit.session import ws_sessions_id
 
+    from agents.api.app_state import Site
     from agents.api.ledger import Ledger
-    from agents.api.site import Site
     from agents.chat.handlers import Chat
 
     state = server_app.state

@@ -6,11 +6,11 @@ import logging
 import chainlit as cl
 import pytest
 
-from agents.chat.stage import uid
-from agents.chat.talk import Talk
+from agents.chat.chat_state import Talk
+from agents.chat.renderer import uid
 from agents.chat.views import PHRASE_LINE, STARTED_LINE
-from agents.errors import DossierError
-from agents.llm.scripted import ScriptedModel
+from agents.core.errors import DossierError
+from agents.llm.scripted_model import ScriptedModel
 from tests.chat.conftest import Page, make_team
 from tests.scripts import Worker
 
@@ -41,7 +41,7 @@ async def test_a_question_becomes_a_contract_and_no_button(chat):
 
 
 async def test_without_the_cards_files_the_markdown_says_it_all(chat, monkeypatch, tmp_path):
-    monkeypatch.setattr("agents.chat.stage.drawn", lambda name: False)
+    monkeypatch.setattr("agents.chat.renderer.drawn", lambda name: False)
     page = Page()
 
     await page.say(QUESTION)

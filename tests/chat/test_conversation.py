@@ -4,15 +4,15 @@ import asyncio
 
 import pytest
 
-from agents.chat.acts import Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
 from agents.chat.afterwards import MORE, NOTHING_THERE
+from agents.chat.chat_state import COMMAND_HELP, NEAR_MISS, ONLY_THE_PHRASE, Talk
+from agents.chat.effects import Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
 from agents.chat.progress import view_of
-from agents.chat.talk import COMMAND_HELP, NEAR_MISS, ONLY_THE_PHRASE, Talk
 from agents.contracts.brief import Query, ScopingTurn
-from agents.errors import BadOutput, ModelError, NotFeasible
-from agents.events import Noted
-from agents.llm.scripted import ScriptedModel
-from agents.research.scoping import Scope
+from agents.core.errors import BadOutput, ModelError, NotFeasible
+from agents.core.events import Noted
+from agents.llm.scripted_model import ScriptedModel
+from agents.research.scoping.turn import Scope
 from agents.team import Team
 from tests.chat.conftest import Talker, make_team
 from tests.scripts import QUERY, Worker

@@ -3,9 +3,9 @@
 import pytest
 
 from agents.chat.edits import Edit, edited, picked, read_edit
-from agents.chat.words import asks_for_progress, steering
-from agents.errors import BadRequest
-from agents.research.scoping import Scope
+from agents.chat.steer_words import asks_for_progress, steering
+from agents.core.errors import BadRequest
+from agents.research.scoping.turn import Scope
 from tests.scripts import QUERY
 
 READ = [

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from agents.chat.acts import Refuse, Say, ShowContract, Started
-from agents.llm.offline import OfflineModel
-from agents.search.base import SAMPLE_NAME
-from agents.search.scripted import ScriptedSearcher
+from agents.chat.effects import Refuse, Say, ShowContract, Started
+from agents.offline import OfflineModel
+from agents.search.scripted_search import ScriptedSearcher
+from agents.search.searcher import SAMPLE_NAME
 from agents.search.uploads import Given
 from tests.chat.conftest import Page, make_team
 from tests.chat.test_boundary import until
@@ -265,7 +265,7 @@ def own_files(page):
 
 
 async def kept(chat, card):
-    from agents.errors import SourceError
+    from agents.core.errors import SourceError
 
     try:
         return bool(await chat.team.shelf.get(card.text_hash))

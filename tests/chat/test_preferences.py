@@ -3,8 +3,8 @@
 import pytest
 
 from agents.chat.preferences import NO_LIMIT, USUAL, Preferences
-from agents.errors import BadRequest
-from agents.llm.scripted import ScriptedModel
+from agents.core.errors import BadRequest
+from agents.llm.scripted_model import ScriptedModel
 from tests.chat.conftest import Page, Talker, make_team
 from tests.scripts import ROLES, Worker, working_model
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from agents.api.site import Reach
+from agents.api.app_state import Reach
+from agents.core.settings import Settings
 from agents.search.chain import Probed
-from agents.settings import Settings
 from agents.team import open_team
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agents.llm.offline import OfflineModel
+from agents.offline import OfflineModel
 from tests.chat.conftest import Page, make_team
 
 QUESTION = "How often was the Orvane ferry closed, and what did it cost?"
@@ -252,7 +252,7 @@ async def test_the_setup_is_told_honestly(chat, http, serve, tmp_path):
     assert told["engine"] == "scripted"
     assert "go to scripted" in told["leaves"]
 
-    from agents.llm.offline import OfflineModel
+    from agents.offline import OfflineModel
 
     quoting = serve(make_team(tmp_path / "offline", OfflineModel(), sample=True))
     told = (await http.get("/research/about")).json()
@@ -443,7 +443,7 @@ def test_a_model_provider_is_named_beside_the_search(tmp_path):
 
 def test_who_is_asked_when_a_model_fails_is_named_beforehand(tmp_path, monkeypatch):
     from agents.api.about import about
-    from agents.settings import Settings
+    from agents.core.settings import Settings
     from agents.team import open_team
 
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):

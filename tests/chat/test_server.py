@@ -12,9 +12,9 @@ import pytest
 from agents.api.approot import app_root
 from agents.api.exposure import check_exposure, kept_secret
 from agents.api.reports import disposition
-from agents.api.server import check_port, serve
-from agents.errors import ConfigError
-from agents.settings import ROOT, Settings
+from agents.api.serve import check_port, serve
+from agents.core.errors import ConfigError
+from agents.core.settings import ROOT, Settings
 
 
 def test_a_taken_port_is_one_sentence():
@@ -72,7 +72,7 @@ def test_the_readme_says_the_phrase():
 
 
 def test_serve_reads_no_chainlit_before_it_is_prepared():
-    code = "import sys, agents.api.server; print('chainlit' in sys.modules)"
+    code = "import sys, agents.api.serve; print('chainlit' in sys.modules)"
     out = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, env=dict(os.environ)
     )

@@ -5,13 +5,13 @@ import time
 
 import pytest
 
-from agents.chat.acts import Refuse, Say, Started
 from agents.chat.again import NOT_KEPT, OFFER, asks_again
-from agents.chat.branches import read_branch_order
+from agents.chat.branch_commands import read_branch_order
+from agents.chat.effects import Refuse, Say, Started
 from agents.chat.progress import view_of
-from agents.jobs.rounds import DurableJobs
-from agents.jobs.where import Where
-from agents.search.scripted import ScriptedSearcher
+from agents.jobs.maintenance import DurableJobs
+from agents.jobs.store_config import Where
+from agents.search.scripted_search import ScriptedSearcher
 from tests.chat.conftest import HeldModel, Page, Talker, make_team
 from tests.chat.test_conversation import PHRASE, QUESTION
 from tests.scripts import WORLD, Worker

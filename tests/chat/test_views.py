@@ -2,11 +2,11 @@
 
 import pytest
 
-from agents.chat.acts import ShowContract
+from agents.chat.effects import ShowContract
 from agents.chat.views import ContractCard, ResearchRun, ScopeCard, contract_markdown, figure, line_safe, scope_markdown
 from agents.contracts.brief import Query
 from agents.contracts.contract import ForecastLine
-from agents.research.scoping import Scope
+from agents.research.scoping.turn import Scope
 
 
 def broad(text, *splits):

@@ -6,7 +6,7 @@ import time
 import pytest
 from werkzeug import Response
 
-from agents.doctor import report
+from agents.cli.doctor import report
 from agents.llm.litellm_model import close
 
 KEY = "sk-test-FAKE0000FAKE0000"
@@ -122,7 +122,7 @@ async def test_a_model_that_stays_silent_is_left_after_its_time(configure, https
         return Response(json.dumps(completion()), content_type="application/json")
 
     httpserver.expect_request(PATH).respond_with_handler(slow)
-    monkeypatch.setattr("agents.doctor.TRIAL_S", 1.0)
+    monkeypatch.setattr("agents.cli.doctor.TRIAL_S", 1.0)
     configure(DOSSIER_MODEL="openai/big", OPENAI_API_KEY=KEY, OPENAI_API_BASE=httpserver.url_for("/v1"))
     lines, usable = await report(really=True)
     assert not usable

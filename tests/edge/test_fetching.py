@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.errors import SourceError
+from agents.core.errors import SourceError
 from agents.web.fetching import Fetcher, retry_after_s
 from agents.web.guard import AllowedHosts
 

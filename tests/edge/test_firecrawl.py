@@ -11,12 +11,12 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from agents.contracts.source import SearchQuery
-from agents.errors import SourceError
+from agents.core.errors import SourceError
 from agents.llm.litellm_model import warm_up
 from agents.search.firecrawl import Firecrawl
-from agents.search.outcomes import SearchFailed
-from agents.search.retrying import Patience
-from agents.search.web import SERVICES, Web
+from agents.search.litellm_web import SERVICES, Web
+from agents.search.request_retry import Patience
+from agents.search.search_errors import SearchFailed
 
 KEY = "fc-FAKE0123456789abcdefFAKE"
 PAGE = {

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.errors import ConfigError, SourceError
+from agents.core.errors import ConfigError, SourceError
 from agents.web.fetching import Fetcher
 from agents.web.guard import INSIDE, AllowedHosts, Blocked, Guard, Target, is_public
 

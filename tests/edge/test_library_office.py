@@ -11,8 +11,8 @@ import pytest
 from agents.contracts.source import SearchQuery, SourceCard
 from agents.search.library import Library
 from agents.search.office import LATER, NO_PDF, NO_WORD, read_all
-from agents.web import docx as word
-from agents.web import pdf
+from agents.web import docx_text as word
+from agents.web import pdf_text as pdf
 from tests.make_sample_documents import LIBRARY, heat_file, pdf_file
 
 ROOT = Path(__file__).parent.parent.parent

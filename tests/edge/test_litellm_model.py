@@ -15,15 +15,15 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request as Asked
 from werkzeug import Response
 
-from agents.contracts.base import Frozen, Text
+from agents.contracts.frozen import Frozen, Text
 from agents.contracts.pace import Pace
-from agents.errors import ModelError
-from agents.llm.base import Message, Request
+from agents.core.errors import ModelError
+from agents.core.model import Message, Request
+from agents.core.trace_context import Place, at
 from agents.llm.litellm_errors import FAULTS, classify, key_variable, redact, wait_asked
 from agents.llm.litellm_model import LiteLLMModel, Price, close, warm_up
 from agents.llm.pacing import Pacing
 from agents.llm.wire import wire_schema
-from agents.place import Place, at
 
 KEY = "sk-test-FAKE0000FAKE0000"
 PATH = "/v1/chat/completions"

@@ -9,8 +9,8 @@ import urllib.request
 
 import pytest
 
-from agents.headless import research
-from agents.settings import load
+from agents.cli.headless import research
+from agents.core.settings import load
 from tests.conftest import ROOT
 
 

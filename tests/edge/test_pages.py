@@ -8,12 +8,12 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
 from agents.contracts.source import Source
-from agents.errors import SourceError
+from agents.core.errors import SourceError
 from agents.search.chain import Chain
 from agents.search.pages import KeptPages, WebPages
-from agents.web.addresses import canonical
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
+from agents.web.url_key import canonical
 
 TEXT = "In the winter of 2021 the line between Telmar and Brindle was closed for twelve days because of ice. " * 6
 PAGE = f"""<!doctype html><html lang="en"><head><title>Ice on the line</title>

@@ -11,12 +11,12 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request as Asked
 from werkzeug import Response
 
-from agents.contracts.base import Frozen, Text
-from agents.errors import BadOutput, ModelError
-from agents.llm.base import Message, Request
+from agents.contracts.frozen import Frozen, Text
+from agents.core.errors import BadOutput, ModelError
+from agents.core.model import Message, Request
+from agents.core.prompts import load
+from agents.core.role import Role, Run, ask
 from agents.llm.litellm_model import LiteLLMModel, close, warm_up
-from agents.prompts import load
-from agents.role import Role, Run, ask
 from tests.conftest import DATA
 
 PATH = "/v1/chat/completions"
@@ -209,7 +209,7 @@ async def test_c12_a_job_whose_provider_repeats_the_key_shows_it_nowhere(
 ):
     """At every step of a whole job: events, error, log; the offline engine writes what was found."""
     from agents.contracts.brief import Brief, Query
-    from agents.settings import load as load_settings
+    from agents.core.settings import load as load_settings
     from agents.team import open_team
 
     httpserver.expect_request(PATH).respond_with_json({"error": {"message": row["text"]}}, status=402)

@@ -18,9 +18,9 @@ from werkzeug import Request, Response
 
 from agents.contracts.source import SearchQuery
 from agents.search.chain import Chain
-from agents.search.outcomes import NoneAnswered, SearchFailed
 from agents.search.pages import KEPT_S, KeptPages
-from agents.search.retrying import Patience
+from agents.search.request_retry import Patience
+from agents.search.search_errors import NoneAnswered, SearchFailed
 from agents.search.tavily import Tavily
 
 CASES = Path(__file__).resolve().parent.parent / "data" / "cases"

@@ -4,9 +4,9 @@ import asyncio
 import json
 import time
 
-from agents.headless import research
+from agents.cli.headless import research
+from agents.core.settings import load
 from agents.llm.litellm_model import warm_up
-from agents.settings import load
 from tests.edge.test_mock_world import KEY, QUESTION, configure, library, sim
 
 __all__ = ["sim"]

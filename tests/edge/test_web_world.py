@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from agents.research.scoping import Scope
-from agents.settings import load
+from agents.core.settings import load
+from agents.research.scoping.turn import Scope
 from agents.team import open_team
 
 PROGRAMME = "Kelwick tidal power programme"

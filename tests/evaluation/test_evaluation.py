@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from agents.cli import app
-from agents.errors import BadRequest
-from agents.evaluation.citations import of_document
+from agents.cli.main import app
+from agents.core.errors import BadRequest
+from agents.core.settings import load as load_settings
+from agents.evaluation.citations_set import of_document
 from agents.evaluation.corpus import over, researched
 from agents.evaluation.rows import accuracy, auc, balanced_accuracy, load, macro_f1
 from agents.evaluation.variant import Variant, variant
-from agents.research import truthful
+from agents.research.writing import truthful
 from agents.search import index
-from agents.settings import load as load_settings
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "evaluation"
 SUMMARIES = {

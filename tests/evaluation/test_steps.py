@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from agents.contracts.decision import ReflectionInput
 from agents.contracts.fact import ExtractionInput, NumberedSentence
 from agents.contracts.finding import NumberedFact, SectionInput
-from agents.llm.offline.extraction import extract
-from agents.llm.offline.parts import questions
-from agents.llm.offline.reflecting import reflect
-from agents.llm.offline.section import write_section
-from agents.llm.offline.steps import linked, one_point, standing, subjects
+from agents.contracts.loop_decision import ReflectionInput
+from agents.offline.extractor import extract
+from agents.offline.question_parts import questions
+from agents.offline.reflector import reflect
+from agents.offline.section_writer import write_section
+from agents.offline.steps import linked, one_point, standing, subjects
 from agents.search.index import Found, reranked
 
 ROWS = Path(__file__).resolve().parent.parent / "data" / "scoping.jsonl"

@@ -6,17 +6,17 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from agents.budget import Limits
-from agents.contracts.base import Frozen
 from agents.contracts.brief import Brief
-from agents.contracts.outcome import Commission, Outcome
-from agents.jobs.port import Handler
-from agents.jobs.rounds import DurableJobs
+from agents.contracts.frozen import Frozen
+from agents.contracts.result import Commission, Outcome
+from agents.core.budget import Limits
+from agents.core.port import Handler
+from agents.jobs.blob_store import Shelf
+from agents.jobs.maintenance import DurableJobs
 from agents.jobs.service import Workbench
-from agents.jobs.shelf import Shelf
-from agents.jobs.steering import Steering
-from agents.jobs.where import Where
+from agents.jobs.store_config import Where
 from agents.report.document import build
+from agents.research.steering import Steering
 from tests.jobs.postgres import database, server  # noqa: F401 - fixtures, one server for all
 from tests.scripts import BRIEF
 from tests.unit.report_world import outcome

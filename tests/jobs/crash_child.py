@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 
 from agents.contracts.change import Narrowing
-from agents.jobs.rounds import DurableJobs
-from agents.jobs.shelf import Shelf
-from agents.jobs.where import Where
-from agents.prompts import load
-from agents.settings import Settings
+from agents.core.prompts import load
+from agents.core.settings import Settings
+from agents.jobs.blob_store import Shelf
+from agents.jobs.maintenance import DurableJobs
+from agents.jobs.store_config import Where
 from agents.team import ROLES, Team
 from tests.scripts import BRIEF, leaf, level, node, working_model, world
 

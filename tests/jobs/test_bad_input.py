@@ -7,7 +7,7 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from agents.errors import BadRequest, ConfigError
+from agents.core.errors import BadRequest, ConfigError
 from agents.jobs import database as opening
 from agents.jobs.database import Database, async_url
 from tests.jobs.conftest import Word, bench_of, opened, until

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from agents.budget import Limits
-from agents.contracts.outcome import Commission
-from agents.events import Noted
-from agents.jobs import tables
+from agents.contracts.result import Commission
+from agents.core.budget import Limits
+from agents.core.events import Noted
+from agents.jobs import schema as tables
 from agents.jobs.service import Workbench
-from agents.jobs.steering import Steering
+from agents.research.steering import Steering
 from tests.jobs.conftest import Given, Word, bench_of, opened, until
 from tests.scripts import BRIEF
 
@@ -169,7 +169,7 @@ def _rss_mb():
 
 async def test_c39_a_process_does_not_grow_with_its_jobs(tmp_path, monkeypatch):
     """The shorter form: 40 jobs; every fifth reader goes away in the middle, every seventh job is cancelled."""
-    monkeypatch.setattr("agents.jobs.kept.REMEMBERED", 10)
+    monkeypatch.setattr("agents.jobs.persisted.REMEMBERED", 10)
 
     async def page(text):
         await asyncio.sleep(0)

@@ -6,10 +6,10 @@ import json
 import pytest
 import sqlalchemy as sa
 
-from agents.budget import Limits, Usage
-from agents.errors import BudgetExceeded, SearchError, StepFailed
-from agents.events import Charged, JobChanged, Noted
-from agents.jobs import tables
+from agents.core.budget import Limits, Usage
+from agents.core.errors import BudgetExceeded, SearchError, StepFailed
+from agents.core.events import Charged, JobChanged, Noted
+from agents.jobs import schema as tables
 from agents.jobs.filelock import InUse
 from tests.jobs.conftest import Given, Word, bench_of, opened, until
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.errors import BadRequest
+from agents.core.errors import BadRequest
 from tests.jobs.conftest import bench_of, opened
 from tests.jobs.postgres import new_database
 from tests.jobs.test_crash import calls
@@ -49,8 +49,8 @@ async def until(what, seconds=90.0):
 @pytest.fixture(autouse=True)
 def quick_to_notice(monkeypatch):
     """As the workers are (see `worker_child`)."""
-    monkeypatch.setattr("agents.jobs.rounds.ALIVE_S", 0.5)
-    monkeypatch.setattr("agents.jobs.rounds.DEAD_S", 3.0)
+    monkeypatch.setattr("agents.jobs.maintenance.ALIVE_S", 0.5)
+    monkeypatch.setattr("agents.jobs.maintenance.DEAD_S", 3.0)
 
 
 async def nothing(ctx):
@@ -144,7 +144,7 @@ async def test_a_watcher_pauses_and_resumes_a_job_that_runs_elsewhere(fleet):
 
 async def test_a_watcher_hears_of_events_at_once_and_waits_for_no_round(fleet, monkeypatch):
     folder, url = fleet
-    monkeypatch.setattr("agents.jobs.rounds.ROUND_S", 300.0)
+    monkeypatch.setattr("agents.jobs.maintenance.ROUND_S", 300.0)
     async with opened(folder, bench_of(nothing), url=url, runs=False, poll_s=300.0) as kept:
         job = kept.start(owner="ann")
         seen = []
@@ -159,8 +159,8 @@ async def test_a_watcher_hears_of_events_at_once_and_waits_for_no_round(fleet, m
 
 async def test_the_full_text_of_a_source_is_in_the_database(tmp_path, database):
     from agents.jobs.database import Database, async_url
+    from agents.jobs.sql_blob_store import DatabaseShelf
     from agents.jobs.store import Store
-    from agents.jobs.textshelf import DatabaseShelf
 
     base = Database(async_url(database, tmp_path))
     await base.open()

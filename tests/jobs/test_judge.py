@@ -1,8 +1,8 @@
 """A report that the judge sends back: readable meanwhile, released or reworked by hand, on both databases."""
 
-from agents.contracts.outcome import Commission, Outcome
-from agents.contracts.truth import Judgement, Truth
-from agents.jobs.port import Handler
+from agents.contracts.result import Commission, Outcome
+from agents.contracts.verification import Judgement, Truth
+from agents.core.port import Handler
 from agents.jobs.service import Workbench
 from agents.report.document import build
 from tests.jobs.conftest import Word, opened, until

@@ -7,8 +7,8 @@ import pytest
 
 from agents.api.tree import Tree
 from agents.chat.progress import progress_line
-from agents.errors import BadRequest, ModelError
-from agents.settings import reread_keys
+from agents.core.errors import BadRequest, ModelError
+from agents.core.settings import reread_keys
 from tests.jobs.conftest import Given, Word, bench_of, opened, until
 
 NOTICE = "There is no key for the model provider. Put one into SOME_API_KEY in `.env`."

@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from agents.contracts.outcome import Commission, Request
-from agents.errors import BadRequest, SearchError, StepFailed
-from agents.events import JobChanged
+from agents.contracts.result import Commission, Request
+from agents.core.errors import BadRequest, SearchError, StepFailed
+from agents.core.events import JobChanged
 from agents.jobs.database import Database
-from agents.jobs.steering import Steering
 from agents.jobs.store import now
+from agents.research.steering import Steering
 from tests.jobs.conftest import Given, Word, bench_of, opened, until
 from tests.scripts import BRIEF
 
@@ -294,8 +294,8 @@ async def test_a_job_of_another_version_is_blocked_and_can_be_restarted(tmp_path
 
 async def test_a_running_job_that_says_nothing_is_noticed(tmp_path, monkeypatch):
     world = World()
-    monkeypatch.setattr("agents.jobs.rounds.SILENT_S", 0.1)
-    monkeypatch.setattr("agents.jobs.rounds.ALIVE_S", 0.1)
+    monkeypatch.setattr("agents.jobs.maintenance.SILENT_S", 0.1)
+    monkeypatch.setattr("agents.jobs.maintenance.ALIVE_S", 0.1)
     async with opened(tmp_path, branches(world)) as kept:
         job = kept.start()
         await until(lambda: any("Nothing has happened" in getattr(one.event, "text", "") for one in job.run.events))
@@ -316,7 +316,7 @@ async def test_what_has_been_over_for_long_is_purged(tmp_path):
 
 async def test_with_a_full_disk_a_job_breaks_off_pays_nothing_more_and_is_taken_up_again(tmp_path, monkeypatch):
     monkeypatch.setattr("agents.jobs.journal.AGAIN_S", (0.01,))
-    monkeypatch.setattr("agents.jobs.rounds.ALIVE_S", 0.1)
+    monkeypatch.setattr("agents.jobs.maintenance.ALIVE_S", 0.1)
     world, full, begin = World(), [], Database.begin
 
     @asynccontextmanager

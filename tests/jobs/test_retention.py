@@ -8,11 +8,12 @@ from datetime import timedelta
 import pytest
 from typer.testing import CliRunner
 
-from agents.cli import app
-from agents.contracts.base import Frozen
-from agents.jobs import retention, tables
+from agents.cli.main import app
+from agents.contracts.frozen import Frozen
+from agents.jobs import retention
+from agents.jobs import schema as tables
+from agents.jobs.blob_store import Shelf, hashes_in
 from agents.jobs.database import Database, async_url
-from agents.jobs.shelf import Shelf, hashes_in
 from agents.jobs.store import Store, now
 from tests.jobs.conftest import bench_of, opened, until
 
@@ -20,7 +21,7 @@ from tests.jobs.conftest import bench_of, opened, until
 @pytest.fixture(autouse=True)
 def by_hand(monkeypatch):
     """Nothing is swept out by itself, however slow the machine."""
-    monkeypatch.setattr("agents.jobs.rounds.ALIVE_S", float("inf"))
+    monkeypatch.setattr("agents.jobs.maintenance.ALIVE_S", float("inf"))
 
 
 class Page(Frozen):
@@ -106,8 +107,8 @@ async def test_a_text_that_was_just_put_is_not_swept_out_and_putting_it_again_ma
 
 
 async def test_the_process_that_runs_jobs_purges_by_itself(tmp_path, monkeypatch):
-    monkeypatch.setattr("agents.jobs.rounds.ALIVE_S", 0.05)
-    monkeypatch.setattr("agents.jobs.rounds.KEEP_HOUSE_S", 0.05)
+    monkeypatch.setattr("agents.jobs.maintenance.ALIVE_S", 0.05)
+    monkeypatch.setattr("agents.jobs.maintenance.KEEP_HOUSE_S", 0.05)
 
     async def quick(ctx):
         pass
@@ -126,7 +127,7 @@ async def test_the_process_that_runs_jobs_purges_by_itself(tmp_path, monkeypatch
 
 
 async def test_without_a_number_of_days_everything_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("agents.jobs.rounds.ALIVE_S", 0.05)
+    monkeypatch.setattr("agents.jobs.maintenance.ALIVE_S", 0.05)
 
     async def quick(ctx):
         pass

@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from agents.budget import Limits
 from agents.contracts.change import Change, Narrowing
 from agents.contracts.source import SearchQuery
-from agents.errors import BadRequest
-from agents.events import NodeChanged, Noted
+from agents.core.budget import Limits
+from agents.core.errors import BadRequest
+from agents.core.events import NodeChanged, Noted
+from agents.core.prompts import load
 from agents.jobs.store import Wishes
-from agents.prompts import load
-from agents.research.desk import Desk, Searched
+from agents.research.run_context import Desk, Searched
 from tests.jobs.conftest import Given, Word, bench_of, opened
 from tests.jobs.test_fleet import nothing, running, until
 from tests.jobs.test_lifecycle import World

@@ -9,13 +9,13 @@ import pytest
 import sqlalchemy as sa
 from typer.testing import CliRunner
 
-from agents.cli import app
-from agents.contracts.outcome import Commission
-from agents.errors import ConfigError
-from agents.jobs import tables
+from agents.cli.main import app
+from agents.contracts.result import Commission
+from agents.core.errors import ConfigError
+from agents.jobs import schema as tables
+from agents.jobs.blob_store import Shelf
 from agents.jobs.database import Database, async_url
-from agents.jobs.running import StepRecord
-from agents.jobs.shelf import Shelf
+from agents.jobs.run_state import StepRecord
 from agents.jobs.store import Spending, Store, StoredJob
 from tests.jobs.conftest import Word, bench_of, opened
 from tests.scripts import BRIEF
@@ -50,7 +50,7 @@ async def test_the_tables_are_those_of_the_migrations(tmp_path):
     from alembic.autogenerate import compare_metadata
     from alembic.runtime.migration import MigrationContext
 
-    from agents.jobs.tables import metadata
+    from agents.jobs.schema import metadata
 
     base = Database(async_url("", tmp_path))
     await base.open()
@@ -107,7 +107,7 @@ async def test_ten_thousand_jobs_are_listed_at_once(tmp_path):
     store = Store(base)
     text = Commission(brief=BRIEF).model_dump_json()
     async with base.begin() as connection:
-        from agents.jobs.tables import jobs
+        from agents.jobs.schema import jobs
 
         rows = [
             StoredJob.new("ann", f"Question {n}", "research-1").model_dump() | {"commission": text, "limits": "{}"}

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-import agents.jobs.rounds as rounds
+import agents.jobs.maintenance as rounds
 from tests.jobs.crash_child import team_in
 
 # Quick to notice a lost worker.

@@ -2,19 +2,19 @@
 
 import pytest
 
-from agents.budget import Budget, Limits
-from agents.contracts.outcome import Commission, Outcome
-from agents.jobs.limits import ProcessLimits
-from agents.jobs.memory import JobRun
-from agents.prompts import load
-from agents.research.challenging import challenge_handler, claim_handler
-from agents.research.desk import Desk
-from agents.research.drafting import plan_level_handler
-from agents.research.job import Means, draft_handler, research_handler
-from agents.research.leaf import leaf_handler
-from agents.research.node import node_handler
-from agents.research.reading import source_handler
-from agents.research.scouting import scout_handler
+from agents.contracts.result import Commission, Outcome
+from agents.core.budget import Budget, Limits
+from agents.core.call_limits import ProcessLimits
+from agents.core.prompts import load
+from agents.jobs.memory_port import JobRun
+from agents.research.challenge.challenge import challenge_handler, claim_handler
+from agents.research.loop.node import node_handler
+from agents.research.pipeline import Means, draft_handler, research_handler
+from agents.research.planning.drafting import plan_level_handler
+from agents.research.reading.leaf import leaf_handler
+from agents.research.reading.scout_sweep import scout_handler
+from agents.research.reading.source import source_handler
+from agents.research.run_context import Desk
 from tests.scripts import BRIEF, ROLES, working_model, world
 
 
@@ -25,7 +25,7 @@ class MemoryTexts:
         self.texts = {}
 
     async def put(self, text):
-        from agents.contracts.base import digest
+        from agents.contracts.frozen import digest
 
         self.texts[digest(text)] = text
         return digest(text)
@@ -82,9 +82,9 @@ def bench():
 @pytest.fixture
 async def asking(tmp_path):
     """Ask `run_research` of a team on scripts; returns the answer and the team."""
-    from agents.jobs.shelf import Shelf
+    from agents.core.settings import Settings
+    from agents.jobs.blob_store import Shelf
     from agents.run_research import run_research
-    from agents.settings import Settings
     from agents.team import ROLES as ASKED_ROLES
     from agents.team import Team
     from tests.flat import TASK, scripted

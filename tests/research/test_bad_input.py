@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from agents.contracts.decision import ReflectionInput, ReflectionResponse
+from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
 from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan
-from agents.errors import BadRequest, ConfigError, ModelError
-from agents.llm.scripted import ScriptedModel
-from agents.research.novelty import within_unit
-from agents.search.scripted import ScriptedSearcher
-from agents.settings import load
+from agents.core.errors import BadRequest, ConfigError, ModelError
+from agents.core.settings import load
+from agents.llm.scripted_model import ScriptedModel
+from agents.research.loop.novelty import within_unit
+from agents.search.scripted_search import ScriptedSearcher
 from tests.conftest import ROOT
 from tests.flat import scripted
 from tests.scripts import BRIEF, QUERY, ROLES, Worker, leaf, level, working_model
@@ -100,8 +100,8 @@ def greedy_plan():
 
 def test_budgets_of_a_plan_beyond_those_of_the_job_change_nothing(bench):
     """The job's time, tokens and rounds hold, whatever its plan says."""
-    from agents.contracts.outcome import Commission, Outcome
-    from agents.research.contracting import Limits, make_contract
+    from agents.contracts.result import Commission, Outcome
+    from agents.research.planning.contract import Limits, make_contract
 
     async def work():
         model = SlowModel(Worker(NEVER_MET), ROLES, call_s=15.0, tokens=9_000)

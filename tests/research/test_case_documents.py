@@ -6,7 +6,7 @@ from agents.contracts.report import Actual
 from agents.contracts.source import Hit, SearchResult, Source
 from agents.report.document import build
 from agents.search.pages import page_source
-from agents.search.scripted import ScriptedSearcher
+from agents.search.scripted_search import ScriptedSearcher
 from agents.web.reader import read_document
 from tests.conftest import DATA
 from tests.scripts import Worker, leaf, level, working_model

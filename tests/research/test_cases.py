@@ -8,16 +8,16 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
-from agents.contracts.decision import ReflectionInput, ReflectionResponse
+from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
 from agents.contracts.report import Actual
 from agents.contracts.source import SearchQuery
-from agents.errors import SearchError
-from agents.llm.scripted import ScriptedModel
+from agents.core.errors import SearchError
+from agents.llm.scripted_model import ScriptedModel
 from agents.report.document import build
-from agents.research.topics import Topics
+from agents.research.loop.topics import Topics
 from agents.search.chain import Chain
-from agents.search.retrying import Patience
-from agents.search.scripted import ScriptedSearcher
+from agents.search.request_retry import Patience
+from agents.search.scripted_search import ScriptedSearcher
 from agents.search.tavily import Tavily
 from tests.conftest import DATA
 from tests.flat import FlatWorker, Gate, scripted
@@ -281,9 +281,9 @@ async def started(asking_team):
 
 @pytest.fixture
 async def held(tmp_path):
-    from agents.jobs.shelf import Shelf
-    from agents.prompts import load
-    from agents.settings import Settings
+    from agents.core.prompts import load
+    from agents.core.settings import Settings
+    from agents.jobs.blob_store import Shelf
     from agents.team import ROLES as ALL
     from agents.team import Team
 
@@ -331,7 +331,7 @@ async def test_c36_finish_early_gives_a_report_from_what_was_found(held):
 
 async def test_while_searching_is_tried_again_no_other_search_is_made_beside_it(bench):
     """The breaker lets single tries through: five branches do not all run into a provider that is down."""
-    from agents.budget import NoDeadline
+    from agents.core.budget import NoDeadline
 
     gate, asked = asyncio.Event(), []
 

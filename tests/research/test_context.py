@@ -5,21 +5,21 @@ import re
 
 import pytest
 
-from agents.budget import NoDeadline
-from agents.contracts.decision import ReflectionInput
 from agents.contracts.fact import ExtractionInput, NumberedSentence
 from agents.contracts.finding import NumberedFact, Section, SectionInput
-from agents.errors import ModelError
-from agents.events import RoleAsked
-from agents.llm.base import estimated_tokens
+from agents.contracts.loop_decision import ReflectionInput
+from agents.core.budget import NoDeadline
+from agents.core.errors import ModelError
+from agents.core.events import RoleAsked
+from agents.core.model import estimated_tokens
+from agents.core.prompts import load
+from agents.core.role import Run
 from agents.llm.litellm_errors import classify
-from agents.llm.scripted import ScriptedModel
-from agents.prompts import load
-from agents.research.compacting import STATE_TOKENS, TRIES, WRITER_TOKENS, Rooms, ask_fitting, compacted, size_of
-from agents.role import Run
+from agents.llm.scripted_model import ScriptedModel
+from agents.research.loop.compaction import STATE_TOKENS, TRIES, WRITER_TOKENS, Rooms, ask_fitting, compacted, size_of
 from agents.roles.extractor import EXTRACTOR
 from agents.roles.synthesizer import SECTION_WRITER
-from agents.search.scripted import ScriptedSearcher
+from agents.search.scripted_search import ScriptedSearcher
 from tests.conftest import DATA
 from tests.flat import NAMES, FlatWorker, scripted
 
@@ -155,7 +155,7 @@ async def test_a_state_above_fifty_thousand_tokens_is_compacted():
         missing=(), dispatched=("a topic",), round=1, max_rounds=3,
     )  # fmt: skip
     assert size_of(given) > STATE_TOKENS
-    from agents.contracts.decision import ReflectionResponse
+    from agents.contracts.loop_decision import ReflectionResponse
     from agents.roles.reflector import REFLECTOR
 
     model = ScriptedModel(ReflectionResponse(sufficient=True, confidence=1, gaps=(), new_queries=()))
@@ -283,11 +283,11 @@ async def test_a_writer_is_shown_as_many_results_as_the_setting_says_and_the_res
 
 def test_the_reflector_is_told_of_what_it_is_not_shown():
     """Older results become handles: where they are from, and how many."""
-    from agents.contracts.base import digest
     from agents.contracts.fact import Fact
     from agents.contracts.finding import Finding
+    from agents.contracts.frozen import digest
     from agents.contracts.source import Source, SourceCard
-    from agents.research.looping import MAX_STATEMENTS, statements_of
+    from agents.research.loop.loop_settings import MAX_STATEMENTS, statements_of
 
     text = " ".join(f"Sentence {n}." for n in range(200))
     card = SourceCard.of(

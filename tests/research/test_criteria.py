@@ -8,24 +8,24 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
-from agents.contracts.decision import ReflectionInput, ReflectionResponse
 from agents.contracts.finding import Section
+from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
 from agents.contracts.report import Actual
 from agents.contracts.response import AgentResponse
-from agents.contracts.truth import Verified, VerifiedRow
-from agents.errors import ConfigError, SearchError
-from agents.events import RoundEnded
-from agents.prompts import load as load_prompts
+from agents.contracts.verification import Verified, VerifiedRow
+from agents.core.errors import ConfigError, SearchError
+from agents.core.events import RoundEnded
+from agents.core.prompts import load as load_prompts
+from agents.core.settings import Settings, load
 from agents.report.document import build
-from agents.research.contracting import bounds_of
-from agents.research.job import Means
-from agents.research.looping import LoopSettings
-from agents.research.topics import compare
+from agents.research.loop.loop_settings import LoopSettings
+from agents.research.loop.topics import compare
+from agents.research.pipeline import Means
+from agents.research.planning.contract import bounds_of
 from agents.search.chain import Chain
-from agents.search.retrying import Patience
-from agents.search.scripted import ScriptedSearcher
+from agents.search.request_retry import Patience
+from agents.search.scripted_search import ScriptedSearcher
 from agents.search.tavily import Tavily
-from agents.settings import Settings, load
 from tests.flat import FLAT, scripted
 from tests.scripts import BRIEF, QUERY, ROLES, WORLD, Worker, leaf, level, working_model, world
 from tests.virtual import SlowModel, clock, virtually

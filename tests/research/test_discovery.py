@@ -1,8 +1,8 @@
 """A question that names no things, planned and worked by the offline engine: a sweep first, its sources read beside it."""
 
 from agents.contracts.brief import Brief, Query
-from agents.llm.offline import OfflineModel
-from agents.search.scripted import ScriptedSearcher
+from agents.offline import OfflineModel
+from agents.search.scripted_search import ScriptedSearcher
 
 TEXT = "Which towns introduced harbour charging, and how did traffic change in their centres?"
 TOWNS = {

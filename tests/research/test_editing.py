@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.contracts.plan import Leaf, Node, Plan, PlannedClaim
-from agents.errors import BadRequest
-from agents.research.editing import BranchEdit, branch_at, edit_plans, place_of, refreshed
+from agents.core.errors import BadRequest
+from agents.research.planning.edit_draft import BranchEdit, branch_at, edit_plans, place_of, refreshed
 
 
 def leaf(title, searches=("a", "b", "c")):

@@ -2,7 +2,7 @@
 
 from agents.api.tree import Tree
 from agents.contracts.report import Actual
-from agents.events import PageCount
+from agents.core.events import PageCount
 from agents.report.document import build
 from tests.scripts import leaf as planned_leaf
 from tests.scripts import level, working_model, world

@@ -4,7 +4,7 @@ import re
 
 from agents.contracts.report import Actual
 from agents.report.document import build
-from agents.research.following import follow_up
+from agents.research.scoping.follow_up import follow_up
 from tests.scripts import working_model
 
 

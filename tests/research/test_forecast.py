@@ -7,9 +7,9 @@ import pytest
 from agents.contracts.brief import Brief
 from agents.contracts.contract import ForecastLine
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan, PlannedClaim
-from agents.research.contracting import Limits, make_contract
-from agents.research.scoping import Scope
-from agents.settings import ROOT, Settings
+from agents.core.settings import ROOT, Settings
+from agents.research.planning.contract import Limits, make_contract
+from agents.research.scoping.turn import Scope
 from agents.team import open_team
 from tests.scripts import BRIEF, FLAT, QUERY, leaf, level, node
 

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from agents.contracts.base import digest
 from agents.contracts.brief import Brief, Query
+from agents.contracts.frozen import digest
 from agents.contracts.plan import PlanningInput
 from agents.contracts.source import Source
-from agents.research.curating import RECENCY, recency_of
+from agents.research.reading.shortlist import RECENCY, recency_of
 from agents.search.provider import day
-from agents.search.scripted import ScriptedSearcher
+from agents.search.scripted_search import ScriptedSearcher
 from tests.conftest import DATA
 from tests.scripts import Worker, leaf, level, working_model
 

@@ -5,13 +5,13 @@ import json
 
 import pytest
 
-from agents.contracts.decision import ReflectionInput, ReflectionResponse
-from agents.errors import ModelError
-from agents.events import RoundEnded
-from agents.llm.offline import OfflineModel
-from agents.research.job import Means
-from agents.research.looping import LoopSettings
-from agents.search.scripted import ScriptedSearcher
+from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
+from agents.core.errors import ModelError
+from agents.core.events import RoundEnded
+from agents.offline import OfflineModel
+from agents.research.loop.loop_settings import LoopSettings
+from agents.research.pipeline import Means
+from agents.search.scripted_search import ScriptedSearcher
 from tests.scripts import QUERY, WORLD, Worker, change, leaf, level, working_model, world
 
 CLOSURES = leaf("Closures", "On how many days was the Orvane ferry line closed?")
@@ -173,7 +173,7 @@ async def test_three_failed_searches_open_the_breaker_and_the_report_says_so(ben
 
     class Down(ScriptedSearcher):
         async def search(self, query, deadline_s=None):
-            from agents.errors import SearchError
+            from agents.core.errors import SearchError
 
             self.asked.append(query)
             raise SearchError("down", provider="scripted")
@@ -276,7 +276,7 @@ async def test_finish_now_ends_the_rounds_with_what_is_there(bench):
     work.handlers()
     job = work.job()
     job.steering.finish.add("job")
-    from agents.contracts.outcome import Commission, Outcome
+    from agents.contracts.result import Commission, Outcome
     from tests.scripts import BRIEF
 
     outcome = await job.run("research", Commission(brief=BRIEF), Outcome)
@@ -302,9 +302,9 @@ async def test_guidance_reaches_the_next_reflection(bench):
 
 async def carried_out(bench, model, *phases, budget=None, **limits):
     """Run a plan of one leaf and these phases."""
-    from agents.contracts.outcome import Commission, Outcome
     from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
-    from agents.research.contracting import Limits, make_contract
+    from agents.contracts.result import Commission, Outcome
+    from agents.research.planning.contract import Limits, make_contract
     from tests.scripts import BRIEF
 
     question = "On how many days was the Orvane ferry line closed?"

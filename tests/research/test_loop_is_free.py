@@ -2,13 +2,13 @@
 
 import threading
 
-from agents.budget import NoDeadline
-from agents.contracts.base import digest
+from agents.contracts.frozen import digest
 from agents.contracts.source import Source, SourceCard
-from agents.prompts import load
-from agents.research import reading
-from agents.research.desk import Desk
-from agents.research.reading import SourceGiven, extract
+from agents.core.budget import NoDeadline
+from agents.core.prompts import load
+from agents.research.reading.source import SourceGiven, extract
+from agents.research.reading import source as reading
+from agents.research.run_context import Desk
 from tests.research.conftest import MemoryTexts
 from tests.scripts import working_model, world
 

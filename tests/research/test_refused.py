@@ -5,7 +5,7 @@ import pytest
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import FrameInput, SectionInput
 from agents.contracts.report import Actual
-from agents.errors import ModelError
+from agents.core.errors import ModelError
 from agents.report.document import build
 from tests.scripts import Worker, working_model
 

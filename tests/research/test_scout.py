@@ -5,13 +5,13 @@ from pydantic import ValidationError
 
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.plan import Leaf, LeafBudget
-from agents.contracts.scout import Candidate, Judged, ScoutInput, ScoutJudgement, Shortlist, SourceTags
+from agents.contracts.shortlist import Candidate, Judged, ScoutInput, ScoutJudgement, Shortlist, SourceTags
 from agents.contracts.source import Hit, SourceCard
-from agents.errors import ModelError
-from agents.llm.offline.scouting import scout
-from agents.research.curating import Scanned, Weighed, domain_of, fed, recency_of, shortlist
-from agents.research.scouting import NOT_REACHED
-from agents.search.scripted import ScriptedSearcher
+from agents.core.errors import ModelError
+from agents.offline.scout_tags import scout
+from agents.research.reading.scout_sweep import NOT_REACHED
+from agents.research.reading.shortlist import Scanned, Weighed, domain_of, fed, recency_of, shortlist
+from agents.search.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, WORLD, Worker, leaf, level, working_model
 
 QUESTIONS = ("How long was the line closed?", "What did it cost?", "Who decided?")
@@ -332,7 +332,7 @@ def test_a_leaf_gets_the_sources_that_concern_it_and_keeps_room_for_its_searches
 
 
 def test_the_offline_scout_tells_who_measured_from_who_repeats_and_who_sells():
-    from agents.contracts.scout import CandidateView
+    from agents.contracts.shortlist import CandidateView
 
     shown = [
         ("Monitoring report 2019", "board.example", "We counted 12 closed days on the line."),

@@ -1,13 +1,13 @@
 """A model fails in the middle of a job: another one goes on, and the user is told, live and in the report."""
 
-from agents.contracts.outcome import Commission, Outcome
 from agents.contracts.report import Actual
-from agents.errors import ModelError
-from agents.events import Noted
+from agents.contracts.result import Commission, Outcome
+from agents.core.errors import ModelError
+from agents.core.events import Noted
 from agents.jobs.service import stand_ins
 from agents.llm.fallbacks import Ward, WithFallbacks
-from agents.llm.offline import OfflineModel
-from agents.llm.scripted import ScriptedModel
+from agents.llm.scripted_model import ScriptedModel
+from agents.offline import OfflineModel
 from agents.report.document import build
 from tests.scripts import BRIEF, ROLES, working_model
 

@@ -6,10 +6,10 @@ import pytest
 
 from agents.contracts.change import Narrowing
 from agents.contracts.finding import SectionInput
-from agents.errors import BadRequest, SearchError
-from agents.events import NodeChanged, Noted, SourceRead
-from agents.llm.scripted import ScriptedModel
-from agents.search.scripted import ScriptedSearcher
+from agents.core.errors import BadRequest, SearchError
+from agents.core.events import NodeChanged, Noted, SourceRead
+from agents.llm.scripted_model import ScriptedModel
+from agents.search.scripted_search import ScriptedSearcher
 from tests.scripts import QUERY, ROLES, WORLD, Worker, change, leaf, level, working_model, world
 
 TWO = {

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput
-from agents.contracts.outcome import Commission, Outcome
 from agents.contracts.plan import PlanningInput
 from agents.contracts.report import Actual
-from agents.contracts.truth import StanceRow, Stances, Verified, VerifiedRow, VerifyInput
-from agents.errors import SourceError
+from agents.contracts.result import Commission, Outcome
+from agents.contracts.verification import StanceRow, Stances, Verified, VerifiedRow, VerifyInput
+from agents.core.errors import SourceError
 from agents.report.document import build
-from agents.research.gates import Ledger, Thresholds, gates
-from agents.research.job import Means
-from agents.search.scripted import ScriptedSearcher
+from agents.research.challenge.gates import Ledger, Thresholds, gates
+from agents.research.pipeline import Means
+from agents.search.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, WORLD, Worker, leaf, level, working_model
 
 CLOSED = "The Orvane ferry line was closed on 12 days in the winter of 2022/23."
@@ -172,7 +172,7 @@ async def test_copies_of_one_text_count_once(bench):
 
 async def test_a_check_that_fails_loses_no_report(bench, monkeypatch):
     work = bench()
-    from agents.research import verifying
+    from agents.research.writing import verify_report as verifying
 
     async def broken(*args):
         raise OSError("disk")

@@ -2,13 +2,13 @@
 
 import pytest
 
-from agents.budget import Usage
 from agents.contracts.plan import PlanLevel, PlanningInput
-from agents.errors import BadOutput, ModelError
-from agents.llm.base import Reply
-from agents.llm.scripted import ScriptedModel
-from agents.prompts import load
-from agents.role import Run, ask
+from agents.core.budget import Usage
+from agents.core.errors import BadOutput, ModelError
+from agents.core.model import Reply
+from agents.core.prompts import load
+from agents.core.role import Run, ask
+from agents.llm.scripted_model import ScriptedModel
 from agents.roles.planner import PLANNER
 from tests.scripts import FLAT, leaf, level, node
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence
-from agents.llm.offline.extraction import extract
+from agents.offline.extractor import extract
 
 RENTS = (
     "Rents in Vienna 2015-2023",

@@ -4,7 +4,7 @@ import pytest
 
 from agents.contracts.brief import ScopingInput, ScopingTurn, Turn
 from agents.contracts.source import CorpusSurvey, DocumentNote
-from agents.llm.offline.scoping import scope
+from agents.offline.manager import scope
 from agents.roles.manager import MANAGER
 
 SURVEY = CorpusSurvey(

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from agents.contracts.base import Frozen
 from agents.contracts.brief import ScopingInput, ScopingTurn
+from agents.contracts.frozen import Frozen
 from agents.contracts.plan import PlanLevel, PlanningInput
-from agents.errors import ModelError
-from agents.llm.base import Request
-from agents.llm.offline import OfflineModel
+from agents.core.errors import ModelError
+from agents.core.model import Request
+from agents.offline import OfflineModel
 
 SCOPING = ScopingInput(message="Tell me everything about rents.", today="2026-01-15", language="en")
 

@@ -1,8 +1,8 @@
 """The offline planner: one level of the tree that scoping counted."""
 
 from agents.contracts.plan import PlanLevel, PlanningInput
-from agents.llm.offline.draft import label
-from agents.llm.offline.planning import plan
+from agents.offline.draft_tree import label
+from agents.offline.planner import plan
 from agents.roles.planner import PLANNER
 
 
@@ -111,8 +111,8 @@ def test_a_list_alone_is_a_discovery_leaf_and_what_is_named_needs_none():
 
 def test_what_scoping_counted_is_what_is_planned():
     from agents.contracts.source import CorpusSurvey
-    from agents.llm.offline.draft import draft
-    from agents.llm.offline.parts import questions
+    from agents.offline.draft_tree import draft
+    from agents.offline.question_parts import questions
 
     text = "Which cities introduced congestion charging, and how did traffic change in their centres?"
     (question,) = questions(text, "en")

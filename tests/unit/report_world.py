@@ -4,9 +4,9 @@ from agents.contracts.brief import Brief, Query
 from agents.contracts.contract import Caps, Contract, Forecast, ForecastLine
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, Frame, Problem, SearchRecord
-from agents.contracts.outcome import Outcome
 from agents.contracts.plan import Leaf, Node, Plan
 from agents.contracts.report import Actual, ReportDocument
+from agents.contracts.result import Outcome
 from agents.contracts.source import RejectedSource, SourceCard
 from agents.report.document import build
 

@@ -14,10 +14,10 @@ from werkzeug import Request, Response
 from agents.contracts.source import SearchQuery
 from agents.search import academic_parsers as parsers
 from agents.search.academic import INDEXES, Academic, Pace
-from agents.search.outcomes import SearchFailed
 from agents.search.pages import ABSTRACT
+from agents.search.request_retry import Patience
 from agents.search.rest import http_client
-from agents.search.retrying import Patience
+from agents.search.search_errors import SearchFailed
 
 KEY = "FAKE-0123456789abcdef"
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.web.addresses import canonical, display, identity, link, registrable_domain, same_site, worth_following
-from agents.web.html import read_html
+from agents.web.html_text import read_html
+from agents.web.url_key import canonical, display, identity, link, registrable_domain, same_site, worth_following
 
 CASES = Path(__file__).parent.parent / "data" / "cases"
 with (CASES / "C16" / "urls.tsv").open(encoding="utf-8") as table:

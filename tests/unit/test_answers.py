@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field, ValidationError
 
-from agents.contracts.base import Frozen, Text
-from agents.llm.answers import NoAnswer, read_answer, visible_text
+from agents.contracts.frozen import Frozen, Text
+from agents.core.answers import NoAnswer, read_answer, visible_text
 
 CASES = Path(__file__).parent.parent / "data" / "cases"
 

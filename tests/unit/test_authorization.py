@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.research.authorization import asks_to_begin, authorizes, looks_like_the_phrase
+from agents.research.scoping.authorization import asks_to_begin, authorizes, looks_like_the_phrase
 
 YES = [
     "Authorized to execute",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.research.breaker import Breaker
+from agents.research.loop.search_breaker import Breaker
 
 
 def after(results, breaker=None):

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.budget import NOTHING, Budget, Limits, Usage, synthesis_reserve_s
-from agents.errors import BudgetExceeded
+from agents.core.budget import NOTHING, Budget, Limits, Usage, synthesis_reserve_s
+from agents.core.errors import BudgetExceeded
 
 
 @pytest.mark.parametrize(("total", "reserve"), [(None, 90.0), (300.0, 90.0), (200.0, 60.0), (60.0, 18.0), (6.0, 1.8)])

@@ -13,20 +13,20 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from agents.contracts.source import Hit, SearchQuery, SearchResult
-from agents.errors import ConfigError, ModelError, SearchError, SourceError
+from agents.core.errors import ConfigError, ModelError, SearchError, SourceError
 from agents.llm.litellm_errors import Failed
 from agents.search import ddgs
 from agents.search.breaker import USUAL_S, Breaker
 from agents.search.chain import Chain, joined
-from agents.search.choosing import NAMES, choose
+from agents.search.choose_retrievers import NAMES, choose
 from agents.search.ddgs import Ddgs
-from agents.search.enforcing import enforced, in_range, whole_day, within
-from agents.search.outcomes import NoneAnswered, SearchFailed
+from agents.search.litellm_web import SERVICES, Web
 from agents.search.pages import page_source
-from agents.search.retrying import Patience
-from agents.search.scripted import ScriptedSearcher
-from agents.search.web import SERVICES, Web
-from agents.search.wording import keywords, prepared, shortened
+from agents.search.query_text import keywords, prepared, shortened
+from agents.search.request_retry import Patience
+from agents.search.scope_filter import enforced, in_range, whole_day, within
+from agents.search.scripted_search import ScriptedSearcher
+from agents.search.search_errors import NoneAnswered, SearchFailed
 
 CASES = Path(__file__).resolve().parent.parent / "data" / "cases"
 QUERY = SearchQuery(text="ice on the lake")

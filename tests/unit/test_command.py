@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.errors import BadRequest
-from agents.research.command import minutes_of, parse_research
+from agents.core.errors import BadRequest
+from agents.research.scoping.research_command import minutes_of, parse_research
 
 
 @pytest.mark.parametrize(

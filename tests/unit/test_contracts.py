@@ -3,12 +3,12 @@
 import pytest
 from pydantic import ValidationError
 
-from agents.contracts.base import digest
 from agents.contracts.brief import Brief, Query
 from agents.contracts.contract import Caps, Contract, Forecast
-from agents.contracts.decision import LoopDecision
 from agents.contracts.fact import Fact, Insights
 from agents.contracts.finding import Finding
+from agents.contracts.frozen import digest
+from agents.contracts.loop_decision import LoopDecision
 from agents.contracts.plan import Leaf, Node, Plan, TaskSpec
 from agents.contracts.report import BoundContract, Quote, Reference, ReportDocument, ReportSentence
 from agents.contracts.source import Source, SourceCard
@@ -183,14 +183,14 @@ def test_contracts_are_frozen_and_closed():
 
 @pytest.mark.parametrize(("given", "taken"), [(0.7, 0.7), (7, 0.7), (85, 0.85), (1, 1.0), (0, 0.0)])
 def test_a_models_seven_of_ten_is_brought_to_the_scale_that_was_asked_for(given, taken):
-    from agents.contracts.truth import StanceRow
+    from agents.contracts.verification import StanceRow
 
     assert StanceRow(fact_number=1, stance="supports", strength=given).strength == taken
 
 
 @pytest.mark.parametrize("given", [-1, 101, 1000])
 def test_a_figure_off_every_scale_is_refused(given):
-    from agents.contracts.truth import StanceRow
+    from agents.contracts.verification import StanceRow
 
     with pytest.raises(ValidationError):
         StanceRow(fact_number=1, stance="supports", strength=given)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from agents.contracts.base import digest
+from agents.contracts.frozen import digest
 from agents.contracts.source import Source
 from agents.search.chain import Chain
 from agents.search.crawling import crawled
-from agents.search.outcomes import SearchFailed
-from agents.web.html import read_html
+from agents.search.search_errors import SearchFailed
+from agents.web.html_text import read_html
 from tests.unit.test_chain import Pages
 
 HUB = "https://board.example/reports/"

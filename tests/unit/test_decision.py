@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.contracts.decision import ReflectionResponse
-from agents.research.decision import MAX_GAPS, decide
-from agents.research.retries import Retries
+from agents.contracts.loop_decision import ReflectionResponse
+from agents.research.loop.loop_decision import MAX_GAPS, decide
+from agents.research.loop.retry_tracking import Retries
 
 URL = "https://orvane.example/ferry"
 

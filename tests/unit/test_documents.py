@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.errors import SourceError
-from agents.text.sentences import spans
-from agents.web.document import Document
-from agents.web.docx import BOMB, NO_DOCX, OTHER_OFFICE, read_docx
+from agents.core.errors import SourceError
+from agents.nlp.sentence_split import spans
+from agents.web.docx_text import BOMB, NO_DOCX, OTHER_OFFICE, read_docx
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
-from agents.web.pdf import BROKEN, EMPTY, LOCKED, SCAN
+from agents.web.parsed_document import Document
+from agents.web.pdf_text import BROKEN, EMPTY, LOCKED, SCAN
 from agents.web.reader import TOO_SLOW, Elsewhere, read_document, read_here, read_page, warm_up
 
 CASES = Path(__file__).parent.parent / "data" / "cases"

@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.contracts.report import Quote, Reference, ReportDocument
-from agents.exports.blocks import Cite, Heading, Paragraph
-from agents.exports.flow import flow, way_of
-from agents.exports.forms import FORMS
-from agents.exports.pdf import NotPrintable, to_pdf
-from agents.exports.word import to_docx
 from agents.report.blocks import Heading as Title
 from agents.report.blocks import render
-from agents.report.markdown import references_markdown
-from agents.report.wording import wording
+from agents.report.docx_export import to_docx
+from agents.report.export_blocks import Cite, Heading, Paragraph
+from agents.report.export_flow import flow, way_of
+from agents.report.formats import FORMS
+from agents.report.markdown_render import references_markdown
+from agents.report.pdf_export import NotPrintable, to_pdf
+from agents.report.texts import wording
 from tests.unit import report_world as world
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"

@@ -2,13 +2,13 @@
 
 import pytest
 
-from agents.contracts.base import Frozen
-from agents.errors import ModelError
-from agents.llm.base import Message, Reply, Request
-from agents.llm.choosing import order_for
+from agents.contracts.frozen import Frozen
+from agents.core.errors import ModelError
+from agents.core.model import Message, Reply, Request
+from agents.core.settings import Settings
+from agents.llm.choose_models import order_for
 from agents.llm.fallbacks import REST_S, Ward, WithFallbacks
-from agents.llm.scripted import ScriptedModel
-from agents.settings import Settings
+from agents.llm.scripted_model import ScriptedModel
 
 KEY = "k-0123456789abcdef"
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from agents.contracts.source import OwnFile, SearchQuery
-from agents.errors import SearchError, SourceError
-from agents.jobs.shelf import Shelf
-from agents.search.base import FILES_NAME, SAMPLE_NAME
-from agents.search.given import Searching
-from agents.search.scripted import ScriptedSearcher
+from agents.core.errors import SearchError, SourceError
+from agents.jobs.blob_store import Shelf
+from agents.search.scoped_search import Searching
+from agents.search.scripted_search import ScriptedSearcher
+from agents.search.searcher import FILES_NAME, SAMPLE_NAME
 from agents.search.uploads import AT_ONCE, MAX_BYTES, MAX_FILES, NAME_LENGTH, Given, plain_name, take
 from tests.scripts import WORLD
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.llm.offline.listing import asks_for_a_list
-from agents.llm.offline.parts import questions
+from agents.offline.listing import asks_for_a_list
+from agents.offline.question_parts import questions
 
 LISTS = """\
 Which cities have introduced a congestion charge since 2003?

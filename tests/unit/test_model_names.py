@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from agents.errors import ConfigError, ModelError
-from agents.llm.names import full_name
-from agents.settings import Settings, has_key, load
+from agents.core.errors import ConfigError, ModelError
+from agents.core.settings import Settings, has_key, load
+from agents.llm.model_names import full_name
 from agents.team import open_team
 from tests.conftest import DATA
 
@@ -73,7 +73,7 @@ def test_what_names_no_model_is_refused_with_a_way_out(written):
 
 def test_the_providers_that_are_known_are_those_of_the_library():
     from agents.llm.litellm_model import warm_up
-    from agents.llm.names import PROVIDERS
+    from agents.llm.model_names import PROVIDERS
 
     listed = {str(getattr(one, "value", one)) for one in warm_up().provider_list}
     assert listed == PROVIDERS
@@ -119,8 +119,8 @@ def test_c11_space_and_quotes_around_a_key_are_no_part_of_it(monkeypatch, tmp_pa
 
 
 def _request():
-    from agents.contracts.base import Frozen
-    from agents.llm.base import Message, Request
+    from agents.contracts.frozen import Frozen
+    from agents.core.model import Message, Request
 
     class Words(Frozen):
         reply: str

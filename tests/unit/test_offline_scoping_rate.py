@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from agents.contracts.brief import ScopingInput, ScopingTurn
-from agents.llm.offline.scoping import scope
+from agents.nlp.tokens import language_of
+from agents.offline.manager import scope
 from agents.search.library import Library
-from agents.text.words import language_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = {"sample": ROOT / "examples" / "library", "two": ROOT / "tests" / "data" / "library_two"}

@@ -6,8 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 from agents.contracts.pace import Pace
+from agents.core.settings import Settings
 from agents.llm.pacing import DEFAULTS, Gate, HeldBack, Limits, Pacing, limits_for
-from agents.settings import Settings
 from agents.team import open_team
 
 
@@ -195,7 +195,7 @@ def test_a_pause_worth_telling_is_told_once_and_a_short_one_never():
 def test_c10_running_jobs_are_told_of_a_pause_and_others_are_not():
     from types import SimpleNamespace
 
-    from agents.pauses import Pauses
+    from agents.jobs.provider_pauses import Pauses
 
     def job(status, *, over=False):
         events = []

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from agents.budget import Budget, Limits, Usage
-from agents.contracts.base import Frozen
-from agents.errors import BudgetExceeded, SearchError, StepFailed
-from agents.events import Charged, Noted
-from agents.jobs.limits import ProcessLimits, Slots
-from agents.jobs.memory import JobRun
-from agents.jobs.port import Handler
+from agents.contracts.frozen import Frozen
+from agents.core.budget import Budget, Limits, Usage
+from agents.core.call_limits import ProcessLimits, Slots
+from agents.core.errors import BudgetExceeded, SearchError, StepFailed
+from agents.core.events import Charged, Noted
+from agents.core.port import Handler
+from agents.jobs.memory_port import JobRun
 
 
 class Word(Frozen):

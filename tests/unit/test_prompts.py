@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents import prompts
-from agents.contracts.base import Frozen
-from agents.errors import PromptError
+from agents.contracts.frozen import Frozen
+from agents.core import prompts
+from agents.core.errors import PromptError
 from agents.team import ROLES
 
 HEADER = '+++\nversion = 1\ninputs = ["question"]\nchanged = "First."\n'

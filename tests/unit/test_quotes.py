@@ -2,11 +2,11 @@
 
 import pytest
 
-from agents.contracts.base import digest
 from agents.contracts.fact import PointedFact
+from agents.contracts.frozen import digest
 from agents.contracts.source import Source
-from agents.research.quotes import fact_of
-from agents.text.sentences import spans
+from agents.nlp.sentence_split import spans
+from agents.research.reading.quotes import fact_of
 
 TEXT = (
     "The line closed on 12 days in 2023. It had closed on 41 days before. The board’s limit — 18 cm — is old. "

@@ -7,8 +7,8 @@ import pytest
 
 from agents.contracts.change import Change, Narrowing
 from agents.contracts.report import ReportDocument
-from agents.report.html import to_html
-from agents.report.wording import RIGHT_TO_LEFT, wording
+from agents.report.html_export import to_html
+from agents.report.texts import RIGHT_TO_LEFT, wording
 from agents.report.wording_changes import LANGUAGES, ChangeWording
 from tests.unit.report_world import CLOSURES, ROADS, TOP, A, B, contract, document
 

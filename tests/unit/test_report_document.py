@@ -10,9 +10,9 @@ from agents.contracts.finding import FACT_MARK, Finding, Frame
 from agents.contracts.report import Actual, ReportDocument
 from agents.contracts.source import RejectedSource
 from agents.report.document import build
-from agents.report.markdown import locate
+from agents.report.markdown_render import locate
 from agents.report.mending import mend
-from agents.report.wording import wording
+from agents.report.texts import wording
 from tests.unit import report_world as world
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "ja", "zh", "ar")

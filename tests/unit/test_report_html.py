@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from agents.contracts.report import Quote, Reference
 from agents.report.escaping import escape_text, is_route, is_safe, link, plain_text
-from agents.report.html import render_markdown, to_html
-from agents.report.markdown import linked_markdown, quote_address, references_markdown
+from agents.report.html_export import render_markdown, to_html
+from agents.report.markdown_render import linked_markdown, quote_address, references_markdown
 from agents.report.mending import mend
 from agents.report.quote_page import quote_page
-from agents.report.wording import wording
+from agents.report.texts import wording
 from tests.unit import report_world as world
 
 CASES = Path(__file__).parents[1] / "data" / "cases"

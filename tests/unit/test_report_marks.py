@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from agents.report.marks import RegisteredSource, canonical_key, check_draft, merge_parts, parse_marks, trimmed_url
+from agents.report.citation_marks import (
+    RegisteredSource,
+    canonical_key,
+    check_draft,
+    merge_parts,
+    parse_marks,
+    trimmed_url,
+)
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
 NOTATIONS = [json.loads(line) for line in (CASES / "C20" / "marks.jsonl").read_text("utf-8").splitlines()]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agents.contracts.finding import FACT_MARK
 from agents.report.blocks import Verbatim, parse, render
 from agents.report.mending import mend, to_fact_marks
-from agents.report.sentences import sentences
+from agents.report.report_sentences import sentences
 
 PIECES = st.sampled_from(
     [

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.contracts.decision import RetryEntry
-from agents.research.retries import Retries
+from agents.contracts.loop_decision import RetryEntry
+from agents.research.loop.retry_tracking import Retries
 
 URL = "https://orvane.example/ferry"
 

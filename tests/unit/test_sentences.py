@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.text.sentences import MAX_UNIT, spans
-from agents.text.shingles import containment, copies, is_about_the_same, shingles
-from agents.text.words import content_words, language_of, segmented, words
+from agents.nlp.near_duplicates import containment, copies, is_about_the_same, shingles
+from agents.nlp.sentence_split import MAX_UNIT, spans
+from agents.nlp.tokens import content_words, language_of, segmented, words
 
 
 def cut(text):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.errors import ConfigError
-from agents.settings import ROOT, Settings, example, load, misspelt, usable_key
+from agents.core.errors import ConfigError
+from agents.core.settings import ROOT, Settings, example, load, misspelt, usable_key
 
 
 def test_the_environment_wins_over_dotenv(tmp_path, monkeypatch):

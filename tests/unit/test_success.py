@@ -2,11 +2,11 @@
 
 import pytest
 
-from agents.contracts.base import digest
 from agents.contracts.fact import Fact
+from agents.contracts.frozen import digest
 from agents.contracts.plan import SuccessCriteria
 from agents.contracts.source import SourceCard
-from agents.research.success import domain, independent, met
+from agents.research.loop.success import domain, independent, met
 
 QUESTION = "How many days was the ferry closed?"
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from agents.search.telling import phrases, telling, widespread
+from agents.search.telling_terms import phrases, telling, widespread
 
 NOTICE = "\n\nInvented sample document."
 BIRDS = (

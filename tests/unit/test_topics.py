@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.research.topics import Topics, compare
+from agents.research.loop.topics import Topics, compare
 from tests.conftest import DATA
 
 PAIRS = [

@@ -1,9 +1,9 @@
 """The live tree, folded from events."""
 
 from agents.api.tree import Tree
-from agents.budget import Usage
 from agents.contracts.source import SourceCard
-from agents.events import (
+from agents.core.budget import Usage
+from agents.core.events import (
     JobChanged,
     NodeChanged,
     Noted,

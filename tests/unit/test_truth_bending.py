@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.research.verifying import quotes_alone
-from agents.truth.support import support
+from agents.research.writing.verify_report import quotes_alone
+from agents.verify.support_check import support
 
 BENT = [
     # another unit, rate, bound or role of the same number

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agents.contracts.claim import Evidence
-from agents.truth.confidence import count, report_confidence, weigh
+from agents.verify.confidence import count, report_confidence, weigh
 
 CASE = Path(__file__).parents[1] / "data" / "cases" / "C24"
 

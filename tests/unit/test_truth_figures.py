@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.truth.dates import dates
-from agents.truth.figures import figures
+from agents.verify.dates import dates
+from agents.verify.figures import figures
 
 
 def first(text, language="en"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.truth.stance import stance
+from agents.verify.stance_check import stance
 
 
 @pytest.mark.parametrize(

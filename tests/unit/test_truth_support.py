@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.truth.support import support
+from agents.verify.support_check import support
 
 DATA = Path(__file__).parents[1] / "data"
 SOURCE = (DATA / "cases" / "C22" / "source.txt").read_text("utf-8")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.errors import SourceError
-from agents.web.html import read_html
+from agents.core.errors import SourceError
+from agents.web.html_text import read_html
 from agents.web.reader import read_here
 from agents.web.walls import (
     CONSENT,

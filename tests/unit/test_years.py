@@ -2,13 +2,13 @@
 
 import pytest
 
-from agents.contracts.decision import ReflectionInput, ReflectionResponse
+from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
 from agents.contracts.plan import Branch, PlanLevel, PlanningInput
-from agents.contracts.truth import Attack, Challenge, ChallengeInput
+from agents.contracts.verification import Attack, Challenge, ChallengeInput
+from agents.nlp.years import Calendar
 from agents.roles.challenger import CHALLENGER
 from agents.roles.planner import PLANNER
 from agents.roles.reflector import REFLECTOR
-from agents.text.years import Calendar
 
 TODAY = "2031-03-14"
 

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from agents.jobs.tables import metadata
+from agents.jobs.schema import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy import Text
 
-from agents.jobs.tables import Moment
+from agents.jobs.schema import Moment
 
 revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from agents.jobs.tables import Moment
+from agents.jobs.schema import Moment
 
 revision = "0001"
 down_revision = None

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-from agents.jobs.shelf import hashes_in
-from agents.jobs.tables import Moment
+from agents.jobs.blob_store import hashes_in
+from agents.jobs.schema import Moment
 
 revision = "0002"
 down_revision = "0001"

@@ -1,0 +1,86 @@
+"""One server's parts, opened once per process: settings, team, ledger, and our routes on Chainlit's app."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import chainlit.server as chainlit_server
+from chainlit.config import config
+
+from agents.api.about import Tried, about
+from agents.api.branch_routes import install_branches
+from agents.api.exposure import check_exposure
+from agents.api.hardening import harden
+from agents.api.jobs_api_state import ApiState
+from agents.api.ledger import Ledger
+from agents.api.metrics import log_to_stderr
+from agents.api.openapi import install_faces
+from agents.api.routes import install
+from agents.core.settings import Settings, load
+from agents.team import Team, open_team
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Reach:
+    """Whether keyless web search can be reached, once it was tried."""
+
+    found: Tried | None = None
+    """None where none would be asked, and before it was tried."""
+    tell: Callable[[str], None] = field(default=lambda _lines: None)
+    """Is given what the server said at its start, as it is where web search can't be reached."""
+
+    async def ask(self, team: Team) -> None:
+        """Try once; whatever goes wrong only means that nothing is known."""
+        try:
+            self.found = await team.probe()
+        except Exception:
+            log.exception("web search could not be tried")
+        if self.found is not None:
+            state = "reachable" if self.found.reachable else f"not reachable: {self.found.reason}"
+            log.info("keyless web search (%s) is %s", self.found.host, state)
+            if not self.found.reachable:
+                found = about(team, self.found)
+                self.tell(f"  {found.documents}\n  {found.leaves}")
+
+
+@dataclass(frozen=True)
+class Site:
+    """What the chat and the routes share."""
+
+    settings: Settings
+    team: Team
+    ledger: Ledger
+    reach: Reach = field(default_factory=Reach)
+    state: ApiState = field(default_factory=ApiState)
+
+    def __post_init__(self) -> None:
+        self.team.observers.append(self.state.meter.observe)
+
+
+def opened(settings: Settings | None = None, team: Team | None = None) -> Site:
+    """Open this process's site; later calls return the same one.
+
+    It hangs on Chainlit's app, not on a module: Chainlit's development mode loads every module of ours anew.
+
+    Raises:
+        ConfigError: a setting can't be used.
+    """
+    state = chainlit_server.app.state
+    site: Site | None = getattr(state, "dossier_site", None)
+    if site is None:
+        settings = settings or (team.settings if team else load())
+        check_exposure(settings)
+        log_to_stderr(settings.log_level)
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        team = team or open_team(settings, keep=True)
+        site = Site(settings, team, Ledger(settings.data_dir / "chat.db"))
+        # Else Chainlit opens a browser window by itself.
+        config.run.headless = True
+        harden(settings.host, settings.port)
+        install(chainlit_server.app)
+        install_branches(chainlit_server.app)
+        install_faces(chainlit_server.app)
+        state.dossier_site = site
+    return site

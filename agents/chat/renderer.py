@@ -1,0 +1,193 @@
+"""Draws acts with Chainlit: in the tab that spoke, and in the user's other tabs on the same chat."""
+
+import time
+import uuid
+from typing import Any
+
+import chainlit as cl
+from chainlit.session import WebsocketSession, ws_sessions_id
+
+from agents.chat.chat_state import ShownCard
+from agents.chat.effects import Act, Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
+from agents.chat.history import History
+from agents.chat.views import (
+    PHRASE_LINE,
+    STARTED_LINE,
+    ContractCard,
+    Name,
+    ResearchRun,
+    ScopeCard,
+    contract_line,
+    contract_markdown,
+    drawn,
+    scope_line,
+    scope_markdown,
+)
+from agents.contracts.frozen import Frozen
+from agents.jobs.service import Job
+
+PIECE_S = 0.08
+"""Seconds that the manager's words are gathered before they are sent on: each piece costs the browser 12 ms."""
+
+
+def who(user: Any) -> str:
+    """Name a user; empty when there is no log-in."""
+    return str(user.identifier) if user else ""
+
+
+def uid(job_id: str, what: str) -> str:
+    """Name something of a job, the same every time: sending it again is an update."""
+    return str(uuid.uuid5(uuid.UUID(job_id), what))
+
+
+def tabs(thread_id: str, owner: str) -> list[WebsocketSession]:
+    """List the open tabs of a user on a chat."""
+    return [one for one in list(ws_sessions_id.values()) if one.thread_id == thread_id and who(one.user) == owner]
+
+
+def other_tabs() -> list[WebsocketSession]:
+    """List the user's other open tabs on this chat."""
+    here = cl.context.session
+    return [tab for tab in tabs(here.thread_id, who(here.user)) if tab is not here]
+
+
+async def mirror(step: dict[str, Any], elements: tuple[dict[str, Any], ...] = ()) -> None:
+    """Show a message in the other tabs; there it hangs at the root, since its parent is known here only."""
+    for tab in other_tabs():
+        await tab.emit("new_message", {**step, "parentId": None})
+        for element in elements:
+            await tab.emit("element", element)
+
+
+class Streamed:
+    """The manager's words while they are written."""
+
+    def __init__(self) -> None:
+        self.message: cl.Message | None = None
+        self._waiting, self._sent_at = "", 0.0
+
+    async def on_text(self, piece: str) -> None:
+        """Take the next piece."""
+        self._waiting += piece
+        if time.monotonic() - self._sent_at >= PIECE_S:
+            await self._flush()
+
+    async def _flush(self) -> None:
+        if self.message is None:
+            self.message = cl.Message(content="")
+        piece, self._waiting, self._sent_at = self._waiting, "", time.monotonic()
+        await self.message.stream_token(piece)
+
+    async def whole(self, text: str) -> None:
+        """Put the whole reply in the place of what was streamed; it is what is kept."""
+        message = self.message or cl.Message(content="")
+        self.message, self._waiting = None, ""
+        message.content = text
+        await message.send()
+        await mirror(dict(message.to_dict()))
+
+    async def broken_off(self) -> None:
+        """Keep what was said before it broke off."""
+        if self.message is not None and (said := (self.message.content + self._waiting).strip()):
+            await self.whole(f"{said} …")
+
+
+def progress_name(job: Job) -> str:
+    """Name the message that holds a run's live card: one for each time that it was taken up."""
+    return uid(job.id, f"progress-{job.run.again}" if job.run.again else "progress")
+
+
+class Stage:
+    """Draws the acts of one answer."""
+
+    def __init__(self, history: History, cards: tuple[ShownCard, ...], *, sample: bool) -> None:
+        self.history, self.cards, self.sample = history, cards, sample
+        self.streamed = Streamed()
+
+    async def draw(self, act: Act) -> None:
+        """Show one act."""
+        match act:
+            case Reply():
+                await self.streamed.whole(act.text)
+            case Say() | Refuse():
+                await self._message(act.text)
+            case ShowScope():
+                await self._retire("replaced")
+                scope = ScopeCard.of(act.scope)
+                if scope.queries or scope.open_questions:
+                    await self._card("ScopeCard", scope, scope_line(act.scope), scope_markdown(act.scope))
+            case ShowContract():
+                card, line = ContractCard.of(act, sample=self.sample), contract_line(act.changed)
+                # The card says what changed; another line above it would move it away under the pointer.
+                if act.in_place and await self._redraw("ContractCard", card, PHRASE_LINE):
+                    return
+                await self._retire("replaced")
+                await self._card("ContractCard", card, line, f"{contract_markdown(card)}\n\n{line}")
+            case Started():
+                await self._retire("bound")
+                run = ResearchRun.of(act.job, act.contract)
+                await self._card(
+                    "ResearchRun", run, STARTED_LINE, STARTED_LINE, message_id=progress_name(act.job), lasting=True
+                )
+            case Stopping():
+                # How it ended is shown when it has (see outcome).
+                pass
+
+    async def _message(self, text: str) -> None:
+        message = cl.Message(content=text)
+        await message.send()
+        await mirror(dict(message.to_dict()))
+
+    async def _card(
+        self, name: Name, props: Frozen, line: str, markdown: str, *, message_id: str = "", lasting: bool = False
+    ) -> None:
+        """Send a card below its line; without its JSX file, the same as Markdown."""
+        if not drawn(name):
+            message = cl.Message(content=markdown, id=message_id or None)
+            await message.send()
+            await mirror(dict(message.to_dict()))
+            return
+        element = cl.CustomElement(name=name, props=props.model_dump(mode="json"), display="inline")
+        message = cl.Message(content=line, id=message_id or None, elements=[element])
+        await message.send()
+        if not lasting:
+            self.cards = (*self.cards, ShownCard(element_id=element.id, message_id=message.id, name=name))
+        await mirror(dict(message.to_dict()), (dict(element.to_dict()),))
+
+    async def _redraw(self, name: Name, props: Frozen, line: str) -> bool:
+        """Put other props, and another line above it, in the place of the card on the table; False without one."""
+        session = cl.context.session
+        shown = next((card for card in reversed(self.cards) if card.name == name), None)
+        element = await self.history.get_element(session.thread_id, shown.element_id) if shown else None
+        if shown is None or element is None:
+            return False
+        changed = {**element, "props": props.model_dump(mode="json")}
+        await self.history.put_props(shown.element_id, changed["props"])
+        await self._reworded(shown.message_id, line)
+        await cl.context.emitter.send_element(changed)
+        for tab in other_tabs():
+            await tab.emit("element", changed)
+        return True
+
+    async def _reworded(self, message_id: str, line: str) -> None:
+        """Put another text in the place of a kept message's."""
+        step = await self.history.reword(message_id, line)
+        if step is not None:
+            await cl.context.emitter.update_step(step)
+            for tab in other_tabs():
+                await tab.emit("update_message", {**step, "parentId": None})
+
+    async def _retire(self, state: str) -> None:
+        """Put the cards before this one out of use, so that nobody acts on what no longer stands."""
+        cards, self.cards = self.cards, ()
+        session = cl.context.session
+        for card in cards:
+            props = {"active": False} if card.name == "ScopeCard" else {"state": state, "ready": False}
+            element = await self.history.get_element(session.thread_id, card.element_id)
+            if element is None:
+                continue
+            await self.history.settle_element(card.element_id, props)
+            changed = {**element, "props": {**(element.get("props") or {}), **props}}
+            await cl.context.emitter.send_element(changed)
+            for tab in other_tabs():
+                await tab.emit("element", changed)

@@ -1,0 +1,195 @@
+"""What `doctor` says: which engine, limits, searchers, documents and folders are usable, and what is missing.
+
+By itself it sends nothing anywhere; with `--try` every model and every search provider is asked once, for real.
+"""
+
+import asyncio
+import tempfile
+import time
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from agents.contracts.frozen import Frozen, Text
+from agents.core.errors import ModelError
+from agents.core.model import Message, Model, Request
+from agents.core.settings import KEY_NAMES, OFFLINE, Settings, key_state, load, usable_key, variables
+from agents.llm.choose_models import Choice, Order, bind, orders, parts_of
+from agents.llm.pacing import Limits, Pacing
+from agents.search.chain import Chain
+from agents.team import ROLES, Team, open_team
+
+TRIAL_S = 20.0
+"""Seconds in which a model or a search provider must answer when it is tried."""
+
+
+class _Greeting(Frozen):
+    text: Text
+
+
+class _Answer(Frozen):
+    """The answer to a greeting: any word will do."""
+
+    word: Text
+
+
+async def report(*, really: bool = False) -> tuple[list[str], bool]:
+    """Look around and say what is usable.
+
+    Args:
+        really: ask every model and search provider once.
+
+    Returns:
+        Lines to print, and whether research can be done as things are set.
+
+    Raises:
+        ConfigError: the settings can't be used.
+    """
+    settings = load()
+    team = open_team(settings)
+    bound = orders(dict.fromkeys(role.name for role in ROLES), settings)
+    missing = _Missing()
+    try:
+        lines = [*_engine(team, bound, missing), *_limits(bound, team.pacing)]
+        if really:
+            lines += [*await _try_models(team, bound, missing), *await _try_search(team, missing)]
+        lines += ["Keys", *(f"  {name:20} {key_state(name)} (stands for {model})" for name, model in KEY_NAMES)]
+        lines += await _documents(team, missing)
+    finally:
+        await team.close()
+    writable = _writable(settings.data_dir)
+    lines += ["Data folder", f"  {settings.data_dir}: {'writable' if writable else 'NOT writable'}"]
+    if not writable:
+        missing.stops(f"The data folder {settings.data_dir} can't be written to: set DOSSIER_DATA_DIR to another.")
+    lines += ["Missing", *(f"  {line}" for line in dict.fromkeys(missing.lines) or ["nothing"])]
+    lines.append("Settings")
+    lines += [f"  {name} = {_shown(settings, field)}" for name, field in sorted(variables().items())]
+    return lines, missing.usable
+
+
+class _Missing:
+    """What is missing, in plain words, and whether research can be done all the same."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.usable = True
+
+    def says(self, line: str) -> None:
+        """Note something that can be done without."""
+        self.lines.append(line)
+
+    def stops(self, line: str) -> None:
+        """Note something without which nothing can be done."""
+        self.lines.append(line)
+        self.usable = False
+
+
+def _engine(team: Team, bound: dict[str, Order], missing: _Missing) -> list[str]:
+    """Say which model each role is bound to, and which stand in, in order."""
+    lines = ["Engine"]
+    for role, order in bound.items():
+        names = [team.models[role].name, *(one.name for one in order.others)]
+        if order.first.name != OFFLINE:
+            names.append("offline engine")
+        lines.append(f"  {role:12} {', then '.join(names)}")
+        lines += [f"  {'':12} not {left.name}: {left.why}" for left in order.left_out]
+        if order.first.name != OFFLINE and not order.first.usable:
+            note = missing.says if order.others else missing.stops
+            note(f"There is no key for {order.first.name}: put one into {order.first.key_variable} in `.env`.")
+    if not team.engine.reasons:
+        lines.append(
+            "  No language model is set up. The offline engine quotes sources and cites them. It does not reason."
+        )
+    return lines
+
+
+def _limits(bound: dict[str, Order], pacing: Pacing) -> list[str]:
+    """Say how fast each provider is asked."""
+    choices = [one for order in bound.values() for one in (order.first, *order.others) if one.name != OFFLINE]
+    by_provider: dict[str, Choice] = {one.provider: one for one in choices}
+    lines = [
+        f"  {name:12} {_said(pacing.limits(name, own_server=one.own_server))}" for name, one in by_provider.items()
+    ]
+    return ["Limits, over all jobs of this process (DOSSIER_MODEL_LIMITS)", *lines] if lines else []
+
+
+def _said(limits: Limits) -> str:
+    parts = [
+        f"{limits.at_once} at once" if limits.at_once else "any number at once",
+        f"{limits.calls_per_minute:.0f} calls a minute" if limits.calls_per_minute else "",
+        f"{limits.tokens_per_minute:.0f} tokens a minute" if limits.tokens_per_minute else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+async def _try_models(team: Team, bound: dict[str, Order], missing: _Missing) -> list[str]:
+    """Ask every model once, side by side."""
+    models, _ = bind(bound, team.settings, team.prompts, team.pacing, retries=1)
+    single = {part.name: part for model in models.values() for part in parts_of(model) if part.reasons}
+    said = await asyncio.gather(*(_try_model(model) for model in single.values()))
+    mute = {name: words for name, (answers, words) in zip(single, said, strict=True) if not answers}
+    for name, words in mute.items():
+        missing.says(f"{name} does not answer. {words}")
+    for role, order in bound.items():
+        if order.first.name != OFFLINE and {order.first.name, *(one.name for one in order.others)} <= set(mute):
+            missing.stops(f"No model answers for the {role}; see above.")
+    rows = [f"  {name}: {words}" for name, (_, words) in zip(single, said, strict=True)]
+    return ["Models, tried", *(rows or ["  none is set up"])]
+
+
+async def _try_model(model: Model) -> tuple[bool, str]:
+    greeting = _Greeting(text="Say hello: answer as JSON with one field, `word`.")
+    request = Request("manager", (Message("user", greeting.text),), greeting, _Answer, TRIAL_S, 200)
+    began = time.monotonic()
+    try:
+        await model.reply(request)
+    except ModelError as error:
+        return False, error.notice
+    return True, f"answers, in {time.monotonic() - began:.1f} s"
+
+
+async def _try_search(team: Team, missing: _Missing) -> list[str]:
+    """Ask every search provider once, side by side."""
+    if not isinstance(team.searcher, Chain):
+        return ["Search, tried", "  only documents are searched, on this machine"]
+    lines, tried = ["Search, tried"], await team.searcher.trial(TRIAL_S / 2)
+    for one in tried:
+        lines.append(f"  {one.provider}: {'answers' if one.reachable else one.reason} ({one.host})")
+    if not any(one.reachable for one in tried):
+        missing.says(
+            "No web search answers: check the network and the keys of RETRIEVER. Documents are searched alone."
+        )
+    return lines
+
+
+async def _documents(team: Team, missing: _Missing) -> list[str]:
+    survey = await team.searcher.survey()
+    lines = ["Documents", f"  {team.searcher.name}: {survey.total} documents"]
+    if team.sample and isinstance(team.searcher, Chain):
+        lines.append("  The sample library, which is invented, stands in only where no web search answers.")
+    lines += [f"  skipped {one.url}: {one.reason}" for one in getattr(team.searcher, "skipped", ())]
+    if survey.total == 0 and not getattr(team.searcher, "destinations", ()):
+        missing.stops(
+            "Nothing can be searched: put PDF, Word, HTML, Markdown or text files into a folder of DOSSIER_LIBRARY."
+        )
+    return lines
+
+
+def _shown(settings: Settings, field: str) -> str:
+    value = getattr(settings, field)
+    if isinstance(value, SecretStr):
+        return "set" if usable_key(value.get_secret_value()) else "not set"
+    if field == "model" and not value:
+        return f"(by the keys present: {settings.default_model() or OFFLINE})"
+    if isinstance(value, tuple):
+        return ", ".join(str(part) for part in value) or "(default)"
+    return "(default)" if value is None or value == {} else str(value)
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False

@@ -1,0 +1,192 @@
+"""One research run without the chat: the request is the authorization, but an infeasible question is still refused."""
+
+import asyncio
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agents.contracts.frozen import Mode, Tier
+from agents.contracts.report import ReportDocument
+from agents.core.errors import BadRequest, NotFeasible
+from agents.core.events import (
+    Event,
+    JobChanged,
+    NodeChanged,
+    Noted,
+    ReportWritten,
+    SearchDone,
+    SourceRead,
+    SourceRejected,
+)
+from agents.core.settings import Settings
+from agents.jobs.service import Job
+from agents.report.formats import FORMS
+from agents.research.scoping.turn import Scope, checked
+
+if TYPE_CHECKING:
+    from agents.team import Team
+
+SCOPING_SHARE = 0.15
+"""Part of the time that understanding the question may take."""
+LEAST_SHARE = 0.4
+"""Part of the time that is left to research in any case: on a machine too busy to start in time, late is better than nothing."""
+GRADE_CODES = {"complete": 0, "partial": 3, "nothing_found": 4}
+
+
+async def research(
+    settings: Settings,
+    question: str,
+    *,
+    mode: Mode,
+    tier: Tier | None,
+    minutes: float | None,
+    challenge: bool,
+    json_file: Path | None,
+    out: Path | None,
+) -> int:
+    """Scope, plan, run and write; returns the exit code.
+
+    Raises:
+        BadRequest: the question is empty, too long or not feasible, or a file can't be written.
+        ConfigError: the settings can't be used.
+        DossierError: the run ended without a report.
+    """
+    from agents.keeper import keeping_team
+
+    # The clock starts with the command: setting up, taking up jobs and scoping all come out of its time.
+    started = time.monotonic()
+    if json_file is not None:
+        _check_place(json_file)
+    if out is not None:
+        check_writable(out)
+    text = checked(question)
+    async with keeping_team(settings, _say) as team:
+        _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
+        if (probed := await team.probe()) is not None:
+            _say(
+                f"keyless web search: queries go to {probed.host}"
+                if probed.reachable
+                else "keyless web search: not reachable"
+            )
+        # A provider that hangs may not use up the time before anything was looked for.
+        limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
+        scope, turn = await team.scope(Scope(mode=mode, minutes=minutes), text, limit_s=limit_s)
+        if minutes is not None:
+            minutes = max(LEAST_SHARE * minutes, minutes - (time.monotonic() - started) / 60)
+            scope = scope.model_copy(update={"minutes": minutes})
+        if not scope.queries:
+            raise BadRequest(turn.reply)
+        if not scope.feasible:
+            raise _not_feasible(scope)
+        brief = scope.brief(team.today(), max_cost_usd=settings.max_cost_usd).model_copy(update={"tier": tier})
+        job = team.commission(brief, challenge=challenge)
+        await _watch(team, job)
+        await job.settled()
+        if job.awaits_key:
+            # Its caller is the terminal, and is told; nobody is left to whom it could go on.
+            team.jobs.stop(job)
+            await job.wait()
+        if job.report is None:
+            if job.error is not None:
+                raise job.error
+            return 1
+        write_report(job.report, json_file, out)
+        _print(job.report)
+        return 3 if job.status == "blocked" else GRADE_CODES[job.report.grade]
+
+
+def _not_feasible(scope: Scope) -> NotFeasible:
+    broad = [query for query in scope.queries if not query.feasible]
+    splits = tuple(split for query in broad for split in query.suggested_split)
+    error = NotFeasible(tuple(query.reason for query in broad), splits)
+    if splits:
+        error.notice += "\nNarrower questions that would work:\n" + "\n".join(f"  - {split}" for split in splits)
+    return error
+
+
+async def _watch(team: "Team", job: Job) -> None:
+    """Show progress until the job is over; an interrupt stops the job and all it has running."""
+    try:
+        async for numbered in job.follow(attended=True):
+            if numbered is not None and (line := progress_line(numbered.event)):
+                _say(f"{numbered.seconds:6.1f}s  {line}")
+    except asyncio.CancelledError:
+        team.jobs.stop(job)
+        await job.wait()
+        raise
+
+
+def progress_line(event: Event) -> str:
+    """Say in one line what happened; empty for what no reader needs to hear."""
+    match event:
+        case JobChanged():
+            return f"{event.stage}: {event.status}" + (f" ({event.note})" if event.note else "")
+        case NodeChanged() if event.state != "queued":
+            return f"{event.node} {event.title}: {event.state}" + (f", {event.doing}" if event.doing else "")
+        case SearchDone():
+            return f"{event.node} searched “{event.text}”: " + (event.failed or f"{event.hits} hits")
+        case SourceRead():
+            return f"{event.node} read “{event.source.title}”: {event.facts} facts"
+        case SourceRejected():
+            return f"{event.node} not used: {event.url} ({event.reason})"
+        case Noted():
+            return event.text
+        case ReportWritten():
+            return f"report: {event.grade}, {event.references} references"
+        case _:
+            return ""
+
+
+def check_writable(path: Path) -> None:
+    """Find out before any work whether a report can be written to a file of that name.
+
+    Raises:
+        BadRequest: its ending says nothing, it is a folder, or its folder does not exist.
+    """
+    if path.suffix.casefold().removeprefix(".") not in FORMS:
+        known = ", ".join(f".{form}" for form in FORMS)
+        raise BadRequest(f"{path.name!r} has no ending that says what to write. Use one of {known}.")
+    _check_place(path)
+
+
+def _check_place(path: Path) -> None:
+    if path.is_dir():
+        raise BadRequest(f"{path} is a folder; give a file name.")
+    if not path.parent.exists():
+        raise BadRequest(f"The folder {path.parent} does not exist.")
+
+
+def write_report(document: ReportDocument, json_file: Path | None, out: Path | None) -> None:
+    """Write a report into files, each as its ending says.
+
+    Raises:
+        NotPrintable: as PDF its letters could not be shown; files before it are written.
+    """
+    targets = [(json_file, "json")] if json_file else []
+    targets += [(out, out.suffix.casefold().removeprefix("."))] if out else []
+    for path, form in targets:
+        data = FORMS[form].write(document)
+        path.write_bytes(data + b"\n" if form in {"md", "html", "json"} else data)
+        _say(f"wrote {path}")
+
+
+def _print(document: ReportDocument) -> None:
+    """Print the report as UTF-8, whatever the terminal says of itself."""
+    data = (document.markdown + "\n").encode("utf-8", "replace")
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        # The reader closed the pipe; the report is written elsewhere or was not wanted any further.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say(line: str) -> None:
+    """Tell of progress; a reader who stopped reading (`2>&1 | head`) does not stop the research."""
+    try:
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())

@@ -1,0 +1,307 @@
+"""The command line of kept jobs: list, show, steer, export, replay."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
+
+import typer
+
+from agents.core.errors import BadRequest, DossierError
+
+if TYPE_CHECKING:
+    from agents.contracts.job import JobStatus
+    from agents.jobs.blob_store import Shelf
+    from agents.jobs.store import Store, StoredJob
+
+T = TypeVar("T")
+
+app = typer.Typer(no_args_is_help=False, help="List, show and steer jobs, those of a running server too.")
+
+WAIT_S = 10.0
+"""Seconds that the process which runs a job gets to answer."""
+JobId = Annotated[str, typer.Argument(help="Id of the job; its first characters are enough.")]
+
+
+def register(root: typer.Typer) -> None:
+    """Add the commands to the program's."""
+    root.add_typer(app, name="jobs")
+
+
+@app.callback(invoke_without_command=True)
+def jobs(context: typer.Context) -> None:
+    """List, show and steer jobs, those of a running server too."""
+    if context.invoked_subcommand is None:
+        listed()
+
+
+@app.command("list")
+def listed(
+    status: Annotated[str, typer.Option(help="Only jobs of this status.")] = "",
+    limit: Annotated[int, typer.Option(help="How many.", min=1)] = 30,
+) -> None:
+    """List jobs, newest first."""
+
+    async def work(store: "Store") -> None:
+        chosen = (_status(status),) if status else ()
+        rows = await store.jobs(statuses=chosen, limit=limit)
+        for row in rows:
+            say(f"{row.id[:12]}  {row.created:%Y-%m-%d %H:%M}  {_state(row):<22} {row.title[:70]}")
+        if not rows:
+            say("There are no jobs.")
+
+    with_store(work)
+
+
+@app.command()
+def show(job_id: JobId) -> None:
+    """Say how a job stands."""
+
+    async def work(store: "Store") -> None:
+        row = await row_of(store, job_id)
+        steps, events = await store.steps(row.id), await store.events(row.id)
+        failed = sum(1 for _, step in steps.values() if step.value is None)
+        for name, value in {
+            "job": row.id,
+            "title": row.title,
+            "status": _state(row),
+            "stage": row.stage,
+            "note": row.note,
+            "owner": row.owner,
+            "created": f"{row.created:%Y-%m-%d %H:%M:%S} UTC",
+            "changed": f"{row.updated:%Y-%m-%d %H:%M:%S} UTC",
+            "attempt": str(row.attempt),
+            "run by": row.executor,
+            "steps": f"{len(steps)} recorded, {failed} of them failures",
+            "events": str(len(events)),
+        }.items():
+            if value:
+                say(f"{name:>8}  {value}")
+
+    with_store(work)
+
+
+@app.command()
+def cancel(job_id: JobId) -> None:
+    """Stop a job and everything it has running."""
+    _wish(job_id, "cancel")
+
+
+@app.command()
+def pause(job_id: JobId) -> None:
+    """Let a job's calls finish and start no others."""
+    _wish(job_id, "pause")
+
+
+@app.command()
+def resume(job_id: JobId) -> None:
+    """Let a job go on that is paused or waits for a key."""
+    _wish(job_id, "resume")
+
+
+@app.command()
+def finish(job_id: JobId, branch: Annotated[str, typer.Option(help="Only this branch, as job/0/1.")] = "") -> None:
+    """Have a job search no further and write from what it has."""
+    _wish(job_id, "finish", branch)
+
+
+@app.command()
+def rework(job_id: JobId) -> None:
+    """Decide and write anew from what a job has read, and try again what failed."""
+    _wish(job_id, "rework")
+
+
+@app.command()
+def restart(job_id: JobId) -> None:
+    """Do a job again from its last good steps."""
+    _wish(job_id, "restart")
+
+
+@app.command()
+def release(job_id: JobId) -> None:
+    """Let a job pass that the judge held back."""
+    _wish(job_id, "release")
+
+
+@app.command()
+def guidance(job_id: JobId, text: Annotated[str, typer.Argument(help="What the next rounds shall follow.")]) -> None:
+    """Tell a running job what to look at."""
+    _wish(job_id, "guidance", text)
+
+
+@app.command()
+def export(
+    job_id: JobId,
+    out: Annotated[Path, typer.Option(help="Write the report here: .md, .html, .json, .pdf, .docx, .bib or .ris.")],
+) -> None:
+    """Write the report of a job to a file."""
+    from agents.cli.headless import check_writable, write_report
+
+    async def work(store: "Store") -> None:
+        check_writable(out)
+        row = await row_of(store, job_id)
+        document = await store.report(row.id)
+        if document is None:
+            raise BadRequest(f"Job {row.id[:12]} is {row.status} and has no report.")
+        write_report(document, None, out)
+
+    with_store(work)
+
+
+@app.command()
+def replay(
+    job_id: JobId, speed: Annotated[float, typer.Option(help="How many times as fast; 0 is at once.", min=0)] = 0
+) -> None:
+    """Tell once more what happened in a job, from what is kept, without any network."""
+    from agents.cli.headless import progress_line
+
+    async def work(store: "Store") -> None:
+        row, reached = await row_of(store, job_id), 0.0
+        for numbered in await store.events(row.id):
+            if speed:
+                await asyncio.sleep(max(0.0, numbered.seconds - reached) / speed)
+            reached = numbered.seconds
+            if line := progress_line(numbered.event):
+                say(f"{numbered.seconds:6.1f}s  {line}")
+
+    with_store(work)
+
+
+@app.command()
+def delete(
+    job_id: JobId, force: Annotated[bool, typer.Option("--force", help="Also when it is not over.")] = False
+) -> None:
+    """Delete a job with everything that belongs to it."""
+
+    async def work(store: "Store") -> None:
+        row = await row_of(store, job_id)
+        if not row.over and not force:
+            raise BadRequest(f"Job {row.id[:12]} is {row.status}. Cancel it first, or use --force.")
+        if not row.over:
+            await granted(store, row, "cancel", "")
+        await store.delete([row.id])
+        await _shelf(store).forget_report(row.id)
+        say("deleted")
+
+    with_store(work)
+
+
+@app.command()
+def purge(
+    days: Annotated[float, typer.Option(help="Days that they have been over, at least.", min=0)],
+) -> None:
+    """Delete jobs that have been over for some days, with events and reports, and the texts that no other job uses."""
+    from agents.jobs import retention
+
+    async def work(store: "Store") -> None:
+        shelf = _shelf(store)
+        gone = await retention.purge(store, shelf, days)
+        texts = await retention.sweep(store, shelf)
+        say(f"deleted: {gone} of the jobs, {texts} of the texts")
+
+    with_store(work)
+
+
+# ---- parts
+
+
+def _state(row: "StoredJob") -> str:
+    return row.status + (f" ({row.blocked_reason or row.grade})" if row.blocked_reason or row.grade else "")
+
+
+def _status(text: str) -> "JobStatus":
+    known: tuple[JobStatus, ...] = ("queued", "running", "blocked", "done", "failed", "cancelled")
+    for one in known:
+        if one == text:
+            return one
+    raise BadRequest(f"There is no status {text!r}; there are: {', '.join(known)}.")
+
+
+async def row_of(store: "Store", job_id: str) -> "StoredJob":
+    """Find the job whose id begins so; a `BadRequest` where none or several do."""
+    found = await store.beginning(job_id)
+    if not found:
+        raise BadRequest(f"There is no job {job_id}.")
+    if len(found) > 1:
+        raise BadRequest(f"{len(found)} jobs begin with {job_id}; give more characters.")
+    return found[0]
+
+
+def _wish(job_id: str, verb: str, argument: str = "") -> None:
+    async def work(store: "Store") -> None:
+        row = await row_of(store, job_id)
+        said = await granted(store, row, verb, argument)
+        if said != "done":
+            raise BadRequest(said)
+        say(f"{row.id[:12]}: {verb} done")
+
+    with_store(work)
+
+
+async def granted(store: "Store", row: "StoredJob", verb: str, argument: str) -> str:
+    """Leave a wish for the process that runs jobs, and wait for its answer."""
+    from agents.jobs.filelock import held_by
+
+    number = await store.wish(row.id, verb, argument)
+    began = asyncio.get_running_loop().time()
+    file = store.database.file
+    while (file is None or held_by(file.with_name("engine.db"))) and asyncio.get_running_loop().time() - began < WAIT_S:
+        if said := await store.granted(number):
+            return said
+        await asyncio.sleep(0.1)
+    return (
+        f"No process that runs jobs answers. The wish ({verb}) is noted, and granted when one does: "
+        "`python -m agents serve` or `python -m agents worker`."
+    )
+
+
+def _shelf(store: "Store") -> "Shelf":
+    from agents.core.settings import load
+    from agents.jobs.blob_store import Shelf
+    from agents.jobs.sql_blob_store import DatabaseShelf
+
+    folder = load().data_dir
+    return Shelf(folder) if store.database.sqlite else DatabaseShelf(folder, store)
+
+
+def with_store(work: "Callable[[Store], Awaitable[None]]") -> None:
+    """Do something with the opened job store; what goes wrong is said and ends the program."""
+    from agents.core.settings import load
+    from agents.jobs.database import Database, async_url
+    from agents.jobs.store import Store
+
+    async def opened() -> None:
+        settings = load()
+        database = Database(async_url(settings.database_url.get_secret_value(), settings.data_dir))
+        await database.open()
+        try:
+            await work(Store(database))
+        finally:
+            await database.close()
+
+    run_to_exit(opened())
+
+
+def run_to_exit(work: "Awaitable[None]") -> None:
+    """Do the work of a command; an error of ours ends the process with one sentence and its exit code."""
+
+    async def main() -> None:
+        await work
+
+    try:
+        asyncio.run(main())
+    except DossierError as error:
+        fail(error.notice, 2 if isinstance(error, BadRequest) else 1)
+    except OSError as error:
+        fail(f"{error.filename or 'A file'}: {error.strerror}.", 1)
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """Say what went wrong, and end with an exit code."""
+    typer.echo(message, err=True)
+    raise typer.Exit(code)
+
+
+def say(line: str) -> None:
+    """Write a line."""
+    typer.echo(line)

@@ -1,0 +1,167 @@
+"""The command line: run, serve, doctor. Heavy imports stand inside the commands, so that `--help` answers at once."""
+
+import asyncio
+import logging
+import sys
+from pathlib import Path
+from typing import Annotated, Literal, NoReturn
+
+import typer
+
+from agents.cli import jobs_commands as cli_jobs
+from agents.cli import steering_commands as cli_steering
+from agents.cli.worker_command import worker
+from agents.core.errors import BadRequest, ConfigError, DossierError
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Dossier: from a broad question to a report whose every sentence opens its quote.",
+    pretty_exceptions_enable=False,
+)
+
+cli_jobs.register(app)
+cli_steering.register(cli_jobs.app)
+
+EXIT_COMPLETE, EXIT_ERROR, EXIT_USAGE, EXIT_PARTIAL, EXIT_NOTHING = 0, 1, 2, 3, 4
+"""Exit codes of `run`: complete, error or cancelled, bad usage or not feasible, partial or blocked, nothing found."""
+
+TierName = Literal["simple", "standard", "deep"]
+
+
+def fail(message: str, code: int = EXIT_USAGE) -> NoReturn:
+    """Say in one sentence what is wrong and leave."""
+    typer.echo(message, err=True)
+    raise typer.Exit(code)
+
+
+@app.command()
+def run(
+    question: Annotated[str, typer.Argument(help="What you want to know; one feasible question.")],
+    tier: Annotated[TierName | None, typer.Option(help="Bounds of one run; excludes --deep.")] = None,
+    deep: Annotated[bool, typer.Option("--deep", help="Up to 7 rounds instead of 3.")] = False,
+    time: Annotated[str, typer.Option(help="Minutes, more than 0 and at most 1440, or `unlimited`.")] = "5",
+    library: Annotated[list[Path] | None, typer.Option(help="Folder with documents to search; repeatable.")] = None,
+    retriever: Annotated[str, typer.Option(help="Where to search, as a comma list.")] = "",
+    model: Annotated[str, typer.Option(help="Model for every role, as provider/model, or `offline`.")] = "",
+    no_challenge: Annotated[bool, typer.Option("--no-challenge", help="Skip the search for counter-evidence.")] = False,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the whole report document here.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the report here: .md, .html, .json, .pdf, .docx, .bib or .ris.")
+    ] = None,
+) -> None:
+    """Research a question without the chat: progress on standard error, the report on standard output."""
+    from agents.cli.headless import research
+    from agents.core.settings import load
+    from agents.research.scoping.research_command import minutes_of
+
+    if deep and tier:
+        fail("--tier and --deep exclude each other: a tier has its own bounds.")
+    try:
+        minutes = minutes_of(time)
+        settings = load()
+        update: dict[str, object] = {}
+        if model:
+            update |= {"model": model, "models": {}}
+        if library:
+            update["library"] = tuple(library)
+        if retriever:
+            update["retriever"] = tuple(part.strip() for part in retriever.split(",") if part.strip())
+        settings = settings.model_copy(update=update)
+        logging.basicConfig(level=settings.log_level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+        code = asyncio.run(
+            research(
+                settings,
+                question,
+                mode="deep" if deep else "standard",
+                tier=tier,
+                minutes=minutes,
+                challenge=not no_challenge,
+                json_file=json_file,
+                out=out,
+            )
+        )
+    except (BadRequest, ConfigError) as error:
+        fail(error.notice)
+    except DossierError as error:
+        fail(error.notice, EXIT_ERROR)
+    except KeyboardInterrupt:
+        fail("Stopped.", EXIT_ERROR)
+    raise typer.Exit(code)
+
+
+@app.command()
+def serve() -> None:
+    """Start the chat and the routes beside it (PORT, DOSSIER_HOST)."""
+    from agents.api.serve import serve as start
+    from agents.core.settings import load
+
+    try:
+        start(load())
+    except DossierError as error:
+        fail(error.notice, EXIT_ERROR)
+
+
+@app.command()
+def mcp() -> None:
+    """Offer research as a tool to an MCP host, over standard input and output."""
+    from agents.api.mcp_server import stdio
+    from agents.core.settings import load
+
+    try:
+        stdio(load())
+    except DossierError as error:
+        fail(error.notice, EXIT_ERROR)
+
+
+@app.command(name="eval")
+def evaluate(
+    name: Annotated[str, typer.Argument(metavar="SET", help="findcite, stance, support, scoping or citations.")],
+    data: Annotated[Path, typer.Option(help="Labelled rows: a file, or a folder where the set allows one.")],
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write rows and summary here.")] = None,
+    without: Annotated[
+        str, typer.Option(help="Parts to leave out, as a comma list: challenge,verification,novelty,rerank,meaning.")
+    ] = "",
+    limits: Annotated[str, typer.Option(help="Rounds and searches of a leaf, as in 6/10.")] = "",
+    limit: Annotated[int | None, typer.Option(help="Look at the first rows only.")] = None,
+) -> None:
+    """Measure quality on labelled data: the summary on standard output, rows and summary in a file."""
+    import json
+
+    from agents.core.settings import load
+    from agents.evaluation.run_eval import evaluate as measure
+    from agents.evaluation.variant import variant
+
+    try:
+        summary = measure(name, data, json_file, load(), variant(without, limits, limit))
+    except (BadRequest, ConfigError) as error:
+        fail(error.notice)
+    except DossierError as error:
+        fail(error.notice, EXIT_ERROR)
+    typer.echo(json.dumps(summary))
+
+
+@app.command()
+def doctor(
+    really: Annotated[
+        bool, typer.Option("--try", help="Ask every model and search provider once: sends a word, may cost a fraction.")
+    ] = False,
+) -> None:
+    """Say what models, searchers, documents and folders are usable, and what is missing, without any secret."""
+    from agents.cli.doctor import report
+
+    try:
+        lines, usable = asyncio.run(report(really=really))
+    except DossierError as error:
+        fail(error.notice, EXIT_ERROR)
+    for line in lines:
+        typer.echo(line)
+    raise typer.Exit(EXIT_COMPLETE if usable else EXIT_ERROR)
+
+
+app.command()(worker)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,162 @@
+"""What challenger, verifier and judge are given and give, and what checking leaves behind."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from agents.contracts.claim import Claim, Stance
+from agents.contracts.frozen import Frozen, Judged, Text
+from agents.contracts.report import SentenceVerdict
+
+
+class ClaimNote(Frozen):
+    """A claim under a number, with what is known about it so far."""
+
+    number: int = Field(ge=1)
+    text: Text
+    evidence: tuple[str, ...] = ()
+    """Statements that speak to it, each with its source."""
+
+
+class ChallengeInput(Frozen):
+    """What the challenger is given: the claims of one query."""
+
+    query: Text
+    claims: tuple[ClaimNote, ...] = Field(min_length=1)
+    language: Text = "en"
+    today: str = ""
+
+
+class Attack(Frozen):
+    """How one claim could be shown to be wrong, or only partly right."""
+
+    claim_number: int
+    queries: tuple[str, ...]
+    """Searches for counter-evidence, most promising first."""
+
+
+class Challenge(Frozen):
+    """One attack per claim."""
+
+    attacks: tuple[Attack, ...]
+
+
+class FactNote(Frozen):
+    """A fact under a number, as the stance judge sees it."""
+
+    number: int = Field(ge=1)
+    statement: Text
+    quote: Text
+    source: Text
+    published: str | None = None
+
+
+class StanceInput(Frozen):
+    """One claim, and the facts whose stance on it is asked."""
+
+    claim: Text
+    facts: tuple[FactNote, ...] = Field(min_length=1)
+    language: Text = "en"
+
+
+class StanceRow(Frozen):
+    """One fact's stance, judged from the text."""
+
+    fact_number: int
+    stance: Stance
+    strength: Judged
+
+
+class Stances(Frozen):
+    """One row per fact; a fact without a row counts as unrelated."""
+
+    rows: tuple[StanceRow, ...]
+
+
+class SentenceNote(Frozen):
+    """A sentence of the report under a number, with the quotes that it cites."""
+
+    number: int = Field(ge=1)
+    text: Text
+    quotes: tuple[str, ...]
+
+
+class VerifyInput(Frozen):
+    """Sentences whose support is asked."""
+
+    sentences: tuple[SentenceNote, ...] = Field(min_length=1)
+    language: Text = "en"
+
+
+class VerifiedRow(Frozen):
+    """What the quotes do for one sentence."""
+
+    sentence_number: int
+    verdict: Literal["supported", "partly", "unsupported", "contradicted"]
+    reason: str
+
+
+class Verified(Frozen):
+    """One row per sentence; a sentence without a row counts as unchecked."""
+
+    rows: tuple[VerifiedRow, ...]
+
+
+class JudgeInput(Frozen):
+    """What the judge is given: the report as the reader will meet it, and the figures of its gates."""
+
+    question: Text
+    summary: Text
+    claims: tuple[str, ...]
+    """Claims with verdict and counts."""
+    shortfalls: tuple[str, ...]
+    unsupported: tuple[str, ...]
+    """Sentences that could not be verified."""
+    language: Text = "en"
+
+
+class Judgement(Frozen):
+    """The judge's decision, out of a closed set; anything else is no decision and never a pass."""
+
+    verdict: Literal["approve", "request_changes"]
+    reasons: tuple[str, ...]
+
+
+# ---- what checking leaves behind
+
+
+class SentenceCheck(Frozen):
+    """The verdict on one sentence of the body, and what was done about it."""
+
+    text: Text
+    """As it was written, without citations."""
+    facts: tuple[str, ...]
+    verdict: SentenceVerdict
+    reason: str = ""
+    replaced_by: str | None = None
+    """The words put in its place; empty when it was struck; None when it stays."""
+
+
+class Gate(Frozen):
+    """One quality gate: its name, the figure reached and the figure asked for."""
+
+    name: Text
+    reached: float | None
+    wanted: float
+    passed: bool
+
+
+class Truth(Frozen):
+    """The claims ledger of a job, the sentence checks, the gates."""
+
+    claims: tuple[Claim, ...] = ()
+    checks: tuple[SentenceCheck, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    shortfalls: tuple[str, ...] = ()
+    """What fell short, a plain sentence each."""
+    verifiable_ratio: float | None = None
+    confidence: float | None = None
+    """0 to 100."""
+    merged_copies: tuple[str, ...] = ()
+    """Sources that were counted as one, and why."""
+    judgement: Judgement | None = None

@@ -1,0 +1,1 @@
+"""What every part leans on: roles, prompts, errors, events, settings, budgets."""

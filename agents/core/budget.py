@@ -1,0 +1,170 @@
+"""Nested budgets: calls, tokens, money and time of a job, its nodes, phases and leaves.
+
+Time is never read here: whoever asks passes the seconds elapsed as the job recorded them, so that a replay decides
+alike.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from agents.contracts.frozen import Frozen
+from agents.core.errors import BudgetExceeded
+
+RESERVE_SHARE = 0.3
+"""Part of the total time kept for writing, at most (specification, section 5)."""
+RESERVE_CAP_S = 90.0
+"""Seconds kept for writing, at most, and when time is unlimited (specification, section 5)."""
+
+
+def synthesis_reserve_s(total_s: float | None) -> float:
+    """Say how many seconds are kept for writing: min(1.5 minutes, 0.3 x total); 1.5 minutes when unlimited."""
+    return RESERVE_CAP_S if total_s is None else min(RESERVE_CAP_S, RESERVE_SHARE * total_s)
+
+
+class Usage(Frozen):
+    """What was spent. Adds up; an unknown cost makes the sum unknown."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = 0.0
+    """None is unknown, not zero."""
+    searches: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Tokens read and written."""
+        return self.tokens_in + self.tokens_out
+
+    def __add__(self, other: "Usage") -> "Usage":
+        known = self.cost_usd is not None and other.cost_usd is not None
+        return Usage(
+            calls=self.calls + other.calls,
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_out=self.tokens_out + other.tokens_out,
+            cost_usd=(self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
+            searches=self.searches + other.searches,
+        )
+
+
+NOTHING = Usage()
+
+
+class Deadline(Protocol):
+    """How long there is to go, read at the moment of asking: only inside a step, never in research code."""
+
+    def seconds(self) -> float | None:
+        """Seconds left, never negative; None when unlimited."""
+        ...
+
+    def tokens_share(self) -> float | None:
+        """Share of the job's tokens that is left, 0 to 1; None when unlimited."""
+        ...
+
+
+class NoDeadline:
+    """Unlimited time: for scoping and drafting, whose clock does not run."""
+
+    def seconds(self) -> float | None:
+        """No limit."""
+        return None
+
+    def tokens_share(self) -> float | None:
+        """No limit."""
+        return None
+
+
+@dataclass(frozen=True)
+class Within:
+    """A fixed number of seconds, for a call outside any job."""
+
+    limit_s: float
+
+    def seconds(self) -> float | None:
+        """The limit."""
+        return self.limit_s
+
+    def tokens_share(self) -> float | None:
+        """No limit."""
+        return None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be spent; None is unlimited."""
+
+    seconds: float | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+    calls: int | None = None
+
+
+def least(*bounds: float | None) -> float | None:
+    """Give the smallest of some limits; None, which is no limit, when none is set."""
+    known = [bound for bound in bounds if bound is not None]
+    return min(known) if known else None
+
+
+class Budget:
+    """One level of the nesting. What is charged here is charged to every level above."""
+
+    def __init__(self, limits: Limits, *, name: str, parent: "Budget | None" = None, opened_at_s: float = 0.0) -> None:
+        self.limits, self.name, self.parent = limits, name, parent
+        self.opened_at_s = opened_at_s
+        self.spent = NOTHING
+
+    def share(self, limits: Limits, *, name: str, elapsed_s: float) -> "Budget":
+        """Open a level below, bounded by `limits` and by whatever this and the levels above have left."""
+        return Budget(limits, name=name, parent=self, opened_at_s=elapsed_s)
+
+    def charge(self, usage: Usage) -> None:
+        """Book what was spent, here and on every level above; never refuses, since it is already spent."""
+        level: Budget | None = self
+        while level is not None:
+            level.spent = level.spent + usage
+            level = level.parent
+
+    def seconds_left(self, elapsed_s: float) -> float | None:
+        """Seconds that this and all levels above still have; never negative; None when unlimited."""
+        own = None if self.limits.seconds is None else self.limits.seconds - (elapsed_s - self.opened_at_s)
+        fewest = least(own, self.parent.seconds_left(elapsed_s) if self.parent else None)
+        return None if fewest is None else max(0.0, fewest)
+
+    def tokens_left(self) -> int | None:
+        """Tokens that this and all levels above still have; never negative; None when unlimited."""
+        own = None if self.limits.tokens is None else self.limits.tokens - self.spent.tokens
+        fewest = least(own, self.parent.tokens_left() if self.parent else None)
+        return None if fewest is None else max(0, int(fewest))
+
+    def check(self, elapsed_s: float) -> None:
+        """Raise when something is used up, here or above.
+
+        Raises:
+            BudgetExceeded: names the limit and the level that ran out.
+        """
+        used = elapsed_s - self.opened_at_s
+        if self.limits.seconds is not None and used >= self.limits.seconds:
+            raise BudgetExceeded("time", spent=used, limit=self.limits.seconds, of=self.name)
+        self._check_own()
+        if self.parent:
+            self.parent.check(elapsed_s)
+
+    def check_spending(self) -> None:
+        """Raise when tokens, money or calls are used up, here or above; time is not looked at.
+
+        Raises:
+            BudgetExceeded: names the limit and the level that ran out.
+        """
+        self._check_own()
+        if self.parent:
+            self.parent.check_spending()
+
+    def _check_own(self) -> None:
+        used: tuple[tuple[str, float, float | None], ...] = (
+            ("token", self.spent.tokens, self.limits.tokens),
+            ("cost", self.spent.cost_usd or 0.0, self.limits.cost_usd),
+            ("call", self.spent.calls, self.limits.calls),
+        )
+        for what, amount, limit in used:
+            if limit is not None and amount >= limit:
+                raise BudgetExceeded(what, spent=amount, limit=limit, of=self.name)

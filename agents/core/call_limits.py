@@ -1,0 +1,81 @@
+"""Who may call when: process-wide limits per pool, longest path first, and a limit per job."""
+
+import asyncio
+import heapq
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from agents.core.port import Pool
+
+PROCESS_LIMITS: dict[Pool, int] = {"model": 32, "web": 24, "local": 4}
+"""Calls at once in this process, over all jobs."""
+
+
+class Slots:
+    """A semaphore that serves the most urgent waiter first, then the one that waited longest."""
+
+    def __init__(self, size: int) -> None:
+        self._free = size
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._arrivals = 0
+        self.peak = 0
+        self._size = size
+
+    @asynccontextmanager
+    async def slot(self, urgency: int = 0) -> AsyncIterator[None]:
+        """Hold one slot; higher `urgency` is served first."""
+        await self._take(urgency)
+        try:
+            yield
+        finally:
+            self._give()
+
+    async def _take(self, urgency: int) -> None:
+        if self._free > 0 and not self._waiting:
+            self._free -= 1
+        else:
+            ticket = asyncio.get_running_loop().create_future()
+            self._arrivals += 1
+            heapq.heappush(self._waiting, (-urgency, self._arrivals, ticket))
+            try:
+                await ticket
+            except asyncio.CancelledError:
+                # The slot may have been handed over in the very moment of cancelling: pass it on.
+                if ticket.done() and not ticket.cancelled():
+                    self._give()
+                raise
+        self.peak = max(self.peak, self._size - self._free)
+
+    def _give(self) -> None:
+        while self._waiting:
+            _, _, ticket = heapq.heappop(self._waiting)
+            if not ticket.done():
+                ticket.set_result(None)
+                return
+        self._free += 1
+
+
+class ProcessLimits:
+    """The limits that all jobs of this process share, and this process's part of what a provider allows all of them.
+
+    What a process may do at once is its own affair. What a provider allows is divided among the processes that ask it:
+    whoever keeps such a limit puts a function into `told`, and multiplies by what it is told.
+    """
+
+    def __init__(self, sizes: dict[Pool, int] | None = None) -> None:
+        self.pools: dict[Pool, Slots] = {pool: Slots(n) for pool, n in {**PROCESS_LIMITS, **(sizes or {})}.items()}
+        self.live_workers = 1
+        self.told: list[Callable[[float], None]] = []
+        """Told this process's share, above 0 to 1, at each change."""
+
+    @property
+    def share(self) -> float:
+        """The part of a provider's limits that this process may use."""
+        return 1 / self.live_workers
+
+    def divide_among(self, workers: int) -> None:
+        """Learn how many processes that run jobs are alive."""
+        if (workers := max(1, workers)) != self.live_workers:
+            self.live_workers = workers
+            for tell in self.told:
+                tell(self.share)

@@ -1,0 +1,124 @@
+"""Every way a run can end badly.
+
+DossierError                base; the chat, the routes and the command line catch this one
+├── ConfigError             the operator must act; raised while starting up
+│   └── PromptError         a prompt file is missing, malformed or misused
+├── BadRequest              what the user asked for cannot be done as it was asked
+│   └── NotFeasible         a query needs a tree that is too deep or too wide
+├── ModelError              the provider failed after every retry
+├── BadOutput               the model stayed outside its contract after the repair
+├── SearchError             the search provider failed after every retry
+│   ├── SearchFailed        one provider, with the kind of failure (agents.search.search_errors)
+│   └── NoneAnswered        every provider of the chain, with what each said (agents.search.search_errors)
+├── SourceError             a document could not be read or may not be used
+├── BudgetExceeded          calls, tokens, dollars or seconds ran out
+└── StepFailed              a recorded step failed; carries what happened as data
+
+Outside the tree, never leaving the engine: `Reject`, whose text the model is meant to read.
+
+Two texts each: `notice` is for the user, `str(error)` is for the log.
+"""
+
+from typing import Literal
+
+ModelFault = Literal[
+    "key", "quota", "rate", "timeout", "overflow", "refused", "unknown_model", "connection", "server", "request"
+]
+"""What went wrong at a model provider; decides what is worth trying next."""
+
+
+class DossierError(Exception):
+    """Base of all errors that the program raises on purpose."""
+
+    notice: str = "Something went wrong on our side. Nothing that was gathered is lost; please try again."
+    retryable: bool = False
+
+
+class ConfigError(DossierError):
+    """The operator must act."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.notice = message
+
+
+class PromptError(ConfigError):
+    """A prompt file is missing, malformed or misused."""
+
+
+class BadRequest(DossierError):
+    """What the user asked for cannot be done as it was asked; the message is for the user."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.notice = message
+
+
+class NotFeasible(BadRequest):
+    """A query needs a tree deeper than 3 executors, or wider than the bound."""
+
+    def __init__(self, reasons: tuple[str, ...], splits: tuple[str, ...] = (), query: str = "") -> None:
+        super().__init__("This can't be researched as one question yet. " + " ".join(reasons))
+        self.reasons, self.splits, self.query = reasons, splits, query
+
+
+class ModelError(DossierError):
+    """The provider failed after every retry."""
+
+    def __init__(self, message: str, *, fault: ModelFault, notice: str, model: str = "") -> None:
+        super().__init__(message)
+        self.fault, self.notice, self.model = fault, notice, model
+        self.retryable = fault in {"rate", "timeout", "connection", "server"}
+
+
+class BadOutput(DossierError):
+    """The model kept answering outside its contract."""
+
+    notice = "The model gave no usable answer, even when told what was wrong with it. Rephrasing may help."
+    retryable = True
+
+    def __init__(self, role: str, *, reason: str, attempts: int) -> None:
+        super().__init__(f"{role!r} gave no usable output in {attempts} attempts: {reason}")
+        self.role, self.reason, self.attempts = role, reason, attempts
+
+
+class SearchError(DossierError):
+    """The search provider failed after every retry."""
+
+    retryable = True
+
+    def __init__(self, message: str, *, provider: str) -> None:
+        super().__init__(message)
+        self.provider = provider
+        self.notice = f"The search ({provider}) did not answer."
+
+
+class SourceError(DossierError):
+    """A document could not be read, or may not be used as evidence."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"{url}: {reason}")
+        self.url, self.reason = url, reason
+        self.notice = f"{url} was not used: {reason}."
+
+
+class BudgetExceeded(DossierError):
+    """A limit was passed."""
+
+    def __init__(self, what: str, *, spent: float, limit: float, of: str) -> None:
+        super().__init__(f"{of}: {what} limit of {limit:g} passed ({spent:g} spent)")
+        self.what, self.spent, self.limit = what, spent, limit
+        self.notice = f"The {what} limit of this run is used up."
+
+
+class StepFailed(DossierError):
+    """A step of a job failed; the failure was recorded as data and is the same on replay."""
+
+    def __init__(self, key: str, *, type_: str, message: str, notice: str, retryable: bool) -> None:
+        super().__init__(f"{key}: {type_}: {message}")
+        self.key, self.type, self.message = key, type_, message
+        self.notice, self.retryable = notice, retryable
+
+
+class Reject(Exception):
+    """Refuse a model's answer; the text tells it what to mend."""

@@ -1,0 +1,210 @@
+"""What happens in a job, as typed events. Chat, command line, logs and replay read this one stream."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from agents.contracts.frozen import Frozen, Text
+from agents.contracts.job import BlockedReason, JobStatus, Stage
+from agents.contracts.loop_decision import RoundRecord
+from agents.contracts.report import Grade
+from agents.contracts.source import SourceCard
+from agents.core.budget import Usage
+
+NodeState = Literal[
+    "queued",
+    "planning",
+    "searching",
+    "reading",
+    "writing",
+    "retrying",
+    "done",
+    "partial",
+    "empty",
+    "failed",
+    "stopped",
+]
+
+
+STOOD_IN = "#PATH_DECISION"
+"""Tag of a note that another model answered than the one bound."""
+
+
+class JobChanged(Frozen):
+    """The job entered a status or a stage."""
+
+    kind: Literal["job"] = "job"
+    status: JobStatus
+    stage: Stage
+    blocked_reason: BlockedReason | None = None
+    note: str = ""
+
+
+class NodeChanged(Frozen):
+    """A node of the tree entered a state: what it does now, and why."""
+
+    kind: Literal["node"] = "node"
+    node: Text
+    """Path in the job, for example `job/0/1`."""
+    parent: str
+    role: Literal["job", "query", "node", "leaf"]
+    title: str
+    state: NodeState
+    doing: str = ""
+    """One line: what it does now and why, or what is missing."""
+
+
+class RoleAsked(Frozen):
+    """A role was asked and answered."""
+
+    kind: Literal["asked"] = "asked"
+    node: Text
+    role: Text
+    prompt: str
+    """Reference of the prompt: name, version, digest."""
+    model: str
+    usage: Usage
+    repaired: bool = False
+    cut: bool = False
+    """The answer stayed cut off at the output limit; what was complete was kept."""
+    compacted: str = ""
+    """Why it was given less than there was; empty when it was given all."""
+    stood_in: str = ""
+    """Why `model` answered in the place of the one bound; empty when it is the one."""
+    stood_in_for: str = ""
+    """The model that was bound, where another answered."""
+
+    def note(self) -> "Noted | None":
+        """Say in words that another model answered; None when the one bound did."""
+        if not self.stood_in_for:
+            return None
+        return Noted(text=f"{self.model} answers in the place of {self.stood_in_for}. {self.stood_in}", tag=STOOD_IN)
+
+
+class SearchDone(Frozen):
+    """A search was made."""
+
+    kind: Literal["search"] = "search"
+    node: Text
+    text: Text
+    provider: str
+    hits: int
+    failed: str = ""
+
+
+class SourceRead(Frozen):
+    """A source was read."""
+
+    kind: Literal["source"] = "source"
+    node: Text
+    source: SourceCard
+    facts: int
+    dropped: int = 0
+    usage: Usage = Usage()
+
+
+class SourceRejected(Frozen):
+    """A document was found and not used."""
+
+    kind: Literal["rejected"] = "rejected"
+    node: Text
+    url: Text
+    reason: Text
+    page: Literal["", "empty", "read"] = ""
+    """What came of fetching it: no usable text, or text that was not used; empty when it was not fetched."""
+
+
+class RoundEnded(Frozen):
+    """A round of a node ended, with the loop decision and its reason."""
+
+    kind: Literal["round"] = "round"
+    node: Text
+    record: RoundRecord
+
+
+class SectionWritten(Frozen):
+    """A section of the report exists; provisional until the report is done."""
+
+    kind: Literal["section"] = "section"
+    node: Text
+    title: str
+    words: int
+
+
+class Noted(Frozen):
+    """Something worth saying that changes no state."""
+
+    kind: Literal["note"] = "note"
+    node: str = ""
+    text: Text
+    tag: str = ""
+
+
+class ReportWritten(Frozen):
+    """The report exists and is saved."""
+
+    kind: Literal["report"] = "report"
+    grade: Grade
+    title: str
+    references: int
+
+
+Event = Annotated[
+    JobChanged
+    | NodeChanged
+    | RoleAsked
+    | SearchDone
+    | SourceRead
+    | SourceRejected
+    | RoundEnded
+    | SectionWritten
+    | Noted
+    | ReportWritten,
+    Field(discriminator="kind"),
+]
+
+
+class Numbered(Frozen):
+    """An event in its place: numbered from 1 without gaps in each job."""
+
+    seq: int = Field(ge=1)
+    seconds: float = Field(ge=0)
+    """Seconds since the job started."""
+    key: Text
+    """Path and name; the same key is stored once, so that a replay adds nothing."""
+    event: Event
+
+
+class PageCount:
+    """Counts the pages of a job that were fetched, and those of them that gave no usable text."""
+
+    def __init__(self) -> None:
+        self._read: set[str] = set()
+        self._empty: set[str] = set()
+
+    def take(self, event: object) -> None:
+        """Fold one event in; a page that one branch could read is none that gave nothing."""
+        if isinstance(event, SourceRead):
+            self._read.add(event.source.url)
+        elif isinstance(event, SourceRejected) and event.page:
+            (self._empty if event.page == "empty" else self._read).add(event.url)
+
+    @property
+    def empty(self) -> int:
+        """Pages without usable text: walls, shells of scripts, scans, broken or unreachable ones."""
+        return len(self._empty - self._read)
+
+    @property
+    def fetched(self) -> int:
+        """All pages that were fetched, each address once."""
+        return len(self._empty | self._read)
+
+
+class Charged(Frozen):
+    """A step's result that cost something: the port charges it and tells of it from the record."""
+
+    usage: Usage = Usage()
+
+    def as_event(self, node: str) -> Event | None:
+        """Say what happened, for `node`; None when the handler tells it itself."""
+        return None

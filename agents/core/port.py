@@ -1,0 +1,149 @@
+"""The job port: all that research code may lean on. Knows no engine, no database, no provider.
+
+Rules for a handler (they make a run replayable from its record):
+
+- one paid or slow effect is one `call`, with a key that is stable data (a digest, a round), never an index into a set;
+- a branch that makes more than one call is a `child` with its own stable path;
+- no clock, random, environment or database read: `left` and `elapsed` are the recorded clock;
+- parallel work goes through `fan` and `children`, which keep order; tasks are never raced.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeVar
+
+from agents.contracts.frozen import Frozen
+from agents.core.budget import Budget, Deadline, Limits
+from agents.core.errors import StepFailed
+from agents.core.events import Event
+
+M = TypeVar("M", bound=Frozen)
+
+Pool = Literal["model", "web", "local"]
+"""Whose limit a call counts against: model providers, the web, or this machine."""
+
+
+class Ctx(Protocol):
+    """What a handler has of its job."""
+
+    job_id: str
+    path: str
+    """Stable name of this branch, for example `job/0/1`."""
+    budget: Budget
+    deadline: Deadline
+    """Time left for collecting, the synthesis reserve kept out; to be read inside steps only."""
+    last_deadline: Deadline
+    """Time left for writing, the reserve included; to be read inside steps only."""
+
+    def within(self, share: float) -> Deadline:
+        """Time for one call that may take `share` of the job's whole time, never more than is left for collecting."""
+        ...
+
+    def part(self, share: float) -> Deadline:
+        """Time for one call that may take `share` of what is left for collecting now: others come after it."""
+        ...
+
+    def writing(self, share: float) -> Deadline:
+        """Time for a writer that may use `share` of the reserve: whoever writes after it needs the rest."""
+        ...
+
+    @property
+    def left(self) -> float | None:
+        """Seconds left of the whole job as the last step recorded them; None when unlimited."""
+        ...
+
+    @property
+    def collecting_left(self) -> float | None:
+        """The same without the synthesis reserve; never negative."""
+        ...
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the job's clock started, as the last step recorded them."""
+        ...
+
+    @property
+    def finishing(self) -> bool:
+        """True once the user asked this branch to finish with what is there, as the last step recorded it."""
+        ...
+
+    @property
+    def again(self) -> tuple[str, ...]:
+        """What the user wants tried again, each by the path of its new try (`job/0/1+2`), as the last step recorded it."""
+        ...
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Paths of branches whose findings the user wants left out, as the last step recorded them."""
+        ...
+
+    async def call(
+        self, kind: str, key: str, fn: Callable[..., Awaitable[M]], *args: Any, gives: type[M], pool: Pool = "model"
+    ) -> M:
+        """Do one paid or slow effect, once: its result is recorded under `path#kind:key` and read back on replay.
+
+        Raises:
+            StepFailed: the effect failed; the failure is recorded too.
+        """
+        ...
+
+    async def fan(
+        self,
+        kind: str,
+        fn: Callable[..., Awaitable[M]],
+        items: Sequence[tuple[Any, ...]],
+        *,
+        gives: type[M],
+        pool: Pool = "model",
+    ) -> list[M | StepFailed]:
+        """Do single calls side by side, one per `(key, *args)`; same order, failures in place."""
+        ...
+
+    async def child(self, kind: str, key: str, given: Frozen, *, gives: type[M], limits: Limits = Limits()) -> M:
+        """Run the handler of `kind` as a branch with the stable path `path/key`.
+
+        Raises:
+            StepFailed: the branch failed as a whole.
+        """
+        ...
+
+    async def children(
+        self, kind: str, items: Sequence[tuple[str, Frozen]], *, gives: type[M], limits: Limits = Limits()
+    ) -> list[M | StepFailed]:
+        """Run branches side by side, one per `(key, given)`; same order, failures in place."""
+        ...
+
+    async def children_of(
+        self,
+        items: Sequence[tuple[str, str, Frozen]],
+        *,
+        gives: type[M],
+        limits: Limits = Limits(),
+        own: Mapping[str, Limits] | None = None,
+    ) -> list[M | StepFailed]:
+        """Run branches of different kinds side by side, one per `(kind, key, given)`; same order, failures in place.
+
+        `own` gives by key the limits of those that have others than the rest.
+        """
+        ...
+
+    def emit(self, key: str, event: Event) -> None:
+        """Tell what happened; the same key tells once, so that a replay adds nothing."""
+        ...
+
+
+HandlerFn = Callable[[Any, Any], Awaitable[Any]]
+
+
+@dataclass(frozen=True)
+class Handler:
+    """One kind of branch: contract in, contract out."""
+
+    run: HandlerFn
+    """`async (ctx, given) -> gives`."""
+    takes: type[Frozen]
+    gives: type[Frozen]
+
+
+Handlers = Mapping[str, Handler]
+"""Kinds of branches by name; built once by the composition root."""

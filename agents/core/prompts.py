@@ -1,0 +1,176 @@
+"""Prompt files: loaded strictly, rendered strictly, known by version and digest.
+
+A file is a TOML header, a system part without inputs (byte-stable, so that providers can cache it) and a user part in
+Jinja, each introduced by a line `+++`. The header holds `version`, `inputs` and `changed` (why this version differs
+from the last).
+Text from users, pages and files goes in by the filter `fence`, and by nothing else.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import StrictUndefined, Template, TemplateError, meta
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from agents.contracts.frozen import Frozen, digest
+from agents.core.errors import PromptError
+
+FENCE_DIGITS = 8
+"""Hex digits of a text's own digest in its fence's name: a text can't hold its own digest, so can't close its fence."""
+
+PROMPTS_FOLDER = Path(__file__).resolve().parent.parent.parent / "prompts"
+LOCK_NAME = "lock.toml"
+
+
+def fence(value: object, name: str = "data") -> str:
+    """Put a text between tags that it cannot close, so that a model reads it as data.
+
+    Equal texts give equal fences, so that equal inputs give equal prompts.
+    """
+    text = str(value)
+    tag = f"{name}-{digest(text, FENCE_DIGITS)}"
+    return f"<{tag}>\n{text}\n</{tag}>"
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    environment = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["fence"] = fence
+    return environment
+
+
+@cache
+def _compiled(text: str) -> Template:
+    """Compile a template once: a run renders the same few prompts hundreds of times."""
+    return _environment().from_string(text)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One prompt file, ready to render."""
+
+    name: str
+    version: int
+    inputs: frozenset[str]
+    system: str
+    user: str
+    sha: str
+
+    @property
+    def ref(self) -> str:
+        """Reference for events and records: name, version, digest."""
+        return f"{self.name}@{self.version}#{self.sha}"
+
+    def render(self, given: Frozen) -> str:
+        """Fill the user part from the fields of `given`.
+
+        Raises:
+            PromptError: an input is missing from the contract, or the template fails.
+        """
+        missing = self.inputs - set(type(given).model_fields)
+        if missing:
+            raise PromptError(
+                f"prompt {self.name!r} wants {sorted(missing)}, which {type(given).__name__} does not hold"
+            )
+        values: dict[str, Any] = {name: getattr(given, name) for name in self.inputs}
+        try:
+            return _compiled(self.user).render(values).strip()
+        except TemplateError as error:
+            raise PromptError(f"prompt {self.name!r} does not render: {error}") from error
+
+
+def parse(name: str, text: str) -> Prompt:
+    """Read one prompt file.
+
+    Raises:
+        PromptError: a part is missing, a header field is wrong, or declared and used inputs differ.
+    """
+    parts = text.replace("\r\n", "\n").split("+++\n")
+    if len(parts) != 4 or parts[0].strip():
+        raise PromptError(f"prompt {name!r} needs a header, a system part and a user part, each after a line '+++'")
+    _, header_text, system, user = parts
+    try:
+        header = tomllib.loads(header_text)
+    except tomllib.TOMLDecodeError as error:
+        raise PromptError(f"prompt {name!r}: the header is not TOML: {error}") from error
+    if set(header) != {"version", "inputs", "changed"}:
+        raise PromptError(f"prompt {name!r}: the header holds {sorted(header)}; it needs version, inputs and changed")
+    environment = _environment()
+    try:
+        if used := meta.find_undeclared_variables(environment.parse(system)):
+            raise PromptError(f"prompt {name!r}: the system part may use no inputs, but uses {sorted(used)}")
+        used = meta.find_undeclared_variables(environment.parse(user))
+    except TemplateError as error:
+        raise PromptError(f"prompt {name!r} is not a template: {error}") from error
+    if used != set(header["inputs"]):
+        raise PromptError(
+            f"prompt {name!r} declares {sorted(header['inputs'])} but uses {sorted(used)}; the two must be equal"
+        )
+    return Prompt(
+        name=name,
+        version=int(header["version"]),
+        inputs=frozenset(used),
+        system=system.strip(),
+        user=user,
+        sha=digest(system + user, 8),
+    )
+
+
+class PromptBook(Mapping[str, Prompt]):
+    """All prompts of a folder, by file name without `.md`."""
+
+    def __init__(self, prompts: Iterable[Prompt]) -> None:
+        self._prompts = {prompt.name: prompt for prompt in prompts}
+
+    def __getitem__(self, name: str) -> Prompt:
+        if name not in self._prompts:
+            raise PromptError(f"there is no prompt {name!r}; there are {sorted(self._prompts)}")
+        return self._prompts[name]
+
+    def __iter__(self) -> Any:
+        return iter(self._prompts)
+
+    def __len__(self) -> int:
+        return len(self._prompts)
+
+
+def load(folder: Path = PROMPTS_FOLDER) -> PromptBook:
+    """Load every prompt of `folder`.
+
+    Raises:
+        PromptError: the folder holds no prompt, or one of them is malformed.
+    """
+    files = sorted(folder.glob("*.md"))
+    if not files:
+        raise PromptError(f"no prompts in {folder}")
+    return PromptBook(parse(path.stem, path.read_text("utf-8")) for path in files)
+
+
+def lock_text(book: PromptBook) -> str:
+    """Write the lock file: version and digest of each prompt."""
+    lines = ["# Written by `make prompts`; a digest that moved needs a higher version.\n"]
+    lines += [f'{name} = {{ version = {book[name].version}, sha = "{book[name].sha}" }}\n' for name in sorted(book)]
+    return "".join(lines)
+
+
+def main() -> None:
+    """Rewrite the lock file; refuse when a text moved and its version did not."""
+    book, path = load(), PROMPTS_FOLDER / LOCK_NAME
+    old = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
+    for name, prompt in book.items():
+        before = old.get(name)
+        if before and before["sha"] != prompt.sha and before["version"] >= prompt.version:
+            raise SystemExit(
+                f"{name}: the text moved; raise its version above {before['version']} and say why in `changed`"
+            )
+    path.write_text(lock_text(book), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""The engine that asks every role: render, ask, validate, repair once.
+
+A role is a value. It chooses nothing by itself: it returns a contract, and code acts on it. The transport's retries are
+the model adapter's, the repair of an answer is here, the revision of a text is the research code's: one loop each, in
+one place.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from pydantic import ValidationError
+
+from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Role as RoleName
+from agents.core.answers import NoAnswer, read_answer
+from agents.core.budget import NOTHING, Deadline, NoDeadline
+from agents.core.errors import BadOutput, Reject
+from agents.core.events import Charged, Event, RoleAsked
+from agents.core.model import Message, Model, OnText, Reply, Request
+from agents.core.prompts import PromptBook
+
+In = TypeVar("In", bound=Frozen)
+Out = TypeVar("Out", bound=Frozen)
+
+REPAIRS = 1
+"""One repair, for every role (specification, section 11)."""
+MORE_ROOM = 2
+"""By how much the output limit grows when an answer was cut off at it."""
+
+
+@dataclass(frozen=True)
+class Role(Generic[In, Out]):
+    """Name, contracts, prompt and checks of one role."""
+
+    name: RoleName
+    takes: type[In]
+    gives: type[Out]
+    checks: tuple[Callable[[In, Out], None], ...] = ()
+    """Each raises `Reject` with a text for the model when the property it is named for does not hold."""
+    mend: Callable[[In, Out], Out] | None = None
+    """What code puts right by itself, before the checks."""
+    prompt: str = ""
+    """Name of the prompt file; the role's own name when empty."""
+    max_output_tokens: int = 4000
+    listed: str = ""
+    """The one list that a bare JSON list in the answer is taken for; empty when none is."""
+
+    @property
+    def prompt_name(self) -> str:
+        """Which prompt file it is asked with."""
+        return self.prompt or self.name
+
+
+@dataclass(frozen=True)
+class Run:
+    """What asking needs: models by role, prompts, and the time left."""
+
+    models: Mapping[str, Model]
+    prompts: PromptBook
+    deadline: Deadline = field(default_factory=NoDeadline)
+
+
+class Asked(Charged, Generic[Out]):
+    """A role's answer, with what it cost and how it came about."""
+
+    output: Out
+    role: str
+    prompt: str
+    model: str
+    repaired: bool = False
+    cut: bool = False
+    """The answer stayed cut off at the output limit; `output` holds what was complete."""
+    compacted: str = ""
+    """Why it was given less than there was; empty when it was given all."""
+    stood_in: str = ""
+    """Why another engine or model answered in the place of the one bound; empty when that one did."""
+    stood_in_for: str = ""
+    """The model that was bound, where another answered."""
+
+    def as_event(self, node: str) -> Event:
+        """Tell that the role was asked."""
+        return RoleAsked(
+            node=node,
+            role=self.role,
+            prompt=self.prompt,
+            model=self.model,
+            usage=self.usage,
+            repaired=self.repaired,
+            cut=self.cut,
+            stood_in=self.stood_in,
+            stood_in_for=self.stood_in_for,
+            compacted=self.compacted,
+        )
+
+
+async def ask(role: Role[In, Out], given: In, run: Run, on_text: OnText | None = None) -> Asked[Out]:
+    """Ask `role` for its output, letting the model repair a rejected answer once.
+
+    Raises:
+        BadOutput: still unusable after the repair.
+        ModelError: the provider failed after every retry, or time ran out.
+        PromptError: the prompt does not fit the contract.
+    """
+    prompt = run.prompts[role.prompt_name]
+    messages = [Message("system", prompt.system), Message("user", prompt.render(given))]
+    model = run.models[role.name]
+    usage, reason, room = NOTHING, "", role.max_output_tokens
+    because, stood_in_for = "", ""
+    for attempt in range(1 + REPAIRS):
+        request = Request(
+            role=role.name,
+            messages=tuple(messages),
+            given=given,
+            gives=role.gives,
+            deadline_s=run.deadline.seconds(),
+            max_output_tokens=room,
+        )
+        reply = await model.reply(request, on_text if attempt == 0 else None)
+        usage = usage + reply.usage
+        because, stood_in_for = reply.because or because, reply.stood_in_for or stood_in_for
+        last = attempt == REPAIRS
+        try:
+            output, cut = _accept(role, given, reply, last=last)
+        except (NoAnswer, ValidationError, Reject) as error:
+            reason = _said(error)
+            if reply.finish_reason == "length":
+                room *= MORE_ROOM
+            messages += [Message("assistant", reply.text or "(empty)"), Message("user", _mend(reason))]
+            continue
+        return Asked[role.gives](  # type: ignore[name-defined]
+            output=output,
+            usage=usage,
+            role=role.name,
+            prompt=prompt.ref,
+            model=reply.model,
+            repaired=attempt > 0,
+            cut=cut,
+            stood_in=because,
+            stood_in_for=stood_in_for,
+        )
+    raise BadOutput(role.name, reason=reason, attempts=1 + REPAIRS)
+
+
+def _accept(role: Role[In, Out], given: In, reply: Reply, *, last: bool) -> tuple[Out, bool]:
+    cut = reply.finish_reason == "length"
+    if cut and not last:
+        raise NoAnswer("the answer was cut off at the output limit; give it again, shorter or in full")
+    output = read_answer(reply.text, role.gives, listed=role.listed, cut=cut)
+    if role.mend is not None:
+        output = role.mend(given, output)
+    for check in role.checks:
+        check(given, output)
+    return output, cut
+
+
+def _said(error: NoAnswer | ValidationError | Reject) -> str:
+    if isinstance(error, ValidationError):
+        faults = [
+            f"{'.'.join(str(part) for part in fault['loc']) or 'answer'}: {fault['msg']}"
+            for fault in error.errors()[:6]
+        ]
+        return "; ".join(faults)
+    return str(error)
+
+
+def _mend(reason: str) -> str:
+    return f"That answer can't be used: {reason}\nGive the whole answer again as one JSON object, and nothing else."

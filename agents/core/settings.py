@@ -1,0 +1,313 @@
+"""What an operator can set: environment over `.env` over defaults, read once, printed by `doctor` without secrets.
+
+Provider keys (`OPENAI_API_KEY` and kin) are not listed here: the model library looks them up by their usual names.
+"""
+
+import os
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Literal
+
+from dotenv import dotenv_values
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from agents.contracts.frozen import Role
+from agents.contracts.pace import Pace
+from agents.core.errors import ConfigError
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+"""The checkout: this is an application that is run from where it lies."""
+
+CHECKED_PREFIXES = ("DOSSIER_", "RESEARCH_", "JUDGE_RESEARCH_")
+"""A variable that begins so and is not a setting is reported at start, not ignored."""
+
+READ_ELSEWHERE = {"DOSSIER_SHARED"}
+"""Names of ours that the tests read."""
+
+KEY_NAMES = (
+    ("OPENAI_API_KEY", "openai/gpt-5.2"),
+    ("ANTHROPIC_API_KEY", "anthropic/claude-sonnet-4-5"),
+    ("GEMINI_API_KEY", "gemini/gemini-2.5-pro"),
+    ("MISTRAL_API_KEY", "mistral/mistral-large-latest"),
+    ("DEEPSEEK_API_KEY", "deepseek/deepseek-chat"),
+    ("OPENROUTER_API_KEY", "openrouter/auto"),
+)
+"""Key variables in the order of preference, and the model that each stands for when none is named."""
+
+OFFLINE = "offline"
+"""The embedded engine: no language model, no network."""
+
+
+class Settings(BaseSettings):
+    """All settings, each under the name of its variable."""
+
+    model_config = SettingsConfigDict(
+        frozen=True,
+        extra="ignore",
+        use_attribute_docstrings=True,
+        hide_input_in_errors=True,
+        env_ignore_empty=True,
+        populate_by_name=True,
+    )
+
+    model: str = Field(default="", validation_alias="DOSSIER_MODEL")
+    """Model for roles that DOSSIER_MODELS does not name: `provider/model` or `offline`. Default: by the keys set."""
+    models: dict[Role, str] = Field(default_factory=dict, validation_alias="DOSSIER_MODELS")
+    """Models per role, as JSON: {"judge": "anthropic/…"}."""
+    fallbacks: Annotated[tuple[str, ...], NoDecode] = Field(default=(), validation_alias="DOSSIER_FALLBACKS")
+    """Models that stand in when one fails, as a comma list; `none` for no other. Default: one for each key that is set.
+    A model on your own machines is never followed by one elsewhere."""
+    model_limits: dict[str, Pace] = Field(default_factory=dict, validation_alias="DOSSIER_MODEL_LIMITS")
+    """How fast a provider is asked, over all jobs of this process, as JSON; 0 is no limit. `doctor` shows what holds.
+    {"anthropic": {"at_once": 8, "calls_per_minute": 50, "tokens_per_minute": 30000}}"""
+    api_base: str = Field(default="", validation_alias="OPENAI_API_BASE")
+    """Address of an OpenAI-compatible server, for `openai/…` models."""
+    retriever: Annotated[tuple[str, ...], NoDecode] = Field(default=(), validation_alias="RETRIEVER")
+    """Where to search, as a comma list. Default: keyed web search, else keyless, else the documents alone."""
+    library: Annotated[tuple[Path, ...], NoDecode] = Field(default=(), validation_alias="DOSSIER_LIBRARY")
+    """Folders with your own documents, separated by the system's path separator. Default: the sample library."""
+    tavily_api_key: SecretStr = Field(default=SecretStr(""), validation_alias="TAVILY_API_KEY")
+    """Key for web search; without one Tavily's keyless mode is tried."""
+    tavily_api_base: str = Field(default="", validation_alias="TAVILY_API_BASE")
+    """Address of a Tavily-compatible server."""
+    firecrawl_api_key: SecretStr = Field(default=SecretStr(""), validation_alias="FIRECRAWL_API_KEY")
+    """Key for Firecrawl: search, scrape and crawl."""
+    allow_private_hosts: str = Field(default="", validation_alias="DOSSIER_ALLOW_PRIVATE_HOSTS")
+    """Hosts inside the network that pages may be read from: a comma list of `host:port`, or `pattern=host:port` to dial there."""
+    data_dir: Path = Field(default=ROOT / ".data", validation_alias="DOSSIER_DATA_DIR")
+    """Folder for indexes, texts, reports, history and the session secret."""
+    database_url: SecretStr = Field(default=SecretStr(""), validation_alias="DOSSIER_DATABASE_URL")
+    """Database of the jobs: `postgresql://…` for several machines. Default: SQLite files in the data folder."""
+    runs_jobs: bool = Field(default=True, validation_alias="DOSSIER_RUNS_JOBS")
+    """False for a chat server whose jobs are run by `python -m agents worker` elsewhere; needs PostgreSQL."""
+    worker_name: str = Field(default="", validation_alias="DOSSIER_WORKER_NAME")
+    """Name of this process among those that run jobs, distinct and the same after a restart. Default: the host's."""
+    worker_jobs: int = Field(default=4, ge=1, le=64, validation_alias="DOSSIER_WORKER_JOBS")
+    """Jobs that this process runs at once; workers on one database want the same number."""
+    keep_days: float = Field(default=0.0, ge=0, validation_alias="DOSSIER_KEEP_DAYS")
+    """Days that jobs which are over are kept, with events, reports and texts; 0 keeps them for ever."""
+    host: str = Field(default="127.0.0.1", validation_alias="DOSSIER_HOST")
+    """Address to listen on. Other than loopback needs DOSSIER_API_KEY."""
+    port: int = Field(default=8000, ge=1, le=65535, validation_alias="PORT")
+    """Port to listen on."""
+    api_key: SecretStr = Field(default=SecretStr(""), validation_alias="DOSSIER_API_KEY")
+    """Key that off-host access needs."""
+    max_cost_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False, validation_alias="DOSSIER_MAX_COST_USD")
+    """Dollars that one run may cost; unset is no cap."""
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        default="WARNING", validation_alias="DOSSIER_LOG_LEVEL"
+    )
+    """How much is logged to standard error."""
+    otel: bool = Field(default=False, validation_alias="DOSSIER_OTEL")
+    """Send traces of jobs by OpenTelemetry (the `otel` extra); where to is said by OTEL_EXPORTER_OTLP_ENDPOINT and kin."""
+    litellm_callbacks: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(), validation_alias="DOSSIER_LITELLM_CALLBACKS"
+    )
+    """Callbacks of the model library by name, as a comma list: langfuse, otel, … They are told job, node and call."""
+
+    max_depth: int = Field(default=3, ge=1, le=3, validation_alias="RESEARCH_MAX_DEPTH")
+    """Executors in a row, at most; may lower 3, never raise it."""
+    max_leaves: int = Field(default=12, ge=1, le=40, validation_alias="RESEARCH_MAX_LEAVES")
+    """Leaves of one query's tree, at most; a query that needs more is too broad."""
+    max_iters: int | None = Field(default=None, ge=1, le=20, validation_alias="RESEARCH_MAX_ITERS")
+    """Rounds per node; default by mode or tier."""
+    max_queries: int | None = Field(default=None, ge=1, validation_alias="RESEARCH_MAX_QUERIES")
+    """Searches per run; default by mode or tier."""
+    max_sources: int | None = Field(default=None, ge=1, validation_alias="RESEARCH_MAX_SOURCES")
+    """Sources per run; default by mode or tier."""
+    max_execution_time_s: float | None = Field(
+        default=None, gt=0, le=86_400, allow_inf_nan=False, validation_alias="RESEARCH_MAX_EXECUTION_TIME_S"
+    )
+    """Seconds per run; default by mode or tier."""
+    token_budget: int = Field(default=400_000, ge=1000, validation_alias="RESEARCH_TOKEN_BUDGET")
+    """Tokens per run."""
+    context_results: int = Field(default=40, ge=1, le=400, validation_alias="RESEARCH_CONTEXT_RESULTS")
+    """Results that a writer is shown whole, the most useful ones; all others stay in the job's store."""
+    min_evidence_per_claim: int = Field(default=3, ge=0, validation_alias="RESEARCH_MIN_EVIDENCE_PER_CLAIM")
+    """Gate: pieces of evidence per claim."""
+    min_distinct_domains_per_claim: int = Field(
+        default=2, ge=0, validation_alias="RESEARCH_MIN_DISTINCT_DOMAINS_PER_CLAIM"
+    )
+    """Gate: independent sources per claim."""
+    require_counter_evidence: bool = Field(default=True, validation_alias="RESEARCH_REQUIRE_COUNTER_EVIDENCE")
+    """Gate: counter-evidence was searched for."""
+    min_report_confidence: float = Field(default=70.0, ge=0, le=100, validation_alias="RESEARCH_MIN_REPORT_CONFIDENCE")
+    """Gate: confidence of the report, 0 to 100."""
+    min_verifiable_ratio: float = Field(default=0.9, ge=0, le=1, validation_alias="RESEARCH_MIN_VERIFIABLE_RATIO")
+    """Gate: share of factual sentences that their quotes carry."""
+    require_judge: bool = Field(default=False, validation_alias="RESEARCH_REQUIRE_JUDGE")
+    """Have a judge review every report; requested changes block the job until it is released or reworked."""
+    judge_min_claims: int = Field(default=1, ge=0, validation_alias="JUDGE_RESEARCH_MIN_CLAIMS")
+    """Judge: claims settled."""
+    judge_min_evidence_per_claim: int = Field(default=3, ge=0, validation_alias="JUDGE_RESEARCH_MIN_EVIDENCE_PER_CLAIM")
+    """Judge: pieces of evidence per claim."""
+    judge_min_distinct_domains_per_claim: int = Field(
+        default=2, ge=0, validation_alias="JUDGE_RESEARCH_MIN_DISTINCT_DOMAINS_PER_CLAIM"
+    )
+    """Judge: independent sources per claim."""
+    judge_require_counter_evidence: bool = Field(
+        default=True, validation_alias="JUDGE_RESEARCH_REQUIRE_COUNTER_EVIDENCE"
+    )
+    """Judge: counter-evidence was searched for."""
+    judge_min_confidence: float = Field(default=70.0, ge=0, le=100, validation_alias="JUDGE_RESEARCH_MIN_CONFIDENCE")
+    """Judge: confidence of the report, 0 to 100."""
+    judge_min_verifiable_ratio: float = Field(
+        default=0.9, ge=0, le=1, validation_alias="JUDGE_RESEARCH_MIN_VERIFIABLE_RATIO"
+    )
+    """Judge: share of factual sentences that their quotes carry."""
+    planner_pending_window_ms: int = Field(default=120_000, ge=0, validation_alias="RESEARCH_PLANNER_PENDING_WINDOW_MS")
+    """Milliseconds that a job's planner is waited for before the job plans by itself."""
+    max_researcher_iterations: int | None = Field(
+        default=None, ge=1, le=20, validation_alias="MAX_RESEARCHER_ITERATIONS"
+    )
+    """Rounds per node; the same as RESEARCH_MAX_ITERS, which wins."""
+    max_react_tool_calls: int = Field(default=5, ge=1, le=5, validation_alias="MAX_REACT_TOOL_CALLS")
+    """Searches of one leaf, at most."""
+    max_concurrent_research_units: int = Field(default=5, ge=1, le=40, validation_alias="MAX_CONCURRENT_RESEARCH_UNITS")
+    """Children of one round, at most."""
+    enable_early_termination: bool = Field(default=True, validation_alias="ENABLE_EARLY_TERMINATION")
+    """Stop a phase whose rounds bring nothing new."""
+    min_novelty_threshold: float = Field(default=0.15, ge=0, le=1, validation_alias="MIN_NOVELTY_THRESHOLD")
+    """Novelty below which a phase stops early, 0 to 1."""
+    duplicate_topic_similarity_threshold: float = Field(
+        default=0.75, ge=0, le=1, validation_alias="DUPLICATE_TOPIC_SIMILARITY_THRESHOLD"
+    )
+    """Likeness from which a topic repeats another, 0 to 1."""
+    max_concurrency: int = Field(default=6, ge=1, le=64, validation_alias="RESEARCH_MAX_CONCURRENCY")
+    """Calls at once per job."""
+
+    @field_validator("retriever", "fallbacks", "litellm_callbacks", mode="before")
+    @classmethod
+    def _comma_list(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("library", mode="before")
+    @classmethod
+    def _path_list(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(Path(part).expanduser() for part in value.split(os.pathsep) if part.strip())
+        return value
+
+    def model_for(self, role: str) -> str:
+        """Name the model that a role is bound to."""
+        named = {str(name): model for name, model in self.models.items()}
+        return named[role] if role in named else self.model or self.default_model()
+
+    def has_own_model(self, role: str) -> bool:
+        """Tell whether DOSSIER_MODELS names a model for a role."""
+        return role in {str(name) for name in self.models}
+
+    @staticmethod
+    def default_model() -> str:
+        """Choose a model by the keys present; the offline engine when there is none."""
+        return next(iter(usable_models()), OFFLINE)
+
+
+def usable_models() -> tuple[str, ...]:
+    """Name a model for each provider key that is there, in the order of preference."""
+    return tuple(model for variable, model in KEY_NAMES if usable_key(os.environ.get(variable, "")))
+
+
+def search_values(names: Iterable[str]) -> dict[str, str]:
+    """Give those of these variables of search providers that are set to something usable."""
+    found = {name: os.environ.get(name, "").strip() for name in names}
+    aliases = {"SEARXNG_API_BASE": os.environ.get("SEARXNG_URL", "") or os.environ.get("SEARX_URL", "")}
+    found = {name: value or aliases.get(name, "") for name, value in found.items()}
+    return {name: value for name, value in found.items() if value and (name.endswith("_BASE") or usable_key(value))}
+
+
+NO_FALLBACKS = "none"
+"""Value of DOSSIER_FALLBACKS that leaves each role to its own model."""
+
+PLACEHOLDERS = ("your", "xxx", "changeme", "replace", "todo", "<", "...")
+
+
+def usable_key(value: str) -> bool:
+    """Tell a key from an empty value or a placeholder that was never filled in."""
+    value = value.strip().strip("\"'")
+    return len(value) >= 8 and not any(mark in value.casefold() for mark in PLACEHOLDERS)
+
+
+def has_key(variable: str) -> bool:
+    """Tell whether a key is set under this name that is no placeholder."""
+    return usable_key(os.environ.get(variable, ""))
+
+
+def key_state(variable: str) -> str:
+    """Say in words what stands under the name of a key, without it."""
+    value = os.environ.get(variable, "")
+    return "usable" if usable_key(value) else "a placeholder" if value.strip() else "not set"
+
+
+def own_address(provider: str) -> str:
+    """Give the address that is set for a model provider in place of its usual one; empty when none is."""
+    names = (f"{provider.upper()}_API_BASE", f"{provider.upper()}_BASE_URL")
+    return next((value for name in names if (value := os.environ.get(name, "").strip())), "")
+
+
+def variables() -> dict[str, str]:
+    """Map the name of each variable to its field."""
+    return {str(field.validation_alias): name for name, field in Settings.model_fields.items()}
+
+
+def misspelt(names: list[str]) -> list[str]:
+    """Find names that look like settings of ours and are none; each with the nearest real name where there is one."""
+    known = set(variables()) | READ_ELSEWHERE
+    wrong = sorted(name for name in names if name.startswith(CHECKED_PREFIXES) and name not in known)
+    said = []
+    for name in wrong:
+        near = get_close_matches(name, known, n=1)
+        said.append(f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else "."))
+    return said
+
+
+def load(dotenv: Path | None = None) -> Settings:
+    """Read `.env` into the environment (never over what is set there), and the settings from it.
+
+    Raises:
+        ConfigError: a value is wrong or a name is misspelt; the message names the variable, never the value.
+    """
+    path = dotenv or ROOT / ".env"
+    if path.is_file():
+        for name, value in dotenv_values(path).items():
+            if value is not None and name not in os.environ:
+                os.environ[name] = value
+                _FROM_FILE.add(name)
+    for name, value in list(os.environ.items()):
+        # A key read from a file ends in a line break, and some tools keep the quotes of a `.env`: no part of the key.
+        if name.endswith("_API_KEY") and value != (plain := value.strip().strip("\"'").strip()):
+            os.environ[name] = plain
+    if wrong := misspelt(list(os.environ)):
+        raise ConfigError(" ".join(wrong))
+    try:
+        return Settings()
+    except ValidationError as error:
+        faults = [f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}" for fault in error.errors()]
+        raise ConfigError("Settings can't be used: " + "; ".join(faults)) from error
+
+
+_FROM_FILE: set[str] = set()
+"""Names whose values came from `.env`: what the environment itself sets is never overwritten."""
+
+
+def reread_keys(dotenv: Path | None = None) -> None:
+    """Take keys from `.env` that were put there, or changed there, since the settings were read."""
+    path = dotenv or ROOT / ".env"
+    for name, value in dotenv_values(path).items() if path.is_file() else ():
+        if value and name.endswith(("_KEY", "_TOKEN")) and (name in _FROM_FILE or name not in os.environ):
+            os.environ[name] = value
+            _FROM_FILE.add(name)
+
+
+def example() -> str:
+    """Write `.env.example`: every setting with its meaning, commented out."""
+    lines = ["# Copy to .env and uncomment what you need. The environment wins over this file.", ""]
+    lines += [f"# {variable}=" for variable, _ in KEY_NAMES]
+    for field in Settings.model_fields.values():
+        described = (field.description or "").splitlines()
+        lines += ["", *(f"# {line.strip()}" for line in described), f"# {field.validation_alias}="]
+    return "\n".join(lines) + "\n"

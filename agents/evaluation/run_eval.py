@@ -1,0 +1,53 @@
+"""`python -m agents eval`: one set over one file, its rows and summary as JSON."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from agents.core.errors import BadRequest
+from agents.core.settings import Settings
+from agents.evaluation import citations_set as citations
+from agents.evaluation import findcite_set as findcite
+from agents.evaluation import scoping_set as scoping
+from agents.evaluation import stance_set as stance
+from agents.evaluation import support_set as support
+from agents.evaluation.rows import Row
+from agents.evaluation.variant import Variant
+
+Evaluate = Callable[[Path, Settings, Variant], Coroutine[Any, Any, tuple[list[Row], Row]]]
+SETS: dict[str, Evaluate] = {
+    "findcite": findcite.run,
+    "stance": stance.run,
+    "support": support.run,
+    "scoping": scoping.run,
+    "citations": citations.run,
+}
+
+
+def evaluate(name: str, data: Path, out: Path | None, settings: Settings, variant: Variant) -> Row:
+    """Run one set and write what came of it.
+
+    Returns:
+        The summary.
+
+    Raises:
+        BadRequest: there is no such set, or a file can't be read or written.
+        ConfigError: the settings can't be used.
+    """
+    if name not in SETS:
+        raise BadRequest(f"There is no set {name!r}; these are: {', '.join(SETS)}.")
+    if not data.exists():
+        raise BadRequest(f"There is no file or folder {data}.")
+    if out is not None and (out.is_dir() or not out.parent.is_dir()):
+        raise BadRequest(f"{out} can't be written: give a file name in a folder that exists.")
+    rows, summary = asyncio.run(SETS[name](data, settings, variant))
+    if out is not None:
+        try:
+            out.write_text(json.dumps({"rows": rows, "summary": summary}, ensure_ascii=False, indent=1) + "\n", "utf-8")
+        except OSError as error:
+            raise BadRequest(f"{out} can't be written: {error.strerror or error}.") from error
+        sys.stderr.write(f"wrote {out}\n")
+    return summary

@@ -1,1 +1,0 @@
-"""Reports as files for paper and word processors."""

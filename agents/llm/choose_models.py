@@ -1,0 +1,225 @@
+"""From what the operator set to models: which one each role is bound to, which stand in for it, and how fast.
+
+Nothing that stays on the user's own machines is ever sent elsewhere because a model failed: a model there is followed
+by others there only. Without a list from the operator, a provider that was named is followed by those whose keys are
+set, and only where both are asked under their usual addresses.
+"""
+
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from agents.contracts.frozen import Frozen
+from agents.core.model import Model
+from agents.core.prompts import PromptBook
+from agents.core.settings import KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, has_key, own_address
+from agents.llm.fallbacks import Ward, WithFallbacks
+from agents.llm.litellm_errors import key_variable
+from agents.llm.litellm_model import ATTEMPTS, LiteLLMModel
+from agents.llm.model_names import full_name
+from agents.llm.pacing import LOCAL, Pacing
+from agents.offline import OfflineModel
+
+_KEYED = frozenset(model.partition("/")[0] for _, model in KEY_NAMES)
+"""Providers that answer nobody without a key."""
+_INSIDE = (".local", ".internal", ".lan", ".home.arpa", ".localhost")
+
+
+class _SchemaNote(Frozen):
+    text: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model as it was named, and what follows from its name."""
+
+    name: str
+    provider: str
+    base: str
+    """The address that the user set for it; empty for the provider's own."""
+    key_variable: str
+
+    @property
+    def has_key(self) -> bool:
+        """A key is set that is no placeholder."""
+        return has_key(self.key_variable)
+
+    @property
+    def own_server(self) -> bool:
+        """It runs on the user's machines, or at an address that the user set: its texts are not for anybody else."""
+        return self.provider in LOCAL or bool(self.base)
+
+    @property
+    def stays_here(self) -> bool:
+        """It surely runs on this machine or in its network."""
+        if self.base:
+            return _is_inside(urlsplit(self.base).hostname or "")
+        return self.provider in LOCAL
+
+    @property
+    def usable(self) -> bool:
+        """It could be asked: it has a key, or runs where none is needed."""
+        return self.has_key or self.own_server
+
+
+@dataclass(frozen=True)
+class Left:
+    """A model that was named as a stand-in and is not used as one."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Order:
+    """The models of one role: the one it is bound to, and those that stand in, in order."""
+
+    first: Choice
+    others: tuple[Choice, ...] = ()
+    left_out: tuple[Left, ...] = ()
+
+
+def choice_of(written: str, openai_base: str = "", variable: str = "DOSSIER_MODEL") -> Choice:
+    """Read a model's name.
+
+    Args:
+        written: as the operator wrote it.
+        openai_base: address of an OpenAI-compatible server, for `openai/…` models.
+        variable: where it was written, for messages.
+
+    Raises:
+        ConfigError: it can't be meant so.
+    """
+    name = full_name(written, variable=variable, openai_base=openai_base)
+    provider = name.partition("/")[0]
+    base = own_address(provider)
+    return Choice(name, provider, (openai_base or base) if provider == "openai" else base, key_variable(name))
+
+
+def order_for(written: str, settings: Settings, variable: str = "DOSSIER_MODEL") -> Order:
+    """Say which models stand in for one, and which that were named do not.
+
+    Raises:
+        ConfigError: a name can't be meant as it is written; the message names `variable` or that of the list.
+    """
+    first = choice_of(written, settings.api_base, variable)
+    name = first.name
+    if name == OFFLINE or settings.fallbacks == (NO_FALLBACKS,):
+        return Order(first)
+    named = settings.fallbacks or _by_keys(first)
+    others: list[Choice] = []
+    left: list[Left] = []
+    for written_one in dict.fromkeys(named):
+        if written_one == NO_FALLBACKS:
+            continue
+        other = choice_of(written_one, settings.api_base, "DOSSIER_FALLBACKS")
+        one = other.name
+        if one in (name, OFFLINE):
+            continue
+        same_server = bool(first.base) and other.base == first.base
+        if first.own_server and not other.stays_here and not same_server:
+            left.append(Left(one, f"{name} runs on your own machines, and this one does not"))
+        elif not other.usable:
+            left.append(Left(one, f"{other.key_variable} is not set"))
+        else:
+            others.append(other)
+    return Order(first, tuple(others), tuple(left))
+
+
+def _by_keys(first: Choice) -> tuple[str, ...]:
+    """Name a model for each key that is set, where the first one is of a known provider at its usual address."""
+    if first.own_server or first.provider not in _KEYED:
+        return ()
+    found = (choice_of(model) for variable, model in KEY_NAMES if has_key(variable))
+    return tuple(one.name for one in found if one.provider != first.provider and not one.own_server)
+
+
+def _is_inside(host: str) -> bool:
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." not in host or host.endswith(_INSIDE)
+
+
+def orders(roles: Iterable[str], settings: Settings) -> dict[str, Order]:
+    """Say for each role which model it is bound to, and which stand in.
+
+    Raises:
+        ConfigError: a name can't be meant as it is written.
+    """
+    found: dict[str, Order] = {}
+    for role in roles:
+        variable = "DOSSIER_MODELS" if settings.has_own_model(role) else "DOSSIER_MODEL"
+        found[role] = order_for(settings.model_for(role), settings, variable)
+    return found
+
+
+def bind(
+    roles: Iterable[str],
+    settings: Settings,
+    prompts: PromptBook,
+    pacing: Pacing,
+    *,
+    also: Iterable[str] = (),
+    retries: int = ATTEMPTS,
+) -> tuple[dict[str, Model], dict[str, Model]]:
+    """Make the models of all roles; roles with the same model share it, and what is known of its health.
+
+    Args:
+        roles: their names.
+        settings: which models, and what stands in.
+        prompts: hold the words that ask for an answer of a schema.
+        pacing: how fast each provider is asked.
+        also: further models that a user may choose.
+        retries: requests for one reply, at most.
+
+    Returns:
+        The models of the roles; and all that were made, those others included, by their names.
+
+    Raises:
+        ConfigError: a name can't be meant as it is written.
+    """
+    form = prompts["answer_format"]
+
+    def schema_note(schema: str) -> str:
+        return f"{form.system}\n{form.render(_SchemaNote(text=schema))}"
+
+    made: dict[str, Model] = {}
+    bound: dict[str, Model] = {}
+    ward = Ward()
+
+    def single(choice: Choice) -> Model:
+        if choice.name == OFFLINE:
+            return OfflineModel()
+        if choice.name not in made:
+            made[choice.name] = LiteLLMModel(
+                choice.name,
+                api_base=settings.api_base if choice.name.startswith("openai/") and settings.api_base else None,
+                schema_note=schema_note,
+                retries=retries,
+                needs_key=choice.provider in _KEYED and not choice.own_server,
+                gate=pacing.gate(choice.provider, own_server=choice.own_server),
+                callbacks=settings.litellm_callbacks,
+            )
+        return made[choice.name]
+
+    chains: dict[str, Model] = {}
+
+    def chain(order: Order) -> Model:
+        name = order.first.name
+        if name not in chains:
+            models = [single(one) for one in (order.first, *order.others)]
+            chains[name] = WithFallbacks(models, ward) if len(models) > 1 else models[0]
+        return chains[name]
+
+    for role, order in orders(roles, settings).items():
+        bound[role] = chain(order)
+    for name in also:
+        chain(order_for(name, settings))
+    return bound, chains
+
+
+def parts_of(model: Model) -> tuple[Model, ...]:
+    """Give the single models that a bound one is made of."""
+    return model.models if isinstance(model, WithFallbacks) else (model,)

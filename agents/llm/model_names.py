@@ -1,0 +1,93 @@
+"""Names of models as people write them: read once at start, and refused in one line with a likely fix."""
+
+from agents.core.errors import ConfigError
+from agents.core.settings import OFFLINE
+
+PROVIDERS = frozenset(
+    """
+    a2a a2a_agent abliteration ai21 ai21_chat aiand aiml aiohttp_openai amazon_nova anthropic anthropic_text apertis
+    assemblyai auto_router aws_polly aws_textract azure azure_ai azure_speech azure_text baseten bedrock
+    bedrock_mantle bespoke bigmodel black_forest_labs bytez cerebras charity_engine chatgpt chutes clarifai
+    clf_ai_gateway cloudflare codestral cognition cohere cohere_chat cometapi compactifai coralbricks cortecs cursor
+    custom custom_openai darkbloom dashscope databricks databricks_agent datarobot deepgram deepinfra deepseek
+    docker_model_runner dotprompt edenai elevenlabs empiriolabs empower eu_jev fal_ai featherless_ai fireworks_ai
+    friendliai galadriel gdc gemini gigachat github github_copilot gradient_ai groq helicone heroku hosted_vllm
+    hostinger_router huggingface humanloop hyperbolic inception inferenceapis infinity jina_ai kyma lambda_ai
+    langflow langfuse langgraph laya lemonade libertai litellm_agent litellm_proxy llamafile lm_studio manus
+    maritalk meta meta_llama microsoft_365_copilot milvus minimax mistral modelscope mongodb moonshot morph nace
+    nadir nano-gpt nebius neosantara nlp_cloud novita nscale nvidia_nim nvidia_riva oci ollama ollama_chat oobabooga
+    openai openai_like opencode_go openinfer openrouter opensearch ovhcloud parallel_ai parasail perplexity petals
+    pg_vector pinstripes poe predibase prism publicai qwen_ai_platform qwencloud ragflow recraft reducto refuseless
+    reka replicate runwayml s3_vectors sagemaker sagemaker_chat sagemaker_nova sail sambanova sap scaledown scaleway
+    scx-ai snowflake soniox stability strands_decider streamlake synthetic tencent tensormesh
+    text-completion-codestral text-completion-inception text-completion-openai together_ai topaz transcribe triton
+    typesafe v0 valkey vercel_ai_gateway vertex_ai vertex_ai_beta vllm volcengine voyage wally wandb watsonx
+    watsonx_text xai xiaomi_mimo xinference zai zerogpu
+    """.split()
+)
+"""What litellm takes for a provider in front of a model's name. A test compares this with the library."""
+
+_MAKERS = frozenset(
+    ("ai21", "anthropic", "cohere", "dashscope", "deepseek", "gemini", "meta_llama", "minimax", "mistral", "moonshot",
+     "openai", "perplexity", "reka", "xai", "zai")
+)  # fmt: skip
+"""Providers that serve models of their own only: another provider's name behind theirs is a mistake."""
+
+_FAMILIES = (
+    ("claude", "anthropic"), ("gemini", "gemini"), ("mistral", "mistral"), ("codestral", "mistral"),
+    ("magistral", "mistral"), ("ministral", "mistral"), ("deepseek", "deepseek"), ("grok", "xai"),
+)  # fmt: skip
+"""Whose model a bare name is that begins so; all others are taken for OpenAI's."""
+
+
+def cleaned(value: str) -> str:
+    """Take away what is no part of a value: space around it, and quotes that a tool left from a `.env` file."""
+    value = value.strip()
+    while len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
+        value = value[1:-1].strip()
+    return value
+
+
+def full_name(written: str, *, variable: str, openai_base: str = "") -> str:
+    """Give a model's name as `provider/model`.
+
+    Args:
+        written: as the operator wrote it.
+        variable: where it was written, for the message.
+        openai_base: address of an OpenAI-compatible server; names without a known provider are then asked for there,
+            whole as they are.
+
+    Raises:
+        ConfigError: it can't be meant so; the message names variable, value and a likely fix.
+    """
+    name = cleaned(written)
+    if not name:
+        raise ConfigError(f"{variable} is empty. Name a model as `provider/model`, or take the line away.")
+    if name == OFFLINE:
+        return name
+    provider, slash, rest = name.partition("/")
+    if slash and (not provider or not rest.strip("/")):
+        raise ConfigError(f"{variable}: {name!r} names no model. Write it as `provider/model`.")
+    if any(sign.isspace() for sign in name):
+        raise ConfigError(f"{variable}: {name!r} holds a space. Write it as `provider/model`.")
+    if not slash:
+        if openai_base:
+            return f"openai/{name}"
+        if ":" in name:
+            raise ConfigError(f"{variable}: {name!r} has no provider in front. Did you mean ollama/{name}?")
+        maker = next((one for family, one in _FAMILIES if name.casefold().startswith(family)), "openai")
+        return f"{maker}/{name}"
+    if provider.casefold() in PROVIDERS:
+        provider = provider.casefold()
+        second = rest.partition("/")[0]
+        if provider in _MAKERS and "/" in rest and second in PROVIDERS and not (provider == "openai" and openai_base):
+            raise ConfigError(
+                f"{variable}: {name!r} has two providers in front. Did you mean {rest} or {provider}/{rest.partition('/')[2]}?"
+            )
+        return f"{provider}/{rest}"
+    if openai_base:
+        return f"openai/{name}"
+    raise ConfigError(
+        f"{variable}: {name!r} begins with no provider that is known. Did you mean openrouter/{name}? "
+        "For a server of your own, set OPENAI_API_BASE."
+    )

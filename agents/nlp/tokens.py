@@ -1,0 +1,174 @@
+"""Words in any script: tokens, stems of content words, and a guess at the language. No data beside the stop lists."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+
+from agents.nlp.stopwords import PARTICLES, STOP_WORDS
+
+LETTERED = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ede\u1000-\u103f\u1780-\u17d3"
+"""Character class of scripts without spaces that write letters: Thai, Lao, Burmese, Khmer."""
+SYLLABIC = (
+    "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa"
+    "\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f"
+)
+"""Character class of those that write syllables or words: Chinese, Japanese, and Korean, whose particles stick."""
+UNSPACED = LETTERED + SYLLABIC
+"""Character class of the scripts without spaces, and of Korean."""
+
+# Vowel signs and accents are marks, not letters, to `re`; without them words of Hindi or Arabic would fall apart.
+MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u0900-\u0963\u0981-\u0df3"
+"""Character class of the marks that belong to a word."""
+TOKEN = re.compile(
+    rf"(?P<run>[{UNSPACED}]+)"
+    r"|(?P<number>\d{1,3}(?:[.,\u00a0\u202f\u2009]\d{3})+(?![\w.,]*\d)|\d+[.,]\d+(?![\w.,]*\d))"
+    rf"|(?P<word>(?:[^\W_{UNSPACED}]|[{MARKS}])+)"
+)
+"""One word, one number with its separators, or one run of characters of a script without spaces."""
+
+_GROUPED = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f\u2009]\d{3})+")
+_NOT_A_DIGIT = re.compile(r"\D")
+_VOWEL = re.compile("[aeiouyæø]")
+_ACCENT = re.compile("[\u0300-\u036f]")
+_DOUBLED = re.compile(r"([bdgmnprt])\1$")
+_HIRAGANA = re.compile("[\u3041-\u309f]")
+_SAMPLE = 4_000  # characters from which the language is guessed
+
+_SCRIPTS: tuple[tuple[str, str], ...] = (
+    ("ja", "\u3041-\u309f\u30a1-\u30fa\u31f0-\u31ff"),
+    ("ko", "\uac00-\ud7a3"),
+    ("zh", "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"),
+    ("ar", "\u0620-\u064a\u0671-\u06d3"),
+    ("ru", "\u0400-\u04ff"),
+    ("el", "\u0370-\u03ff\u1f00-\u1fff"),
+    ("he", "\u05d0-\u05ea"),
+    ("th", "\u0e01-\u0e3a"),
+    ("hi", "\u0900-\u0963"),
+    ("bn", "\u0980-\u09e3"),
+    ("ta", "\u0b80-\u0bd7"),
+    ("ka", "\u10d0-\u10ff"),
+    ("hy", "\u0531-\u0587"),
+)
+_LETTERS = {language: re.compile(f"[{letters}]") for language, letters in _SCRIPTS}
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
+_PERSIAN, _UKRAINIAN = re.compile("[پچژگ]"), re.compile("[іїєґ]")
+_LATIN_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv")
+
+
+def pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """Give words and numbers in order, and whole runs of scripts without spaces.
+
+    Yields:
+        The casefolded piece, and whether it is such a run. Numbers come in one spelling: 118,400 as 118400, 3,5 as 3.5.
+    """
+    for match in TOKEN.finditer(unicodedata.normalize("NFKC", text).casefold()):
+        token = match[0]
+        if match.lastgroup == "number":
+            token = _NOT_A_DIGIT.sub("", token) if _GROUPED.fullmatch(token) else token.replace(",", ".")
+        yield token, match.lastgroup == "run"
+
+
+def words(text: str) -> list[str]:
+    """Give the casefolded words of `text` in order; scripts without spaces as pairs of neighbouring characters."""
+    found: list[str] = []
+    for piece, is_run in pieces(text):
+        if is_run and len(piece) > 1:
+            found.extend(piece[at : at + 2] for at in range(len(piece) - 1))
+        else:
+            found.append(piece)
+    return found
+
+
+def content_words(text: str, language: str | None = None) -> list[str]:
+    """Give the words that carry meaning, stemmed, in order and with repetitions.
+
+    Args:
+        text: a question or a document.
+        language: whose stop words are dropped; guessed from `text` when not given.
+    """
+    stop = stop_words(language or language_of(text))
+    found = [word for word in words(text) if word not in stop]
+    return [stem(word) for word in found if not _is_grammar(word)] or [stem(word) for word in found]
+
+
+def segmented(text: str) -> str:
+    """Write `text` for an index that splits at spaces: stems; single characters of scripts without spaces."""
+    return " ".join(" ".join(piece) if is_run else stem(piece) for piece, is_run in pieces(text))
+
+
+def stop_words(language: str) -> frozenset[str]:
+    """Give the stop words of a language; English ones when there is no list, since such texts often quote English."""
+    return STOP_WORDS.get(language, STOP_WORDS["en"])
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """Cut English endings of number and tense, so that `plans`, `planned` and `plan` are equal.
+
+    Accents go. Other languages are served by accident only; what matters is that question and text are cut alike.
+    """
+    if not word.isalpha() or ord(max(word)) > 0x24F:
+        return word
+    if not word.isascii():  # as the index does, and German plurals take an umlaut
+        word = _ACCENT.sub("", unicodedata.normalize("NFD", word))
+    if len(word) < 4:
+        return word
+    for ending, cut, put in (
+        ("ies", 3, "y"),
+        ("ied", 3, "y"),
+        ("sses", 2, ""),
+        ("xes", 2, ""),
+        ("shes", 2, ""),
+        ("ches", 2, ""),
+    ):
+        if word.endswith(ending) and len(word) > 4:
+            word = word[:-cut] + put
+            break
+    else:
+        if word.endswith("s") and word[-2] not in "sui":
+            word = word[:-1]
+    for ending in ("ing", "ed"):
+        left = word.removesuffix(ending)
+        if left != word and len(left) >= 3 and _VOWEL.search(left) and not word.endswith("eed"):
+            word = left[:-1] if _DOUBLED.search(left) else left
+            break
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def language_of(text: str) -> str:
+    """Guess the language of `text` as an ISO 639-1 code: by script, then by stop words; `en` when nothing speaks."""
+    sample = text[:_SAMPLE]
+    counts = Counter({language: len(letters.findall(sample)) for language, letters in _LETTERS.items()})
+    latin = len(_LATIN.findall(sample))
+    # One character of Chinese or Japanese says as much as two or three Latin letters.
+    if counts["ja"] + counts["zh"] and 3 * (counts["ja"] + counts["zh"]) > latin:
+        return "ja" if 10 * counts["ja"] > counts["zh"] else "zh"
+    language, most = counts.most_common(1)[0]
+    if most > latin / 2 and most:
+        return _relative(language, sample)
+    return _latin_language(sample)
+
+
+def _relative(language: str, sample: str) -> str:
+    if language == "ar" and len(_PERSIAN.findall(sample)) > len(sample) / 100:
+        return "fa"
+    if language == "ru" and len(_UKRAINIAN.findall(sample)) > len(sample) / 100:
+        return "uk"
+    return language
+
+
+def _latin_language(sample: str) -> str:
+    counts = Counter(words(sample))
+    scores = {
+        language: sum(count for word, count in counts.items() if word in STOP_WORDS[language])
+        for language in _LATIN_LANGUAGES
+    }
+    best = max(_LATIN_LANGUAGES, key=lambda language: scores[language])  # the first of equals: English
+    return best if scores[best] else "en"
+
+
+def _is_grammar(word: str) -> bool:
+    """Tell pairs that hold a Japanese ending or particle (hiragana) or a Chinese particle."""
+    return len(word) == 2 and (bool(_HIRAGANA.search(word)) or not PARTICLES.isdisjoint(word))

@@ -1,0 +1,99 @@
+"""The offline engine: the embedded default. No language model, no network, no file; it knows only what it is given.
+
+One function per role, contract in, contract out; the answer leaves as JSON text, so that the same validation runs on it
+as on any model's answer. It quotes and cites. It does not reason, and says so.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable
+
+from agents.contracts.brief import ScopingInput
+from agents.contracts.fact import ExtractionInput
+from agents.contracts.finding import FrameInput, LeadInput, SectionInput
+from agents.contracts.frozen import Frozen
+from agents.contracts.loop_decision import ReflectionInput
+from agents.contracts.plan import PlanningInput
+from agents.contracts.shortlist import ScoutInput
+from agents.contracts.verification import ChallengeInput, JudgeInput, StanceInput, VerifyInput
+from agents.core.budget import Usage
+from agents.core.errors import ModelError
+from agents.core.model import OnText, Reply, Request
+from agents.offline.extractor import extract
+from agents.offline.frame_writer import frame
+from agents.offline.manager import scope
+from agents.offline.planner import plan
+from agents.offline.reflector import reflect
+from agents.offline.scout_tags import scout
+from agents.offline.section_writer import write_lead, write_section
+from agents.offline.verifier import challenge, judge, judge_stances, verify
+
+NAME = "offline engine"
+PIECE = 80
+"""Characters of a streamed piece, about: a sentence or two appear at a time."""
+
+_FUNCTIONS: dict[type[Frozen], Callable[..., Frozen]] = {
+    ScopingInput: scope,
+    PlanningInput: plan,
+    ExtractionInput: extract,
+    SectionInput: write_section,
+    LeadInput: write_lead,
+    FrameInput: frame,
+    ReflectionInput: reflect,
+    ScoutInput: scout,
+    ChallengeInput: challenge,
+    StanceInput: judge_stances,
+    VerifyInput: verify,
+    JudgeInput: judge,
+}
+
+
+class OfflineModel:
+    """Answers every role from what it is given, at no cost."""
+
+    name = NAME
+    reasons = False
+
+    async def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
+        """Answer `request`; stream the `reply` field of the answer to `on_text` where there is one.
+
+        Raises:
+            ModelError: there is no function for what is given or wanted.
+        """
+        function = _FUNCTIONS.get(type(request.given))
+        if function is None:
+            raise ModelError(
+                f"the offline engine has no function for {type(request.given).__name__}",
+                fault="request",
+                notice="The offline engine cannot do this step; it needs a language model.",
+                model=self.name,
+            )
+        # A few milliseconds each, but many at once: the loop stays free for whoever watches.
+        answer = await asyncio.to_thread(function, request.given)
+        if not isinstance(answer, request.gives):
+            raise ModelError(
+                f"the offline engine gives {type(answer).__name__}, not {request.gives.__name__}",
+                fault="request",
+                notice="The offline engine cannot do this step; it needs a language model.",
+                model=self.name,
+            )
+        if on_text is not None:
+            for piece in _pieces(getattr(answer, "reply", "")):
+                await on_text(piece)
+        return Reply(
+            text=answer.model_dump_json(),
+            usage=Usage(),  # no model call was made
+            finish_reason="stop",
+            model=self.name,
+        )
+
+
+def _pieces(text: str) -> list[str]:
+    """Cut a reply at spaces into pieces that join to it again."""
+    pieces: list[str] = []
+    for part in re.findall(r"\S+\s*|\s+", text):
+        if pieces and len(pieces[-1]) + len(part) <= PIECE:
+            pieces[-1] += part
+        else:
+            pieces.append(part)
+    return pieces

@@ -1,0 +1,205 @@
+"""A report as PDF: tagged for screen readers (PDF/UA), fit for archives (PDF/A), every font inside, no network.
+
+The layout is `report.typ` beside this file; the report's words reach it as data. Noto fonts cover Latin, Greek,
+Cyrillic, Arabic, Hebrew, the scripts of India and South-East Asia, Ethiopic, Georgian, Armenian, Chinese, Japanese and
+Korean. What no font can show is said on the first page; a report that is mostly such is refused, not printed as boxes.
+"""
+
+import json
+import logging
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from agents.contracts.report import ReportDocument
+from agents.core.errors import BadRequest
+from agents.report import maths
+from agents.report.export_blocks import Formula
+from agents.report.export_flow import Flow, flow
+from agents.report.texts import base_language
+
+if TYPE_CHECKING:
+    import typst
+
+log = logging.getLogger(__name__)
+
+MAX_LOST = 0.05
+"""Part of a report's letters that may lack a glyph; with more the page would not be the report."""
+TRIES = 8
+"""Times that a report is set anew because more letters turned out to have no glyph."""
+_FONT_PACKAGES = ("manimgx_fonts", "manimgx_fonts_cjk")
+_STAND_IN = "\ufffd"
+_NO_GLYPH = re.compile(r'the text `"((?:[^"\\]|\\.)*)"` could not be displayed')
+_ESCAPED = re.compile(r"\\u\{([0-9a-f]+)\}|\\(.)")
+_AT_ONCE = threading.BoundedSemaphore(2)
+"""Setting takes a core: no more than two reports are set at a time."""
+_SHOWN_ADDRESS = 160
+
+
+class NotPrintable(BadRequest):
+    """The fonts at hand lack most of the letters of a report."""
+
+
+def to_pdf(document: ReportDocument) -> bytes:
+    """Write a report as PDF. Takes a tenth of a second to a few: not for the event loop.
+
+    Raises:
+        NotPrintable: more than a twentieth of its letters have no glyph in the fonts at hand.
+    """
+    import typst
+
+    read = flow(document)
+    data = _data(read)
+    lost: dict[str, None] = {}
+    with _AT_ONCE:
+        for _ in range(TRIES):
+            try:
+                return _compiled(_without(data, lost, read), standards=True)
+            except typst.TypstError as error:
+                new = [_unescaped(text) for text in _NO_GLYPH.findall(error.diagnostic)]
+                new = [text for text in new if text not in lost]
+                if not new:
+                    log.warning("a report could not be set by the rules of archives: %s", error.message)
+                    break
+                lost |= dict.fromkeys(new)
+                _check(data, lost)
+        return _compiled(_without(data, lost, read), standards=False)
+
+
+def _compiled(data: str, *, standards: bool) -> bytes:
+    import typst
+
+    compiler = typst.Compiler(font_paths=_fonts(), ignore_system_fonts=True, root=Path(__file__).parent)
+    source = Path(__file__).with_name("report.typ").read_bytes()
+    made = compiler.compile(
+        source,
+        format="pdf",
+        sys_inputs={"report": data},
+        pdf_standards=["a-2a", "ua-1"] if standards else [],
+        timestamp=0,
+    )
+    if not isinstance(made, bytes):
+        raise TypeError("the typesetter returned pages, not a file")
+    return made
+
+
+@cache
+def _fonts() -> "typst.Fonts":
+    import typst
+
+    folders = [
+        Path(place)
+        for package in _FONT_PACKAGES
+        if (spec := find_spec(package)) is not None
+        for place in spec.submodule_search_locations or ()
+    ]
+    return typst.Fonts(include_system_fonts=False, include_embedded_fonts=True, font_paths=folders)
+
+
+# ---- the data that the layout reads
+
+
+def _data(read: Flow) -> str:
+    language, region = _language(read.language)
+    told = asdict(read)
+    told["words"] = {"question": read.words.question, "back": read.words.back, "open_source": read.words.open_source}
+    told["note"] = ""
+    told["lang"], told["region"] = language, region
+    told["fonts"] = ["Noto Sans", f"Noto Sans CJK {_han(language, read.language)}"]
+    day = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", read.date)
+    told["date"] = dict(zip(("year", "month", "day"), map(int, day.groups()), strict=True)) if day else None
+    for entry in told["references"]:
+        address = entry["address"]
+        entry["shown"] = address if len(address) <= _SHOWN_ADDRESS else address[:_SHOWN_ADDRESS] + "…"
+    return json.dumps(told, ensure_ascii=False, default=str)
+
+
+def _without(data: str, lost: Sequence[str] | dict[str, None], read: Flow) -> str:
+    """Put a stand-in where a glyph is missing, read formulas, and say on the first page what is missing."""
+    told = json.loads(data)
+    if lost:
+        letters = " ".join(sorted(lost)[:40])
+        names = ", ".join(f"U+{ord(text[0]):04X}" for text in sorted(lost)[:12])
+        told["note"] = read.words.no_glyph.format(letters=names + (" …" if len(lost) > 12 else ""))
+        log.info("letters without a glyph: %s", letters)
+    return json.dumps(_mended(told, sorted(lost, key=len, reverse=True)), ensure_ascii=False)
+
+
+def _mended(value: object, lost: Sequence[str]) -> object:
+    if isinstance(value, str):
+        for text in lost:
+            value = value.replace(text, _STAND_IN)
+        return value
+    if isinstance(value, list):
+        return [_mended(one, lost) for one in value]
+    if isinstance(value, dict):
+        mended = {name: _mended(one, lost) for name, one in value.items()}
+        if mended.get("kind") == Formula("", False).kind:
+            mended["tree"] = _tree(str(mended["tex"]))
+        return mended
+    return value
+
+
+def _tree(tex: str) -> list[object] | None:
+    row = maths.tree(tex)
+    return None if row is None else _node(row)
+
+
+def _node(element: ElementTree.Element) -> list[object]:
+    if element.tag in {"mi", "mn", "mo", "mtext"}:
+        return [element.tag, element.text or ""]
+    return [element.tag, [_node(child) for child in element]]
+
+
+def _check(data: str, lost: dict[str, None]) -> None:
+    """Refuse a report of which too much can't be shown.
+
+    Raises:
+        NotPrintable: of its letters more than `MAX_LOST` have no glyph.
+    """
+    text = " ".join(_strings(json.loads(data)["blocks"]))
+    letters = sum(1 for char in text if char.isalpha())
+    gone = sum(text.count(one) * len(one) for one in lost)
+    if letters and gone > MAX_LOST * letters:
+        raise NotPrintable(
+            "This report can't be set as PDF: the fonts of this program lack the letters of its script. "
+            "Take it for a word processor (.docx) or as a web page (.html) instead; those use the fonts of your computer."
+        )
+
+
+def _strings(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for name in ("text", "line", "items", "rows", "header", "blocks") if name in value
+                for text in _strings(value[name])]  # fmt: skip
+    return [text for one in value for text in _strings(one)] if isinstance(value, list) else []
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2], text)
+
+
+def _language(tag: str) -> tuple[str, str | None]:
+    """Give language and region as the typesetter takes them: two or three letters, and two."""
+    base = base_language(tag)
+    if not re.fullmatch(r"[a-z]{2,3}", base):
+        return "en", None
+    region = next((part for part in tag.replace("_", "-").split("-")[1:] if re.fullmatch(r"[A-Za-z]{2}", part)), None)
+    return base, region.upper() if region else None
+
+
+def _han(language: str, tag: str) -> str:
+    """Name the forms in which characters that Chinese, Japanese and Korean share are drawn."""
+    parts = {part.casefold() for part in tag.replace("_", "-").split("-")}
+    if language in {"ja", "ko"}:
+        return {"ja": "JP", "ko": "KR"}[language]
+    if "hk" in parts or "mo" in parts:
+        return "HK"
+    return "TC" if parts & {"hant", "tw"} else "SC"

@@ -1,0 +1,1 @@
+"""Claims, evidence for and against, gates."""

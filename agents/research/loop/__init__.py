@@ -1,0 +1,1 @@
+"""Rounds of an executor: choose topics, run, decide."""

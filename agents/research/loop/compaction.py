@@ -1,0 +1,175 @@
+"""Compaction: what a role is given is made smaller, and loses no id, no number, no quote's source and no claim.
+
+Raw texts, facts and quotes stay in the job's store whatever happens here. Only what stands in one prompt shrinks: long
+prose to its opening and its citations, quotes to their beginning, passages to those that speak to the questions.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from agents.contracts.fact import ExtractionInput
+from agents.contracts.finding import SectionInput
+from agents.contracts.frozen import Frozen
+from agents.core.budget import Deadline
+from agents.core.errors import ModelError
+from agents.core.model import OnText, estimated_tokens
+from agents.core.role import Asked, In, Out, Role, Run, ask
+from agents.research.reading.passages import choose_among
+
+LOW_SHARE = 0.25
+"""Share of the job's tokens below which every input is kept short (specification, section 12)."""
+LOW_TOKENS = 4_000
+"""Tokens of one input from then on."""
+STATE_TOKENS = 50_000
+"""Tokens that no input exceeds in any case (specification, section 12)."""
+WRITER_TOKENS = 16_000
+"""Tokens of what a writer is given: room for what it writes is worth more than one more quote."""
+TRIES = 3
+"""Requests with ever less in them before an input that is too long is a failure."""
+LEAST_TOKENS = 200
+
+_CHARS = 4
+_SHORTEST = 80  # characters below which no text is cut: names, ids and addresses stay whole
+_MARKS = re.compile(r"\[[fF]\d+\]")
+_NUMBER = re.compile(r"\d[\d,._ ]*\d{2}")
+_TEXTS = {
+    "statement",
+    "quote",
+    "text",
+    "evidence",
+    "statements",
+    "sections",
+    "quotes",
+    "claims",
+    "verdicts",
+    "unsupported",
+}
+"""Fields that hold what was found or written; all others are what was asked, and stay."""
+
+Given = TypeVar("Given", bound=Frozen)
+
+
+def size_of(given: Frozen) -> int:
+    """Estimate the tokens of an input."""
+    return estimated_tokens(given.model_dump_json())
+
+
+def compacted(given: Given, tokens: int) -> Given:
+    """Make an input smaller, to about `tokens` where that is possible; equal when it fits already.
+
+    Every entry of every list stays, with its number, but for sentences of a source, of which those are kept that speak
+    to the questions: the others stay in the store, under the numbers that they have there.
+    """
+    if size_of(given) <= tokens:
+        return given
+    if isinstance(given, ExtractionInput):
+        around = size_of(given.model_copy(update={"sentences": ()}))
+        room = max(LEAST_TOKENS, tokens - around) * _CHARS * 2 // 3  # numbers and signs around each sentence
+        kept = choose_among(given.sentences, (*given.questions, given.objective), room)
+        return given.model_copy(update={"sentences": kept})
+    smaller = given
+    longest = max((len(text) for text in _texts_in(given.model_dump())), default=0)
+    while size_of(smaller) > tokens and longest > _SHORTEST:
+        longest = max(_SHORTEST, longest * 2 // 3)
+        smaller = type(given).model_validate(_cut(given.model_dump(), longest))
+    return smaller
+
+
+def divided(given: Frozen) -> tuple[SectionInput, ...]:
+    """Divide what a section is written from in two, to be written one after the other; empty where it can't be."""
+    if not isinstance(given, SectionInput) or len(given.facts) < 2:
+        return ()
+    half = len(given.facts) // 2
+    return tuple(given.model_copy(update={"facts": part}) for part in (given.facts[:half], given.facts[half:]))
+
+
+@dataclass
+class Rooms:
+    """How much a job's models take, as far as they have shown it; asked and taught inside steps only."""
+
+    tokens: dict[str, int] = field(default_factory=dict)
+
+    def room(self, model: str) -> int:
+        """Give the tokens of an input that a model takes for sure."""
+        return min(STATE_TOKENS, self.tokens.get(model, STATE_TOKENS))
+
+    def learn(self, model: str, sent: int, around: int, said: str) -> None:
+        """Note that a model refused an input of `sent` tokens with `around` tokens of instructions.
+
+        Providers name their limit in some unit or none; whatever they say, less than was refused is tried next.
+        """
+        named = [int(re.sub(r"\D", "", number)) for number in _NUMBER.findall(said)]
+        limits = [number // (_CHARS if "character" in said else 1) for number in named if number >= 1_000]
+        fits = [int(0.8 * limit) - around for limit in limits if LEAST_TOKENS < int(0.8 * limit) - around < sent]
+        self.tokens[model] = max(LEAST_TOKENS, min([*fits, sent * 2 // 3]))
+
+
+async def ask_fitting(
+    role: Role[In, Out], given: In, run: Run, rooms: Rooms, on_text: OnText | None = None
+) -> Asked[Out]:
+    """Ask a role with an input that fits: compacted beforehand where a trigger says so, and after an overflow.
+
+    Raises:
+        ModelError: the provider failed; with the fault `overflow` when even the third, smallest input was too long.
+        BadOutput, PromptError: as `ask`.
+    """
+    model = run.models[role.name]
+    if not model.reasons:
+        return await ask(role, given, run, on_text)
+    room, why = _room(role, run.deadline, rooms.room(model.name))
+    small = compacted(given, room)
+    for number in range(1, TRIES + 1):
+        try:
+            asked = await ask(role, small, run, on_text)
+        except ModelError as error:
+            if error.fault != "overflow":
+                raise
+            before, why = small, "the model takes no more"
+            around = estimated_tokens(run.prompts[role.prompt_name].system)
+            rooms.learn(model.name, size_of(small), around, str(error))
+            small = compacted(small, rooms.room(model.name))
+            if number == TRIES or small == before:
+                raise  # what was refused is never sent again
+            continue
+        return asked if small == given else asked.model_copy(update={"compacted": why})
+    raise AssertionError("the last try returns or raises")
+
+
+def _room(role: Role[Any, Any], deadline: Deadline, takes: int) -> tuple[int, str]:
+    """Say how many tokens an input may have, and which trigger says so."""
+    bounds = [(takes, "the model takes no more" if takes < STATE_TOKENS else "the state is large")]
+    if role.name == "synthesizer":
+        bounds.append((WRITER_TOKENS, "room for writing"))
+    share = deadline.tokens_share()
+    if share is not None and share < LOW_SHARE:
+        bounds.append((LOW_TOKENS, "less than a quarter of the tokens is left"))
+    return min(bounds)
+
+
+def _texts_in(value: Any, name: str = "") -> list[str]:
+    if isinstance(value, dict):
+        return [text for key, one in value.items() for text in _texts_in(one, key)]
+    if isinstance(value, list | tuple):
+        return [text for one in value for text in _texts_in(one, name)]
+    return [value] if isinstance(value, str) and name in _TEXTS else []
+
+
+def _cut(value: Any, longest: int, name: str = "") -> Any:
+    """Shorten every text of what was found or written."""
+    if isinstance(value, dict):
+        return {key: _cut(one, longest, key) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cut(one, longest, name) for one in value]
+    return shortened(value, longest) if isinstance(value, str) and name in _TEXTS else value
+
+
+def shortened(text: str, longest: int) -> str:
+    """Keep a text's opening, to the end of a sentence where there is one, and all citations behind it."""
+    if len(text) <= longest:
+        return text
+    opening = text[:longest]
+    end = max(opening.rfind(mark) + len(mark) for mark in (". ", "。", "] ", "\n"))
+    opening = opening[:end].rstrip() if end > longest // 2 else opening.rsplit("[", 1)[0].rstrip() or opening
+    kept = set(_MARKS.findall(opening))
+    return f"{opening} … {''.join(dict.fromkeys(m for m in _MARKS.findall(text[len(opening) :]) if m not in kept))}".rstrip()

@@ -1,0 +1,113 @@
+"""An executor: it runs its part of the plan in bounded rounds and hands findings up with citations intact."""
+
+from agents.contracts.finding import Finding, LeadInput, NodeStatus, Problem, Section
+from agents.core.errors import StepFailed
+from agents.core.events import NodeChanged
+from agents.core.port import Ctx, Handler
+from agents.core.role import Asked
+from agents.research.loop.rounds import COVERED, Rounds, Tell
+from agents.research.reading.given_facts import NodeGiven
+from agents.research.reading.leaf import spent
+from agents.research.run_context import Desk
+from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
+from agents.roles.synthesizer import LEAD_WRITER
+
+UNMERGED = 2
+"""Results of an inner executor that pass up as they are; more get a synthesizer (specification, section 5)."""
+
+
+def node_handler(desk: Desk) -> Handler:
+    """Run one executor's part of the plan, round by round."""
+
+    async def run(ctx: Ctx, given: NodeGiven) -> Finding:
+        started, node = ctx.elapsed, given.node
+        tell = _teller(ctx, given)
+        tell(
+            "searching", f"{len(node.children)} {'branch' if len(node.children) == 1 else 'branches'} side by side", "0"
+        )
+        went = Rounds(ctx, desk, given, tell)
+        for phase in node.phases:
+            if not await went.phase(phase):
+                break
+        findings = tuple(went.findings)
+        status, note = graded(findings)
+        markdown, problems = "", tuple(went.problems)
+        written = tuple(finding for finding in findings if prose_of(finding))
+        if given.lead and len(written) > UNMERGED:
+            tell("writing", "what the branches say taken together", "lead")
+            markdown, more = await _lead(ctx, desk, given, written)
+            problems += more
+        tell(status, note or f"{len(written)} of {len(findings)} branches delivered", "end")
+        return Finding(
+            path=ctx.path,
+            title=given.title,
+            role=given.role,
+            status=status,
+            note=note,
+            markdown=markdown,
+            children=findings,
+            problems=problems,
+            rounds=tuple(went.records),
+            dispatched=tuple(went.dispatched),
+            skipped=tuple(went.skipped),
+            open_questions=went.gaps,
+            **spent(ctx, started),
+        )
+
+    return Handler(run=run, takes=NodeGiven, gives=Finding)
+
+
+def _teller(ctx: Ctx, given: NodeGiven) -> Tell:
+    def tell(state: str, doing: str, key: str) -> None:
+        ctx.emit(
+            f"state:{state}:{key}",
+            NodeChanged.model_validate(
+                {
+                    "node": ctx.path,
+                    "parent": given.parent,
+                    "role": given.role,
+                    "title": given.title,
+                    "state": state,
+                    "doing": doing,
+                }
+            ),
+        )
+
+    return tell
+
+
+async def _lead(
+    ctx: Ctx, desk: Desk, given: NodeGiven, written: tuple[Finding, ...]
+) -> tuple[str, tuple[Problem, ...]]:
+    """Have the branch opened by what its parts say together; without it the parts still stand."""
+    numbering = Numbering(facts_behind(written, desk.context_results), sources_behind(written))
+    asked_for = LeadInput(
+        query=given.setting.query,
+        title=given.title,
+        objective=given.node.objective,
+        sections=tuple(numbering.to_numbers(prose_of(finding)) for finding in written),
+        facts=numbering.numbered,
+        language=given.setting.language,
+        today=given.setting.today,
+    )
+    try:
+        asked = await ctx.call("lead", "0", desk.ask, LEAD_WRITER, asked_for, ctx.writing(0.7), gives=Asked[Section])
+    except StepFailed as failure:
+        return "", (Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable),)
+    return numbering.to_ids(asked.output.markdown), ()
+
+
+def graded(findings: tuple[Finding, ...]) -> tuple[NodeStatus, str]:
+    """Derive an executor's status from its children's: one with a failed or stopped child is never done."""
+    if not findings:
+        return "empty", COVERED
+    statuses = [finding.status for finding in findings]
+    if all(status == "done" for status in statuses):
+        return "done", ""
+    if all(status == "failed" for status in statuses):
+        return "failed", "every branch failed"
+    if all(status in {"empty", "stopped", "failed"} for status in statuses) and not any(map(prose_of, findings)):
+        return ("empty", "no branch found anything to the point") if "empty" in statuses else ("stopped", "not begun")
+    # What the user stopped or dropped says so itself.
+    weak = [finding for finding in findings if finding.status != "done" and not finding.ended]
+    return "partial", "; ".join(f"{finding.title}: {finding.note or finding.status}" for finding in weak[:3])

@@ -1,0 +1,335 @@
+"""The rounds of one executor: choose topics, drop repeats, run children side by side, gather, decide.
+
+New topics become leaves of the same executor, never executors: rounds add breadth, depth is the plan's alone.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+from agents.contracts.finding import Finding, Problem
+from agents.contracts.frozen import Frozen
+from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse, RoundRecord, SkippedTopic
+from agents.contracts.plan import Leaf, LeafBudget, Node, Phase
+from agents.contracts.shortlist import Candidate
+from agents.core.budget import Limits
+from agents.core.errors import StepFailed
+from agents.core.events import NodeChanged, Noted, RoundEnded
+from agents.core.port import Ctx
+from agents.core.role import Asked
+from agents.research.loop.branch_retry import Again, ended
+from agents.research.loop.loop_decision import Decided, decide
+from agents.research.loop.loop_settings import (
+    delta,
+    facts_of,
+    lowered,
+    next_leaves,
+    nothing_answers,
+    retries_of,
+    sources_of,
+    statements_of,
+    topics_of,
+    unused,
+)
+from agents.research.loop.novelty import novelty
+from agents.research.loop.shares import Left, PhaseLeft, leaf_limits, least, round_limits
+from agents.research.loop.success import Success, met
+from agents.research.reading.given_facts import LeafGiven, NodeGiven
+from agents.research.reading.shortlist import fed
+from agents.research.run_context import Desk, Dispatched
+from agents.roles.reflector import REFLECTOR
+
+log = logging.getLogger(__name__)
+
+Tell = Callable[[str, str, str], None]
+"""Tell a state, what is done now and why, under a key of its own."""
+
+GOES_ON = frozenset({"sufficient", "criteria", "no_gaps", "novelty", "iterations"})
+"""Ends of a phase that another may follow; whether rounds are left for it is seen when it begins."""
+COVERED = "other branches already cover all its topics"
+"""Note of an executor whose every topic was a repeat: it made no search, and is taken out of the tree again."""
+REFLECTION_SHARE = 0.1
+"""Part of the whole time that one reflection may take."""
+SWEEP_SHARE = 0.4
+"""Part of a round's time that its discovery leaves may take before the leaves that they feed."""
+LONGEST_SWEEP_S = 240.0
+"""Seconds for the same where the job has no limit of time, those kept for writing included."""
+
+
+class Rounds:
+    """What one executor's rounds have come to."""
+
+    def __init__(self, ctx: Ctx, desk: Desk, given: NodeGiven, tell: Tell) -> None:
+        self.ctx, self.desk, self.given, self.tell = ctx, desk, given, tell
+        self.loop = given.setting.loop
+        self.findings: list[Finding] = []
+        self.problems: list[Problem] = []
+        self.records: list[RoundRecord] = []
+        self.dispatched: list[str] = []
+        self.skipped: list[SkippedTopic] = []
+        # The questions of the plan, not of later rounds: a round may not move its own goal posts.
+        self.questions: list[str] = [q for leaf in given.node.leaves() for q in leaf.questions]
+        self.gaps: tuple[str, ...] = ()
+        self._proposed: tuple[Leaf | Node, ...] = given.node.children
+        self._notes = ""
+        self._of_phase = PhaseLeft(given.node.phases[0], ctx.elapsed, 0)
+        self._before: Success | None = None
+        self._reflection: ReflectionResponse | None = None
+        self._again = Again(ctx)
+
+    async def phase(self, phase: Phase) -> bool:
+        """Run one phase to its end; False when nothing may follow it (time, cap, or the user's wish)."""
+        in_phase = 0
+        self._of_phase = PhaseLeft(phase, self.ctx.elapsed, self.ctx.budget.spent.tokens)
+        while True:
+            in_phase += 1
+            left = self.loop.max_rounds - len(self.records)
+            if left <= 0 or not self._proposed:
+                return False
+            decided = await self._round(phase, in_phase, min(phase.max_iterations, in_phase + left - 1))
+            if not decided.decision.shouldContinue:
+                self._proposed = self._next(decided)
+                in_time = decided.cause == "time" and self.ctx.collecting_left != 0  # of the phase alone it is up
+                return (in_time or decided.cause in GOES_ON) and bool(self._proposed)
+            self._proposed = self._next(decided)
+
+    def _next(self, decided: Decided) -> tuple[Leaf | Node, ...]:
+        if self._reflection is None:
+            return ()
+        return next_leaves(decided.decision, decided.topics, self._reflection.gaps, self._budget())
+
+    def _budget(self) -> LeafBudget:
+        leaves = self.given.node.leaves()
+        return leaves[0].budget if leaves else LeafBudget()
+
+    async def _round(self, phase: Phase, in_phase: int, max_rounds: int) -> Decided:
+        number = len(self.records) + 1
+        chosen, dispatch = await self._dispatch(number)
+        last, before = in_phase >= max_rounds, len(self.findings)
+        self.findings.extend(await self._run(chosen, number, last=last))
+        await self._again.run(self.findings, lambda children: self._share(children, last=last))
+        new = tuple(self.findings[before:])
+        said = "\n".join(fact.statement for fact in facts_of(new))
+        fresh = novelty(said, self._notes) if self._notes else (1.0 if said else 0.0)
+        known = {fact.id for fact in facts_of(tuple(self.findings[: len(self.findings) - len(new)]))}
+        found = [fact for fact in facts_of(new) if fact.id not in known]
+        self._notes = f"{self._notes}\n{said}"
+        everything = tuple(self.findings)
+        after = met(phase.criteria, facts_of(everything), sources_of(everything), self.questions, 0)
+        adopted = not lowered(self._before, after)
+        if not adopted:
+            self.findings[len(self.findings) - len(new) :] = unused(new)
+        ends = in_phase >= max_rounds or after.met
+        if phase is not self.given.node.phases[-1] and number < self.loop.max_rounds:
+            ends = False  # the next phase works on what the reflection asks for
+        self._reflection = None if ends else await self._reflect(after, number, max_rounds, dispatch)
+        decided = decide(
+            iteration=in_phase,
+            max_iterations=max(1, max_rounds),
+            reflection=self._reflection,
+            left_s=(left := least(self.ctx.collecting_left, self._of_phase.seconds(self.ctx.elapsed))),
+            reserve_s=0.0 if left else 1.0,
+            retries=retries_of(everything),
+            criteria_met=after.met,
+            novelty=None if number == 1 else fresh,
+            novelty_threshold=self.loop.novelty_threshold,
+            early_termination=self.loop.early_termination,
+            finishing=self.ctx.finishing,
+            summary=_summary(new, len(found)),
+        )
+        if decided.decision.timeRemainingMinutes is not None and self.ctx.left is not None:
+            whole = round(self.ctx.left / 60, 2)
+            decided = _with_time(decided, whole)
+        if decided.cause == "novelty":
+            log.info("%s, round %d: %s", self.ctx.path, number, decided.reason)
+        self.gaps = decided.decision.gaps or after.missing
+        record = RoundRecord(
+            node=self.ctx.path,
+            round=number,
+            phase=phase.title,
+            decision=decided.decision,
+            reason=decided.reason,
+            tag=decided.tag,
+            delta=delta(self._before, after, len(found), len({f.source_id for f in found}), len(dispatch.skipped)),
+            confidence=after.confidence,
+            coverage=after.coverage,
+            novelty=fresh,
+            adopted=adopted,
+        )
+        self.records.append(record)
+        self.ctx.emit(f"round:{number}", RoundEnded(node=self.ctx.path, record=record))
+        if adopted:
+            self._before = after
+        if decided.decision.shouldContinue:
+            self.tell("searching", f"round {number + 1}: {decided.decision.nextSearchTopic or ''}".strip(), str(number))
+        return decided
+
+    async def _dispatch(self, number: int) -> tuple[list[tuple[str, Leaf | Node]], Dispatched]:
+        """Have the job's ledger say which proposed topics are new; executors of the plan are never dropped."""
+        topics = topics_of(self._proposed)
+        leaf_topics = tuple(topic for topic, child in topics.items() if isinstance(child, Leaf))
+        bound = self.loop.side_by_side if number > 1 else max(len(leaf_topics), 1)
+        dispatch = await self.ctx.call(
+            "dispatch", f"r{number}", self.desk.dispatch, leaf_topics, bound, gives=Dispatched, pool="local"
+        )
+        self.desk.note_dispatched(dispatch)
+        self.dispatched += dispatch.chosen
+        self.skipped += dispatch.skipped
+        for skip in dispatch.skipped:
+            text = f"Skipped “{skip.topic}”. {skip.explanation}"
+            self.ctx.emit(f"skipped:{number}:{skip.topic}", Noted(node=self.ctx.path, text=text))
+            log.info("%s: %s", self.ctx.path, text)
+        chosen: list[tuple[str, Leaf | Node]] = []
+        for place, (topic, child) in enumerate(topics.items()):
+            if isinstance(child, Node) or topic in dispatch.chosen:
+                # Planned children keep their place in the tree; later rounds have names of their own.
+                chosen.append((str(place) if number == 1 else f"r{number}-{place}", child))
+        return chosen, dispatch
+
+    async def _run(self, chosen: list[tuple[str, Leaf | Node]], number: int, *, last: bool) -> tuple[Finding, ...]:
+        """Run the children of a round side by side; one that fails shows so, and takes no other with it."""
+        ctx, given = self.ctx, self.given
+        titles = tuple(child.title for _, child in chosen)
+        items: list[tuple[str, str, Frozen]] = []
+        for key, child in chosen:
+            kind: Literal["leaf", "node"] = "leaf" if isinstance(child, Leaf) else "node"
+            runs = "scout" if isinstance(child, Leaf) and child.discovery else kind
+            queued = NodeChanged(
+                node=f"{ctx.path}/{key}",
+                parent=ctx.path,
+                role=kind,
+                title=child.title,
+                state="queued",
+                doing=child.objective,
+            )
+            ctx.emit(f"queued:{key}", queued)
+            siblings = (*given.siblings, *(title for title in titles if title != child.title))
+            below: LeafGiven | NodeGiven
+            if isinstance(child, Leaf):
+                below = LeafGiven(
+                    leaf=child, setting=given.setting, parent=ctx.path, siblings=siblings, tried=given.tried
+                )
+            else:
+                below = NodeGiven(
+                    node=child, setting=given.setting, parent=ctx.path, title=child.title, siblings=given.siblings,
+                    tried=given.tried,
+                )  # fmt: skip
+            items.append((runs, key, below))
+            self._again.ran(runs, key, below)
+        results = await self._sweeps_first(items, last=last)
+        findings: list[Finding] = []
+        for (kind_, key, _), (_, child), result in zip(items, chosen, results, strict=True):
+            if isinstance(result, Finding):
+                if result.note == COVERED:
+                    self.skipped += result.skipped
+                else:
+                    findings.append(result)
+                continue
+            findings.append(self._failed(key, child.title, "node" if kind_ == "node" else "leaf", result))
+        return tuple(findings)
+
+    async def _sweeps_first(self, items: list[tuple[str, str, Frozen]], *, last: bool) -> list[Finding | StepFailed]:
+        """Run discovery leaves before their siblings, which then read what the sweeps chose; the order stays."""
+        limits = self._share(len(items), last=last)
+        sweeps = [item for item in items if item[0] == "scout"]
+        if not sweeps or len(sweeps) == len(items):
+            return await self.ctx.children_of(items, gives=Finding, limits=limits, own=self._own(items, limits))
+        kept_s = 0.0 if self.ctx.left is None else self.ctx.left - (self.ctx.collecting_left or 0)
+        box = (
+            kept_s + SWEEP_SHARE * max(0.0, limits.seconds - kept_s) if limits.seconds is not None else LONGEST_SWEEP_S
+        )
+        swept = await self.ctx.children_of(sweeps, gives=Finding, limits=replace(limits, seconds=box))
+        lists = [found.shortlist for found in swept if isinstance(found, Finding) and found.shortlist]
+        chosen = tuple({one.url: one for found in lists for one in found.kept}.values())
+        others = fed_with(chosen, [item for item in items if item[0] != "scout"])
+        worked = await self.ctx.children_of(
+            others, gives=Finding, limits=(then := self._share(len(others), last=last)), own=self._own(others, then)
+        )
+        first, second = iter(swept), iter(worked)
+        return [next(first) if kind == "scout" else next(second) for kind, _, _ in items]
+
+    def _failed(self, key: str, title: str, role: Literal["leaf", "node"], failure: StepFailed) -> Finding:
+        finding = ended(f"{self.ctx.path}/{key}", title, role, failure)
+        self.ctx.emit(
+            f"failed:{key}",
+            NodeChanged(
+                node=finding.path, parent=self.ctx.path, role=role, title=title,
+                state="stopped" if finding.ended else "failed", doing=finding.note,
+            ),
+        )  # fmt: skip
+        return finding
+
+    def _left(self) -> Left:
+        return Left(self.ctx.left, self.ctx.collecting_left, self.ctx.budget.tokens_left())
+
+    def _share(self, children: int, *, last: bool) -> Limits:
+        """Give each child its share of what job, node and phase have left."""
+        phase, ctx = self._of_phase, self.ctx
+        seconds, tokens = phase.seconds(ctx.elapsed), phase.tokens(ctx.budget.spent.tokens)
+        return round_limits(self._left(), seconds, tokens, children, last=last)
+
+    def _own(self, items: list[tuple[str, str, Frozen]], limits: Limits) -> dict[str, Limits]:
+        """Narrow the shares of leaves to their own budgets."""
+        kept = self._left().kept
+        leaves = {key: given.leaf for _, key, given in items if isinstance(given, LeafGiven)}
+        return {key: leaf_limits(limits, leaf.budget, kept) for key, leaf in leaves.items()}
+
+    async def _reflect(
+        self, after: Success, number: int, max_rounds: int, dispatch: Dispatched
+    ) -> ReflectionResponse | None:
+        """Ask the reflector where its answer can change the decision; a failure ends the loop and loses nothing."""
+        ctx, setting = self.ctx, self.given.setting
+        hopeless = ctx.finishing or ctx.collecting_left == 0
+        # Where every search failed and nothing is known, other topics would fail alike (the leaves tried other words).
+        hopeless = hopeless or nothing_answers(tuple(self.findings))
+        if hopeless:
+            return None
+        given = ReflectionInput(
+            query=setting.query,
+            objective=self.given.node.objective,
+            questions=tuple(self.questions),
+            statements=statements_of(tuple(self.findings)),
+            missing=after.missing,
+            dispatched=dispatch.known,
+            exhausted=retries_of(tuple(self.findings)).exhausted(),
+            guidance=dispatch.guidance,
+            round=number,
+            max_rounds=max(number, max_rounds),
+            minutes_left=None if ctx.left is None else round(ctx.left / 60, 1),
+            language=setting.language,
+            query_type=setting.query_type,
+            today=setting.today,
+        )
+        try:
+            asked = await ctx.call(
+                "reflector", f"r{number}", self.desk.ask, REFLECTOR, given, ctx.within(REFLECTION_SHARE),
+                gives=Asked[ReflectionResponse],
+            )  # fmt: skip
+        except StepFailed as failure:
+            self.problems.append(
+                Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
+            )
+            return None
+        return asked.output
+
+
+def fed_with(chosen: tuple[Candidate, ...], items: list[tuple[str, str, Frozen]]) -> list[tuple[str, str, Frozen]]:
+    """Add the sources of a node's shortlists to those of its other leaves that they concern."""
+    leaves = [given.leaf for _, _, given in items if isinstance(given, LeafGiven)]
+    out: list[tuple[str, str, Frozen]] = []
+    for kind, key, given in items:
+        if isinstance(given, LeafGiven):
+            siblings = [leaf for leaf in leaves if leaf is not given.leaf]
+            given = given.model_copy(update={"leaf": fed(given.leaf, siblings, chosen)})
+        out.append((kind, key, given))
+    return out
+
+
+def _summary(new: tuple[Finding, ...], facts: int) -> str:
+    delivered = sum(1 for finding in new if finding.status == "done")
+    return f"{delivered} of {len(new)} branches delivered; {facts} new facts."
+
+
+def _with_time(decided: Decided, minutes: float) -> Decided:
+    return replace(decided, decision=decided.decision.model_copy(update={"timeRemainingMinutes": minutes}))

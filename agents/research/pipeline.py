@@ -1,0 +1,315 @@
+"""The root of a job: plan if need be, run every query side by side, frame what came of it."""
+
+from agents.contracts.brief import Brief, Query
+from agents.contracts.contract import Contract
+from agents.contracts.finding import Finding, Frame, FrameInput, Problem
+from agents.contracts.frozen import Frozen, Text
+from agents.contracts.plan import Plan, PlanningInput
+from agents.contracts.result import Commission, Outcome
+from agents.core.budget import Limits as Spending
+from agents.core.errors import BadRequest, NotFeasible, StepFailed
+from agents.core.events import JobChanged, NodeChanged
+from agents.core.port import Ctx, Handler
+from agents.core.role import Asked
+from agents.research.challenge.gates import Thresholds
+from agents.research.loop.branch_retry import Again, ended, without
+from agents.research.loop.loop_settings import LoopSettings
+from agents.research.loop.search_breaker import Breaker
+from agents.research.planning.contract import Limits, bounds_of, make_contract
+from agents.research.planning.drafting import Drafted, LevelGiven, as_plan, infeasible
+from agents.research.reading.given_facts import NodeGiven, Setting
+from agents.research.reading.leaf import READ_FOR_NOTHING
+from agents.research.reading.shortlist import UNANSWERING
+from agents.research.run_context import Desk
+from agents.research.writing.truthful import MOVED, challenge_all, checked, rewritten, verdict_lines
+from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
+from agents.roles.synthesizer import FRAME_WRITER
+
+WAS_READ = (READ_FOR_NOTHING, UNANSWERING)
+"""Reasons for not using a document that was read all the same."""
+
+
+class Means(Frozen):
+    """What the composition root tells the root handler of the run's surroundings."""
+
+    limits: Limits = Limits()
+    loop: LoopSettings = LoopSettings()
+    thresholds: Thresholds = Thresholds()
+    judge_thresholds: Thresholds = Thresholds(min_claims=1)
+    require_judge: bool = False
+    reasons: bool = True
+    """False when only the offline engine is bound."""
+    models: tuple[str, ...] = ()
+    retrievers: tuple[str, ...] = ()
+
+
+class QueryDrafted(Frozen):
+    """One query's plan, or why there is none."""
+
+    plan: Plan | None = None
+    reasons: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+
+
+class DraftGiven(Frozen):
+    """One query whose plan is wanted."""
+
+    query: Query
+    brief: Brief
+    suggested: tuple[str, ...] = ()
+    title: Text = "Plan"
+
+
+def draft_handler(desk: Desk, means: Means) -> Handler:
+    """Draft the plan of one query and check by code that it is feasible."""
+
+    async def run(ctx: Ctx, given: DraftGiven) -> QueryDrafted:
+        query, brief = given.query, given.brief
+        planning = PlanningInput(
+            query=query.text,
+            objective=query.text,
+            executors_left=means.limits.depth,
+            leaves_left=means.limits.leaves,
+            scope_limits=query.scope_limits,
+            sub_topics=query.sub_topics,
+            suggested=given.suggested,
+            language=brief.language,
+            today=brief.today,
+            seed_urls=brief.seed_urls,
+            want_claims=True,
+        )
+        bounds = bounds_of(brief)
+        level = LevelGiven(
+            title=query.text[:120],
+            planning=planning,
+            sources_per_leaf=min(6, bounds.sources),
+            max_iterations=bounds.rounds,
+        )
+        drafted = await ctx.child("plan", "plan", level, gives=Drafted)
+        limits = means.limits
+        if reasons := infeasible(drafted.node, max_depth=limits.depth, max_leaves=limits.leaves):
+            return QueryDrafted(reasons=reasons, splits=tuple(child.title for child in drafted.node.children))
+        return QueryDrafted(plan=as_plan(query.text, drafted))
+
+    return Handler(run=run, takes=DraftGiven, gives=QueryDrafted)
+
+
+async def draft_contract(ctx: Ctx, brief: Brief, means: Means, *, challenge: bool = True) -> Contract:
+    """Draft every query's plan side by side and freeze the contract.
+
+    Raises:
+        NotFeasible: a query's plan is deeper or wider than allowed.
+        StepFailed: a planner gave nothing usable.
+    """
+    items = [(f"draft-{number}", DraftGiven(query=query, brief=brief)) for number, query in enumerate(brief.queries)]
+    drafted = await ctx.children("draft", items, gives=QueryDrafted)
+    plans: list[Plan] = []
+    for query, one in zip(brief.queries, drafted, strict=True):
+        if isinstance(one, StepFailed):
+            raise one
+        if one.plan is None:
+            raise NotFeasible(one.reasons, one.splits, query.text)
+        plans.append(one.plan)
+    return make_contract(
+        brief,
+        tuple(plans),
+        means.limits,
+        reasons=means.reasons,
+        challenge=challenge,
+        models=means.models,
+        retrievers=means.retrievers,
+    )
+
+
+def research_handler(desk: Desk, means: Means) -> Handler:
+    """Run a commission from plan to outcome."""
+
+    async def run(ctx: Ctx, given: Commission) -> Outcome:
+        contract = given.contract
+        if contract is None:
+            if given.brief is None:
+                raise BadRequest("There is nothing to research: neither a contract nor a question was given.")
+            ctx.emit("stage:planning", JobChanged(status="running", stage="planning"))
+            contract = await draft_contract(ctx, given.brief, means, challenge=given.challenge)
+        brief = contract.brief
+        ctx.emit("stage:collecting", JobChanged(status="running", stage="collecting"))
+        several = len(contract.plans) > 1
+        loop = means.loop.model_copy(update={"max_rounds": contract.caps.rounds})
+        items = [(str(number), _root(plan, brief, several, loop)) for number, plan in enumerate(contract.plans)]
+        for key, root in items:
+            ctx.emit(
+                f"queued:{key}",
+                NodeChanged(
+                    node=f"{ctx.path}/{key}", parent=ctx.path, role="query", title=root.title, state="queued", doing=""
+                ),
+            )
+        results = await ctx.children("node", items, gives=Finding)
+        settings = tuple(root.setting for _, root in items)
+        found = [
+            ended(f"{ctx.path}/{key}", root.title, "query", result) if isinstance(result, StepFailed) else result
+            for (key, root), result in zip(items, results, strict=True)
+        ]
+        again = Again(ctx)
+        for key, root in items:
+            again.ran("node", key, root)
+        await again.run(found, lambda _: Spending())
+        findings = tuple(without(finding, ctx.dropped) for finding in found)
+        challenged = await challenge_all(
+            ctx,
+            contract,
+            findings,
+            settings,
+            search=given.challenge,
+            minimum=means.thresholds.min_evidence_per_claim,
+        )
+        if any(done.claim.verdict in MOVED for one in challenged for done in one.claims):
+            findings = await rewritten(ctx, desk, findings, challenged, contract)
+        ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
+        counter = tuple(one.finding for one in challenged if one.finding is not None)
+        degraded = _degraded((*findings, *counter))
+        claims = tuple(line for one in challenged for line in verdict_lines(one.claims))
+        frame, problems = await _frame(ctx, desk, contract, (findings, counter), claims, degraded)
+        outcome = Outcome(
+            counter=counter,
+            contract=contract,
+            findings=findings,
+            frame=frame,
+            problems=problems,
+            reasons=_reasons(findings, problems),
+            tags=_tags(ctx, findings, contract, degraded),
+            degraded=degraded,
+            seed_failures=tuple(
+                f"{rejected.url}: {rejected.reason}"
+                for rejected in {
+                    rejected.url: rejected
+                    for finding in findings
+                    for part in finding.walk()
+                    for rejected in part.rejected
+                    if rejected.url in brief.seed_urls and rejected.reason not in WAS_READ
+                }.values()
+            ),
+        )
+        judge = means.judge_thresholds if means.require_judge else None
+        return await checked(ctx, desk, outcome, challenged, means.thresholds, judge, reasons=means.reasons)
+
+    return Handler(run=run, takes=Commission, gives=Outcome)
+
+
+def _root(plan: Plan, brief: Brief, several: bool, loop: LoopSettings) -> NodeGiven:
+    return NodeGiven(
+        node=plan.root,
+        setting=Setting(
+            query=plan.query,
+            language=brief.language,
+            query_type=brief.query_type,
+            today=brief.today,
+            domains=brief.domains,
+            exclude_domains=brief.exclude_domains,
+            date_from=brief.date_from,
+            date_to=brief.date_to,
+            loop=loop,
+        ),
+        parent="job",
+        role="query",
+        # With one query the frame is written over these very sections: a lead would say the same twice.
+        lead=several,
+        title=plan.query,
+    )
+
+
+async def _frame(
+    ctx: Ctx,
+    desk: Desk,
+    contract: Contract,
+    held: tuple[tuple[Finding, ...], tuple[Finding, ...]],
+    claims: tuple[str, ...],
+    degraded: bool,
+) -> tuple[Frame | None, tuple[Problem, ...]]:
+    """Have the last synthesizer write around the sections; a report is made without it when it fails."""
+    findings, counter = held
+    parts = _parts(findings)
+    facts = facts_behind(tuple(parts), desk.context_results)
+    if not facts:
+        return None, ()
+    # What speaks against a claim is shown to the last writer too, although no section cites it yet.
+    against = tuple(fact for finding in counter for fact in finding.facts)
+    facts = tuple({fact.id: fact for fact in (*facts, *against)}.values())
+    numbering = Numbering(facts, sources_behind((*parts, *counter)))
+    brief = contract.brief
+    given = FrameInput(
+        question=brief.question,
+        queries=tuple(query.text for query in brief.queries),
+        titles=tuple(part.title for part in parts),
+        sections=tuple(numbering.to_numbers(prose_of(part)) for part in parts),
+        facts=numbering.numbered,
+        missing=tuple(f"{part.title}: {part.note}" for part in _leaves(findings) if part.status != "done"),
+        language=brief.language,
+        query_type=brief.query_type,
+        degraded=degraded,
+        claims=claims,
+        today=brief.today,
+    )  # fmt: skip
+    try:
+        asked = await ctx.call("frame", "0", desk.ask, FRAME_WRITER, given, ctx.writing(0.85), gives=Asked[Frame])
+    except StepFailed as failure:
+        problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
+        return None, (problem,)
+    frame = asked.output
+    return Frame(
+        title=frame.title,
+        summary=numbering.to_ids(frame.summary),
+        insight=numbering.to_ids(frame.insight),
+        conclusion=numbering.to_ids(frame.conclusion),
+        open_questions=frame.open_questions,
+    ), ()
+
+
+def _parts(findings: tuple[Finding, ...]) -> list[Finding]:
+    """The main branches that have something to say: a query's branches, or the queries when there are several."""
+    branches = findings if len(findings) > 1 else tuple(child for finding in findings for child in finding.children)
+    return [branch for branch in branches if prose_of(branch)]
+
+
+def _leaves(findings: tuple[Finding, ...]) -> list[Finding]:
+    return [part for finding in findings for part in finding.walk() if not part.children]
+
+
+def _reasons(findings: tuple[Finding, ...], problems: tuple[Problem, ...]) -> tuple[str, ...]:
+    """Say why the report is only partial, branch by branch."""
+    # What the user stopped or dropped is said by the report itself, in its own language.
+    weak = [
+        f"{part.title.rstrip('.?!')}: {part.note or part.status}"
+        for part in _leaves(findings)
+        if part.status != "done" and not part.ended
+    ]
+    return (*weak, *(f"Summary and conclusion: {problem.message}" for problem in problems))
+
+
+def _tags(ctx: Ctx, findings: tuple[Finding, ...], contract: Contract, degraded: bool) -> tuple[str, ...]:
+    """Collect the response-awareness tags that apply, in the order of the specification."""
+    parts = [part for finding in findings for part in finding.walk()]
+    problems = {problem.type for part in parts for problem in part.problems}
+    raised = {record.tag for part in parts for record in part.rounds}
+    stopped = any(part.status == "stopped" and not part.ended and not part.children for part in parts)
+    applies = {
+        "#RETRY_EXHAUSTED": any(entry.status == "exhausted" for part in parts for entry in part.attempts),
+        "#TIME_LIMIT": "#TIME_LIMIT" in raised or (stopped and ctx.collecting_left == 0),
+        "#ITERATION_LIMIT": "#ITERATION_LIMIT" in raised and any(part.open_questions for part in parts if part.rounds),
+        "#TOKEN_LIMIT": "BudgetExceeded" in problems,
+        "#EARLY_STOP": "#EARLY_STOP" in raised or ctx.finishing,
+        "#DEGRADED_SEARCH": degraded,
+        "#LOW_EVIDENCE": not any(part.facts for part in parts),
+        "#PATH_DECISION": any(part.engine_note for part in parts),
+        "#COMPLETION_DRIVE": any(plan.assumptions for plan in contract.plans),
+    }
+    return tuple(tag for tag, holds in applies.items() if holds)
+
+
+def _degraded(findings: tuple[Finding, ...]) -> bool:
+    """Replay all searches through the breaker, in the order of the tree: was searching limited?"""
+    breaker = Breaker()
+    for finding in findings:
+        for part in finding.walk():
+            for record in part.searches:
+                breaker = breaker.record(not record.failed).probe()
+    return breaker.degraded

@@ -1,0 +1,1 @@
+"""From feasible queries to a contract: research tree, caps, forecast."""

@@ -1,0 +1,132 @@
+"""The contract: caps from mode or tier, plans fitted to them, a forecast, and the freezing of all."""
+
+from agents.contracts.brief import Brief
+from agents.contracts.contract import Caps, Contract
+from agents.contracts.frozen import Frozen, Mode, Tier
+from agents.contracts.plan import Leaf, Node, Plan
+from agents.research.planning.forecast import forecast_of
+from agents.search.searcher import FILES_NAME, LIBRARY_NAME, SAMPLE_NAME
+
+
+class Bounds(Frozen):
+    """What a mode or tier allows (specification, section 5)."""
+
+    rounds: int
+    searches: int
+    sources: int
+    minutes: float
+
+
+TIERS: dict[Tier, Bounds] = {
+    "simple": Bounds(rounds=2, searches=3, sources=5, minutes=1.0),
+    "standard": Bounds(rounds=5, searches=10, sources=15, minutes=1.5),
+    "deep": Bounds(rounds=10, searches=15, sources=20, minutes=2.0),
+}
+MODES: dict[Mode, Bounds] = {
+    "standard": Bounds(rounds=3, searches=10, sources=15, minutes=5.0),
+    "deep": Bounds(rounds=7, searches=15, sources=20, minutes=5.0),
+}
+
+
+class Limits(Frozen):
+    """What the operator or the request sets over the bounds of mode or tier; None leaves them."""
+
+    rounds: int | None = None
+    searches: int | None = None
+    sources: int | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+    depth: int = 3
+    leaves: int = 12
+
+
+def bounds_of(brief: Brief) -> Bounds:
+    """Find the bounds of a brief: those of its tier when one was given, else of its mode."""
+    return TIERS[brief.tier] if brief.tier else MODES[brief.mode]
+
+
+def caps_of(brief: Brief, limits: Limits) -> Caps:
+    """Say what the run may not exceed without a new authorization. A request's figure wins over the operator's."""
+    bounds = bounds_of(brief)
+    return Caps(
+        minutes=brief.minutes,
+        rounds=limits.rounds or bounds.rounds,
+        searches=(limits.searches or bounds.searches) * len(brief.queries),
+        sources=(limits.sources or bounds.sources) * len(brief.queries),
+        leaves=limits.leaves * len(brief.queries),
+        depth=limits.depth,
+        tokens=limits.tokens,
+        cost_usd=brief.max_cost_usd or limits.cost_usd,
+    )
+
+
+def fitted(plan: Plan, searches: int, sources: int) -> Plan:
+    """Share out the searches and sources of one query over its leaves, so that the plan keeps to its caps.
+
+    A discovery leaf has two shares: it reads more than it keeps, and what it keeps is read again by nobody.
+    """
+    shares = sum(1 + leaf.discovery for leaf in plan.root.leaves())
+    per_searches, per_sources = max(1, searches // shares), max(1, sources // shares)
+    spare_searches, spare_sources = max(0, searches - per_searches * shares), max(0, sources - per_sources * shares)
+    given = 0
+
+    def fit(node: Node) -> Node:
+        nonlocal given
+        children: list[Node | Leaf] = []
+        for child in node.children:
+            if isinstance(child, Node):
+                children.append(fit(child))
+                continue
+            share = 1 + child.discovery
+            most = 5 if child.discovery else child.budget.searches
+            budget = child.budget.model_copy(
+                update={
+                    "searches": min(5, most, share * per_searches + (given < spare_searches)),
+                    "sources": min(50, share * per_sources + (given < spare_sources)),
+                }
+            )
+            given += 1
+            children.append(child.model_copy(update={"budget": budget}))
+        return node.model_copy(update={"children": tuple(children)})
+
+    return Plan.model_validate(plan.model_copy(update={"root": fit(plan.root)}).model_dump())
+
+
+def make_contract(
+    brief: Brief,
+    plans: tuple[Plan, ...],
+    limits: Limits,
+    *,
+    reasons: bool,
+    challenge: bool = True,
+    models: tuple[str, ...] = (),
+    retrievers: tuple[str, ...] = (),
+) -> Contract:
+    """Freeze brief and plans into a contract, each plan fitted to its share of the caps."""
+    caps = caps_of(brief, limits)
+    per_query = len(brief.queries)
+    fitting = tuple(fitted(plan, caps.searches // per_query, caps.sources // per_query) for plan in plans)
+    return Contract(
+        brief=brief,
+        plans=fitting,
+        caps=caps,
+        forecast=forecast_of(brief, fitting, caps, reasons=reasons, challenge=challenge),
+        models=tuple(dict.fromkeys((*models, *(name for _, name in brief.models)))),
+        retrievers=searched_in(brief, retrievers),
+    )
+
+
+def searched_in(brief: Brief, retrievers: tuple[str, ...]) -> tuple[str, ...]:
+    """Name what a brief searches, of all that the server can.
+
+    The invented sample steps aside for files of the user's own (see `agents.search.scoped_search`).
+    """
+    documents = {LIBRARY_NAME, SAMPLE_NAME}
+    names = retrievers
+    if set(brief.places) == {"library"}:
+        names = tuple(name for name in names if name in documents) or (SAMPLE_NAME,)
+    elif set(brief.places) == {"web"}:
+        names = tuple(name for name in names if name not in documents) or retrievers
+    if not brief.files:
+        return names
+    return (FILES_NAME, *(name for name in names if name != SAMPLE_NAME))

@@ -1,0 +1,211 @@
+"""The smallest tree: one executor, one phase, a leaf per query; and caps that hold over all its rounds together."""
+
+from collections.abc import Sequence
+
+from agents.contracts.brief import Brief, Query
+from agents.contracts.contract import Caps
+from agents.contracts.finding import Finding
+from agents.contracts.frozen import Frozen, QueryType, Tier
+from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, PlannedClaim, SuccessCriteria
+from agents.contracts.response import PlanQuery, RunLimits
+from agents.core.events import NodeChanged
+from agents.core.port import Ctx, Handler, Handlers
+from agents.research.challenge.challenge import NEW_SOURCES, Challenged, ChallengeGiven, ClaimDone, ClaimGiven
+from agents.research.reading.given_facts import LeafGiven
+
+MAX_ROUNDS = 20
+CORROBORATION: dict[Tier, int] = {"simple": 1, "standard": 2, "deep": 2}
+"""Independent sources wanted per answer: below them it is the reflection that ends the loop."""
+
+
+class FlatLeaf(Frozen):
+    """One query of a flat plan with what its leaf is to answer."""
+
+    planned: PlanQuery
+    questions: tuple[str, ...]
+
+
+def flat_leaves(queries: Sequence[PlanQuery]) -> tuple[FlatLeaf, ...]:
+    """Let every query be its leaf's question; two of one wording are one."""
+    distinct = {query.query.casefold(): query for query in reversed(queries)}
+    return tuple(FlatLeaf(planned=query, questions=(query.query,)) for query in [*distinct.values()][::-1])
+
+
+def flat_plan(
+    task: str, leaves: Sequence[FlatLeaf], tier: Tier, limits: RunLimits, *, seed_urls: tuple[str, ...], claims: Sequence[str]
+) -> Plan:  # fmt: skip
+    """Make the plan of a run. Rounds for which no search would be left are not promised."""
+    kept = leaves[: limits.max_queries]
+    per_leaf = max(1, min(5, limits.max_queries // len(kept)))
+    children = [
+        Leaf(
+            title=one.planned.intent,
+            objective=one.planned.intent,
+            questions=one.questions,
+            searches=(one.planned.query,),
+            sources=seed_urls if number == 0 else (),
+            budget=LeafBudget(searches=per_leaf, sources=min(50, limits.max_sources)),
+        )
+        for number, one in enumerate(kept)
+    ]
+    rounds = min(limits.max_iters, 1 + max(0, limits.max_queries - len(kept)), MAX_ROUNDS)
+    titles = tuple(child.title for child in children)
+    return Plan(
+        query=task,
+        root=Node(
+            title=task[:120],
+            objective=task,
+            phases=(
+                Phase(
+                    title="Collect",
+                    criteria=SuccessCriteria(corroboration=CORROBORATION[tier]),
+                    max_iterations=max(1, rounds),
+                ),
+            ),
+            children=tuple(children),
+        ),
+        claims=tuple(
+            PlannedClaim(text=claim, leaves=titles)
+            for claim in dict.fromkeys(claim.strip() for claim in claims if claim.strip())
+        )[:10],
+    )
+
+
+def flat_brief(
+    task: str, tier: Tier, minutes: float, *, language: str, query_type: QueryType, seed_urls: tuple[str, ...],
+    today: str, max_cost_usd: float | None,
+) -> Brief:  # fmt: skip
+    """Freeze a task as a brief whose single query is the task itself."""
+    return Brief(
+        question=task,
+        queries=(Query(text=task, feasible=True, reason="One short run settles it.", depth_estimate=1),),
+        language=language,
+        query_type=query_type,
+        tier=tier,
+        minutes=minutes,
+        seed_urls=seed_urls,
+        max_cost_usd=max_cost_usd,
+        today=today,
+    )
+
+
+# ---- caps over a whole run
+
+
+class Grant(Frozen):
+    """What one leaf may spend of what the run has left."""
+
+    searches: int
+    sources: int
+
+
+NOTHING = Grant(searches=0, sources=0)
+
+
+class Allowance:
+    """Searches and sources of a run: handed out leaf by leaf, what a leaf did not use comes back."""
+
+    def __init__(self, searches: int, sources: int) -> None:
+        self.searches, self.sources = searches, sources
+        self._granted: dict[str, Grant] = {}
+
+    async def grant(self, path: str, searches: int, sources: int) -> Grant:
+        """Reserve for a leaf: the body of a step."""
+        left_searches = self.searches - sum(grant.searches for grant in self._granted.values())
+        left_sources = self.sources - sum(grant.sources for grant in self._granted.values())
+        grant = Grant(searches=max(0, min(searches, left_searches)), sources=max(0, min(sources, left_sources)))
+        self.note(path, grant)
+        return grant
+
+    def note(self, path: str, grant: Grant) -> None:
+        """Bring the books up to what a step recorded, or to what a leaf really used."""
+        self._granted[path] = grant
+
+
+def bounded(handlers: Handlers, caps: Caps) -> Handlers:
+    """Keep everything that searches and reads in a run together within its caps: leaves first, then the challenge."""
+    allowance = Allowance(caps.searches, caps.sources)
+    return {
+        **handlers,
+        "leaf": _bounded_leaf(handlers["leaf"], allowance),
+        "challenge": _bounded_challenge(handlers["challenge"], allowance),
+        "claim": _bounded_claim(handlers["claim"], allowance),
+    }
+
+
+async def _granted(ctx: Ctx, allowance: Allowance, searches: int, sources: int) -> Grant:
+    grant = await ctx.call("allowance", "0", allowance.grant, ctx.path, searches, sources, gives=Grant, pool="local")
+    allowance.note(ctx.path, grant)
+    return grant
+
+
+def _bounded_leaf(leaf: Handler, allowance: Allowance) -> Handler:
+    async def run(ctx: Ctx, given: LeafGiven) -> Finding:
+        wanted = given.leaf.budget
+        searching = bool(given.leaf.searches)
+        grant = await _granted(ctx, allowance, wanted.searches if searching else 0, wanted.sources)
+        if not grant.sources or (searching and not grant.searches):
+            what = f"{allowance.sources} sources" if not grant.sources else f"{allowance.searches} searches"
+            allowance.note(ctx.path, NOTHING)
+            return _not_begun(ctx, given, f"not begun: the {what} of this run are used up")
+        at_most = max(1, grant.searches)
+        loop = given.setting.loop.model_copy(
+            update={"searches_per_leaf": min(at_most, given.setting.loop.searches_per_leaf)}
+        )
+        budget = wanted.model_copy(update={"searches": at_most, "sources": grant.sources})
+        less = given.leaf.model_copy(update={"budget": budget, "sources": given.leaf.sources[: grant.sources]})
+        setting = given.setting.model_copy(update={"loop": loop})
+        finding: Finding = await leaf.run(ctx, given.model_copy(update={"leaf": less, "setting": setting}))
+        allowance.note(ctx.path, _used(finding, grant))
+        return finding
+
+    return Handler(run=run, takes=LeafGiven, gives=Finding)
+
+
+def _bounded_challenge(challenge: Handler, allowance: Allowance) -> Handler:
+    """Ask for counter-searches only where one could still be made."""
+
+    async def run(ctx: Ctx, given: ChallengeGiven) -> Challenged:
+        grant = await _granted(ctx, allowance, 1, 1)
+        allowance.note(ctx.path, NOTHING)
+        search = given.search and grant.searches > 0 and grant.sources > 0
+        done: Challenged = await challenge.run(ctx, given.model_copy(update={"search": search}))
+        return done
+
+    return Handler(run=run, takes=ChallengeGiven, gives=Challenged)
+
+
+def _bounded_claim(claim: Handler, allowance: Allowance) -> Handler:
+    """Let a claim be searched against where a search is left, and for once more where two are."""
+
+    async def run(ctx: Ctx, given: ClaimGiven) -> ClaimDone:
+        searches = 2 if given.attack else 0
+        grant = await _granted(ctx, allowance, searches, searches * NEW_SOURCES)
+        possible = min(grant.searches, grant.sources // NEW_SOURCES)
+        if possible < 1:
+            given = given.model_copy(update={"attack": None})
+        elif possible < searches:
+            # No evidence is too little for a second search then.
+            given = given.model_copy(update={"min_evidence": 0})
+        allowance.note(ctx.path, Grant(searches=possible, sources=possible * NEW_SOURCES))
+        done: ClaimDone = await claim.run(ctx, given)
+        made = min(possible, len(done.searches))
+        allowance.note(ctx.path, Grant(searches=made, sources=made * NEW_SOURCES))
+        return done
+
+    return Handler(run=run, takes=ClaimGiven, gives=ClaimDone)
+
+
+def _used(finding: Finding, grant: Grant) -> Grant:
+    broken = sum(1 for problem in finding.problems if problem.type != "SearchError")
+    reads = len(finding.sources) + len(finding.rejected) + broken
+    return Grant(searches=min(grant.searches, len(finding.searches)), sources=min(grant.sources, reads))
+
+
+def _not_begun(ctx: Ctx, given: LeafGiven, why: str) -> Finding:
+    title = given.leaf.title
+    ctx.emit(
+        "state:stopped",
+        NodeChanged(node=ctx.path, parent=given.parent, role="leaf", title=title, state="stopped", doing=why),
+    )
+    return Finding(path=ctx.path, title=title, role="leaf", status="stopped", note=why)

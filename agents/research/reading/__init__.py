@@ -1,0 +1,1 @@
+"""From a topic to facts with quotes."""

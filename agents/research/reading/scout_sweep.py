@@ -1,0 +1,376 @@
+"""A discovery leaf: the scout's sweep. It searches widely, reads quickly, and hands on a curated list of sources.
+
+Search and crawl, addresses and copies put together, candidates judged and grouped, the best of each group scanned by
+extractors, a shortlist made by code, one section written over it. It spawns no executor, and keeps to its time.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from agents.contracts.fact import Fact
+from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord, Section
+from agents.contracts.loop_decision import RetryEntry
+from agents.contracts.plan import Leaf
+from agents.contracts.shortlist import MIN_DOMAINS, Candidate, ScoutInput, ScoutJudgement, Shortlist
+from agents.contracts.source import Hit, RejectedSource, Source, SourceCard
+from agents.core.errors import StepFailed
+from agents.core.events import NodeChanged, NodeState, SectionWritten, SourceRead, SourceRejected
+from agents.core.port import Ctx, Handler
+from agents.core.role import Asked
+from agents.nlp.tokens import content_words
+from agents.research.loop.reformulate import reformulate
+from agents.research.reading.given_facts import LeafGiven
+from agents.research.reading.leaf import (
+    NOTHING_YET,
+    attempt_number,
+    composed_rubric,
+    not_begun,
+    search_for,
+    section_input,
+    spent,
+)
+from agents.research.reading.shortlist import (
+    UNANSWERING,
+    Scanned,
+    Weighed,
+    domain_of,
+    in_turn,
+    judged_by_code,
+    not_read,
+    shortlist,
+    view_of,
+)
+from agents.research.reading.sift import Sifted, sift
+from agents.research.reading.source import Extracted, SourceGiven, extract
+from agents.research.run_context import Crawled, Desk, Fetched
+from agents.research.steering import CUT, STOPPED
+from agents.research.writing.writer_input import Numbering, plain_section, spread
+from agents.roles.scout import SCOUT
+from agents.roles.synthesizer import SECTION_WRITER
+from agents.web.url_key import canonical, registrable_domain
+
+KEPT = 2 / 3
+"""Share of the documents that a sweep reads, by its leaf's budget, for which its shortlist has places."""
+FOR_LINKS = 0.25
+"""Share of these documents that is left for pages that others lead to."""
+HUBS = 3
+"""Pages from which a sweep goes on to others of their site."""
+LINKS_SEEN = 40
+NOT_REACHED = "not read: better placed ones took the sweep's budget"
+JUDGING_SHARE = 0.4
+"""Part of its time that a sweep may wait for the scout: the quick look into the sources comes after it."""
+OUT_OF_TIME = "not read: the sweep's time was up"
+
+
+def scout_handler(desk: Desk) -> Handler:
+    """Work through one discovery leaf."""
+
+    async def run(ctx: Ctx, given: LeafGiven) -> Finding:
+        return await _Sweep(ctx, desk, given).run()
+
+    return Handler(run=run, takes=LeafGiven, gives=Finding)
+
+
+class _Sweep:
+    """One sweep: what it has found so far."""
+
+    def __init__(self, ctx: Ctx, desk: Desk, given: LeafGiven) -> None:
+        self.ctx, self.desk, self.given = ctx, desk, given
+        self.leaf, self.setting, self.started = given.leaf, given.setting, ctx.elapsed
+        self.places = max(MIN_DOMAINS, round(KEPT * self.leaf.budget.sources))
+        self.questions = self.leaf.spec.questions if self.leaf.spec else self.leaf.questions
+        self.cards: dict[str, SourceCard] = {}  # by the address that was read
+        self.facts: dict[str, tuple[Fact, ...]] = {}  # the same
+        self.rejected: list[Candidate] = []
+        self.empty: set[str] = set()
+        """Addresses that were fetched and gave no usable text."""
+        self.problems: list[Problem] = []
+        self.stood_in = ""
+        self.cut: set[str] = set()
+        """Ways in which the user cut it off."""
+
+    async def run(self) -> Finding:
+        if self._late():
+            self._tell("stopped", "time is kept for writing")
+            return self._finding("stopped", not_begun(self.ctx))
+        wide = self._widened()
+        self._tell("searching", f"a sweep for sources: {wide.searches[0]}")
+        found = await search_for(self.ctx, self.desk, self.given.model_copy(update={"leaf": wide}), self.ctx.deadline)
+        self.cut |= found.cut
+        hits: dict[str, Hit] = {}
+        for hit in (*(Hit(url=url, title=url) for url in self.leaf.sources), *found.hits):
+            hits.setdefault(canonical(hit.url), hit)
+        await self._read(list(hits.values()))
+        sifted = await self._sifted()
+        weighed = await self._scanned(await self._judged(sifted.scanned))
+        for copy in sifted.copies:
+            self._reject(Hit(url=copy.url, title=self.cards[copy.url].title), f"the same text as {copy.of}")
+        chosen = shortlist(weighed, self.questions, self.places, self.setting.today, tuple(self.rejected))
+        return await self._written(chosen, found.records, found.attempts)
+
+    def _widened(self) -> Leaf:
+        """Add the questions and other wordings to the planned searches: a sweep looks from several sides."""
+        texts = list(dict.fromkeys((*self.leaf.searches, *self.questions)))
+        for attempt in (1, 3, 2):
+            if wording := reformulate(self.leaf.objective, attempt, earlier=texts):
+                texts.append(wording)
+        at_most = min(self.leaf.budget.searches, self.setting.loop.searches_per_leaf)
+        return self.leaf.model_copy(update={"searches": tuple(texts[:at_most])})
+
+    async def _read(self, hits: list[Hit]) -> None:
+        """Fetch the best hits, no site before its turn, then what their pages lead to."""
+        budget = self.leaf.budget.sources
+        kept_back = int(FOR_LINKS * budget)
+        ordered = _domains_in_turn(hits)
+        first, later = ordered[: budget - kept_back], ordered[budget - kept_back :]
+        self._tell("reading", f"{len(first)} candidates")
+        await self._fetch(first)
+        linked = [] if self._late() else await self._linked(hits)
+        more = [*linked[:kept_back], *later[: max(0, kept_back - len(linked))]]
+        rest = [hit for hit in later if hit not in more]
+        if self._late():
+            rest, more = [*more, *rest], []
+        await self._fetch(more)
+        for hit in rest:
+            self._reject(hit, OUT_OF_TIME if self._late() else NOT_REACHED)
+
+    async def _fetch(self, hits: Sequence[Hit]) -> None:
+        items = [(Source.id_of(hit.url), hit.url, self.ctx.deadline) for hit in hits]
+        fetched = await self.ctx.fan("fetch", self.desk.fetch, items, gives=Fetched, pool="web")
+        for hit, one in zip(hits, fetched, strict=True):
+            if isinstance(one, StepFailed) and one.type in CUT:
+                self.cut.add(one.type)
+            elif isinstance(one, StepFailed):
+                if is_refusal := one.type == "SourceError":
+                    self.empty.add(hit.url)
+                self.desk.note_unread(hit.url, self.ctx.path, one)
+                self._reject(hit, one.message.removeprefix(f"{hit.url}: ") if is_refusal else one.notice)
+            else:
+                self.cards[hit.url] = one.card
+                await self.desk.remember(hit.url, one)
+
+    async def _linked(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Go on from the best pages of different sites to pages of theirs that speak of the questions."""
+        hubs: dict[str, str] = {}
+        for url in self.cards:
+            if url.startswith(("http://", "https://")):
+                hubs.setdefault(registrable_domain(url), url)
+        items = [(Source.id_of(url), url, LINKS_SEEN, self.ctx.deadline) for url in list(hubs.values())[:HUBS]]
+        crawled = await self.ctx.fan("crawl", self.desk.crawl, items, gives=Crawled, pool="web")
+        known = {canonical(hit.url) for hit in hits}
+        wanted = frozenset(content_words(" ".join((self.leaf.objective, *self.questions))))
+        scored: dict[str, tuple[int, Hit]] = {}
+        for one in crawled:
+            for hit in one.hits if isinstance(one, Crawled) else ():
+                shared = len(wanted.intersection(content_words(f"{hit.title} {hit.snippet}")))
+                if shared and canonical(hit.url) not in known:
+                    scored.setdefault(canonical(hit.url), (shared, hit))
+        return [hit for _, hit in sorted(scored.values(), key=lambda one: -one[0])]
+
+    async def _sifted(self) -> Sifted:
+        if not self.cards:
+            return Sifted()
+        found = tuple(self.cards.items())
+        try:
+            return await self.ctx.call(
+                "sift", "0", sift, self.desk, found, self.questions, gives=Sifted, pool="local"
+            )  # fmt: skip
+        except StepFailed as failure:
+            self._failed(failure)
+            return Sifted(scanned=tuple(Scanned(url=url, card=card) for url, card in found))
+
+    async def _judged(self, scanned: tuple[Scanned, ...]) -> list[Weighed]:
+        """Have the scout judge the candidates; those that it leaves out are judged by code, as all are when it fails."""
+        judged = {number: judged_by_code(number, one) for number, one in enumerate(scanned, start=1)}
+        if scanned and not self._late():
+            given = ScoutInput(
+                query=self.setting.query,
+                objective=self.leaf.objective,
+                questions=self.questions,
+                candidates=tuple(view_of(number, one) for number, one in enumerate(scanned, start=1)),
+                language=self.setting.language,
+                query_type=self.setting.query_type,
+                today=self.setting.today,
+            )
+            try:
+                asked = await self.ctx.call(
+                    "scout", "0", self.desk.ask, SCOUT, given, self.ctx.part(JUDGING_SHARE), gives=Asked[ScoutJudgement]
+                )
+                judged |= {one.number: one for one in asked.output.candidates if one.number in judged}
+                self.stood_in = asked.stood_in
+            except StepFailed as failure:
+                self._failed(failure)
+        return [Weighed(scanned=one, judged=judged[number]) for number, one in enumerate(scanned, start=1)]
+
+    async def _scanned(self, weighed: list[Weighed]) -> list[Weighed]:
+        """Have extractors look quickly into the best of each theme and view."""
+        if self._late():
+            return weighed
+        turns = in_turn(weighed, len(self.questions), self.setting.today)
+        chosen = turns[: self.leaf.budget.sources]
+        items = [
+            (one.scanned.card.id, self.desk, one.scanned.card, self._to_scan(one.scanned.url), self.ctx.deadline)
+            for one in chosen
+        ]
+        extracted = await self.ctx.fan("extract", extract, items, gives=Extracted)
+        done: list[Weighed] = []
+        for one, found in zip(chosen, extracted, strict=True):
+            if isinstance(found, StepFailed):
+                self._failed(found)
+                done.append(one)
+                continue
+            if event := found.asked.as_event(self.ctx.path):
+                self.ctx.emit(f"asked:{one.scanned.card.id}", event)
+            card, facts = one.scanned.card, found.reading.facts
+            self.ctx.emit(
+                f"read:{card.id}", SourceRead(node=self.ctx.path, source=card, facts=len(facts), usage=found.usage)
+            )
+            self.stood_in = self.stood_in or found.asked.stood_in
+            self.facts[one.scanned.url] = facts
+            topics = tuple(fact.topic for fact in facts)
+            done.append(one.model_copy(update={"facts": topics, "was_scanned": True}))
+        return [*done, *(one for one in turns if one not in chosen)]
+
+    def _to_scan(self, url: str) -> SourceGiven:
+        return SourceGiven(
+            url=url,
+            objective=self.leaf.objective,
+            questions=self.questions,
+            spec=self.leaf.spec,
+            rubric=composed_rubric(self.leaf, self.given.siblings),
+            language=self.setting.language,
+            today=self.setting.today,
+            quick=True,
+        )
+
+    async def _written(
+        self, chosen: Shortlist, records: tuple[SearchRecord, ...], attempts: tuple[RetryEntry, ...]
+    ) -> Finding:
+        """Write the section over what the chosen sources say, and hand on the list."""
+        facts = tuple({fact.id: fact for one in chosen.kept for fact in self.facts.get(one.url, ())}.values())
+        sources = tuple({self.cards[one.url].id: self.cards[one.url] for one in chosen.kept}.values())
+        for one in chosen.rejected:
+            self.ctx.emit(
+                f"rejected:{Source.id_of(one.url)}",
+                SourceRejected(
+                    node=self.ctx.path,
+                    url=one.url,
+                    reason=one.reason,
+                    page="empty" if one.url in self.empty else "read" if one.url in self.cards else "",
+                ),
+            )
+        markdown = ""
+        if facts:
+            self._tell("writing", f"on {len(chosen.kept)} sources chosen from {_found(chosen)}")
+            markdown = await self._section(facts, sources)
+        failed = [record for record in records if record.failed]
+        note = f"{len(chosen.kept)} sources chosen from {_found(chosen)}"
+        status: NodeStatus = "done"
+        if not chosen.kept:
+            status, note = ("failed", "every search failed") if records and len(failed) == len(records) else (
+                "empty", f"none of {_found(chosen)} candidates is to the point"
+            )  # fmt: skip
+        elif not facts:
+            status = "empty"
+        elif self.problems or failed:
+            status, note = "partial", f"{note}; {len(self.problems) + len(failed)} of its steps failed"
+        if STOPPED in self.cut:
+            status, note = "stopped", f"you stopped it; {note}" if facts else NOTHING_YET
+        elif self.cut and facts:
+            status, note = "partial", f"{note}; the run was shortened before it was done"
+        self.problems += [
+            Problem(where=f"{self.ctx.path}#search", type="SearchError", message=record.failed, retryable=True)
+            for record in failed
+        ]
+        self._tell(status, note)
+        unused = (one for one in chosen.rejected if one.url not in self.cards or one.reason == UNANSWERING)
+        return self._finding(status, "" if status == "done" else note).model_copy(
+            update={
+                "ended": "stopped" if STOPPED in self.cut else "",
+                "markdown": markdown,
+                "facts": facts,
+                "sources": sources,
+                "rejected": tuple(
+                    RejectedSource(url=one.url, reason=one.reason)
+                    for one in unused
+                    if one.reason not in (NOT_REACHED, OUT_OF_TIME)
+                ),
+                "searches": records,
+                "attempts": attempts,
+                "attempt_number": attempt_number(attempts, self.leaf),
+                "shortlist": chosen,
+            }
+        )
+
+    async def _section(self, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...]) -> str:
+        numbering = Numbering(spread(facts, self.desk.context_results), sources)
+        given = section_input(self.given, numbering)
+        try:
+            asked = await self.ctx.call(
+                "section", "0", self.desk.ask, SECTION_WRITER, given, self.ctx.last_deadline, gives=Asked[Section]
+            )
+        except StepFailed as failure:
+            self._failed(failure)
+            return plain_section(facts)
+        self.stood_in = self.stood_in or asked.stood_in
+        markdown = numbering.to_ids(asked.output.markdown)
+        self.ctx.emit("section", SectionWritten(node=self.ctx.path, title=self.leaf.title, words=len(markdown.split())))
+        return markdown
+
+    def _finding(self, status: NodeStatus, note: str) -> Finding:
+        return Finding(
+            path=self.ctx.path,
+            title=self.leaf.title,
+            role="leaf",
+            status=status,
+            note=note,
+            engine_note=self.stood_in,
+            problems=tuple(self.problems),
+            **spent(self.ctx, self.started),
+        )
+
+    def _reject(self, hit: Hit, reason: str) -> None:
+        card = self.cards.get(hit.url)
+        domain = domain_of(card) if card else _site(hit.url)
+        title = (card.title if card else hit.title) or hit.url
+        published = card.published if card else hit.published
+        self.rejected.append(not_read(hit.url, title, published, domain, self.setting.today, reason))
+
+    def _failed(self, failure: StepFailed) -> None:
+        if failure.type in CUT:
+            self.cut.add(failure.type)
+            return
+        self.problems.append(
+            Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
+        )
+
+    def _late(self) -> bool:
+        return self.ctx.finishing or self.ctx.collecting_left == 0
+
+    def _tell(self, state: NodeState, doing: str) -> None:
+        self.ctx.emit(
+            f"state:{state}",
+            NodeChanged(
+                node=self.ctx.path, parent=self.given.parent, role="leaf", title=self.leaf.title, state=state, doing=doing
+            ),
+        )  # fmt: skip
+
+
+def _domains_in_turn(hits: Sequence[Hit]) -> list[Hit]:
+    """Order hits so that each site has its turn before any has a second one; documents of a library are each a site."""
+    place: Counter[str] = Counter()
+    turns: list[tuple[int, int, Hit]] = []
+    for rank, hit in enumerate(hits):
+        site = _site(hit.url)
+        turns.append((place[site], rank, hit))
+        place[site] += 1
+    return [hit for _, _, hit in sorted(turns, key=lambda turn: turn[:2])]
+
+
+def _site(url: str) -> str:
+    is_web = url.startswith(("http://", "https://"))
+    return (registrable_domain(url) if is_web else "") or url
+
+
+def _found(chosen: Shortlist) -> int:
+    return len(chosen.kept) + len(chosen.rejected)

@@ -1,0 +1,334 @@
+"""What the research code has on its desk: roles to ask, documents to find and read. Each method is one step's body."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+from urllib.parse import urlsplit
+
+from agents.contracts.finding import Section, SectionInput
+from agents.contracts.frozen import Frozen
+from agents.contracts.loop_decision import SkippedTopic
+from agents.contracts.report import ReportDocument
+from agents.contracts.source import CorpusSurvey, Hit, SearchQuery, SearchResult, Source, SourceCard
+from agents.core.budget import NOTHING, Deadline, NoDeadline, Usage
+from agents.core.errors import ModelError, ModelFault, SearchError, SourceError, StepFailed
+from agents.core.events import Charged, Event, SearchDone
+from agents.core.model import Model, OnText
+from agents.core.prompts import PromptBook
+from agents.core.role import Asked, In, Out, Role, Run, ask
+from agents.research.loop.compaction import Rooms, ask_fitting, divided
+from agents.research.loop.retry_tracking import Retries
+from agents.research.loop.search_breaker import Breaker
+from agents.research.loop.topics import Topics
+from agents.research.steering import RULED_OUT, Steering
+from agents.research.writing.writer_input import MAX_FACTS
+from agents.roles.synthesizer import SECTION_WRITER
+from agents.search.scope_filter import enforced
+from agents.search.searcher import Crawler, Searcher, Texts
+from agents.web.url_key import canonical
+
+T = TypeVar("T")
+
+GIVEN_UP = "given up after 3 failed attempts"
+SAME_ATTEMPT = " (tried once for several branches)"
+
+NO_STAND_IN: frozenset[ModelFault] = frozenset({"key", "unknown_model", "request"})
+"""Faults that the operator must mend: standing in for them would hide a wrong configuration."""
+
+
+_OF_THE_SITE = re.compile(
+    "could not be reached|no server of this name|certificate is not valid|took longer|its server failed"
+)
+"""Reasons for not reading a page that hold for its neighbours too."""
+
+
+def _site(url: str) -> str:
+    """Name the site of a web page; empty for other documents, which fail each for itself."""
+    return (urlsplit(url).hostname or "") if url.startswith(("http://", "https://")) else ""
+
+
+class Searched(Charged):
+    """One search and its hits."""
+
+    result: SearchResult
+
+    def as_event(self, node: str) -> Event:
+        """Tell that the search was made."""
+        return SearchDone(node=node, text=self.result.query, provider=self.result.provider, hits=len(self.result.hits))
+
+
+class Fetched(Frozen):
+    """One document that was really retrieved; its text is kept under its hash."""
+
+    card: SourceCard
+
+
+class Crawled(Frozen):
+    """Pages of one site that a page leads to."""
+
+    hits: tuple[Hit, ...] = ()
+
+
+class Once(Generic[T]):
+    """Do the same thing once in a run, however many branches ask for it at the same time.
+
+    A failure is not kept: the next branch may have more time left.
+    """
+
+    def __init__(self) -> None:
+        self._running: dict[str, asyncio.Task[T]] = {}
+
+    async def get(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
+        """Return what `make` made for `key`, now or before."""
+        task = self._running.get(key)
+        if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
+
+            async def run() -> T:
+                return await make()
+
+            task = self._running[key] = asyncio.get_running_loop().create_task(run())
+        # One branch that is stopped must not take the page from the others that wait for it.
+        return await asyncio.shield(task)
+
+    def stop(self) -> None:
+        """End what still runs: nobody waits for it any more."""
+        for task in self._running.values():
+            task.cancel()
+
+
+class Dispatched(Frozen):
+    """What a round may work on, as the ledger of the whole job allowed it."""
+
+    chosen: tuple[str, ...]
+    waiting: tuple[str, ...] = ()
+    """New topics beyond the bound of one round."""
+    skipped: tuple[SkippedTopic, ...] = ()
+    known: tuple[str, ...] = ()
+    """Everything dispatched in the job so far, these topics included."""
+    guidance: tuple[str, ...] = ()
+    """What the user has asked for meanwhile."""
+
+
+@dataclass
+class Desk:
+    """One job's means. Caches are for speed only; ledgers are read inside steps only, so a replay decides alike."""
+
+    models: Mapping[str, Model]
+    prompts: PromptBook
+    searcher: Searcher
+    texts: Texts
+    today: str
+    """ISO date."""
+    context_results: int = MAX_FACTS
+    """Facts that a writer is shown, at most."""
+    fallback: Model | None = None
+    """Stands in when a role's model fails for good; None lets the failure through."""
+    keep: Callable[[ReportDocument], Awaitable[object]] | None = None
+    """Saves a report; the first version is saved before any check runs on it."""
+    steering: Steering = field(default_factory=Steering)
+    topics: Topics = field(default_factory=Topics)
+    retries: Retries = field(default_factory=Retries)
+    rooms: Rooms = field(default_factory=Rooms)
+    breaker: Breaker = field(default_factory=Breaker)
+    _trial: bool = False
+    """A search is under way to see whether searching works again; no other is made beside it."""
+    pages: Once[Fetched] = field(default_factory=Once)
+    searches: Once[Searched] = field(default_factory=Once)
+    answers: Once[Charged] = field(default_factory=Once)
+
+    async def ask(
+        self, role: Role[In, Out], given: In, deadline: Deadline, on_text: OnText | None = None
+    ) -> Asked[Out]:
+        """Ask a role: the body of a step. The same question is asked, and paid for, once in a run."""
+        run = Run(self.models, self.prompts, deadline)
+        if on_text is not None:
+            return await ask_fitting(role, given, run, self.rooms, on_text)
+        first = False
+
+        async def make() -> Charged:
+            nonlocal first
+            first = True
+            return await self._ask_or_stand_in(role, given, run)
+
+        asked = await self.answers.get(f"{role.prompt_name}:{given.model_dump_json()}", make)
+        answer: Asked[Out] = Asked[role.gives].model_validate(asked)  # type: ignore[name-defined]
+        return answer if first else answer.model_copy(update={"usage": NOTHING})
+
+    async def _ask_or_stand_in(self, role: Role[In, Out], given: In, run: Run) -> Asked[Out]:
+        """Let the fallback answer when the model failed for good: what was gathered is then still written up."""
+        try:
+            return await ask_fitting(role, given, run, self.rooms)
+        except ModelError as error:
+            if error.fault == "overflow" and (parts := divided(given)):
+                return Asked[role.gives].model_validate(await self._in_parts(parts, run))  # type: ignore[name-defined]
+            if self.fallback is None or error.fault in NO_STAND_IN:
+                raise
+            models = {**self.models, role.name: self.fallback}
+            answer = await ask(role, given, Run(models, self.prompts, NoDeadline()))
+            bound = self.models[role.name].name
+            return answer.model_copy(update={"stood_in": error.notice, "stood_in_for": bound})
+
+    async def _in_parts(self, parts: tuple[SectionInput, ...], run: Run) -> Asked[Section]:
+        """Write a section part by part where all of it is too long; a part that fails is there in its quotes."""
+        written: list[Asked[Section]] = []
+        failure: ModelError | None = None
+        texts: list[str] = []
+        for part in parts:
+            try:
+                asked = await self._ask_or_stand_in(SECTION_WRITER, part, run)
+            except ModelError as error:
+                failure = error
+                texts += [f"“{' '.join(fact.quote.split())}” [f{fact.number}]" for fact in part.facts]
+            else:
+                written.append(asked)
+                texts.append(asked.output.markdown)
+        if failure is not None and not written:
+            raise failure
+        whole = Section(markdown="\n\n".join(texts))
+        usage = sum((one.usage for one in written), NOTHING)
+        return written[0].model_copy(
+            update={"output": whole, "usage": usage, "compacted": "written in parts: the model takes no more"}
+        )
+
+    async def dispatch(self, proposed: tuple[str, ...], at_most: int) -> Dispatched:
+        """Write topics into the job's ledger before anybody works on them: the body of a step."""
+        admitted = self.topics.admit(proposed, at_most)
+        new = admitted.topics.skipped[len(self.topics.skipped) :]
+        self.topics = admitted.topics
+        return Dispatched(
+            chosen=admitted.chosen,
+            waiting=admitted.waiting,
+            skipped=new,
+            known=self.topics.dispatched,
+            guidance=tuple(self.steering.guidance),
+        )
+
+    def note_dispatched(self, dispatched: Dispatched) -> None:
+        """Bring the ledger up to what a step recorded: on a replay the step itself does not run."""
+        for topic in dispatched.chosen:
+            if topic not in self.topics.dispatched:
+                self.topics = self.topics.add(topic)
+
+    async def search(self, query: SearchQuery, deadline: Deadline) -> Searched:
+        """Search; the same query is made once in a run, and none once searching has failed too often.
+
+        Limits that the user set meanwhile hold for the query and, where they came while it was made, for its hits.
+
+        Raises:
+            SearchError: no provider answered, or the breaker is open.
+        """
+        asked = self.steering.narrowed(query)
+
+        async def make() -> Searched:
+            if not self.breaker.allows:
+                self.breaker = self.breaker.probe()
+                raise SearchError(f"not tried: {self.breaker.explain()}", provider=self.searcher.name)
+            trial = self.breaker.state == "half_open"
+            if trial and self._trial:
+                raise SearchError(f"not tried: {self.breaker.explain()}", provider=self.searcher.name)
+            self._trial = self._trial or trial
+            try:
+                result = await self.searcher.search(asked, deadline.seconds())
+            except SearchError:
+                self.breaker = self.breaker.record(False)
+                raise
+            finally:
+                self._trial = self._trial and not trial
+            self.breaker = self.breaker.record(True)
+            return Searched(result=result, usage=Usage(searches=1))
+
+        found = await self.searches.get(asked.model_dump_json(), make)
+        if not self.steering.limits:
+            return found
+        hits = enforced(found.result.hits, self.steering.narrowed(query))
+        return found.model_copy(update={"result": found.result.model_copy(update={"hits": hits})})
+
+    async def fetch(self, url: str, deadline: Deadline) -> Fetched:
+        """Read a document and keep its text; read once in a run, and not again after it failed three times.
+
+        Raises:
+            SourceError: it cannot be read or may not be used, by a limit that the user set meanwhile too.
+        """
+        first = False
+
+        async def make() -> Fetched:
+            nonlocal first
+            first = True
+            if not self.retries.allows(url):
+                raise SourceError(url, GIVEN_UP)
+            if self.retries.hopeless(_site(url)):
+                raise SourceError(url, f"three pages of its site failed alike; {GIVEN_UP}")
+            source = await self.searcher.read(url, deadline.seconds())
+            if not source.text.strip():
+                raise SourceError(url, "it holds no text")
+            await self.texts.put(source.text)
+            return Fetched(card=SourceCard.of(source))
+
+        self.allow(url)
+        try:
+            fetched = await self.pages.get(canonical(url), make)
+        except SourceError as error:
+            if first:
+                raise
+            raise SourceError(url, f"{error.reason}{SAME_ATTEMPT}") from None
+        self.allow(url, fetched.card.published)
+        return fetched
+
+    def allow(self, url: str, published: str | None = None) -> None:
+        """Let a document pass that the limits which the user set meanwhile leave; to be asked inside steps only.
+
+        Raises:
+            SourceError: they rule it out; says by which.
+        """
+        if why := self.steering.refuses(url, published):
+            raise SourceError(url, why)
+
+    def note_unread(self, url: str, branch: str, failure: StepFailed) -> None:
+        """Count a fetch that a step recorded as failed, live and on a replay alike; the same one counts once."""
+        uncounted = (GIVEN_UP, SAME_ATTEMPT, RULED_OUT)
+        if failure.type == "SourceError" and not failure.message.endswith(uncounted):
+            alike = _site(url) if _OF_THE_SITE.search(failure.message) else ""
+            self.retries = self.retries.merge(Retries().failed(url, alike, branch=branch))
+
+    async def remember(self, url: str, fetched: Fetched) -> None:
+        """Take a page as read that a step recorded: on a replay the step itself does not run."""
+
+        async def known() -> Fetched:
+            return fetched
+
+        await self.pages.get(canonical(url), known)
+
+    async def keep_draft(self, document: ReportDocument) -> ReportDocument:
+        """Save a report as it stands: the body of a step."""
+        if self.keep is not None:
+            await self.keep(document)
+        return document
+
+    async def crawl(self, url: str, limit: int, deadline: Deadline) -> Crawled:
+        """Go on from a page to others of its site, one step; where the searcher cannot, nothing is found.
+
+        Raises:
+            SourceError: the page cannot be read or may not be used.
+        """
+        if not isinstance(self.searcher, Crawler):
+            return Crawled()
+        self.allow(url)
+        hits = await self.searcher.crawl(url, limit, deadline.seconds())
+        return Crawled(hits=tuple(hit for hit in hits if not self.steering.refuses(hit.url, hit.published)))
+
+    async def text_of(self, card: SourceCard) -> Source:
+        """Put card and kept text together again."""
+        text = await self.texts.get(card.text_hash)
+        return Source(text=text, **card.model_dump())
+
+    async def survey(self, question: str) -> CorpusSurvey:
+        """Tell what the searchable documents talk about."""
+        return await self.searcher.survey(question)
+
+    def close(self) -> None:
+        """End what still runs."""
+        self.pages.stop()
+        self.searches.stop()
+        self.answers.stop()

@@ -1,0 +1,1 @@
+"""From a question to feasible queries, and the phrase that starts the work."""

@@ -1,0 +1,119 @@
+"""Follow-up questions: answered from a finished report's own facts, with its own numbers, or said to need new research."""
+
+from agents.contracts.finding import NumberedFact, SectionInput
+from agents.contracts.frozen import Frozen
+from agents.contracts.report import Quote, Reference, ReportDocument
+from agents.core.budget import NoDeadline
+from agents.core.errors import BadOutput, ModelError
+from agents.nlp.tokens import content_words
+from agents.report.attaching import attach
+from agents.report.mending import mend, to_fact_marks
+from agents.report.report_sentences import placed
+from agents.research.run_context import Desk
+from agents.research.scoping.turn import checked
+from agents.research.writing.verify_report import quotes_alone
+from agents.roles.synthesizer import SECTION_WRITER
+from agents.verify.support_check import support
+
+MAX_FACTS = 16
+ENOUGH = 0.5
+"""Share of a question's telling words that the best fact must hold for the report to know the answer; and of those among
+them that the report's own question lacks, since a fact about the same subject alone answers nothing new."""
+
+
+class FollowUp(Frozen):
+    """An answer out of a report, or the news that it holds none."""
+
+    markdown: str
+    """Cites the report's own references, `[2]`; empty when nothing in it answers."""
+    facts: tuple[str, ...] = ()
+    """Ids of the facts behind the answer."""
+    enough: bool
+    """False: this needs new research."""
+
+
+async def follow_up(desk: Desk, document: ReportDocument, question: str) -> FollowUp:
+    """Answer `question` from the quotes of `document` alone.
+
+    Raises:
+        BadRequest: the question is empty or far too long.
+    """
+    text = checked(question)
+    known = _near(document, text)
+    if not known:
+        return FollowUp(markdown="", enough=False)
+    facts = tuple(
+        NumberedFact(
+            number=number,
+            statement=" ".join(quote.text.split()),
+            quote=quote.text,
+            source=reference.title,
+            source_number=reference.n,
+            published=reference.published,
+            topic=text,
+        )
+        for number, (reference, quote) in enumerate(known, start=1)
+    )
+    given = SectionInput(
+        query=document.question,
+        title=text[:120],
+        objective=text,
+        questions=(text,),
+        facts=facts,
+        language=document.language,
+        query_type=document.query_type,
+        today=desk.today,
+    )
+    try:
+        written = (await desk.ask(SECTION_WRITER, given, NoDeadline())).output.markdown
+    except (BadOutput, ModelError):
+        # The words themselves are an answer too.
+        written = "\n\n".join(f"“{fact.statement}”[f{fact.number}]" for fact in facts[:4])
+    return _numbered(written, facts, known, document.language)
+
+
+def _near(document: ReportDocument, question: str) -> list[tuple[Reference, Quote]]:
+    """Choose the quotes that share most telling words with the question; none when the best shares too few."""
+    wanted = frozenset(content_words(question))
+    if not wanted:
+        return []
+    new = wanted - frozenset(content_words(document.question))
+    scored = [
+        (len(wanted & held) / len(wanted), reference, quote)
+        for reference in document.references
+        for quote in reference.quotes
+        if len(new & (held := frozenset(content_words(f"{quote.text} {reference.title}")))) >= ENOUGH * len(new)
+    ]
+    scored.sort(key=lambda one: (-one[0], one[1].n, one[2].start))
+    if not scored or scored[0][0] < ENOUGH:
+        return []
+    least = scored[0][0] / 2
+    return [(reference, quote) for share, reference, quote in scored[:MAX_FACTS] if share >= least]
+
+
+def _numbered(
+    written: str, facts: tuple[NumberedFact, ...], known: list[tuple[Reference, Quote]], language: str
+) -> FollowUp:
+    """Keep the sentences that their quotes carry, and turn fact marks into the report's reference numbers."""
+    complete = attach(written, [(fact.number, fact.statement, fact.quote) for fact in facts])
+    places = {quote.fact_id: (reference, quote) for reference, quote in known}
+    marked, _ = to_fact_marks(complete, {number: quote.fact_id for number, (_, quote) in enumerate(known, start=1)})
+    text = mend(marked, level=None, source_of=lambda fact: places[fact][0].source_id if fact in places else None)
+    used: dict[str, None] = {}
+    lines: list[str] = []
+    for line in text.split("\n"):
+        kept: list[str] = []
+        for part in placed(line):
+            held = [places[fact] for fact in part.facts if fact in places]
+            quotes = [quote.text for _, quote in held]
+            if held and not (quotes_alone(part.text, quotes) or _carried(part.text, quotes, language)):
+                continue
+            used |= {quote.fact_id: None for _, quote in held}
+            numbers = dict.fromkeys(reference.n for reference, _ in held)
+            kept.append(part.text + "".join(f"[{n}]" for n in numbers) + part.gap)
+        lines.append("".join(kept).rstrip())
+    return FollowUp(markdown="\n".join(lines).strip() if used else "", facts=tuple(used), enough=bool(used))
+
+
+def _carried(sentence: str, quotes: list[str], language: str) -> bool:
+    return support(sentence, quotes, language=language.split("-")[0]).verdict in {"supported", "partly"}

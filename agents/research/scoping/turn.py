@@ -1,0 +1,199 @@
+"""Scoping: one turn of the talk between manager and user, and code's verdict on what came out of it."""
+
+import re
+
+from agents.contracts.brief import Brief, Query, ScopingInput, ScopingTurn, Turn
+from agents.contracts.frozen import Frozen, Mode, QueryType, Role, Text, Tier
+from agents.contracts.source import OwnFile, Place
+from agents.core.budget import Deadline, NoDeadline
+from agents.core.errors import BadRequest
+from agents.core.events import RoleAsked
+from agents.core.model import OnText
+from agents.core.role import Asked
+from agents.nlp.tokens import language_of
+from agents.research.run_context import Desk
+from agents.research.scoping.research_command import DEFAULT_MINUTES
+from agents.roles.manager import MANAGER
+
+MAX_MESSAGE = 20_000
+"""Characters of one message; longer ones are documents and belong into the library."""
+MAX_TURNS = 24
+"""Utterances of the talk that the manager is shown, newest kept."""
+LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+"""A BCP 47 tag in its usual form; a model that writes anything else is not asked again for it."""
+URL = re.compile(r"https?://[^\s<>\"'`\u201c\u201d\u2018\u2019]+[^\s<>\"'`\u201c\u201d\u2018\u2019.,;:!?)\]}]")
+
+
+class Scope(Frozen):
+    """How the talk stands."""
+
+    question: str = ""
+    """What the user asked first, in the user's words; empty before that."""
+    turns: tuple[Turn, ...] = ()
+    queries: tuple[Query, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    query_type: QueryType = "other"
+    tier: Tier = "standard"
+    language: Text = "en"
+    ready: bool = False
+    mode: Mode = "standard"
+    minutes: float | None = DEFAULT_MINUTES
+    domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    date_from: str | None = None
+    date_to: str | None = None
+    seed_urls: tuple[str, ...] = ()
+    stood_in: str = ""
+    """That another model answered the last message than the one bound, and why; empty when that one did."""
+    files: tuple[OwnFile, ...] = ()
+    """The user's own files, in the order they were given."""
+    places: tuple[Place, ...] = ()
+    """Where to search; empty for wherever the server can."""
+    models: tuple[tuple[Role, Text], ...] = ()
+    """Models the user chose for roles."""
+    preset: tuple[str, ...] = ()
+    """What of this came from the user's settings and was not said in the talk: `time`, `exclude` and so on."""
+
+    @property
+    def feasible(self) -> bool:
+        """True when there is at least one query and all are feasible."""
+        return bool(self.queries) and all(query.feasible for query in self.queries)
+
+    def missing(self) -> tuple[str, ...]:
+        """Say exactly what still stands between this talk and a start; empty when nothing does."""
+        if not self.queries:
+            return ("there is no agreed question yet",)
+        several = len(self.queries) > 1
+        lacks = [
+            (f"query {number}: " if several else "the question is not feasible yet: ") + query.reason
+            for number, query in enumerate(self.queries, start=1)
+            if not query.feasible
+        ]
+        lacks += [f"to be answered: {question}" for question in self.open_questions]
+        if not lacks and not self.ready:
+            lacks.append("one point of the talk is still open")
+        return tuple(lacks)
+
+    def brief(self, today: str, *, max_cost_usd: float | None = None) -> Brief:
+        """Freeze what was agreed."""
+        return Brief(
+            question=self.question or self.queries[0].text,
+            queries=self.queries,
+            language=self.language,
+            query_type=self.query_type,
+            mode=self.mode,
+            minutes=self.minutes,
+            domains=self.domains,
+            exclude_domains=self.exclude_domains,
+            date_from=self.date_from,
+            date_to=self.date_to,
+            seed_urls=self.seed_urls,
+            files=self.files,
+            places=self.places,
+            models=self.models,
+            max_cost_usd=max_cost_usd,
+            today=today,
+        )
+
+
+def checked(message: str) -> str:
+    """Refuse what is no message.
+
+    Raises:
+        BadRequest: empty, or longer than 20,000 characters.
+    """
+    text = message.replace("\x00", "").strip()
+    if not text:
+        raise BadRequest("There was nothing in that message. What would you like to find out?")
+    if len(text) > MAX_MESSAGE:
+        raise BadRequest(
+            f"That message has {len(text):,} characters; I read up to {MAX_MESSAGE:,}. Put long texts into your "
+            "library folder and ask about them."
+        )
+    return text
+
+
+def seeds_in(text: str) -> tuple[str, ...]:
+    """Find the addresses that the user named."""
+    return tuple(dict.fromkeys(URL.findall(text)))
+
+
+async def take_turn(
+    desk: Desk,
+    scope: Scope,
+    message: str,
+    *,
+    max_depth: int,
+    max_leaves: int,
+    on_text: OnText | None = None,
+    deadline: Deadline | None = None,
+) -> tuple[Scope, Asked[ScopingTurn]]:
+    """Have the manager answer one message; code's verdict on depth wins over the model's.
+
+    Raises:
+        BadRequest: the message is empty or far too long.
+        BadOutput, ModelError: the manager gave nothing usable.
+    """
+    text = checked(message)
+    seeds = tuple(dict.fromkeys((*scope.seed_urls, *seeds_in(text))))
+    survey = await desk.survey(_topic(scope, text))
+    given = ScopingInput(
+        message=text,
+        turns=scope.turns[-MAX_TURNS:],
+        agreed=scope.queries,
+        survey=survey,
+        today=desk.today,
+        language=language_of(text),
+        max_depth=max_depth,
+        max_leaves=max_leaves,
+    )
+    asked = await desk.ask(MANAGER, given, deadline or NoDeadline(), on_text)
+    turn = asked.output
+    queries = tuple(_code_verdict(query, max_depth) for query in turn.queries)
+    feasible = bool(queries) and all(query.feasible for query in queries)
+    after = scope.model_copy(
+        update={
+            "question": scope.question if scope.question and queries and scope.queries else text,
+            "turns": (*scope.turns, Turn(speaker="user", text=text), Turn(speaker="manager", text=turn.reply)),
+            "queries": queries,
+            "open_questions": turn.open_questions,
+            "query_type": turn.query_type,
+            "tier": turn.tier,
+            "language": turn.language if LANGUAGE_TAG.fullmatch(turn.language) else given.language,
+            "ready": turn.ready and feasible,
+            "seed_urls": seeds,
+            "stood_in": _stood_in(asked),
+        }
+    )
+    return after, asked
+
+
+def _stood_in(asked: Asked[ScopingTurn]) -> str:
+    event = asked.as_event("talk")
+    note = event.note() if isinstance(event, RoleAsked) else None
+    return note.text if note else ""
+
+
+def _topic(scope: Scope, text: str) -> str:
+    """What to survey for: a short answer such as "the second" is about what was asked before."""
+    return text if len(text.split()) > 6 or not scope.question else f"{scope.question} {text}"
+
+
+def _code_verdict(query: Query, max_depth: int) -> Query:
+    if query.feasible and query.depth_estimate > max_depth:
+        reason = f"It needs {query.depth_estimate} executors in a row; {max_depth} is the bound. {query.reason}"
+        return query.model_copy(update={"feasible": False, "reason": reason})
+    return query
+
+
+def refused(scope: Scope, query_text: str, reasons: tuple[str, ...], splits: tuple[str, ...]) -> Scope:
+    """Take a query's feasibility back after its plan turned out too deep or too wide."""
+    queries = tuple(
+        query.model_copy(
+            update={"feasible": False, "reason": " ".join(reasons), "suggested_split": splits or query.suggested_split}
+        )
+        if query.text == query_text
+        else query
+        for query in scope.queries
+    )
+    return scope.model_copy(update={"queries": queries, "ready": False})

@@ -1,0 +1,235 @@
+"""What the user says to a running job from outside: finish, stop, drop, try again, narrower limits, guidance.
+
+Read inside steps only. What research code decides by (finish, the seconds in all, what shall be tried again) is recorded
+with the steps that first saw it, so that a replay decides alike.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from agents.contracts.brief import Brief
+from agents.contracts.change import Change, ChangeKind, Narrowing, Wish, place
+from agents.contracts.frozen import Frozen
+from agents.contracts.source import SearchQuery
+from agents.core.errors import BadRequest
+from agents.search.scope_filter import in_both, in_range, within
+
+STOPPED, DROPPED, TIME_UP = "Stopped", "Dropped", "TimeUp"
+"""Types of the failures by which a step says that the user cut it off: by its branch, or by shortening the run."""
+RULED_OUT = "a change during the run"
+"""How the reason ends why a document is not used that a later limit ruled out: that is no failure of its own."""
+CUT = frozenset({STOPPED, DROPPED, TIME_UP})
+
+
+_OF_BRANCHES: frozenset[ChangeKind] = frozenset({"finish", "stop", "drop", "retry"})
+
+
+class Said(Frozen):
+    """What the user had said by the end of a step, as far as research decides by it; nothing is ever unsaid."""
+
+    finish: tuple[str, ...] = ()
+    """Branches (or `job`) that search no further."""
+    total_s: float | None = None
+    """Seconds in all that the run was shortened to; None when it was not."""
+    again: tuple[str, ...] = ()
+    """What shall be tried again, each by the path of its new try."""
+    dropped: tuple[str, ...] = ()
+    """Branches whose findings are left out."""
+
+    def finishing(self, path: str) -> bool:
+        """Tell whether `path` or a branch above it searches no further."""
+        return bool(_above(path, self.finish))
+
+    def later(self, other: "Said") -> "Said":
+        """Take what is known here and there together."""
+        if other in (self, _SILENCE):
+            return self
+        totals = [one for one in (self.total_s, other.total_s) if one is not None]
+        return Said(
+            finish=tuple(dict.fromkeys((*self.finish, *other.finish))),
+            total_s=min(totals, default=None),
+            again=tuple(dict.fromkeys((*self.again, *other.again))),
+            dropped=tuple(dict.fromkeys((*self.dropped, *other.dropped))),
+        )
+
+
+_SILENCE = Said()
+
+
+@dataclass
+class Steering:
+    """Wishes of the user, by the place they concern."""
+
+    finish: set[str] = field(default_factory=set)
+    """Branches (or `job`) that shall search no further and write from what is there."""
+    stopped: set[str] = field(default_factory=set)
+    """Branches that make no further call; what they had found is kept."""
+    dropped: set[str] = field(default_factory=set)
+    """Branches that make no further call, and whose findings are left out."""
+    again: list[str] = field(default_factory=list)
+    """Branches that shall be tried again, each by the path of its new try."""
+    guidance: list[str] = field(default_factory=list)
+    """What the next rounds shall follow, in the user's words."""
+    limits: Narrowing = field(default_factory=Narrowing)
+    """All narrower limits so far, put together."""
+    changes: list[Change] = field(default_factory=list)
+    """Everything that was wished, numbered from 1."""
+
+    # ---- asked by steps
+
+    def said(self) -> Said:
+        """Give what a step records of it."""
+        finish = (*sorted(self.finish), *sorted(self.stopped), *sorted(self.dropped))
+        return Said(
+            finish=finish,
+            total_s=self.limits.seconds,
+            again=tuple(self.again),
+            dropped=tuple(sorted(self.dropped)),
+        )
+
+    def finishing(self, path: str) -> bool:
+        """Tell whether `path` or a branch above it was asked to finish, or was stopped."""
+        return self.said().finishing(path)
+
+    def current(self, node: str) -> str:
+        """Give the path at which a place of the tree is worked on now: that of its latest try, and so above it."""
+        path = ""
+        for step in place(node).split("/"):
+            path = f"{path}/{step}" if path else step
+            path = next((one for one in reversed(self.again) if _untried(one) == path), path)
+        return path
+
+    def stopped_above(self, path: str) -> str:
+        """Name the outermost stopped or dropped branch that `path` is or lies in; empty when there is none."""
+        return _above(path, (*self.stopped, *self.dropped))
+
+    def dropped_above(self, path: str) -> str:
+        """Name the outermost dropped branch that `path` is or lies in; empty when there is none."""
+        return _above(path, self.dropped)
+
+    def narrowed(self, query: SearchQuery) -> SearchQuery:
+        """Put the limits that were set meanwhile on a query."""
+        limits = self.limits
+        if not limits:
+            return query
+        return query.model_copy(
+            update={
+                "include_domains": in_both(query.include_domains, limits.domains),
+                "exclude_domains": tuple(dict.fromkeys((*query.exclude_domains, *limits.exclude_domains))),
+                "date_from": max(filter(None, (query.date_from, limits.date_from)), default=None),
+                "date_to": min(filter(None, (query.date_to, limits.date_to)), default=None),
+            }
+        )
+
+    def refuses(self, url: str, published: str | None = None) -> str:
+        """Say why a document may not be read any more; empty when it may."""
+        limits = self.limits
+        if any(within(url, domain) for domain in limits.exclude_domains):
+            return f"left out by {RULED_OUT}"
+        if limits.domains and not any(within(url, domain) for domain in limits.domains):
+            return f"not of the domains left by {RULED_OUT}"
+        if not in_range(published, limits.date_from, limits.date_to):
+            return f"outside the dates set by {RULED_OUT}"
+        return ""
+
+    # ---- said by the user
+
+    def take(self, wish: Wish, seconds: float) -> Change:
+        """Let a wish hold from now on, and record it.
+
+        Args:
+            wish: what is wanted; limits are put together with those before.
+            seconds: how late it is on the job's clock.
+
+        Raises:
+            BadRequest: the limits allow what an earlier change had ruled out, or leave nothing.
+        """
+        path, said = self.current(wish.node or "job"), wish.words
+        if path in {"finish": self.finish, "stop": self.stopped, "drop": self.dropped}.get(wish.kind, ()):
+            former = [one for one in self.changes if (one.kind, one.node) == (wish.kind, place(path))]
+            if former:
+                return former[-1]  # said twice is said once
+        match wish.kind:
+            case "finish":
+                self.finish.add(path)
+            case "stop":
+                self.stopped.add(path)
+            case "drop":
+                self.dropped.add(path)
+            case "retry":
+                self._try_again(path)
+            case "guidance":
+                self.guidance.append(said)
+            case "limits":
+                self.limits = together(self.limits, wish.limits)
+            case "restart":
+                pass
+        change = Change(
+            number=len(self.changes) + 1,
+            seconds=round(max(0.0, seconds), 3),
+            words=said or wish.kind,
+            kind=wish.kind,
+            node=place(path) if wish.kind in _OF_BRANCHES else "",
+            title=wish.title,
+            limits=wish.limits,
+        )
+        self.changes.append(change)
+        return change
+
+    def _try_again(self, path: str) -> None:
+        base, tries = _untried(path), int(path.rpartition("+")[2]) if path != _untried(path) else 1
+        self.again.append(f"{base}+{tries + 1}")
+
+    def follow(self, other: "Steering") -> None:
+        """Become what another process knows; whoever holds this one sees it too."""
+        for name in self.__dataclass_fields__:
+            setattr(self, name, getattr(other, name))
+
+
+def bound_by(brief: Brief) -> Narrowing:
+    """Write the limits of what was authorized."""
+    return Narrowing(
+        domains=brief.domains,
+        exclude_domains=brief.exclude_domains,
+        date_from=brief.date_from,
+        date_to=brief.date_to,
+        seconds=None if brief.minutes is None else brief.minutes * 60,
+    )
+
+
+def together(old: Narrowing, new: Narrowing) -> Narrowing:
+    """Put limits on limits.
+
+    Raises:
+        BadRequest: the new ones allow what the old ones had ruled out, or leave nothing.
+    """
+    if any(not in_both(old.domains, (one,)) for one in new.domains):
+        raise BadRequest(f"This run searches only {', '.join(old.domains)}; that adds domains. Nothing was changed.")
+    if (new.date_from and old.date_from and new.date_from < old.date_from) or (
+        new.date_to and old.date_to and new.date_to > old.date_to
+    ):
+        raise BadRequest("That adds dates that this run does not search. Nothing was changed.")
+    if old.seconds is not None and new.seconds is not None and new.seconds > old.seconds:
+        raise BadRequest(f"This run has {old.seconds / 60:g} min in all; that adds time. Nothing was changed.")
+    both = Narrowing(
+        domains=in_both(old.domains, new.domains),
+        exclude_domains=tuple(dict.fromkeys((*old.exclude_domains, *new.exclude_domains))),
+        date_from=max(filter(None, (old.date_from, new.date_from)), default=None),
+        date_to=min(filter(None, (old.date_to, new.date_to)), default=None),
+        seconds=min((one for one in (old.seconds, new.seconds) if one is not None), default=None),
+    )
+    if both.date_from and both.date_to and both.date_from > both.date_to:
+        raise BadRequest(f"That leaves no dates: {both.date_from} is after {both.date_to}. Nothing was changed.")
+    if both.domains and all(any(within(one, gone) for gone in both.exclude_domains) for one in both.domains):
+        raise BadRequest("That leaves no domain to search. Nothing was changed.")
+    return both
+
+
+def _above(path: str, wished: Iterable[str]) -> str:
+    return min((one for one in wished if path == one or path.startswith(one + "/")), key=len, default="")
+
+
+def _untried(path: str) -> str:
+    """Take the number of its own try off a path, not those of the branches above it."""
+    above, slash, step = path.rpartition("/")
+    return above + slash + step.partition("+")[0]

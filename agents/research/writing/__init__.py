@@ -1,0 +1,1 @@
+"""From facts to sections and a checked report."""

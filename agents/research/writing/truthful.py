@@ -1,0 +1,248 @@
+"""From findings to a report that says no more than its evidence: challenge, rewriting, checking, gates, judge."""
+
+from collections.abc import Mapping
+
+from agents.contracts.change import place
+from agents.contracts.contract import Contract
+from agents.contracts.fact import Fact
+from agents.contracts.finding import Finding, Section, SectionInput
+from agents.contracts.plan import Leaf, Node
+from agents.contracts.report import Actual, ReportDocument
+from agents.contracts.result import Outcome
+from agents.contracts.verification import JudgeInput, Judgement, SentenceCheck, Truth
+from agents.core.errors import StepFailed
+from agents.core.events import JobChanged, Noted
+from agents.core.port import Ctx
+from agents.core.role import Asked
+from agents.report.document import build
+from agents.research.challenge.challenge import Challenged, ChallengeGiven, ClaimDone
+from agents.research.challenge.gates import Ledger, Thresholds, gates
+from agents.research.reading.given_facts import Setting
+from agents.research.run_context import Desk
+from agents.research.writing.verify_report import verify
+from agents.research.writing.writer_input import Numbering, spread
+from agents.roles.judge import JUDGE
+from agents.roles.synthesizer import SECTION_WRITER
+from agents.verify.confidence import count, report_confidence, weigh
+
+REWRITTEN = 4
+"""Sections that are written anew, at most: those whose claims did not hold."""
+MOVED = {"qualified", "contested", "refuted"}
+"""Verdicts that a section has to agree with."""
+
+
+async def challenge_all(
+    ctx: Ctx,
+    contract: Contract,
+    findings: tuple[Finding, ...],
+    settings: tuple[Setting, ...],
+    *,
+    search: bool,
+    minimum: int,
+) -> tuple[Challenged, ...]:
+    """Challenge the claims of every query, side by side; one that fails leaves its claims unchecked."""
+    if not any(finding.all_facts() for finding in findings):
+        return tuple(Challenged(claims=()) for _ in findings)
+    ctx.emit("stage:challenging", JobChanged(status="running", stage="challenging"))
+    items = [
+        (
+            f"challenge-{number}",
+            ChallengeGiven(
+                plan=plan, finding=finding, setting=setting, parent=finding.path, search=search, min_evidence=minimum
+            ),
+        )
+        for number, (plan, finding, setting) in enumerate(zip(contract.plans, findings, settings, strict=True))
+    ]
+    results = await ctx.children("challenge", items, gives=Challenged)
+    return tuple(result if isinstance(result, Challenged) else Challenged(claims=()) for result in results)
+
+
+def verdict_lines(done: tuple[ClaimDone, ...]) -> tuple[str, ...]:
+    """Put claims and verdicts into lines for a writer."""
+    return tuple(f"{one.claim.text} [{one.claim.verdict.replace('_', ' ')}]" for one in done)
+
+
+async def rewritten(
+    ctx: Ctx, desk: Desk, findings: tuple[Finding, ...], challenged: tuple[Challenged, ...], contract: Contract
+) -> tuple[Finding, ...]:
+    """Write sections anew whose claims were qualified, contested or refuted, with the facts that say so."""
+    ctx.emit("stage:reworking", JobChanged(status="running", stage="reworking"))
+    after: list[Finding] = []
+    room = REWRITTEN
+    for finding, one, plan in zip(findings, challenged, contract.plans, strict=True):
+        moved = [done for done in one.claims if done.claim.verdict in MOVED]
+        changed: dict[str, Finding] = {}
+        titles = tuple(part.title for part in finding.walk() if part.role == "leaf" and part.markdown)
+        for part in finding.walk():
+            touching = [done for done in moved if _touches(part, done)]
+            if part.role != "leaf" or not part.markdown or not touching or len(changed) >= room or ctx.left == 0:
+                continue
+            leaf = _leaf_of(plan.root, part.path, finding.path)
+            beside = tuple(title for title in titles if title != part.title)
+            again = await _again(ctx, desk, part, touching, leaf, beside, contract)
+            if again is not None:
+                changed[part.path] = again
+        room -= len(changed)
+        after.append(_replaced(finding, changed))
+    return tuple(after)
+
+
+def _touches(part: Finding, done: ClaimDone) -> bool:
+    held = {fact.id for fact in part.facts}
+    return any(evidence.fact_id in held for evidence in done.claim.evidence)
+
+
+def _leaf_of(node: Node, path: str, root: str) -> Leaf | None:
+    """Find the planned leaf behind a finding's path; later rounds have none."""
+    here: Node | Leaf = node
+    for key in place(path).removeprefix(place(root)).strip("/").split("/"):
+        if not isinstance(here, Node) or not key.isdigit() or int(key) >= len(here.children):
+            return None
+        here = here.children[int(key)]
+    return here if isinstance(here, Leaf) else None
+
+
+async def _again(
+    ctx: Ctx,
+    desk: Desk,
+    part: Finding,
+    touching: list[ClaimDone],
+    leaf: Leaf | None,
+    beside: tuple[str, ...],
+    contract: Contract,
+) -> Finding | None:
+    """Write one section anew; the old one stays where that fails."""
+    extra = {fact.id: fact for done in touching for fact in done.facts}
+    cards = {card.id: card for done in touching for card in done.sources} | {card.id: card for card in part.sources}
+    facts = tuple(({fact.id: fact for fact in part.facts} | extra).values())
+    numbering = Numbering(spread(facts, desk.context_results), tuple(cards.values()))
+    given = SectionInput(
+        query=contract.brief.question,
+        title=part.title,
+        objective=leaf.objective if leaf else part.title,
+        questions=leaf.questions if leaf else (part.title,),
+        facts=numbering.numbered,
+        siblings=beside,
+        verdicts=verdict_lines(tuple(touching)),
+        language=contract.brief.language,
+        query_type=contract.brief.query_type,
+        today=contract.brief.today,
+    )
+    try:
+        asked = await ctx.call(
+            "section", f"again:{part.path}", desk.ask, SECTION_WRITER, given, ctx.writing(0.6), gives=Asked[Section]
+        )
+    except StepFailed:
+        return None
+    ctx.emit(f"again:{part.path}", Noted(node=part.path, text="Written anew: the challenge changed a verdict."))
+    return Finding.model_validate(
+        {
+            **part.model_dump(),
+            "markdown": numbering.to_ids(asked.output.markdown),
+            "facts": facts,
+            "sources": tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in facts)),
+        }
+    )
+
+
+def _replaced(finding: Finding, changed: Mapping[str, Finding]) -> Finding:
+    if finding.path in changed:
+        return changed[finding.path]
+    children = tuple(_replaced(child, changed) for child in finding.children)
+    return finding if children == finding.children else finding.model_copy(update={"children": children})
+
+
+async def checked(
+    ctx: Ctx,
+    desk: Desk,
+    outcome: Outcome,
+    challenged: tuple[Challenged, ...],
+    wanted: Thresholds,
+    judged_by: Thresholds | None,
+    *,
+    reasons: bool,
+) -> Outcome:
+    """Check every sentence, compute confidence, hold the gates, and have the judge look where one is required.
+
+    The report is kept before any check runs on it; whatever fails here leaves it as it was, with the verdict `unchecked`.
+    """
+    ctx.emit("stage:judging", JobChanged(status="running", stage="judging"))
+    draft = build(ctx.job_id, outcome, Actual(), engine="", reasons=reasons)
+    if desk.keep is not None and ctx.job_id:
+        await ctx.call("keep", "draft", desk.keep_draft, draft, gives=ReportDocument, pool="local")
+    held = (*outcome.findings, *outcome.counter)
+    facts: dict[str, Fact] = {fact.id: fact for finding in held for fact in finding.all_facts()}
+    cards = {card.id: card for finding in held for card in finding.all_sources()}
+    checks: tuple[SentenceCheck, ...] = ()
+    if draft.references:
+        try:
+            checks = await verify(
+                ctx, desk, draft.sentences, facts, cards, outcome.contract.brief.language, ask_model=reasons
+            )
+        except StepFailed:
+            ctx.emit(
+                "unchecked",
+                Noted(text="The sentences could not be checked; the report stands as it is.", tag="#UNVERIFIED"),
+            )
+    done = tuple(claim for one in challenged for claim in one.claims)
+    shown = [check.verdict for check in checks if check.replaced_by != ""]
+    counted = count(shown)
+    weighed = [weigh(one.claim.evidence) if one.claim.verdict != "not_checked" else None for one in done]
+    confidence = report_confidence(weighed, counted) if draft.references else None
+    ratio = counted.ratio if checks else None
+    ledger = [
+        Ledger(
+            text=one.claim.text,
+            verdict=one.claim.verdict,
+            evidence=len(one.claim.evidence),
+            origins=one.origins,
+            counter_searched=bool(one.claim.counter_search.queries),
+        )
+        for one in done
+    ]
+    passed, shortfalls = gates(ledger, confidence, ratio, wanted) if draft.references else ((), ())
+    truth = Truth(
+        claims=tuple(one.claim for one in done),
+        checks=checks,
+        gates=passed,
+        shortfalls=shortfalls,
+        verifiable_ratio=ratio,
+        confidence=confidence,
+        merged_copies=tuple(dict.fromkeys(why for one in done for why in one.merged)),
+    )
+    if judged_by is not None and draft.references:
+        truth = truth.model_copy(
+            update={"judgement": await _judge(ctx, desk, outcome, draft, truth, ledger, judged_by)}
+        )
+    return outcome.model_copy(update={"truth": truth})
+
+
+async def _judge(
+    ctx: Ctx,
+    desk: Desk,
+    outcome: Outcome,
+    draft: ReportDocument,
+    truth: Truth,
+    ledger: list[Ledger],
+    wanted: Thresholds,
+) -> Judgement:
+    """Have the whole reviewed; thresholds first, and an unusable verdict is never a pass."""
+    _, short = gates(ledger, truth.confidence, truth.verifiable_ratio, wanted)
+    if short:
+        return Judgement(verdict="request_changes", reasons=short)
+    frame = outcome.frame
+    given = JudgeInput(
+        question=draft.question,
+        summary=frame.summary if frame else draft.title,
+        claims=tuple(
+            f"{claim.text} [{claim.verdict}, {len(claim.evidence)} pieces of evidence]" for claim in truth.claims
+        ),
+        shortfalls=truth.shortfalls,
+        unsupported=tuple(check.text for check in truth.checks if check.verdict in {"unsupported", "contradicted"}),
+        language=outcome.contract.brief.language,
+    )
+    try:
+        asked = await ctx.call("judge", "0", desk.ask, JUDGE, given, ctx.last_deadline, gives=Asked[Judgement])
+    except StepFailed as failure:
+        return Judgement(verdict="request_changes", reasons=(f"The judge gave no usable verdict: {failure.notice}",))
+    return asked.output

@@ -1,0 +1,211 @@
+"""Verification of every factual sentence: figures, names and negations by code first, then by the verifier; then repair.
+
+A check annotates. It can change or strike a sentence, and never lose a report.
+"""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+
+from agents.contracts.fact import Fact
+from agents.contracts.frozen import Frozen
+from agents.contracts.report import ReportSentence
+from agents.contracts.source import SourceCard
+from agents.contracts.verification import SentenceCheck, SentenceNote, Verified, VerifyInput
+from agents.core.errors import StepFailed
+from agents.core.port import Ctx
+from agents.core.role import Asked
+from agents.nlp.tokens import content_words
+from agents.report.escaping import plain_text
+from agents.research.run_context import Desk
+from agents.roles.verifier import VERIFIER
+from agents.verify.framing import doubts
+from agents.verify.names import names
+from agents.verify.polarity import denies
+from agents.verify.quoting import speaks_for_itself
+from agents.verify.support_check import support
+
+_FIGURES = re.compile(r"\d+")
+_QUOTED = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»")
+JOINING_WORDS = 5
+"""Telling words outside the quotation marks, at most, for a sentence to be no more than its quotations."""
+
+BATCH = 12
+"""Sentences of one call to the verifier."""
+SURE = 0.8
+"""Score from which code's `supported` needs no second opinion."""
+CALL_SHARE = 0.12
+
+
+class Checks(Frozen):
+    """Verdicts on sentences, in the order of the body."""
+
+    checks: tuple[SentenceCheck, ...]
+    unsure: tuple[int, ...] = ()
+    """Places of those that code could not decide."""
+
+
+def check_all(
+    sentences: Sequence[ReportSentence], facts: Mapping[str, Fact], cards: Mapping[str, SourceCard], language: str
+) -> Checks:
+    """Check every sentence that states a fact by code alone; pure.
+
+    Args:
+        sentences: of the body, in order.
+        facts: by id.
+        cards: sources by id; who said it may be named without standing in the quote.
+        language: of the report.
+    """
+    checks: list[SentenceCheck] = []
+    unsure: list[int] = []
+    for sentence in sentences:
+        if sentence.verdict is None:
+            continue
+        held = [facts[fact] for fact in sentence.facts if fact in facts]
+        if not held:
+            checks.append(
+                SentenceCheck(text=sentence.text, facts=sentence.facts, verdict="uncited", reason="no citation")
+            )
+            continue
+        behind = [cards[fact.source_id] for fact in held if fact.source_id in cards]
+        words = unattributed(plain_text(sentence.text), behind)
+        told_by = [text for card in behind for text in (card.site, card.author, card.title) if text]
+        if quotes_alone(words, [fact.quote for fact in held], told_by):
+            checks.append(
+                SentenceCheck(
+                    text=sentence.text, facts=sentence.facts, verdict="supported", reason="quoted word for word"
+                )
+            )
+            continue
+        found = support(
+            words,
+            [*(fact.quote for fact in held), *named(behind)],
+            language=language.split("-")[0],
+            context=[card.title for card in behind],
+        )
+        if not found.binding and not (found.verdict == "supported" and found.score >= SURE):
+            unsure.append(len(checks))
+        reason = found.reasons[0] if found.reasons else ""
+        checks.append(SentenceCheck(text=sentence.text, facts=sentence.facts, verdict=found.verdict, reason=reason))
+    return Checks(checks=tuple(checks), unsure=tuple(unsure))
+
+
+def unattributed(sentence: str, cards: Sequence[SourceCard]) -> str:
+    """Take out who said it: `Publisher: …` in front and `(Publisher, 2022)` behind are true by the reference itself."""
+    for card in cards:
+        for name in filter(None, (card.site, card.author, card.title)):
+            year = (card.published or "")[:4]
+            sentence = sentence.replace(f" ({name}, {year})", "").replace(f" ({name})", "")
+            sentence = sentence.removeprefix(f"{name}: ")
+    return sentence
+
+
+def quotes_alone(sentence: str, quotes: Sequence[str], attributions: Sequence[str] = ()) -> bool:
+    """Tell whether a sentence is nothing but verbatim quotations and the few words that join them.
+
+    Args:
+        sentence: as it stands in the report.
+        quotes: the words of its facts.
+        attributions: names and titles of their sources, which the joining words may give.
+    """
+    spoken = ["".join(groups).rstrip(" .") for groups in _QUOTED.findall(sentence)]
+    if not spoken or not all(any(speaks_for_itself(part, quote) for quote in quotes) for part in spoken):
+        return False
+    rest = _QUOTED.sub(" ", sentence)
+    named_there = {word for name in names(rest) if name.sure for word in name.words}
+    known = {word for text in (*quotes, *attributions) for word in re.findall(r"[^\W_]+", text.casefold())}
+    if denies(rest) or doubts(rest) or named_there - known:
+        return False  # what is said about the quotation is a statement of its own
+    return not _FIGURES.search(rest) and len(content_words(rest)) <= JOINING_WORDS
+
+
+def named(cards: Sequence[SourceCard]) -> list[str]:
+    """Names that a sentence may attribute its words to; without figures, which only a quote can carry."""
+    names = dict.fromkeys(name for card in cards for name in (card.site, card.author) if name)
+    return [text for name in names if (text := _FIGURES.sub(" ", name).strip())]
+
+
+async def _check_all(
+    sentences: tuple[ReportSentence, ...], facts: Mapping[str, Fact], cards: Mapping[str, SourceCard], language: str
+) -> Checks:
+    """The same as the body of a step: a long report would hold up everybody else."""
+    return await asyncio.to_thread(check_all, sentences, facts, cards, language)
+
+
+async def verify(
+    ctx: Ctx,
+    desk: Desk,
+    sentences: tuple[ReportSentence, ...],
+    facts: Mapping[str, Fact],
+    cards: Mapping[str, SourceCard],
+    language: str,
+    *,
+    ask_model: bool,
+) -> tuple[SentenceCheck, ...]:
+    """Check the body of a report and repair what its own facts allow.
+
+    Raises:
+        StepFailed: not even the check by code could be made; the report then stands unchecked.
+    """
+    found = await ctx.call("check", "code", _check_all, sentences, facts, cards, language, gives=Checks, pool="local")
+    checks = list(found.checks)
+    if ask_model and found.unsure:
+        await _second_opinion(ctx, desk, checks, found.unsure, facts, language)
+    return tuple(repaired(check, facts, language) for check in checks)
+
+
+async def _second_opinion(
+    ctx: Ctx,
+    desk: Desk,
+    checks: list[SentenceCheck],
+    unsure: tuple[int, ...],
+    facts: Mapping[str, Fact],
+    language: str,
+) -> None:
+    """Ask the verifier about what code could not decide; where it fails, code's verdict stands."""
+    batches = [unsure[at : at + BATCH] for at in range(0, len(unsure), BATCH)]
+    asked = [
+        VerifyInput(
+            sentences=tuple(
+                SentenceNote(
+                    number=number,
+                    text=plain_text(checks[place].text),
+                    quotes=tuple(facts[fact].quote for fact in checks[place].facts if fact in facts),
+                )
+                for number, place in enumerate(batch, start=1)
+            ),
+            language=language,
+        )
+        for batch in batches
+    ]
+    answers = await ctx.fan(
+        "verifier",
+        desk.ask,
+        [(str(number), VERIFIER, given, ctx.last_deadline) for number, given in enumerate(asked)],
+        gives=Asked[Verified],
+    )
+    for batch, answer in zip(batches, answers, strict=True):
+        if isinstance(answer, StepFailed):
+            continue
+        for row in answer.output.rows:
+            if 1 <= row.sentence_number <= len(batch):
+                place = batch[row.sentence_number - 1]
+                checks[place] = checks[place].model_copy(update={"verdict": row.verdict, "reason": row.reason})
+
+
+def repaired(check: SentenceCheck, facts: Mapping[str, Fact], language: str) -> SentenceCheck:
+    """Put a fact's own statement in the place of a sentence that its quotes do not carry, where they carry that.
+
+    What is contradicted and can't be mended is struck; what is unsupported stays, with a mark the reader sees.
+    """
+    if check.verdict not in {"unsupported", "contradicted"}:
+        return check
+    short = language.split("-")[0]
+    for fact in (facts[one] for one in check.facts if one in facts):
+        statement = " ".join(fact.statement.split())
+        if support(statement, [fact.quote], language=short).verdict == "supported":
+            reason = f"put right from its source: {check.reason}"
+            return check.model_copy(
+                update={"verdict": "supported", "reason": reason, "replaced_by": statement, "facts": (fact.id,)}
+            )
+    return check.model_copy(update={"replaced_by": ""}) if check.verdict == "contradicted" else check

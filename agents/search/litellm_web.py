@@ -1,0 +1,123 @@
+"""Every other web search that litellm knows: Brave, Exa, Serper, SearXNG and kin."""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import SecretStr
+
+from agents.core.errors import ModelFault
+from agents.llm.litellm_errors import Failed
+from agents.search.pages import KeptPages
+from agents.search.provider import Found, Provider
+from agents.search.query_text import Asked
+from agents.search.request_retry import Patience
+from agents.search.scope_filter import bare_domain
+from agents.search.search_errors import FailKind
+
+MAX_RESULTS = 20
+
+Ask = Callable[..., Awaitable[list[dict[str, Any]]]]
+"""As `agents.llm.litellm_search.ask_web`."""
+
+
+@dataclass(frozen=True)
+class WebService:
+    """A service behind litellm."""
+
+    name: str
+    """As in RETRIEVER, and as shown to the user."""
+    litellm_name: str
+    key_variable: str
+    base: str
+    """Its usual address; empty when every user has one of their own."""
+    base_variable: str = ""
+
+
+SERVICES = (
+    WebService("brave", "brave", "BRAVE_API_KEY", "https://api.search.brave.com"),
+    WebService("exa", "exa_ai", "EXA_API_KEY", "https://api.exa.ai"),
+    WebService("serper", "serper", "SERPER_API_KEY", "https://google.serper.dev"),
+    WebService("linkup", "linkup", "LINKUP_API_KEY", "https://api.linkup.so"),
+    WebService("perplexity", "perplexity", "PERPLEXITYAI_API_KEY", "https://api.perplexity.ai"),
+    WebService("searxng", "searxng", "", "", "SEARXNG_API_BASE"),
+)
+"""In the order in which `web` takes the first that is set up."""
+
+_KINDS: dict[ModelFault, FailKind] = {
+    "key": "auth",
+    "quota": "quota",
+    "rate": "rate",
+    "timeout": "timeout",
+    "connection": "connection",
+    "server": "server",
+    "request": "query",
+    "overflow": "query",
+    "refused": "query",
+    "unknown_model": "nonsense",  # there is nothing that searches at that address
+}
+
+_NO_RESULTS = re.compile(r"Expecting value|JSONDecodeError|validation errors? for|KeyError|has no attribute")
+"""How litellm says, as a failed connection, that it could not read an answer."""
+
+
+class Web(Provider):
+    """Web search by a service that litellm knows.
+
+    Args:
+        service: which one.
+        key: its key.
+        base: its address, where it is not the usual one.
+        patience: how long to bear with it.
+        kept: where texts that come with hits are kept.
+        ask: sends the search; litellm's when not given, imported with the first search.
+    """
+
+    def __init__(
+        self,
+        service: WebService,
+        key: SecretStr | None = None,
+        *,
+        base: str = "",
+        patience: Patience | None = None,
+        kept: KeptPages | None = None,
+        ask: Ask | None = None,
+    ) -> None:
+        super().__init__(name=service.name, base=base or service.base, key=key, patience=patience, kept=kept)
+        self.key_variable = service.key_variable
+        self._service, self._own_base, self._send = service, base, ask
+
+    async def _ask(self, asked: Asked, seconds: float) -> list[Found]:
+        if self._send is None:
+            from agents.llm.litellm_search import ask_web
+
+            self._send = ask_web
+        try:
+            rows = await self._send(
+                self._service.litellm_name,
+                asked.query.text,
+                max_results=min(asked.query.max_results, MAX_RESULTS),
+                timeout_s=seconds,
+                domains=tuple(bare_domain(domain) for domain in asked.query.include_domains),
+                api_key=self._secret,
+                api_base=self._own_base,
+                key_variable=self.key_variable,
+            )
+        except Failed as failure:
+            said = str(failure.error).partition("Traceback")[0]
+            kind = "nonsense" if _NO_RESULTS.search(said) else _KINDS[failure.error.fault]
+            raise self._failure(kind, said, retry_after_s=failure.wait_s) from None
+        return [_found(row) for row in rows]
+
+
+def _found(row: dict[str, Any]) -> Found:
+    return Found(
+        url=row.get("url"),
+        title=row.get("title"),
+        snippet=row.get("snippet"),
+        published=row.get("date"),
+        score=row.get("score"),
+        text=row.get("raw_content"),
+        whole=True,
+    )

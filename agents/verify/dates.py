@@ -1,0 +1,163 @@
+"""Dates, years, decades and centuries in sentences, as ranges of years with a month and a day where they are given."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agents.verify.numerals import MONTHS
+
+_MONTH = "|".join(sorted((re.escape(name) for name in MONTHS), key=len, reverse=True))
+_DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|º|\.)?"
+_YEAR = r"(?P<year>\d{4})"
+_FORMS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        r"\b(?P<year>\d{4})-(?P<month>[01]\d)-(?P<day>[0-3]\d)\b",
+        r"(?P<year>\d{4})年(?:(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})日)?)?",
+        r"(?P<year>\d{4})년(?:\s?(?P<month>\d{1,2})월(?:\s?(?P<day>\d{1,2})일)?)?",
+        rf"\b{_DAY}\s+(?:of\s+|de\s+)?(?P<name>{_MONTH})\.?,?\s+(?:de\s+|del\s+)?{_YEAR}\b",
+        rf"\b(?P<name>{_MONTH})\.?\s+(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\s?,?\s+{_YEAR}\b",
+        rf"\b(?P<name>{_MONTH})\.?,?\s+(?:of\s+|de\s+|del\s+)?{_YEAR}\b",
+        rf"\b{_DAY}\s+(?:of\s+|de\s+)?(?P<name>{_MONTH})\b",
+        rf"\b(?P<name>{_MONTH})\.?\s+(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\b(?![.,]?\d|\s?%)",
+        r"\b(?P<one>[0-3]?\d)\.\s?(?P<month>[01]?\d)\.\s?(?P<year>\d{4})\b",
+        r"\b(?P<one>[0-3]?\d)/(?P<other>[0-3]?\d)/(?P<year>\d{4})\b",
+        r"\b(?P<year>1[0-9]\d{2}|20\d{2})(?:\s?[-–/]\s?(?P<until>\d{4}|\d{2}))\b(?![-–/]\d)",
+        r"(?<![\w.,])(?P<decade>\d{3}0)(?:['’]?s|er(?:n|\b))(?!\w)|\b(?:années|años|los)\s(?P<decade2>\d{3}0)\b",
+        r"\b(?P<century>\d{1,2})(?:st|nd|rd|th|\.|e|ème)[\s-](?:century|centuries|jahrhunderts?|siècle)\b",
+        r"\b(?:siglo\s(?P<roman>[IVX]+)|(?P<roman2>[IVX]+)(?:e|ème|er)\ssiècle)\b",
+        r"(?<![\w.,/€$£-])(?P<year>1[0-9]\d{2}|20\d{2}|[1-9]\d{0,2}(?=\s(?:AD|BC|BCE|CE)\b))(?![\w%€$£]|[.,]\d|\s?(?:%|per ?cent))",
+        rf"\b(?:in|since|until|by|of|early|late|mid|during|last|this|before|after|from|to|im|seit|en|depuis|desde|"
+        rf"jusqu['’]en|hasta|bis|ab|anfang|ende|mitte|and|und|et|y|through)[\s-](?P<name>{_MONTH})\b(?!\s\w+\s(?:be|have))",
+    )
+)
+_ERA = re.compile(r"\s?(?:BCE?|B\.C\.|v\. ?Chr\.|av\. ?J\.-C\.|a\. ?C\.)")
+_NOT_A_YEAR = re.compile(
+    r"\s(?!(?:and|or|to|the|a|in|on|by|for|from|with|at|as|was|were|is|are|has|had|when|where|which|that|until|through|"
+    r"under|it|he|she|they|who|but|after|before|of|during|bis|und|oder|war|wurde|et|ou|y|o|en|de|du)\b)"
+    r"(?:[^\W\d_]+\s)?(?:metres?|meters?|kilomet\w+|miles?|feet|people|persons?|residents?|inhabitants?|tons?|tonnes?|"
+    r"hectares?|euros?|dollars?|pounds?|hours?|days?|years?|volunteers?|households?|men|women|copies|units?|samples?|"
+    r"patients?|participants?|homes?|jobs?|members?|m|km|kg|ha|mw|gw|kw)\b",
+    re.IGNORECASE,
+)
+_ROMAN = {"I": 1, "V": 5, "X": 10}
+
+
+@dataclass(frozen=True)
+class When:
+    """A time that a sentence names."""
+
+    first: int | None
+    last: int | None
+    """First and last year, both included; negative before our era; None when only a day or month is named."""
+    month: int | None
+    day: int | None
+    shown: str
+    start: int
+    end: int
+    swapped: bool = False
+    """Whether day and month may be the other way round, as in 03/04/2023."""
+
+    @property
+    def years(self) -> bool:
+        """Whether it names a year or a longer time."""
+        return self.first is not None
+
+    def same_day(self, other: "When") -> bool:
+        """Tell whether month and day, as far as this one names them, are those of `other`."""
+        if self.month is None:
+            return True
+        plain = self.month == other.month and self.day in {None, other.day}
+        turned = (self.swapped or other.swapped) and self.month == other.day and self.day == other.month
+        return plain or turned
+
+    def same_year(self, other: "When") -> bool:
+        """Tell whether the years of `other` lie in those of this one: the 1950s hold 1954, not the reverse."""
+        if self.first is None or self.last is None:
+            return True
+        if other.first is None or other.last is None:
+            return False
+        return self.first <= other.first and other.last <= self.last
+
+
+@lru_cache(maxsize=4_096)
+def dates(text: str, language: str = "en") -> tuple[When, ...]:
+    """Read the times that `text` names, in order."""
+    found: list[When] = []
+    taken = [False] * len(text)
+    for form in _FORMS:
+        for match in form.finditer(text):
+            if any(taken[match.start() : match.end()]):
+                continue
+            when = _when(text, match, language)
+            if when is None:
+                continue
+            taken[when.start : when.end] = [True] * (when.end - when.start)
+            found.append(when)
+    return tuple(sorted(found, key=lambda one: one.start))
+
+
+def missing(mine: When, theirs: tuple[When, ...]) -> bool:
+    """Tell whether a time of a sentence is in none of the source's: as a whole, or year and day each somewhere."""
+    if any(mine.same_year(one) and mine.same_day(one) for one in theirs):
+        return False
+    year = not mine.years or any(mine.same_year(one) for one in theirs)
+    day = mine.month is None or any(mine.same_day(one) and not (mine.years and one.years) for one in theirs)
+    if mine.years and not year and mine.last != mine.first:
+        # A span may be told as its two ends.
+        ends = {one.first for one in theirs} | {one.last for one in theirs}
+        year = {mine.first, mine.last} <= ends
+    return not (year and day)
+
+
+def _when(text: str, match: re.Match[str], language: str) -> When | None:
+    got = {name: value for name, value in match.groupdict().items() if value}
+    start, end = match.span()
+    if "name" in got and not (got.keys() & {"day", "year"}):
+        start = match.start("name")
+        if got["name"].casefold() in {"mar", "may", "mars", "march", "sep", "dec"} and not got["name"][:1].isupper():
+            return None
+    first, last = _years(text, got, end)
+    if got.keys() == {"year"} and _NOT_A_YEAR.match(text, end):
+        return None
+    month = MONTHS.get(got["name"].casefold().rstrip(".")) if "name" in got else _int(got.get("month"))
+    day = _int(got.get("day"))
+    swapped = False
+    if "one" in got and "other" in got:
+        one, other = _int(got["one"]) or 0, _int(got["other"]) or 0
+        day, month = (other, one) if language == "en" and one <= 12 else (one, other)
+        swapped = one <= 12 and other <= 12
+    elif "one" in got:
+        day = _int(got["one"])
+    if (month is not None and not 1 <= month <= 12) or (day is not None and not 1 <= day <= 31):
+        return None
+    if era := _ERA.match(text, end):
+        end = era.end()
+    return When(first, last, month, day, " ".join(text[start:end].split()), start, end, swapped)
+
+
+def _years(text: str, got: dict[str, str], end: int) -> tuple[int | None, int | None]:
+    if "decade" in got or "decade2" in got:
+        first = _int(got.get("decade") or got.get("decade2")) or 0
+        return first, first + (99 if first % 100 == 0 and first < 2000 else 9)
+    if "century" in got or "roman" in got or "roman2" in got:
+        number = _int(got.get("century")) or _roman(got.get("roman") or got.get("roman2") or "")
+        return 100 * (number - 1), 100 * number
+    year = _int(got.get("year"))
+    if year is None:
+        return None, None
+    if "until" in got:
+        until = _int(got["until"]) or 0
+        until += year // 100 * 100 if until < 100 else 0
+        return (year, until) if year < until else (year, year)
+    return (-year, -year) if _ERA.match(text, end) else (year, year)
+
+
+def _int(digits: str | None) -> int | None:
+    return int("".join(str(unicodedata.digit(one)) for one in digits)) if digits else None
+
+
+def _roman(letters: str) -> int:
+    values = [_ROMAN[letter] for letter in letters.upper()]
+    return sum(-one if any(later > one for later in values[at + 1 : at + 2]) else one for at, one in enumerate(values))

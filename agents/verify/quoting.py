@@ -1,0 +1,258 @@
+"""Is a quote in a text? White space and typography may differ; a sign, a digit, a unit or a negation may not."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from agents.nlp.tokens import UNSPACED
+from agents.verify.polarity import denies
+
+Via = Literal["exact", "normalised", "repair"]
+
+MIN_WORDS = 3
+"""Words that a quote must have: `is` stands in every text and proves nothing."""
+MIN_LETTERS = 12
+"""Or so many letters and digits, for a quote of two long words; scripts without spaces need `MIN_SIGNS`."""
+MIN_SIGNS = 4
+"""Characters of a script without spaces that a quote must have."""
+MAX_OMITTED = 600
+"""Characters that one omission mark may stand for; what is farther apart are two quotes."""
+
+_FOLDED = {
+    "\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201b": "'", "\u2032": "'", "\u00b4": "'", "`": "'",
+    "\u201c": '"', "\u201d": '"', "\u201e": '"', "\u201f": '"', "\u2033": '"', "\u00ab": '"', "\u00bb": '"',
+    "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2014": "-", "\u2015": "-", "\u2212": "-",
+    "\u2026": "...",
+}  # fmt: skip
+_PLAIN = re.compile(r"[!-,./0-_a-~]+")  # ASCII without space, hyphen and back-tick: nothing there is ever folded
+_OMISSION = re.compile(r"\s*(?:[\[(]\s*)?(?:\u2026|\.{3,})(?:\s*[\])])?\s*")
+_CITATION = re.compile(r"\s?\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]")
+_SENTENCE_END = re.compile(r"[.!?。！？][\"'”’)\]]*\s")
+_MARKS = "\"'\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
+_SIGNS = re.compile(f"[{UNSPACED}]")
+_UNPARTED = re.compile(
+    r"[\u3005\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff、。，！？；：「」『』（）]"
+)
+"""Chinese and Japanese signs: Korean parts words by spaces, Thai parts sentences."""
+_VOWELLESS = re.compile(r"[\u05d0-\u05ea\u0621-\u064a]")
+_VOWEL_MARKS = re.compile(r"[\u05b0-\u05bc\u05c1\u05c2\u05c7\u064b-\u0652\u0670]")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a quote stands."""
+
+    start: int
+    end: int
+    """Characters of the text as it was given: `text[start:end]` are the source's own words."""
+    via: Via
+    """`exact`; `normalised` when only typography differs; `repair` when the reader should see the source's words."""
+    why: str = ""
+    """What was repaired, as a plain clause; empty otherwise."""
+
+
+@dataclass(frozen=True)
+class _Folded:
+    letters: str
+    where: tuple[int, ...]
+    """Place of each folded character in the original."""
+    hyphens: dict[int, bool]
+    """Before which folded characters a hyphen between letters was left out, and whether a line ended there."""
+
+
+def find_quote(quote: str, text: str) -> Place | None:
+    """Find `quote` in `text`.
+
+    Returns:
+        The first place where its words stand, or None: for an empty or meaningless quote, for other words, another
+        order, another number, sign or unit, and for two passages stitched together without an omission mark.
+    """
+    wanted = quote.strip()
+    if not _proves_something(wanted):
+        return None
+    if (at := text.find(wanted)) >= 0 and _is_whole(text, at, at + len(wanted)):
+        return Place(at, at + len(wanted), "exact")
+    return (
+        _folded_place(wanted, text)
+        or _without_outer_marks(wanted, text)
+        or _leaving_out(_CITATION, wanted, text, "a reference mark was left out")
+        or _leaving_out(_VOWEL_MARKS, wanted, text, "vowel marks were left out")
+        or _any_case(wanted, text)
+        or _with_omissions(wanted, text)
+    )
+
+
+def speaks_for_itself(part: str, quote: str) -> bool:
+    """Tell whether words of a quote mean outside of it what they mean in it: nothing before them in their sentence denies them.
+
+    “The mayor took money” stands in “it is not true that the mayor took money”, and says the contrary of it.
+    """
+    place = find_quote(part, quote)
+    if place is None:
+        return False
+    ends = [match.end() for match in _SENTENCE_END.finditer(quote, 0, place.start)]
+    return not denies(quote[ends[-1] if ends else 0 : place.start])
+
+
+def _proves_something(quote: str) -> bool:
+    signs = len(_SIGNS.findall(quote))
+    # Arabic and Hebrew leave their vowels out, so that ten letters say what fifteen do elsewhere.
+    letters = sum(letter.isalnum() for letter in quote) + len(_VOWELLESS.findall(quote)) // 2
+    return signs >= MIN_SIGNS or letters >= MIN_LETTERS or (len(quote.split()) >= MIN_WORDS and letters > MIN_WORDS)
+
+
+def _folded_place(quote: str, text: str, *, any_case: bool = False) -> Place | None:
+    source, target = _fold(text), _fold(quote)
+    hay, needle = (one.letters.casefold() if any_case else one.letters for one in (source, target))
+    if not needle or len(hay) != len(source.where) or len(needle) != len(target.where):
+        return None  # folding case changed the length (ß): the places would be wrong
+    at = hay.find(needle)
+    while at >= 0:
+        stop = at + len(needle)
+        start, end = source.where[at], _end(source, stop, text)
+        if _hyphens_agree(source, target, at, stop) and _is_whole(text, start, end):
+            return Place(start, end, "normalised")
+        at = hay.find(needle, at + 1)
+    return None
+
+
+def _end(source: _Folded, stop: int, text: str) -> int:
+    end = source.where[stop - 1] + 1
+    while end < len(text) and unicodedata.combining(text[end]):
+        end += 1
+    return end
+
+
+def _without_outer_marks(quote: str, text: str) -> Place | None:
+    """Quotation marks around the words are the writer's."""
+    bare = quote.strip(_MARKS).strip()
+    return _folded_place(bare, text) if bare != quote and _proves_something(bare) else None
+
+
+def _any_case(quote: str, text: str) -> Place | None:
+    found = _folded_place(quote, text, any_case=True)
+    return found and Place(found.start, found.end, "repair", "capitals differ")
+
+
+def _leaving_out(marks: re.Pattern[str], quote: str, text: str, why: str) -> Place | None:
+    """Find a quote that differs only in marks which are not among the source's words, or which a writer may leave out."""
+    kept: list[int] = []
+    last = 0
+    for match in marks.finditer(text):
+        kept.extend(range(last, match.start()))
+        last = match.end()
+    if not last:
+        return None
+    kept.extend(range(last, len(text)))
+    bare = "".join(text[place] for place in kept)
+    found = _folded_place(marks.sub("", quote), bare)
+    return found and Place(kept[found.start], kept[found.end - 1] + 1, "repair", why)
+
+
+def _with_omissions(quote: str, text: str) -> Place | None:
+    """Every part must stand in the source, in order, near the one before, and no negation may be among the omitted."""
+    parts = [part for part in _OMISSION.split(quote.strip(_MARKS)) if part.strip()]
+    if not parts or (len(parts) == 1 and parts[0] == quote) or not all(_proves_something(part) for part in parts):
+        return None
+    begin = start = end = -1
+    for number, part in enumerate(parts):
+        window = text[: end + MAX_OMITTED + len(part) + 50] if number else text
+        offset = max(end, 0)
+        found = find_quote(part, window[offset:]) if not _OMISSION.search(part) else None
+        if found is None:
+            return None
+        start, stop = offset + found.start, offset + found.end
+        if number and not _SENTENCE_END.search(text[end:start]) and denies(text[end:start]):
+            return None
+        begin = start if begin < 0 else begin
+        end = stop
+    return Place(begin, end, "repair", "words were left out where the quote says so")
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Tell whether the place cuts no word and no number, and loses no sign and no decimal point."""
+    before, first = text[start - 1 : start], text[start : start + 1]
+    last, after = text[end - 1 : end], text[end : end + 1]
+    if _in_word(before, first) or _in_word(last, after):
+        return False
+    if first.isdigit() and before:
+        earlier = text[start - 2 : start - 1] if start > 1 else ""
+        if before in ".," and earlier.isdigit():
+            return False
+        if before in "-\u2212\u2013+±" and not earlier.isalnum():
+            return False
+    return not (last.isdigit() and after in {".", ","} and text[end + 1 : end + 2].isdigit())
+
+
+def _in_word(one: str, other: str) -> bool:
+    if not (one.isalnum() and other.isalnum()):
+        return False
+    return not (_SIGNS.match(one) or _SIGNS.match(other)) or (one.isdigit() and other.isdigit())
+
+
+def _hyphens_agree(source: _Folded, target: _Folded, at: int, stop: int) -> bool:
+    """A hyphen at a line end may be the printer's; everywhere else both or neither must have it."""
+    for place in range(at + 1, stop):
+        theirs, ours = source.hyphens.get(place), target.hyphens.get(place - at)
+        if theirs is None and ours is not None and not ours:
+            return False
+        if theirs is not None and not theirs and ours is None:
+            return False
+    return True
+
+
+@lru_cache(maxsize=32)
+def _fold(text: str) -> _Folded:
+    letters: list[str] = []
+    where: list[int] = []
+    hyphens: dict[int, bool] = {}
+    place, length = 0, len(text)
+    while place < length:
+        if plain := _PLAIN.match(text, place):
+            letters.extend(plain[0])
+            where.extend(range(place, plain.end()))
+            place = plain.end()
+            continue
+        one = text[place]
+        if one.isspace():
+            if letters and letters[-1] != " " and not _between_signs(text, place):
+                letters.append(" ")
+                where.append(place)
+        elif unicodedata.category(one) != "Cf":
+            folded = _FOLDED.get(one) or _decomposed(one)
+            if folded == "-" and letters and letters[-1].isalpha() and (after := _joined(text, place)):
+                hyphens[len(letters)] = after > place + 1
+                place = after
+                continue
+            letters.extend(folded)
+            where.extend([place] * len(folded))
+        place += 1
+    if letters and letters[-1] == " ":
+        letters.pop()
+        where.pop()
+    return _Folded("".join(letters), tuple(where), hyphens)
+
+
+def _between_signs(text: str, place: int) -> bool:
+    """Tell whether white space parts two signs of a script without spaces: it is the printer's, not the writer's."""
+    after = re.compile(r"\s*").match(text, place)
+    following = text[after.end() : after.end() + 1] if after else ""
+    return bool(_UNPARTED.match(text[place - 1 : place]) and _UNPARTED.match(following))
+
+
+def _joined(text: str, hyphen: int) -> int:
+    """Give the place of the letter that a hyphen joins, past a line end; 0 when it joins none."""
+    after = hyphen + 1
+    if text[after : after + 1].isspace():
+        rest = re.match(r"[^\S\n]*\n[^\S\n]*", text[after : after + 80])
+        after += rest.end() if rest else 0
+    return after if text[after : after + 1].isalpha() else 0
+
+
+def _decomposed(one: str) -> str:
+    # Raised and lowered digits would turn 10² into 102.
+    kind = unicodedata.decomposition(one)
+    mark = "^" if kind.startswith("<super>") else "_" if kind.startswith("<sub>") else ""
+    return mark + unicodedata.normalize("NFKD", one)

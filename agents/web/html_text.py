@@ -1,0 +1,390 @@
+"""A web page as its reader sees it: what is hidden goes first, then the article is taken out and written down."""
+
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from urllib.parse import urljoin, urlsplit
+
+import lxml.html
+from lxml import etree
+from trafilatura import bare_extraction, extract_metadata
+
+from agents.nlp.normalize import collapsed, one_line, seen
+from agents.nlp.tokens import language_of
+from agents.web.hidden_text import WHITE, Colour, StyleSheet, background_of, hides
+from agents.web.links import Links, links_of
+
+_Element = lxml.html.HtmlElement
+
+MAX_NAME = 160
+"""Characters of an author, site or title, at most; whatever is longer is no name."""
+
+WEAK = 200
+"""An article shorter than this out of a large page was probably missed."""
+
+_LARGE = 5_000  # characters of a page from which a short article is suspicious
+_LEFT = 100  # characters that must remain for a notice on cookies to be an overlay and not the page itself
+_MAX_NESTING = 60
+
+_XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+_NEVER_TEXT = (
+    "script", "style", "template", "noscript", "iframe", "object", "svg", "canvas", "select", "textarea", "button",
+)  # fmt: skip
+_SAID_BY_ATTRIBUTE = ("alt", "title", "aria-label", "placeholder", "summary")
+_ROOTS = {"html", "body", "head"}
+_FRAME = {"nav", "header", "footer", "aside", "form", "head"}
+_BLOCKS = {
+    "address", "article", "aside", "blockquote", "body", "br", "caption", "dd", "details", "dialog", "div", "dl", "dt",
+    "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li",
+    "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
+}  # fmt: skip
+_OVERLAY = re.compile(
+    r"(?:^|[\s_-])(?:cookies?|consent|gdpr|ccpa|cmp(?![\w-])|onetrust|didomi|usercentrics|cookiebot)|privacy[\s_-]?(?:banner|modal|notice)",
+    re.I,
+)
+_CONSENT = (
+    re.compile(r"\bcookies?\b|\bconsent\b|einwillig|consentement|consentimiento|consenso|toestemming|samtyck", re.I),
+    re.compile(
+        r"\bpartners?\b|personal data|your (?:privacy|choice|device)|accept|agree|reject|refuse|zustimm|akzeptier"
+        r"|ablehn|datenschutz|vie privée|refuser|privacidad|aceptar|rechazar|rifiuta|accetta|weiger|godkänn",
+        re.I,
+    ),
+    re.compile(
+        r"\b(?:we|our|your?|wir|unsere?|ihre?|nous|nos|vous|votre|nosotros|usted|noi|nostri|wij|onze|vi|våra)\b", re.I
+    ),
+)
+_NOTICE = re.compile(
+    r"\b(?:us|verwend|utilis|usa|gebruik|använd)\w*\b.{0,60}\bcookies?\b|cookie\w*.(?:policy|settings|notice)", re.I
+)
+_SUPERSCRIPT = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
+_ISO_DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
+_LINE = "\ue000"  # stands for a line break while white space is collapsed
+
+
+@dataclass(frozen=True)
+class Page:
+    """A document as text, with what it says about itself."""
+
+    title: str
+    text: str
+    """Readable text: paragraphs and headings parted by blank lines, items as `- …`, table rows as `a | b | c`."""
+    author: str | None = None
+    published: str | None = None
+    """ISO date, as precise as the document says."""
+    site: str | None = None
+    language: str | None = None
+    """ISO 639-1 code."""
+    canonical: str | None = None
+    """The address that the document gives for itself, absolute."""
+    links: Links = ()
+
+
+def read_html(html: str, url: str) -> Page:
+    """Read the article of a page; its text is empty when there is nothing to read.
+
+    Args:
+        html: the page, decoded.
+        url: where the page was found; relative addresses in it are resolved against this.
+    """
+    try:
+        tree = lxml.html.document_fromstring(_XML_DECLARATION.sub("", html).replace("\x00", ""))
+    except (etree.ParserError, etree.XMLSyntaxError):
+        return Page(title="", text="")
+    sheet = StyleSheet("\n".join(style.text_content() for style in tree.iter("style")))
+    _clean(tree)
+    facts = _Facts.of(tree, url)
+    _remove_hidden(tree, sheet)
+    _remove_overlays(tree)
+    text = _article(tree, size=len(html))
+    title = _title(tree, facts.title)
+    spoken = language_of(text)
+    # A declared language is often the template's; the script of the text is not mistaken.
+    declared = facts.language if facts.language and spoken in _LATIN_GUESSES else None
+    return Page(
+        title=title,
+        text=text,
+        author=facts.author,
+        published=facts.published,
+        site=facts.site,
+        language=declared or (spoken if text else None),
+        canonical=facts.canonical,
+        links=links_of(tree, url) if _is_web(url) else (),
+    )
+
+
+_LATIN_GUESSES = {"en", "de", "fr", "es", "it", "pt", "nl", "sv"}
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What the head of a page declares."""
+
+    title: str
+    author: str | None
+    published: str | None
+    site: str | None
+    language: str | None
+    canonical: str | None
+
+    @classmethod
+    def of(cls, tree: _Element, url: str) -> "_Facts":
+        found = extract_metadata(
+            deepcopy(tree),
+            default_url=url if _is_web(url) else None,
+            date_config={"extensive_search": False, "original_date": True, "outputformat": "%Y-%m-%d"},
+        )
+        language = (tree.get("lang") or tree.get("xml:lang") or "").split("-")[0].strip().lower()
+        canonical = _first(tree, "//link[translate(@rel, 'CANOIL', 'canoil')='canonical']/@href")
+        date = found.date if found else None
+        return cls(
+            title=_first(tree, "//title/text()"),
+            author=_name(_first(tree, "//meta[translate(@name, 'AUTHOR', 'author')='author']/@content"))
+            or _name(found.author if found else None),
+            published=date if date and _ISO_DATE.fullmatch(date) else None,
+            site=_name(_first(tree, "//meta[@property='og:site_name']/@content"))
+            or (_host(url) or "").removeprefix("www.")
+            or None,
+            language=language if re.fullmatch("[a-z]{2,3}", language) else None,
+            canonical=_joined(url, canonical.strip()) if canonical.strip() else None,
+        )
+
+
+def _is_web(url: str) -> bool:
+    return url.startswith(("http://", "https://"))
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:  # a bracket without its partner
+        return None
+
+
+def _joined(base: str, url: str) -> str | None:
+    try:
+        joined = urljoin(base, url)
+    except ValueError:
+        return None
+    return joined if _is_web(joined) and _host(joined) else None
+
+
+def _first(tree: _Element, path: str) -> str:
+    found = tree.xpath(path)
+    return str(found[0]) if isinstance(found, list) and found else ""
+
+
+def _name(text: str | None) -> str | None:
+    """Give a name of a person or site; None for addresses, and for sentences in the place of a name."""
+    name = one_line(text or "")
+    return name if 0 < len(name) <= MAX_NAME and "://" not in name and len(name.split()) <= 20 else None
+
+
+def _clean(tree: _Element) -> None:
+    """Drop text beside the text, and invisible characters. Comes first: joining texts fails on some of these."""
+    etree.strip_elements(tree, etree.Comment, etree.ProcessingInstruction, with_tail=False)
+    for element in tree.iter():
+        for attribute in _SAID_BY_ATTRIBUTE:
+            element.attrib.pop(attribute, None)
+        element.text, element.tail = _seen(element.text), _seen(element.tail)
+
+
+def _remove_hidden(tree: _Element, sheet: StyleSheet) -> None:
+    """Drop the elements that no reader of the page sees."""
+    for element in list(tree.iter()):
+        if not isinstance(element.tag, str) or element.tag in _ROOTS:
+            continue
+        if element.tag in _NEVER_TEXT or _is_hidden(element, sheet):
+            _drop(element)
+    for note in list(tree.iter("sup")):
+        _write_raised(note)
+
+
+def _is_hidden(element: _Element, sheet: StyleSheet) -> bool:
+    if element.get("hidden", "until-found").lower() != "until-found":
+        return True
+    if element.get("aria-hidden", "").strip().lower() == "true" or (
+        element.tag == "dialog" and "open" not in element.attrib
+    ):
+        return True
+    declared = _declared(element, sheet)
+    return bool(declared) and hides(declared, _background(element, sheet) if "color" in declared else WHITE)
+
+
+def _declared(element: _Element, sheet: StyleSheet) -> dict[str, str]:
+    marks = [f".{name}" for name in element.get("class", "").split()]
+    if identity := element.get("id"):
+        marks.append(f"#{identity}")
+    style = element.get("style", "")
+    return sheet.declared(str(element.tag), frozenset(marks), style) if marks or style else {}
+
+
+def _background(element: _Element, sheet: StyleSheet) -> Colour | None:
+    """Give the colour that an element lies on, as far as the page itself says."""
+    for above in element.iterancestors():
+        filled = background_of(_declared(above, sheet))
+        if filled is not False:
+            return None if filled is True else filled
+    return WHITE
+
+
+def _seen(text: str | None) -> str | None:
+    if not text:
+        return text
+    return seen(text)
+
+
+def _write_raised(note: _Element) -> None:
+    """Keep 10⁶ and m² from becoming 106 and m2, and note letters from sticking to figures."""
+    text = note.text_content().strip()
+    if not 0 < len(text) <= 4:
+        return
+    for child in list(note):
+        note.remove(child)
+    digits = text.translate(_SUPERSCRIPT)
+    note.text = digits if text.strip("+-−").isdigit() else f"[{text}]" if text.isalpha() and len(text) == 1 else text
+
+
+def _drop(element: _Element) -> None:
+    if element.getparent() is not None:
+        element.drop_tree()
+
+
+def _remove_overlays(tree: _Element) -> None:
+    """Drop requests for consent that lie over the page, unless the page consists of nothing else."""
+    body = tree.find("body")
+    if body is None:
+        return
+    for element in list(body.iterdescendants()):
+        if element.tag in {"main", "article"} or element.getroottree().getroot() is not tree:
+            continue
+        named = _OVERLAY.search(f"{element.get('class', '')} {element.get('id', '')}")
+        if not named and element.get("role") not in {"dialog", "alertdialog"}:
+            continue
+        text = element.text_content()
+        is_notice = _asks_consent(text) or (named and len(text) < WEAK and _NOTICE.search(text))
+        holds_article = element.find(".//article") is not None
+        if is_notice and not holds_article and len(body.text_content()) - len(text) >= _LEFT:
+            _drop(element)
+
+
+def _asks_consent(text: str) -> bool:
+    return all(pattern.search(text) for pattern in _CONSENT)
+
+
+def _article(tree: _Element, size: int) -> str:
+    found = bare_extraction(
+        deepcopy(tree), favor_recall=True, include_comments=False, include_tables=True, include_formatting=False
+    )
+    body = None if found is None or isinstance(found, dict) else found.body
+    text = _tidy("\n\n".join(_written(body))) if body is not None else ""
+    paragraphs = text.split("\n\n")
+    wall = sum(len(paragraph) for paragraph in paragraphs if _asks_consent(paragraph))
+    is_wall = 2 * wall > len(text)
+    if not is_wall and (len(text) >= WEAK or size < _LARGE):
+        return text if text and not _lost_its_rows(text, tree) else _tidy(_everything(tree))
+    rest = [part for part in _tidy(_everything(tree)).split("\n\n") if not _asks_consent(part)]
+    other = "\n\n".join(rest)
+    return other if len(other) > max(len(text) - wall, _LEFT if is_wall else WEAK) else text
+
+
+def _tidy(text: str) -> str:
+    """Collapse white space outside of code, whose lines come marked by `_LINE` at their start."""
+    blocks = (block if block.startswith(_LINE) else collapsed(block) for block in text.split("\n\n"))
+    return "\n\n".join(block.replace(_LINE, "") for block in blocks if block.strip(_LINE + " \n"))
+
+
+def _written(body: etree._Element, nesting: int = 0) -> Iterator[str]:
+    """Write the blocks of an extracted article."""
+    for child in body:
+        if child.tag == "table":
+            yield "\n".join(row for row in map(_row, child.iter("row")) if row.strip(" |"))
+        elif child.tag == "list":
+            yield "\n".join(_items(child))
+        elif child.tag == "code":
+            # A blank line in code would end its block.
+            lines = "".join(child.itertext()).strip("\n").split("\n")
+            yield "\n".join(_LINE + line.rstrip() for line in lines)
+        elif child.tag in {"quote", "div"} and nesting < _MAX_NESTING and child.find("p") is not None:
+            yield from _written(child, nesting + 1)
+        else:
+            yield _inline(child)
+
+
+def _inline(element: etree._Element) -> str:
+    parts: list[str] = []
+    for event, node in etree.iterwalk(element, events=("start", "end")):
+        if event == "start":
+            parts.append((_LINE if node.tag == "lb" else "") + (node.text or ""))
+        elif node is not element:
+            parts.append(node.tail or "")
+    return " ".join("".join(parts).split()).replace(f" {_LINE}", _LINE).replace(_LINE, "\n")
+
+
+def _row(row: etree._Element) -> str:
+    cells = [_inline(cell).replace("\n", "; ").replace("|", "/") for cell in row.iter("cell")]
+    while cells and not cells[-1]:
+        cells.pop()
+    return " | ".join(cells)
+
+
+def _items(found: etree._Element) -> Iterator[str]:
+    numbered = found.get("rend") == "ol"
+    for number, item in enumerate(found.iterchildren("item"), start=1):
+        nested = list(item.iterchildren("list"))
+        inner = [line for one in nested for line in (_items(one) if _depth(one) < _MAX_NESTING else ())]
+        for one in nested:
+            item.remove(one)
+        mark = f"{number}." if numbered else "-"
+        yield f"{mark} {_inline(item)}"
+        yield from inner
+
+
+def _depth(element: etree._Element) -> int:
+    return sum(1 for _ in element.iterancestors())
+
+
+def _lost_its_rows(text: str, tree: _Element) -> bool:
+    """Tell a text in which nothing but a table of figures was run together into one line."""
+    return "\n" not in text and any(
+        sum(1 for row in table.iter("tr") if len(row.findall("td")) > 1) > 1 for table in tree.iter("table")
+    )
+
+
+def _everything(tree: _Element) -> str:
+    """Write the text of the whole page but its frame: for pages in which no article was found."""
+    within = tree.find(".//main")
+    root = deepcopy(within if within is not None else tree)
+    for table in list(root.iter("table")):
+        rows = [[" ".join(cell.text_content().split()) for cell in row.iter("td", "th")] for row in table.iter("tr")]
+        if sum(1 for row in rows if len(row) > 1) > 1 and table.find(".//table") is None:
+            lines = _LINE.join(" | ".join(cell.replace("|", "/") for cell in row) for row in rows)
+            for child in list(table):
+                table.remove(child)
+            table.text = lines
+    parts: list[str] = []
+    skipped = 0
+    for event, node in etree.iterwalk(root, events=("start", "end")):
+        if not isinstance(node.tag, str):
+            continue
+        is_frame = node.tag in _FRAME and (within is None or node.tag in {"nav", "form"})
+        if node.tag in _BLOCKS:
+            parts.append("\n\n")
+        if event == "start":
+            skipped += is_frame
+            parts.append("" if skipped else " ".join((node.text or "").split("\n")))
+        else:
+            skipped -= is_frame
+            parts.append("" if skipped or node is root else " ".join((node.tail or "").split("\n")))
+    return "".join(parts).replace(_LINE, "\n")
+
+
+def _title(tree: _Element, declared: str) -> str:
+    """Choose the headline: few readers see the `title`, and it may say to machines what the page says to nobody."""
+    declared = one_line(declared)
+    heads = [one_line(head.text_content()) for head in tree.iter("h1")]
+    heads = [head for head in heads if len(head) <= MAX_NAME and any(letter.isalpha() for letter in head)]
+    shared = next((head for head in heads if head.casefold() in declared.casefold()), None)
+    if shared or len(heads) == 1:
+        return shared or heads[0]
+    return declared[:MAX_NAME].strip()

@@ -1,0 +1,201 @@
+"""Markdown files as readable text: marks go, words stay as they are. Knows front matter of `key: value` lines."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import pairwise
+from urllib.parse import urlsplit
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from agents.nlp.normalize import one_line, seen, unruffled
+from agents.nlp.tokens import language_of
+from agents.web.hidden_text import WHITE, declarations, hides
+from agents.web.html_text import MAX_NAME, Page
+
+MAX_COLUMNS = 60
+"""Columns from which a line is not read as a table: the parser takes seconds for thousands of them."""
+
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
+_PAIR = re.compile(r"([A-Za-z][\w -]*?)\s*:(?:\s+(.*))?$")
+_ENTRY = re.compile(r"\s*-\s+(.*)$")
+_DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?=$|[T\s])")
+_DATE_FORMS = ("%d %B %Y", "%B %d, %Y", "%d.%m.%Y", "%Y/%m/%d", "%B %Y")
+_TAG = re.compile(r"<(?P<close>/)?(?P<name>[a-zA-Z][\w-]*)(?P<rest>[^>]*)>", re.S)
+_STYLE = re.compile(r"style\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))", re.I)
+_HIDDEN = re.compile(r"(?:^|\s)hidden(?:\s|=|/|$)|aria-hidden\s*=\s*[\"']?true", re.I)
+_NEVER_SHOWN = {"script", "style", "template", "noscript", "iframe", "title", "textarea", "select"}
+_EMPTY = {"br", "hr", "img", "input", "meta", "link", "wbr", "source", "col", "area", "base", "embed", "track"}
+_FOOTNOTE = re.compile(r"^( {0,3})\[\^([\w-]+)\]:", re.M)
+_SOFT_BREAK = "\ue000"  # a line of the file ended here; words go on after a space, scripts without spaces without one
+_UNSPACED_BREAK = re.compile(
+    f"(?<=[\u3000-\u30ff\u3400-\u9fff\uff01-\uff60]){_SOFT_BREAK}(?=[\u3000-\u30ff\u3400-\u9fff\uff01-\uff60])"
+)
+_QUOTED = re.compile(r"([\"'])(.*)\1\s*(?:#.*)?$")
+
+_PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+
+
+def read_markdown(text: str, fallback_title: str) -> Page:
+    """Read a Markdown file.
+
+    Args:
+        text: the file, decoded.
+        fallback_title: used when neither the front matter nor a heading names the document.
+
+    Returns:
+        The page; its `site` is what the front matter calls `publisher` or `site`.
+    """
+    text = seen(text)
+    match = _FRONT_MATTER.match(text)
+    facts = front_matter(match[1]) if match else {}
+    tokens = _PARSER.parse(_narrow(text[match.end() :] if match else text))
+    body = unruffled("\n\n".join(block for block in _blocks(tokens) if block.strip()))
+    address = _fact(facts, "url", "source", "canonical")
+    heading = next((_inline(after) for token, after in pairwise(tokens) if token.type == "heading_open"), "")
+    language = _fact(facts, "language", "lang").split("-")[0].lower()
+    return Page(
+        title=_name(_fact(facts, "title")) or _name(heading) or fallback_title,
+        text=body,
+        author=_name(_fact(facts, "author", "authors", "by")),
+        published=iso_date(_fact(facts, "date", "published", "pubdate")),
+        site=_name(_fact(facts, "publisher", "site", "organisation", "organization")),
+        language=language if re.fullmatch("[a-z]{2,3}", language) else (language_of(body) if body else None),
+        canonical=address if urlsplit(address).scheme in {"http", "https"} else None,
+    )
+
+
+def front_matter(block: str) -> dict[str, str]:
+    """Read lines of `key: value`; lists, in brackets or as lines of `- entry`, become one text with commas."""
+    facts: dict[str, str] = {}
+    key = ""
+    for line in block.split("\n"):
+        entry = _ENTRY.match(line)
+        if entry and key:
+            facts[key] = ", ".join(filter(None, (facts[key], _unquoted(entry[1]))))
+        elif pair := _PAIR.match(line):
+            key = pair[1].strip().lower()
+            value = (pair[2] or "").strip()
+            if value.startswith("[") and value.endswith("]"):
+                value = ", ".join(_unquoted(one) for one in value[1:-1].split(","))
+            facts[key] = _unquoted(value)
+    return facts
+
+
+def iso_date(written: str) -> str | None:
+    """Give a date as ISO 8601, as precise as it is written; None when it is none."""
+    written = written.strip()
+    if match := _DATE.match(written):
+        year, month, day = match[1], match[2], match[3]
+        try:
+            datetime(int(year), int(month or 1), int(day or 1))  # noqa: DTZ001 - a check that the day exists
+        except ValueError:
+            return None
+        return "-".join(filter(None, (year, month, day)))
+    for form in _DATE_FORMS:
+        try:
+            found = datetime.strptime(written, form)  # noqa: DTZ007 - a day, not a moment
+        except ValueError:
+            continue
+        return found.strftime("%Y-%m-%d" if "%d" in form else "%Y-%m")
+    return None
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip()
+    if match := _QUOTED.fullmatch(value):
+        return match[2].replace('\\"', '"')
+    return value.split(" #")[0].strip()
+
+
+def _fact(facts: Mapping[str, str], *keys: str) -> str:
+    return next((facts[key] for key in keys if facts.get(key)), "")
+
+
+def _name(text: str) -> str | None:
+    return one_line(text)[:MAX_NAME].strip() or None
+
+
+def _narrow(text: str) -> str:
+    """Keep absurdly wide lines from being read as tables, and notes from being read as link targets."""
+    text = _FOOTNOTE.sub(r"\1\\[^\2\\]:", text)
+    return "\n".join(line.replace("|", "\\|") if line.count("|") > MAX_COLUMNS else line for line in text.split("\n"))
+
+
+def _blocks(tokens: Sequence[Token]) -> Iterator[str]:
+    """Write headings, paragraphs, code, whole lists and whole tables, one after the other."""
+    marks: list[str] = []  # what stands before the next item of each open list: "-", or the last number
+    lines: list[str] = []  # of the list or table that is open
+    hidden: list[str] = []  # open elements of raw HTML, from the first that hides what is in it
+    table = False
+    pending = ""
+    for token in tokens:
+        if token.type == "html_block":
+            _follow(token.content, hidden)
+        elif token.type in {"bullet_list_open", "ordered_list_open"}:
+            marks.append("-" if token.type == "bullet_list_open" else str(int(token.attrGet("start") or 1) - 1))
+        elif token.type == "list_item_open":
+            marks[-1] = marks[-1] if marks[-1] == "-" else str(int(marks[-1]) + 1)
+            pending = "- " if marks[-1] == "-" else f"{marks[-1]}. "
+        elif token.type in {"bullet_list_close", "ordered_list_close"}:
+            marks.pop()
+        elif token.type in {"table_open", "table_close"}:
+            table = token.type == "table_open"
+        elif token.type == "tr_open":
+            row: list[str] = []
+        elif token.type == "tr_close" and not hidden:
+            lines.append(" | ".join(row))
+        elif token.type == "inline" and table:
+            row.append(_inline(token).replace("\n", " ").replace("|", "/"))
+        elif token.type in {"inline", "fence", "code_block"} and not hidden:
+            written = _inline(token) if token.type == "inline" else token.content.rstrip("\n")
+            if not marks:
+                yield written
+                continue
+            lines.append(pending + written)
+            pending = ""
+        if lines and not marks and not table:
+            yield "\n".join(lines)
+            lines = []
+
+
+def _inline(token: Token) -> str:
+    """Write the words of one paragraph: link texts, not addresses; no pictures, no raw HTML, nothing that it hides."""
+    parts: list[str] = []
+    hidden: list[str] = []
+    for child in token.children or ():
+        if child.type == "html_inline":
+            _follow(child.content, hidden)
+            if not hidden and re.match(r"<br\b", child.content, re.I):
+                parts.append("\n")
+        elif hidden:
+            continue
+        elif child.type in {"text", "code_inline", "text_special"}:
+            parts.append(child.content)
+        elif child.type == "softbreak":
+            parts.append(_SOFT_BREAK)
+        elif child.type == "hardbreak":
+            parts.append("\n")
+    text = _UNSPACED_BREAK.sub("", "".join(parts)).replace(_SOFT_BREAK, " ")
+    return "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()
+
+
+def _follow(html: str, hidden: list[str]) -> None:
+    """Keep `hidden` as the elements that are open inside the outermost one that hides its content."""
+    for tag in _TAG.finditer(html):
+        name = tag["name"].lower()
+        if tag["close"]:
+            if name in hidden:
+                del hidden[len(hidden) - 1 - hidden[::-1].index(name) :]
+        elif name not in _EMPTY and not tag["rest"].endswith("/") and (hidden or _hides(name, tag["rest"])):
+            hidden.append(name)
+
+
+def _hides(name: str, attributes: str) -> bool:
+    style = _STYLE.search(attributes)
+    written = next(filter(None, style.groups()), "") if style else ""
+    outside = _STYLE.sub("", attributes)
+    return (
+        name in _NEVER_SHOWN or bool(_HIDDEN.search(outside)) or bool(written and hides(declarations(written), WHITE))
+    )
