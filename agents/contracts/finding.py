@@ -43,6 +43,16 @@ class Problem(Frozen):
     retryable: bool = False
 
 
+AnswerStatus = Literal["answered", "partly", "not_found"]
+
+
+class PartAnswer(Frozen):
+    """What became of one question, or of one part of a question: words that stand in a source need not answer it."""
+
+    question: Text
+    status: AnswerStatus
+
+
 class Finding(Frozen):
     """A leaf's or node's answer. Every fact id that its prose cites is among its facts, or it cannot exist."""
 
@@ -58,6 +68,8 @@ class Finding(Frozen):
     """How often it was tried: more than once when the user wanted it tried again."""
     markdown: str = ""
     """Own prose, citing facts by `[#id]`: a leaf's section, or a node's lead over its children."""
+    answers: tuple[PartAnswer, ...] = ()
+    """What became of each question of a leaf, in their order; empty where the writer did not say."""
     facts: tuple[Fact, ...] = ()
     sources: tuple[SourceCard, ...] = ()
     rejected: tuple[RejectedSource, ...] = ()
@@ -149,6 +161,8 @@ class Section(Frozen):
 
     markdown: Text
     """Body without a heading, citing `[f1]`, `[f1][f2]` behind the sentences they carry."""
+    answers: tuple[PartAnswer, ...] = ()
+    """One for each question given, in their order: whether the words cited answer it."""
 
 
 class LeadInput(Frozen):
@@ -195,3 +209,5 @@ class Frame(Frozen):
     conclusion: str
     """What follows, and how sure it is; empty when the summary says it all."""
     open_questions: tuple[str, ...]
+    answers: tuple[PartAnswer, ...] = ()
+    """One for each part of the question, in the order asked: whether the summary answers it."""

@@ -261,6 +261,7 @@ async def _frame(
         insight=numbering.to_ids(frame.insight),
         conclusion=numbering.to_ids(frame.conclusion),
         open_questions=frame.open_questions,
+        answers=frame.answers,
     ), ()
 
 

@@ -139,6 +139,7 @@ async def _again(
         {
             **part.model_dump(),
             "markdown": numbering.to_ids(asked.output.markdown),
+            "answers": asked.output.answers,
             "facts": facts,
             "sources": tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in facts)),
         }
