@@ -6,8 +6,8 @@ from agents.contracts.frozen import digest
 from agents.contracts.source import Source, SourceCard
 from agents.core.budget import NoDeadline
 from agents.core.prompts import load
-from agents.research.reading.source import SourceGiven, extract
 from agents.research.reading import source as reading
+from agents.research.reading.source import SourceGiven, extract
 from agents.research.run_context import Desk
 from tests.research.conftest import MemoryTexts
 from tests.scripts import working_model, world
