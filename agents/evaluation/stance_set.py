@@ -17,7 +17,7 @@ from agents.evaluation.variant import Variant
 from agents.research.run_context import Desk
 from agents.roles.verifier import STANCE_JUDGE
 from agents.team import open_team
-from agents.verify.stance_check import leans
+from agents.verify.checks import leans
 
 AT_ONCE = 8
 SUPPORTS, REFUTES = "SUPPORTS", "REFUTES"

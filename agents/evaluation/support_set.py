@@ -15,7 +15,7 @@ from agents.evaluation.variant import Variant
 from agents.research.writing.verify_report import SURE
 from agents.roles.verifier import VERIFIER
 from agents.team import Team, open_team
-from agents.verify.support_check import SUPPORTED, support
+from agents.verify.checks import SUPPORTED, carried
 
 AT_ONCE = 8
 ATTRIBUTABLE = "Fully attributable"
@@ -48,7 +48,7 @@ async def run(path: Path, settings: Settings, variant: Variant) -> tuple[list[Ro
 
 async def _checked(team: Team, row: Row) -> Row:
     sentence, passage = str(row["response"]), str(row["knowledge"])
-    found = await asyncio.to_thread(support, sentence, [passage])
+    found = await asyncio.to_thread(carried, sentence, [passage])
     verdict, score, problem = found.verdict, found.score, ""
     sure = found.binding or (found.verdict == "supported" and found.score >= SURE)
     if team.engine.reasons and not sure:

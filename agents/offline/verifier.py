@@ -16,8 +16,7 @@ from agents.contracts.verification import (
     VerifyInput,
 )
 from agents.nlp.tokens import content_words
-from agents.verify.stance_check import stance
-from agents.verify.support_check import support
+from agents.verify.checks import carried, stance
 
 _AGAINST = {
     "en": "but however not contrary lower higher revised corrected",
@@ -84,7 +83,7 @@ def verify(given: VerifyInput) -> Verified:
     """Compare each sentence with its quotes."""
     rows = []
     for sentence in given.sentences:
-        found = support(sentence.text, sentence.quotes, language=given.language.split("-")[0])
+        found = carried(sentence.text, sentence.quotes, language=given.language.split("-")[0])
         rows.append(
             VerifiedRow(
                 sentence_number=sentence.number, verdict=found.verdict, reason=found.reasons[0] if found.reasons else ""

@@ -48,7 +48,7 @@ names mean is told at `features`. On passages it was not fitted to: balanced acc
 
 
 @dataclass(frozen=True)
-class Supported:
+class Support:
     """What a sentence's quotes do for it."""
 
     verdict: Verdict
@@ -60,7 +60,7 @@ class Supported:
     """Whether no opinion may raise it: a figure, date, name, negation or quotation decides, or most of its words are its own."""
 
 
-def support(sentence: str, quotes: Sequence[str], *, language: str = "en", context: Sequence[str] = ()) -> Supported:
+def carried(sentence: str, quotes: Sequence[str], *, language: str = "en", context: Sequence[str] = ()) -> Support:
     """Tell whether `quotes` carry `sentence`.
 
     A number, date or name of the sentence that is in no quote makes it unsupported; another one in its place, a negation
@@ -75,12 +75,12 @@ def support(sentence: str, quotes: Sequence[str], *, language: str = "en", conte
     """
     source = _source(tuple(quote for quote in quotes if quote.strip()), language)
     if not source.units:
-        return Supported("unsupported", 0.0, (reason("nothing", language),))
+        return Support("unsupported", 0.0, (reason("nothing", language),))
     mine = read(_OPENING.sub("", sentence), language)
     if not mine.units:
-        return Supported("supported", 1.0, (reason("covered", language),))
+        return Support("supported", 1.0, (reason("covered", language),))
     if any(_stands_whole(_bare(sentence), quote) for quote in quotes):
-        return Supported("supported", 1.0, (reason("verbatim", language),))
+        return Support("supported", 1.0, (reason("verbatim", language),))
     known = named_words(context, language) if context else frozenset()
     compared = [compare(unit, source, language, known) for unit in mine.units]
     invented = [one for one in mine.quotations if not _stands(one, quotes)]
@@ -120,7 +120,7 @@ def _stands(quotation: str, quotes: Sequence[str]) -> bool:
     return len(words.split()) < QUOTATION or any(find_quote(words, one.replace("&", "and")) for one in quotes)
 
 
-def judged(compared: Sequence[Comparison], language: str, invented: Sequence[str] = ()) -> Supported:
+def judged(compared: Sequence[Comparison], language: str, invented: Sequence[str] = ()) -> Support:
     """Make one verdict of the comparisons of a sentence's parts; `invented` are quotations that stand nowhere."""
     findings = [one for comparison in compared for one in comparison.findings]
     worst = next(
@@ -137,7 +137,7 @@ def judged(compared: Sequence[Comparison], language: str, invented: Sequence[str
         verdict = "unsupported"
     elif score < SUPPORTED or worst == "partly":
         verdict = "partly"
-    return Supported(verdict, round(score, 4), _reasons(findings, compared, verdict, language, invented))
+    return Support(verdict, round(score, 4), _reasons(findings, compared, verdict, language, invented))
 
 
 def features(compared: Sequence[Comparison]) -> dict[str, float]:

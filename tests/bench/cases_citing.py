@@ -17,10 +17,9 @@ from agents.report.citation_marks import RegisteredSource, check_draft, merge_pa
 from agents.report.escaping import is_safe, link
 from agents.report.html_export import render_markdown
 from agents.report.mending import mend
+from agents.verify.checks import carried, find_quote
 from agents.verify.confidence import count
 from agents.verify.independence import Witness, origins
-from agents.verify.quoting import find_quote
-from agents.verify.support_check import support
 from agents.web.html_text import read_html
 from agents.web.url_key import identity, registrable_domain
 from tests.bench.cases_replying import rows
@@ -122,7 +121,7 @@ def links(folder: Path) -> list[bool]:
 def claims(folder: Path) -> list[bool]:
     source = (folder / "source.txt").read_text("utf-8")
     return [
-        (support(row["claim"], [source]).verdict == "supported") == (row["verdict"] == "supported")
+        (carried(row["claim"], [source]).verdict == "supported") == (row["verdict"] == "supported")
         for row in rows(folder / "claims.jsonl")
     ]
 

@@ -11,7 +11,7 @@ from agents.contracts.frozen import Frozen, Text
 from agents.core.answers import NoAnswer, read_answer, visible_text
 from agents.nlp.sentence_split import spans
 from agents.research.loop.topics import compare
-from agents.verify.quoting import find_quote
+from agents.verify.checks import find_quote
 
 LONGEST_SENTENCE = 2_000
 """Characters; a script without spaces must not become one endless passage."""

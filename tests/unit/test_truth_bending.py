@@ -3,7 +3,7 @@
 import pytest
 
 from agents.research.writing.verify_report import quotes_alone
-from agents.verify.support_check import support
+from agents.verify.checks import carried
 
 BENT = [
     # another unit, rate, bound or role of the same number
@@ -112,17 +112,17 @@ RIGHT = [
 
 @pytest.mark.parametrize(("sentence", "quote", "language"), BENT)
 def test_a_source_is_not_bent_by_keeping_its_words(sentence, quote, language):
-    assert support(sentence, [quote], language=language).verdict != "supported"
+    assert carried(sentence, [quote], language=language).verdict != "supported"
 
 
 @pytest.mark.parametrize(("sentence", "quote", "language"), RIGHT)
 def test_what_says_the_same_is_neither_refused_nor_contradicted(sentence, quote, language):
-    assert support(sentence, [quote], language=language).verdict in {"supported", "partly"}
+    assert carried(sentence, [quote], language=language).verdict in {"supported", "partly"}
 
 
 def test_words_that_stand_in_the_source_as_part_of_a_longer_sentence_are_no_proof_of_themselves():
-    assert support("the mayor took money", ["It is not true that the mayor took money."]).verdict != "supported"
-    assert support("The mayor took money.", ["On Monday it rained. The mayor took money."]).verdict == "supported"
+    assert carried("the mayor took money", ["It is not true that the mayor took money."]).verdict != "supported"
+    assert carried("The mayor took money.", ["On Monday it rained. The mayor took money."]).verdict == "supported"
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_quotation_speaks_for_itself_only_with_nothing_said_about_it(sentence,
     ],
 )
 def test_no_opinion_may_raise_what_code_has_settled(sentence, quote):
-    assert support(sentence, [quote]).binding
+    assert carried(sentence, [quote]).binding
 
 
 @pytest.mark.parametrize(
@@ -166,4 +166,4 @@ def test_no_opinion_may_raise_what_code_has_settled(sentence, quote):
     ],
 )
 def test_translation_and_paraphrase_are_left_to_a_model_and_what_is_carried_needs_none(sentence, quote, language):
-    assert not support(sentence, [quote], language=language).binding
+    assert not carried(sentence, [quote], language=language).binding

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.verify.quoting import find_quote
+from agents.verify.checks import find_quote
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
 PAIRS = [json.loads(line) for line in (CASES / "C23" / "pairs.jsonl").read_text("utf-8").splitlines()]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.verify.stance_check import stance
+from agents.verify.checks import stance
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.verify.support_check import support
+from agents.verify.checks import carried
 
 DATA = Path(__file__).parents[1] / "data"
 SOURCE = (DATA / "cases" / "C22" / "source.txt").read_text("utf-8")
@@ -20,7 +20,7 @@ def changes():
     """Rows of machine-changed and untouched sentences with their verdicts, and the milliseconds for one."""
     rows = [json.loads(line) for line in (DATA / "support_changes.jsonl").read_text("utf-8").splitlines()]
     start = time.process_time()
-    judged = [(row, support(row["sentence"], [row["quote"]]).verdict) for row in rows]
+    judged = [(row, carried(row["sentence"], [row["quote"]]).verdict) for row in rows]
     return judged, 1000 * (time.process_time() - start) / len(rows)
 
 
@@ -28,7 +28,7 @@ def changes():
 def test_a_real_source_carries_only_what_it_says(claim):
     expected = "unsupported" if claim["verdict"] == "not_in_source" else claim["verdict"]
 
-    assert support(claim["claim"], [SOURCE]).verdict == expected
+    assert carried(claim["claim"], [SOURCE]).verdict == expected
 
 
 @pytest.mark.parametrize("half", ["a", "b"])
@@ -81,7 +81,7 @@ def test_a_sentence_is_checked_within_two_milliseconds():
     ],
 )  # fmt: skip
 def test_the_reason_is_a_sentence_a_reader_understands(sentence, quote, verdict, said):
-    judged = support(sentence, [quote])
+    judged = carried(sentence, [quote])
 
     assert (judged.verdict, judged.reasons[0]) == (verdict, said)
 
@@ -97,37 +97,37 @@ def test_the_reason_is_a_sentence_a_reader_understands(sentence, quote, verdict,
     ],
 )  # fmt: skip
 def test_other_languages_are_held_to_the_same(language, true, false, quote):
-    assert support(true, [quote], language=language).verdict == "supported"
-    assert support(false, [quote], language=language).verdict == "contradicted"
+    assert carried(true, [quote], language=language).verdict == "supported"
+    assert carried(false, [quote], language=language).verdict == "contradicted"
 
 
 def test_a_verbatim_quotation_with_a_connective_is_supported_and_an_invented_one_is_not():
     quote = "The ferry line was closed on twelve days in the winter of 2022/23, the board said."
 
-    assert support("In short, “closed on twelve days in the winter of 2022/23” [3].", [quote]).verdict == "supported"
-    assert support("In short, “closed on twelve days in that very cold winter” [3].", [quote]).verdict == "unsupported"
+    assert carried("In short, “closed on twelve days in the winter of 2022/23” [3].", [quote]).verdict == "supported"
+    assert carried("In short, “closed on twelve days in that very cold winter” [3].", [quote]).verdict == "unsupported"
 
 
 def test_several_quotes_carry_a_sentence_together():
     quotes = ["The plant has three turbines.", "The plant delivered 2.9 gigawatt hours in 2022."]
 
     assert (
-        support("The plant has three turbines and delivered 2.9 gigawatt hours in 2022.", quotes).verdict == "supported"
+        carried("The plant has three turbines and delivered 2.9 gigawatt hours in 2022.", quotes).verdict == "supported"
     )
 
 
 def test_a_title_says_whom_a_pronoun_means():
     quote = "It has three turbines of 0.4 megawatts each."
 
-    assert support("Sarn Kraft has three turbines.", [quote]).verdict == "partly"
-    assert support("Sarn Kraft has three turbines.", [quote], context=["Sarn Kraft: our plant"]).verdict == "supported"
+    assert carried("Sarn Kraft has three turbines.", [quote]).verdict == "partly"
+    assert carried("Sarn Kraft has three turbines.", [quote], context=["Sarn Kraft: our plant"]).verdict == "supported"
 
 
 @pytest.mark.parametrize("quotes", [[], [""], ["  "]])
 def test_without_a_quote_nothing_is_supported(quotes):
-    assert support("The line was closed.", quotes).verdict == "unsupported"
+    assert carried("The line was closed.", quotes).verdict == "unsupported"
 
 
 def test_a_sentence_is_carried_by_itself():
     for claim in CLAIMS:
-        assert support(claim["claim"], [claim["claim"]]).verdict == "supported"
+        assert carried(claim["claim"], [claim["claim"]]).verdict == "supported"

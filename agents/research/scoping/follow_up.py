@@ -13,7 +13,7 @@ from agents.research.run_context import Desk
 from agents.research.scoping.turn import checked
 from agents.research.writing.verify_report import quotes_alone
 from agents.roles.synthesizer import SECTION_WRITER
-from agents.verify.support_check import support
+from agents.verify.checks import carried
 
 MAX_FACTS = 16
 ENOUGH = 0.5
@@ -116,4 +116,4 @@ def _numbered(
 
 
 def _carried(sentence: str, quotes: list[str], language: str) -> bool:
-    return support(sentence, quotes, language=language.split("-")[0]).verdict in {"supported", "partly"}
+    return carried(sentence, quotes, language=language.split("-")[0]).verdict in {"supported", "partly"}

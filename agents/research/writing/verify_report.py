@@ -19,11 +19,7 @@ from agents.nlp.tokens import content_words
 from agents.report.escaping import plain_text
 from agents.research.run_context import Desk
 from agents.roles.verifier import VERIFIER
-from agents.verify.framing import doubts
-from agents.verify.names import names
-from agents.verify.polarity import denies
-from agents.verify.quoting import speaks_for_itself
-from agents.verify.support_check import support
+from agents.verify.checks import carried, denies, doubts, names_in, speaks_for_itself
 
 _FIGURES = re.compile(r"\d+")
 _QUOTED = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»")
@@ -77,7 +73,7 @@ def check_all(
                 )
             )
             continue
-        found = support(
+        found = carried(
             words,
             [*(fact.quote for fact in held), *named(behind)],
             language=language.split("-")[0],
@@ -112,7 +108,7 @@ def quotes_alone(sentence: str, quotes: Sequence[str], attributions: Sequence[st
     if not spoken or not all(any(speaks_for_itself(part, quote) for quote in quotes) for part in spoken):
         return False
     rest = _QUOTED.sub(" ", sentence)
-    named_there = {word for name in names(rest) if name.sure for word in name.words}
+    named_there = names_in(rest, "en")
     known = {word for text in (*quotes, *attributions) for word in re.findall(r"[^\W_]+", text.casefold())}
     if denies(rest) or doubts(rest) or named_there - known:
         return False  # what is said about the quotation is a statement of its own
@@ -203,7 +199,7 @@ def repaired(check: SentenceCheck, facts: Mapping[str, Fact], language: str) -> 
     short = language.split("-")[0]
     for fact in (facts[one] for one in check.facts if one in facts):
         statement = " ".join(fact.statement.split())
-        if support(statement, [fact.quote], language=short).verdict == "supported":
+        if carried(statement, [fact.quote], language=short).verdict == "supported":
             reason = f"put right from its source: {check.reason}"
             return check.model_copy(
                 update={"verdict": "supported", "reason": reason, "replaced_by": statement, "facts": (fact.id,)}
