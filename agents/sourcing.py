@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from agents.core.settings import ROOT, Settings, search_values
+from agents.core.paths import RESOURCES
+from agents.core.settings import Settings, search_values
 from agents.search.choose_retrievers import BASE_VARIABLES, KEY_VARIABLES, choose
 from agents.search.library import Library
 from agents.search.pages import WebPages
@@ -10,7 +11,7 @@ from agents.search.searcher import LIBRARY_NAME, SAMPLE_NAME, Searcher
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
 
-SAMPLE_LIBRARY = ROOT / "examples" / "library"
+SAMPLE_LIBRARY = RESOURCES / "examples" / "library"
 """Invented documents that ship with the program, searched when no folder of one's own is set."""
 
 

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from agents.core.settings import ROOT
+from agents.core.paths import RESOURCES
 
 WORDS: dict[str, Any] = {
     "chat": {
@@ -36,7 +36,7 @@ WORDS: dict[str, Any] = {
 """Words of the page that are ours, over Chainlit's English ones."""
 
 
-def app_root(data_dir: Path, port: int, root: Path = ROOT) -> Path:
+def app_root(data_dir: Path, port: int, root: Path = RESOURCES) -> Path:
     """Lay out the folder, one per port.
 
     Chainlit writes translations and session files there and deletes them at its end: the checkout stays clean, and two

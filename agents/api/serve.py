@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from agents.api.approot import app_root
 from agents.api.exposure import check_exposure, kept_secret
 from agents.core.errors import ConfigError
-from agents.core.settings import ROOT, Settings
+from agents.core.paths import RESOURCES
+from agents.core.settings import Settings
 
 if TYPE_CHECKING:
     from agents.api.app_state import Site
@@ -97,7 +98,7 @@ def serve(settings: Settings) -> None:
     config.run.host, config.run.port = settings.host, settings.port
     site = opened(settings)
     asyncio.run(site.team.jobs.check())
-    config.run.module_name = str(ROOT / "app.py")
+    config.run.module_name = str(RESOURCES / "app.py")
     load_module(config.run.module_name)
     if callable(warm_up := getattr(site.team, "warm_up", None)):
         # The model library takes seconds to import: while the user reads the first page, not in the first answer.

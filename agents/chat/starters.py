@@ -7,11 +7,11 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from agents.contracts.frozen import Frozen, Text
-from agents.core.settings import ROOT
+from agents.core.paths import RESOURCES
 
 log = logging.getLogger(__name__)
 
-STARTERS = ROOT / "examples" / "starters.json"
+STARTERS = RESOURCES / "examples" / "starters.json"
 
 
 class Starter(Frozen):

@@ -15,12 +15,12 @@ from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.plan import Leaf, Node
 from agents.contracts.report import Grade, ReportDocument
 from agents.core.budget import synthesis_reserve_s
-from agents.core.settings import ROOT
+from agents.core.paths import RESOURCES
 from agents.jobs.service import Job
 from agents.research.scoping.authorization import PHRASE
 from agents.research.scoping.turn import Scope
 
-ELEMENTS = ROOT / "public" / "elements"
+ELEMENTS = RESOURCES / "public" / "elements"
 REPORT_ELEMENT = True
 """Show the report as an element; its Markdown stays the message's text, which the page hides while the element stands."""
 

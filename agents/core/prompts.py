@@ -18,11 +18,12 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from agents.contracts.frozen import Frozen, digest
 from agents.core.errors import PromptError
+from agents.core.paths import RESOURCES
 
 FENCE_DIGITS = 8
 """Hex digits of a text's own digest in its fence's name: a text can't hold its own digest, so can't close its fence."""
 
-PROMPTS_FOLDER = Path(__file__).resolve().parent.parent.parent / "prompts"
+PROMPTS_FOLDER = RESOURCES / "prompts"
 LOCK_NAME = "lock.toml"
 
 

@@ -15,10 +15,9 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from agents.contracts.frozen import Role
 from agents.contracts.pace import Pace
+from agents.core import paths
 from agents.core.errors import ConfigError
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-"""The checkout: this is an application that is run from where it lies."""
+from agents.core.paths import DATA_DIR
 
 CHECKED_PREFIXES = ("DOSSIER_", "RESEARCH_", "JUDGE_RESEARCH_")
 """A variable that begins so and is not a setting is reported at start, not ignored."""
@@ -76,7 +75,7 @@ class Settings(BaseSettings):
     """Key for Firecrawl: search, scrape and crawl."""
     allow_private_hosts: str = Field(default="", validation_alias="DOSSIER_ALLOW_PRIVATE_HOSTS")
     """Hosts inside the network that pages may be read from: a comma list of `host:port`, or `pattern=host:port` to dial there."""
-    data_dir: Path = Field(default=ROOT / ".data", validation_alias="DOSSIER_DATA_DIR")
+    data_dir: Path = Field(default=DATA_DIR, validation_alias="DOSSIER_DATA_DIR")
     """Folder for indexes, texts, reports, history and the session secret."""
     database_url: SecretStr = Field(default=SecretStr(""), validation_alias="DOSSIER_DATABASE_URL")
     """Database of the jobs: `postgresql://…` for several machines. Default: SQLite files in the data folder."""
@@ -271,7 +270,7 @@ def load(dotenv: Path | None = None) -> Settings:
     Raises:
         ConfigError: a value is wrong or a name is misspelt; the message names the variable, never the value.
     """
-    path = dotenv or ROOT / ".env"
+    path = dotenv or paths.dotenv()
     if path.is_file():
         for name, value in dotenv_values(path).items():
             if value is not None and name not in os.environ:
@@ -296,7 +295,7 @@ _FROM_FILE: set[str] = set()
 
 def reread_keys(dotenv: Path | None = None) -> None:
     """Take keys from `.env` that were put there, or changed there, since the settings were read."""
-    path = dotenv or ROOT / ".env"
+    path = dotenv or paths.dotenv()
     for name, value in dotenv_values(path).items() if path.is_file() else ():
         if value and name.endswith(("_KEY", "_TOKEN")) and (name in _FROM_FILE or name not in os.environ):
             os.environ[name] = value

@@ -13,8 +13,9 @@ import sys
 import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import IO, Any
+
+from agents.core.paths import IMPORT_PATH
 
 AT_ONCE = max(2, min(4, os.cpu_count() or 2))
 """Processes, at most; they are started when they are needed."""
@@ -22,8 +23,7 @@ AT_ONCE = max(2, min(4, os.cpu_count() or 2))
 READ_BY_ONE = 300
 """Documents after which a process is replaced, since what leaked in it has no other end."""
 
-_ROOT = Path(__file__).resolve().parent.parent.parent
-_CALL = f"import sys; sys.path.insert(0, {str(_ROOT)!r}); from agents.web.worker import main; main()"
+_CALL = f"import sys; sys.path.insert(0, {str(IMPORT_PATH)!r}); from agents.web.worker import main; main()"
 _SIZE = struct.Struct(">Q")
 _MAX_ANSWER = 64 * 2**20
 
