@@ -46,7 +46,8 @@ def called(command: Path, home: Path, *arguments: str) -> subprocess.CompletedPr
     environment = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("DOSSIER_", "RESEARCH_", "CHAINLIT_", "XDG_", "PYTHON")) and not name.endswith("_API_KEY")
+        if not name.startswith(("DOSSIER_", "RESEARCH_", "CHAINLIT_", "XDG_", "PYTHON"))
+        and not name.endswith("_API_KEY")
     }
     environment |= {"HOME": str(home), "DOSSIER_MODEL": "offline", "RETRIEVER": "library"}
     return subprocess.run(
