@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.core.settings import ROOT
+from agents.core.paths import RESOURCES as ROOT
 from tests.bench import cases_citing, cases_reading, cases_replying
 
 TESTS = ROOT / "tests"

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from agents.core.settings import ROOT, load
+from agents.core.paths import RESOURCES as ROOT
+from agents.core.settings import load
 from agents.evaluation.variant import variant
 from agents.research.scoping.turn import Scope
 from agents.team import open_team

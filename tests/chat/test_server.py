@@ -14,7 +14,8 @@ from agents.api.exposure import check_exposure, kept_secret
 from agents.api.reports import disposition
 from agents.api.serve import check_port, serve
 from agents.core.errors import ConfigError
-from agents.core.settings import ROOT, Settings
+from agents.core.paths import RESOURCES as ROOT
+from agents.core.settings import Settings
 
 
 def test_a_taken_port_is_one_sentence():

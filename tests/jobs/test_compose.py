@@ -8,7 +8,8 @@ import yaml
 from typer.main import get_command
 
 from agents.cli.main import app
-from agents.core.settings import ROOT, Settings, variables
+from agents.core.paths import RESOURCES as ROOT
+from agents.core.settings import Settings, variables
 
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")

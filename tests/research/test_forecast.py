@@ -7,7 +7,8 @@ import pytest
 from agents.contracts.brief import Brief
 from agents.contracts.contract import ForecastLine
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan, PlannedClaim
-from agents.core.settings import ROOT, Settings
+from agents.core.paths import RESOURCES as ROOT
+from agents.core.settings import Settings
 from agents.research.planning.contract import Limits, make_contract
 from agents.research.scoping.turn import Scope
 from agents.team import open_team

@@ -3,7 +3,8 @@
 import pytest
 
 from agents.core.errors import ConfigError
-from agents.core.settings import ROOT, Settings, example, load, misspelt, usable_key
+from agents.core.paths import RESOURCES as ROOT
+from agents.core.settings import Settings, example, load, misspelt, usable_key
 
 
 def test_the_environment_wins_over_dotenv(tmp_path, monkeypatch):
