@@ -30,7 +30,7 @@ from agents.jobs.provider_pauses import Pauses
 from agents.jobs.service import Job, Jobs, Workbench
 from agents.jobs.tracing import Tracing
 from agents.keeping import kept_jobs
-from agents.llm.choose_models import bind, parts_of
+from agents.llm.choose_models import bind, parts_of, with_server
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.pacing import Pacing
 from agents.offline import OfflineModel
@@ -358,6 +358,7 @@ def open_team(settings: Settings, *, keep: bool = False) -> Team:
     Raises:
         ConfigError: a setting can't be used; the message says which and why.
     """
+    settings = with_server(settings)
     prompts = load_prompts()
     for role in ROLES:
         if missing := prompts[role.prompt_name].inputs - set(role.takes.model_fields):

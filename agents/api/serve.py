@@ -71,10 +71,13 @@ def sign_sessions(data_dir: Path) -> None:
 def banner(site: "Site") -> str:
     """Say where the server is, what it is set up with, and what leaves this computer."""
     from agents.api.about import about
+    from agents.llm.local_servers import find_servers
 
     settings = site.settings
     name = {"127.0.0.1": "localhost", "::1": "[::1]"}.get(settings.host, settings.host)
-    lines = "\n".join(f"  {line}" for line in about(site.team).lines)
+    said = about(site.team)
+    found = find_servers(besides=settings.port) if said.offline else ()
+    lines = "\n".join(f"  {line}" for line in (*said.lines, *(one.line for one in found)))
     return f"Dossier is at http://{name}:{settings.port} (Ctrl+C stops it)\n{lines}"
 
 

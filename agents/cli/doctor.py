@@ -15,6 +15,7 @@ from agents.core.errors import ModelError
 from agents.core.model import Message, Model, Request
 from agents.core.settings import KEY_NAMES, OFFLINE, Settings, key_state, load, usable_key, variables
 from agents.llm.choose_models import Choice, Order, bind, orders, parts_of
+from agents.llm.local_servers import find_servers
 from agents.llm.pacing import Limits, Pacing
 from agents.search.chain import Chain
 from agents.team import ROLES, Team, open_team
@@ -53,6 +54,9 @@ async def report(*, really: bool = False) -> tuple[list[str], bool]:
         lines = [*_engine(team, bound, missing), *_limits(bound, team.pacing)]
         if really:
             lines += [*await _try_models(team, bound, missing), *await _try_search(team, missing)]
+        servers = await asyncio.to_thread(find_servers, besides=settings.port)
+        lines += ["Model servers on this machine", *(f"  {one.line}" for one in servers or ())]
+        lines += [] if servers else ["  none answers at the ports of Ollama, LM Studio, llama.cpp and vLLM"]
         lines += ["Keys", *(f"  {name:20} {key_state(name)} (stands for {model})" for name, model in KEY_NAMES)]
         lines += await _documents(team, missing)
     finally:

@@ -52,7 +52,8 @@ class Settings(BaseSettings):
     )
 
     model: str = Field(default="", validation_alias="DOSSIER_MODEL")
-    """Model for roles that DOSSIER_MODELS does not name: `provider/model` or `offline`. Default: by the keys set."""
+    """Model for roles that DOSSIER_MODELS does not name: `provider/model`, the address of a model server of your own
+    (http://127.0.0.1:11434/v1), or `offline`. Default: by the keys set."""
     models: dict[Role, str] = Field(default_factory=dict, validation_alias="DOSSIER_MODELS")
     """Models per role, as JSON: {"judge": "anthropic/…"}."""
     fallbacks: Annotated[tuple[str, ...], NoDecode] = Field(default=(), validation_alias="DOSSIER_FALLBACKS")

@@ -8,16 +8,19 @@ set, and only where both are asked under their usual addresses.
 import ipaddress
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from agents.contracts.frozen import Frozen
+from agents.core.errors import ConfigError
 from agents.core.model import Model
 from agents.core.prompts import PromptBook
 from agents.core.settings import KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, has_key, own_address
 from agents.llm.fallbacks import Ward, WithFallbacks
 from agents.llm.litellm_errors import key_variable
 from agents.llm.litellm_model import ATTEMPTS, LiteLLMModel
-from agents.llm.model_names import full_name
+from agents.llm.local_servers import models_at
+from agents.llm.model_names import cleaned, full_name
 from agents.llm.pacing import LOCAL, Pacing
 from agents.offline import OfflineModel
 
@@ -91,10 +94,39 @@ def choice_of(written: str, openai_base: str = "", variable: str = "DOSSIER_MODE
     Raises:
         ConfigError: it can't be meant so.
     """
+    if (address := cleaned(written)).startswith(("http://", "https://")):
+        return Choice(f"openai/{served_at(address, variable)}", "openai", address.rstrip("/"), "OPENAI_API_KEY")
     name = full_name(written, variable=variable, openai_base=openai_base)
     provider = name.partition("/")[0]
     base = own_address(provider)
     return Choice(name, provider, (openai_base or base) if provider == "openai" else base, key_variable(name))
+
+
+@lru_cache
+def served_at(address: str, variable: str) -> str:
+    """Name the model that a server of one's own serves: the first it lists.
+
+    Raises:
+        ConfigError: it does not answer, or serves none.
+    """
+    models = models_at(address.rstrip("/"))
+    if not models:
+        raise ConfigError(
+            f"{variable}: no model server answers at {address}. Is it running, and does the address end in /v1?"
+        )
+    return models[0]
+
+
+def with_server(settings: Settings) -> Settings:
+    """Read a server's address in DOSSIER_MODEL as what it stands for: its first model, asked there.
+
+    Raises:
+        ConfigError: no model server answers at the address.
+    """
+    if not cleaned(settings.model).startswith(("http://", "https://")):
+        return settings
+    choice = choice_of(settings.model)
+    return settings.model_copy(update={"model": choice.name, "api_base": choice.base})
 
 
 def order_for(written: str, settings: Settings, variable: str = "DOSSIER_MODEL") -> Order:
@@ -195,7 +227,7 @@ def bind(
         if choice.name not in made:
             made[choice.name] = LiteLLMModel(
                 choice.name,
-                api_base=settings.api_base if choice.name.startswith("openai/") and settings.api_base else None,
+                api_base=choice.base or None if choice.provider == "openai" else None,
                 schema_note=schema_note,
                 retries=retries,
                 needs_key=choice.provider in _KEYED and not choice.own_server,
