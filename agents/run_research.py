@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pydantic import Field, ValidationError
 
 from agents.contracts.frozen import Frozen, QueryType, Tier, digest
-from agents.contracts.plan import PlanLevel, PlanningInput
+from agents.contracts.plan import PlanningInput, PlanTree
 from agents.contracts.response import (
     AgentResponse,
     FlatPlan,
@@ -24,6 +24,7 @@ from agents.core.budget import NOTHING, Usage
 from agents.core.errors import BadRequest, ModelError, NotFeasible
 from agents.core.role import Asked
 from agents.core.settings import Settings
+from agents.core.time_policy import FLAT_PLANNING_SHARE, LEAST_RUN_S
 from agents.jobs.service import Job
 from agents.nlp.tokens import language_of
 from agents.research.planning.contract import TIERS, Limits, make_contract
@@ -34,11 +35,6 @@ from agents.roles.flat_planner import FLAT_PLANNER, MAX_QUERIES
 from agents.roles.planner import PLANNER
 from agents.run_answer import FlatRun, Planned, answer, planned_of
 from agents.team import Team
-
-PLANNING_SHARE = 0.25
-"""Part of the whole time that planning may take; of the shortest tier's while none is known."""
-LEAST_S = 0.5
-"""Seconds that a run has in any case once it is planned: enough to say that there was no time."""
 
 
 class Wish(Frozen):
@@ -145,13 +141,13 @@ async def plan_run(team: Team, task: str, wish: Wish) -> FlatRun:
         total = wish.max_execution_time_s or team.settings.max_execution_time_s
         known = total or TIERS[wish.tier or "simple"].minutes * 60
         language = language_of(text)
-        drafted = await _draft(team, desk, text, wish, language, _Until(team, started + PLANNING_SHARE * known))
+        drafted = await _draft(team, desk, text, wish, language, _Until(team, started + FLAT_PLANNING_SHARE * known))
     finally:
         desk.close()
     tier: Tier = wish.tier or drafted.tier or "standard"
     origin: TierOrigin = "request" if wish.tier else "detected" if drafted.tier else "default"
     limits = limits_of(tier, wish, team.settings)
-    left = max(LEAST_S, limits.max_execution_time_s - (team.clock() - started))
+    left = max(LEAST_RUN_S, limits.max_execution_time_s - (team.clock() - started))
     seeds = seeds_in(text)
     brief = flat_brief(
         text, tier, min(1440.0, left / 60), language=drafted.language or language, query_type=drafted.query_type,
@@ -225,23 +221,21 @@ async def _quoting_draft(team: Team, desk: Desk, task: str, language: str, until
         raise NotFeasible(tuple(query.reason for query in broad), splits)
     given = PlanningInput(
         query=task,
-        objective=task,
-        executors_left=1,
-        leaves_left=MAX_QUERIES,
+        max_depth=1,
+        max_leaves=MAX_QUERIES,
         survey=await desk.survey(task),
         language=scope.language,
         today=desk.today,
-        want_claims=True,
     )
-    level: Asked[PlanLevel] = await desk.ask(PLANNER, given, until)
+    tree: Asked[PlanTree] = await desk.ask(PLANNER, given, until)
     leaves = tuple(
         FlatLeaf(
-            planned=PlanQuery(query=(*branch.searches, *branch.questions, branch.objective)[0], intent=branch.title),
-            questions=branch.questions or (branch.objective,),
+            planned=PlanQuery(query=(*leaf.searches, *leaf.questions, leaf.title)[0], intent=leaf.title),
+            questions=leaf.questions or (leaf.title,),
         )
-        for branch in level.output.branches
+        for leaf in tree.output.leaves
     )
-    return _Drafted(leaves, scope.tier, scope.query_type, level.output.claims, NOTHING, scope.language)
+    return _Drafted(leaves, scope.tier, scope.query_type, tree.output.claims, NOTHING, scope.language)
 
 
 def begin(team: Team, run: FlatRun, owner: str) -> Job:

@@ -40,9 +40,9 @@ from agents.research.challenge.gates import Thresholds
 from agents.research.loop.loop_settings import LoopSettings
 from agents.research.loop.node import node_handler
 from agents.research.loop.topics import Topics
-from agents.research.pipeline import Means, draft_contract, draft_handler, research_handler
+from agents.research.pipeline import Means, draft_contract, research_handler
 from agents.research.planning.contract import Limits
-from agents.research.planning.drafting import plan_level_handler
+from agents.research.planning.drafting import draft_handler
 from agents.research.planning.flat_plan import bounded
 from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.scout_sweep import scout_handler
@@ -210,8 +210,7 @@ class Team:
     def _handlers(self, desk: Desk) -> Handlers:
         return {
             "research": research_handler(desk, self.means),
-            "draft": draft_handler(desk, self.means),
-            "plan": plan_level_handler(desk),
+            "draft": draft_handler(desk, self.means.limits),
             "node": node_handler(desk),
             "leaf": leaf_handler(desk),
             "scout": scout_handler(desk),

@@ -5,7 +5,7 @@ from agents.contracts.change import Wish
 from agents.contracts.fact import Extraction, ExtractionInput, PointedFact
 from agents.contracts.finding import Frame, FrameInput, LeadInput, Section, SectionInput
 from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
-from agents.contracts.plan import Branch, PlanLevel, PlanningInput
+from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree
 from agents.contracts.shortlist import Judged, ScoutInput, ScoutJudgement
 from agents.contracts.verification import Attack, Challenge, ChallengeInput, JudgeInput, StanceInput, VerifyInput
 from agents.core.model import Request
@@ -36,21 +36,28 @@ QUERY = Query(
 BRIEF = Brief(question=QUERY.text, queries=(QUERY,), today="2026-11-27")
 
 
-def leaf(title, *questions):
-    return Branch(
-        kind="leaf", title=title, objective=questions[0], questions=questions, searches=questions, discovery=False
+def leaf(title, *questions, heading="", priority="normal", discovery=False):
+    return PlannedLeaf(
+        heading=heading, title=title, questions=questions, searches=(), priority=priority, discovery=discovery
     )
 
 
-def node(title):
-    return Branch(kind="node", title=title, objective=f"Settle {title}", questions=(), searches=(), discovery=False)
+def under(heading, *leaves):
+    """Put leaves one level down."""
+    return tuple(
+        one.model_copy(update={"heading": " > ".join(filter(None, (heading, one.heading)))}) for one in _flat(leaves)
+    )
 
 
-def level(*branches, claims=(), min_sources=1, themes=()):
-    return PlanLevel(branches=branches, claims=claims, themes=themes, min_sources=min_sources)
+def tree(*leaves, claims=()):
+    return PlanTree(leaves=_flat(leaves), claims=claims)
 
 
-FLAT = level(
+def _flat(leaves):
+    return tuple(one for some in leaves for one in (some if isinstance(some, tuple) else (some,)))
+
+
+FLAT = tree(
     leaf("Closures", "On how many days was the Orvane ferry line closed in winter?"),
     leaf("Costs", "What did the Orvane winter service cost?"),
     leaf("Passengers", "How many passengers did the Orvane ferry carry?"),
@@ -74,7 +81,7 @@ class Worker:
                     tier="standard", language="en", ready=True,
                 )  # fmt: skip
             case PlanningInput():
-                return self.plans.get(given.objective, self.plans.get(given.query, FLAT))
+                return self.plans.get(given.query, FLAT)
             case ExtractionInput():
                 facts = tuple(
                     PointedFact(

@@ -42,6 +42,8 @@ class Leaf(Frozen):
     sources: tuple[Text, ...] = ()
     """Addresses to read without searching."""
     discovery: bool = False
+    priority: Priority = "normal"
+    """How much of what the run may search and read it gets, beside the others."""
     spec: TaskSpec | None = None
     budget: LeafBudget = LeafBudget()
 
@@ -129,23 +131,16 @@ class Plan(Frozen):
         return self
 
 
-# ---- what the planner is asked, one level of the tree at a time
+# ---- what the planner is asked: the whole tree in one call
 
 
 class PlanningInput(Frozen):
-    """What a planner is given for one level of one query's tree."""
+    """What the planner is given for the tree of one query."""
 
     query: Text
-    objective: Text
-    """What this level must settle: the query itself at the root, a branch's objective below it."""
-    trail: tuple[str, ...] = ()
-    """Titles of the executors above, root first."""
-    siblings: tuple[str, ...] = ()
-    """What the branches beside this one cover, so that it keeps out of them."""
-    executors_left: int = Field(ge=1, le=3)
-    """Executors in a row that may still stand, this one included; 1 means leaves only."""
-    leaves_left: int = Field(ge=1)
-    """Leaves that this level and all below it may have together."""
+    max_depth: int = Field(default=MAX_EXECUTOR_DEPTH, ge=1, le=MAX_EXECUTOR_DEPTH)
+    """Executors in a row, the root included: with 1, every leaf stands directly under the root."""
+    max_leaves: int = Field(default=12, ge=1)
     scope_limits: tuple[str, ...] = ()
     sub_topics: tuple[str, ...] = ()
     suggested: tuple[str, ...] = ()
@@ -156,29 +151,26 @@ class PlanningInput(Frozen):
     language: Text = "en"
     today: str = ""
     seed_urls: tuple[str, ...] = ()
-    want_claims: bool = False
+    want_claims: bool = True
 
 
-class Branch(Frozen):
-    """One child as a planner gives it: an executor to be planned further, or a leaf."""
+class PlannedLeaf(Frozen):
+    """One leaf as the planner gives it; what it leaves open (objective, budgets, criteria) is filled in by code."""
 
-    kind: Literal["node", "leaf"]
+    heading: str
+    """Titles of the executors it stands under, joined by ` > `; empty directly under the root."""
     title: Text
-    objective: Text
     questions: tuple[str, ...]
-    """A leaf's questions; empty for an executor."""
     searches: tuple[str, ...]
-    """A leaf's search texts, best first; empty for an executor."""
+    """Search texts beside the questions, best first."""
+    priority: Priority
     discovery: bool
+    """True when its whole purpose is a curated list of sources."""
 
 
-class PlanLevel(Frozen):
-    """One level of the tree, with the claims of the query when they were asked for."""
+class PlanTree(Frozen):
+    """The whole tree of one query: its leaves in reading order, and what the report will have to confirm."""
 
-    branches: tuple[Branch, ...] = Field(min_length=1, max_length=8)
+    leaves: tuple[PlannedLeaf, ...] = Field(min_length=1)
     claims: tuple[str, ...]
-    """4 to 10 testable statements where the scope allows; empty below the root."""
-    themes: tuple[str, ...]
-    """Themes that this level must cover to be done."""
-    min_sources: int = Field(ge=1, le=10)
-    """Independent sources wanted for each answer."""
+    """Testable statements, each with subject, measure and scope."""

@@ -1,8 +1,8 @@
-"""Planning without a language model: one level of the tree that scoping drafted and counted."""
+"""Planning without a language model: the tree that scoping drafted and counted."""
 
 from collections.abc import Sequence
 
-from agents.contracts.plan import Branch, PlanLevel, PlanningInput
+from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree
 from agents.offline.draft_tree import Sprig, draft
 from agents.offline.question_parts import Question, questions, tidy
 from agents.offline.terms import distinct
@@ -11,24 +11,15 @@ MOST_BRANCHES = 8
 """Branches of one level, at most (the contract's bound)."""
 MOST_QUESTIONS = 4
 MOST_SEARCHES = 3
-MOST_CLAIMS = 10
-_SAME = 0.8
-"""Share of common terms from which two claims are one."""
-_THEMES = 6
 
 
-def plan(given: PlanningInput) -> PlanLevel:
-    """Plan one level of one query's tree."""
-    question = _question(given.objective, given.language)
-    tree = draft(question, given.survey, given.language, given.leaves_left)
-    sprigs = _new_to_siblings(_suggested(given) or tree.sprigs, given.siblings)
-    branches = _fitted(sprigs, given)
-    return PlanLevel(
-        branches=branches,
-        claims=(),  # what can be tested is only known once the documents were read: claims are found while reading
-        themes=tuple(dict.fromkeys(branch.title for branch in branches))[:_THEMES],
-        min_sources=1 if tree.lookup else 2,
-    )
+def plan(given: PlanningInput) -> PlanTree:
+    """Plan the tree of one query."""
+    tree = draft(_question(given.query, given.language), given.survey, given.language, given.max_leaves)
+    sprigs = _fitted(_suggested(given) or tree.sprigs, given)
+    leaves = [leaf for sprig in sprigs for leaf in _planned(sprig, ())]
+    # What can be tested is only known once the documents were read: claims are found while reading.
+    return PlanTree(leaves=tuple(leaves), claims=())
 
 
 def _question(objective: str, language: str) -> Question:
@@ -54,25 +45,15 @@ def _suggested(given: PlanningInput) -> tuple[Sprig, ...]:
     )
 
 
-def _new_to_siblings(sprigs: Sequence[Sprig], siblings: Sequence[str]) -> tuple[Sprig, ...]:
-    """Leave out what a branch beside this one covers, unless nothing would remain."""
-    taken = {title.casefold() for title in siblings}
-    return tuple(sprig for sprig in sprigs if sprig.title.casefold() not in taken) or tuple(sprigs)
-
-
-def _fitted(sprigs: Sequence[Sprig], given: PlanningInput) -> tuple[Branch, ...]:
-    """Bring branches within the bounds: executors only where they may stand, never more leaves than are left."""
-    room = min(MOST_BRANCHES, given.leaves_left)
-    if given.executors_left == 1:
-        sprigs = [leaf for sprig in sprigs for leaf in (sprig.children or (sprig,))]
-    elif sum(sprig.leaves for sprig in sprigs) > given.leaves_left:
-        sprigs = [_as_leaf(sprig) for sprig in sprigs]
-    if len(sprigs) > room:
-        sprigs = [*sprigs[: room - 1], _merged(sprigs[room - 1 :])]
-    branches: dict[str, Branch] = {}
-    for sprig in sprigs:
-        branches.setdefault(sprig.title.casefold(), _branch(sprig))
-    return tuple(branches.values())
+def _fitted(sprigs: Sequence[Sprig], given: PlanningInput) -> list[Sprig]:
+    """Bring branches within the bounds: executors only where they may stand, never more leaves than there may be."""
+    fitted = list(sprigs)
+    if given.max_depth == 1:
+        fitted = [leaf for sprig in sprigs for leaf in (sprig.children or (sprig,))]
+    elif sum(sprig.leaves for sprig in sprigs) > given.max_leaves:
+        fitted = [_as_leaf(sprig) for sprig in sprigs]
+    room = min(MOST_BRANCHES, given.max_leaves)
+    return fitted if len(fitted) <= room else [*fitted[: room - 1], _merged(fitted[room - 1 :])]
 
 
 def _as_leaf(sprig: Sprig) -> Sprig:
@@ -91,20 +72,16 @@ def _merged(sprigs: Sequence[Sprig]) -> Sprig:
     )
 
 
-def _branch(sprig: Sprig) -> Branch:
+def _planned(sprig: Sprig, above: tuple[str, ...]) -> list[PlannedLeaf]:
     if sprig.children:
-        return Branch(
-            kind="node", title=sprig.title, objective=sprig.objective, questions=(), searches=(), discovery=False
+        return [leaf for child in sprig.children for leaf in _planned(child, (*above, sprig.title))]
+    return [
+        PlannedLeaf(
+            heading=" > ".join(above),
+            title=sprig.title,
+            questions=tuple(dict.fromkeys(sprig.questions))[:MOST_QUESTIONS] or (sprig.objective,),
+            searches=tuple(dict.fromkeys(sprig.searches))[:MOST_SEARCHES] or (sprig.objective,),
+            priority="normal",
+            discovery=sprig.discovery,
         )
-    return Branch(
-        kind="leaf",
-        title=sprig.title,
-        objective=sprig.objective,
-        questions=tuple(dict.fromkeys(sprig.questions))[:MOST_QUESTIONS] or (sprig.objective,),
-        searches=tuple(dict.fromkeys(sprig.searches))[:MOST_SEARCHES] or (sprig.objective,),
-        discovery=sprig.discovery,
-    )
-
-
-def _leaves(sprigs: Sequence[Sprig]) -> list[Sprig]:
-    return [leaf for sprig in sprigs for leaf in (_leaves(sprig.children) if sprig.children else [sprig])]
+    ]

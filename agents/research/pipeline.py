@@ -1,13 +1,13 @@
 """The root of a job: plan if need be, run every query side by side, frame what came of it."""
 
-from agents.contracts.brief import Brief, Query
+from agents.contracts.brief import Brief
 from agents.contracts.contract import Contract
 from agents.contracts.finding import Finding, Frame, FrameInput, Problem
-from agents.contracts.frozen import Frozen, Text
-from agents.contracts.plan import Plan, PlanningInput
+from agents.contracts.frozen import Frozen
+from agents.contracts.plan import Plan
 from agents.contracts.result import Commission, Outcome
 from agents.core.budget import Limits as Spending
-from agents.core.errors import BadRequest, NotFeasible, StepFailed
+from agents.core.errors import BadRequest, StepFailed
 from agents.core.events import JobChanged, NodeChanged
 from agents.core.port import Ctx, Handler
 from agents.core.role import Asked
@@ -15,8 +15,8 @@ from agents.research.challenge.gates import Thresholds
 from agents.research.loop.branch_retry import Again, ended, without
 from agents.research.loop.loop_settings import LoopSettings
 from agents.research.loop.search_breaker import Breaker
-from agents.research.planning.contract import Limits, bounds_of, make_contract
-from agents.research.planning.drafting import Drafted, LevelGiven, as_plan, infeasible
+from agents.research.planning.contract import Limits, make_contract
+from agents.research.planning.drafting import DraftGiven
 from agents.research.reading.given_facts import NodeGiven, Setting
 from agents.research.reading.leaf import READ_FOR_NOTHING
 from agents.research.reading.shortlist import UNANSWERING
@@ -43,73 +43,18 @@ class Means(Frozen):
     retrievers: tuple[str, ...] = ()
 
 
-class QueryDrafted(Frozen):
-    """One query's plan, or why there is none."""
-
-    plan: Plan | None = None
-    reasons: tuple[str, ...] = ()
-    splits: tuple[str, ...] = ()
-
-
-class DraftGiven(Frozen):
-    """One query whose plan is wanted."""
-
-    query: Query
-    brief: Brief
-    suggested: tuple[str, ...] = ()
-    title: Text = "Plan"
-
-
-def draft_handler(desk: Desk, means: Means) -> Handler:
-    """Draft the plan of one query and check by code that it is feasible."""
-
-    async def run(ctx: Ctx, given: DraftGiven) -> QueryDrafted:
-        query, brief = given.query, given.brief
-        planning = PlanningInput(
-            query=query.text,
-            objective=query.text,
-            executors_left=means.limits.depth,
-            leaves_left=means.limits.leaves,
-            scope_limits=query.scope_limits,
-            sub_topics=query.sub_topics,
-            suggested=given.suggested,
-            language=brief.language,
-            today=brief.today,
-            seed_urls=brief.seed_urls,
-            want_claims=True,
-        )
-        bounds = bounds_of(brief)
-        level = LevelGiven(
-            title=query.text[:120],
-            planning=planning,
-            sources_per_leaf=min(6, bounds.sources),
-            max_iterations=bounds.rounds,
-        )
-        drafted = await ctx.child("plan", "plan", level, gives=Drafted)
-        limits = means.limits
-        if reasons := infeasible(drafted.node, max_depth=limits.depth, max_leaves=limits.leaves):
-            return QueryDrafted(reasons=reasons, splits=tuple(child.title for child in drafted.node.children))
-        return QueryDrafted(plan=as_plan(query.text, drafted))
-
-    return Handler(run=run, takes=DraftGiven, gives=QueryDrafted)
-
-
 async def draft_contract(ctx: Ctx, brief: Brief, means: Means, *, challenge: bool = True) -> Contract:
     """Draft every query's plan side by side and freeze the contract.
 
     Raises:
-        NotFeasible: a query's plan is deeper or wider than allowed.
         StepFailed: a planner gave nothing usable.
     """
     items = [(f"draft-{number}", DraftGiven(query=query, brief=brief)) for number, query in enumerate(brief.queries)]
-    drafted = await ctx.children("draft", items, gives=QueryDrafted)
     plans: list[Plan] = []
-    for query, one in zip(brief.queries, drafted, strict=True):
+    for one in await ctx.children("draft", items, gives=Plan):
         if isinstance(one, StepFailed):
             raise one
-        if one.plan is None:
-            raise NotFeasible(one.reasons, one.splits, query.text)
-        plans.append(one.plan)
+        plans.append(one)
     return make_contract(
         brief,
         tuple(plans),

@@ -100,9 +100,9 @@ def overhead() -> None:
     from agents.research.loop.loop_settings import LoopSettings
     from agents.research.pipeline import Means
     from tests.research.conftest import Bench
-    from tests.scripts import BRIEF, QUERY, ROLES, Worker, leaf, level
+    from tests.scripts import BRIEF, QUERY, ROLES, Worker, leaf, tree
 
-    plan = {QUERY.text: level(leaf("Closures", "On how many days was the Orvane ferry closed?"), themes=("volcanoes",))}
+    plan = {QUERY.text: tree(leaf("Closures", "On how many days was the Orvane ferry closed?", "How many volcanoes erupted?"))}
 
     def took(rounds: int) -> float:
         count = iter(range(1_000))

@@ -27,7 +27,7 @@ RECORD = re.compile(r"record (F-\d+)")
 
 def branch(title, question, *, discovery=False):
     return {
-        "kind": "leaf", "title": title, "objective": question, "questions": [question], "searches": [question],
+        "heading": "", "title": title, "questions": [question], "searches": [question], "priority": "normal",
         "discovery": discovery,
     }  # fmt: skip
 
@@ -40,7 +40,7 @@ PLAN = [
 ]
 ANSWERS = {
     "sufficient_after": 2,
-    "overrides": [{"field": "^min_sources$", "values": [4]}, {"field": "^branches$", "values": [PLAN]}],
+    "overrides": [{"field": "^leaves$", "values": [PLAN]}],
 }
 
 

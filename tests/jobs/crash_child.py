@@ -18,7 +18,7 @@ from agents.jobs.blob_store import Shelf
 from agents.jobs.maintenance import DurableJobs
 from agents.jobs.store_config import Where
 from agents.team import ROLES, Team
-from tests.scripts import BRIEF, leaf, level, node, working_model, world
+from tests.scripts import BRIEF, leaf, tree, under, working_model, world
 
 DELAY_S = float(os.environ.get("CRASH_DELAY_S", "0.05"))
 ABOUT = {
@@ -30,7 +30,7 @@ ABOUT = {
 
 
 def leaves(first):
-    return level(
+    return tree(
         *(
             leaf(f"{what} {number}", f"{question} of line {number}, according to report {number * 7 % 100}?")
             for number in range(first, first + 2)
@@ -41,10 +41,13 @@ def leaves(first):
 
 WIDE = bool(os.environ.get("CRASH_WIDE"))
 PLANS = {
-    BRIEF.queries[0].text: level(node("early years"), node("middle years"), node("late years")) if WIDE else leaves(20),
-    "Settle early years": leaves(16),
-    "Settle middle years": leaves(18),
-    "Settle late years": leaves(22),
+    BRIEF.queries[0].text: tree(
+        under("early years", *leaves(16).leaves),
+        under("middle years", *leaves(18).leaves),
+        under("late years", *leaves(22).leaves),
+    )
+    if WIDE
+    else leaves(20),
 }
 """Six leaves under the root; for the benchmark eighteen under three executors, and their claims challenged: 100 calls."""
 

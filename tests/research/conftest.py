@@ -9,8 +9,8 @@ from agents.core.prompts import load
 from agents.jobs.memory_port import JobRun
 from agents.research.challenge.challenge import challenge_handler, claim_handler
 from agents.research.loop.node import node_handler
-from agents.research.pipeline import Means, draft_handler, research_handler
-from agents.research.planning.drafting import plan_level_handler
+from agents.research.pipeline import Means, research_handler
+from agents.research.planning.drafting import draft_handler
 from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.scout_sweep import scout_handler
 from agents.research.reading.source import source_handler
@@ -52,8 +52,7 @@ class Bench:
         )  # fmt: skip
         return {
             "research": research_handler(desk, self.means),
-            "draft": draft_handler(desk, self.means),
-            "plan": plan_level_handler(desk),
+            "draft": draft_handler(desk, self.means.limits),
             "node": node_handler(desk),
             "leaf": leaf_handler(desk),
             "scout": scout_handler(desk),

@@ -15,11 +15,11 @@ from agents.research.loop.novelty import within_unit
 from agents.search.scripted_search import ScriptedSearcher
 from tests.conftest import ROOT
 from tests.flat import scripted
-from tests.scripts import BRIEF, QUERY, ROLES, Worker, leaf, level, working_model
+from tests.scripts import BRIEF, QUERY, ROLES, Worker, leaf, tree, working_model
 from tests.virtual import SlowModel, clock, virtually
 
 NEVER_MET = {
-    QUERY.text: level(leaf("Closures", "On how many days was the Orvane ferry line closed?"), themes=("volcanoes",))
+    QUERY.text: tree(leaf("Closures", "On how many days was the Orvane ferry line closed?", "How many volcanoes erupted?"))
 }
 
 

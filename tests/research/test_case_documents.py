@@ -9,7 +9,7 @@ from agents.search.pages import page_source
 from agents.search.scripted_search import ScriptedSearcher
 from agents.web.reader import read_document
 from tests.conftest import DATA
-from tests.scripts import Worker, leaf, level, working_model
+from tests.scripts import Worker, leaf, tree, working_model
 
 CASES = DATA / "cases"
 QUESTION = "On how many days was the ferry line closed in the winter of 2022/23?"
@@ -49,7 +49,7 @@ def telling(request):
 
 
 async def worked(bench, searcher, question=QUESTION, **roles):
-    plan = level(leaf("Closures", question))
+    plan = tree(leaf("Closures", question))
     work = bench(working_model(planner=lambda _: plan, **roles), searcher)
     brief = Brief(
         question=question, queries=(Query(text=question, feasible=True, reason="small", depth_estimate=1),), today="2026-11-28",

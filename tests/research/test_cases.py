@@ -21,7 +21,7 @@ from agents.search.scripted_search import ScriptedSearcher
 from agents.search.tavily import Tavily
 from tests.conftest import DATA
 from tests.flat import FlatWorker, Gate, scripted
-from tests.scripts import BRIEF, QUERY, ROLES, WORLD, Worker, leaf, level, world
+from tests.scripts import BRIEF, QUERY, ROLES, WORLD, Worker, leaf, tree, world
 from tests.virtual import SlowModel, clock, virtually
 
 CASES = DATA / "cases"
@@ -145,7 +145,7 @@ def rewording(queries):
     def answer(request):
         if isinstance(request.given, ReflectionInput):
             return ReflectionResponse(sufficient=False, confidence=0.3, gaps=(GAP,), new_queries=(next(wordings),))
-        return Worker({QUERY.text: level(leaf("Closures", "How often was the line closed?"), min_sources=5)})(request)
+        return Worker({QUERY.text: tree(leaf("Closures", "How often was the line closed?", "How many volcanoes erupted?"))})(request)
 
     return answer
 
@@ -373,10 +373,9 @@ async def test_a_question_that_was_given_up_is_not_asked_again_in_other_words(be
             return await super().search(query, deadline_s)
 
     plan = {
-        QUERY.text: level(
+        QUERY.text: tree(
             leaf("Closures", "On how many days was the Orvane ferry line closed?"),
-            leaf("Costs", question),
-            themes=("x",),
+            leaf("Costs", question, "How many volcanoes erupted?"),
         )
     }
 

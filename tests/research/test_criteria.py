@@ -27,13 +27,13 @@ from agents.search.request_retry import Patience
 from agents.search.scripted_search import ScriptedSearcher
 from agents.search.tavily import Tavily
 from tests.flat import FLAT, scripted
-from tests.scripts import BRIEF, QUERY, ROLES, WORLD, Worker, leaf, level, working_model, world
+from tests.scripts import BRIEF, QUERY, ROLES, WORLD, Worker, leaf, tree, working_model, world
 from tests.virtual import SlowModel, clock, virtually
 
 OPEN_PLAN = {
-    QUERY.text: level(leaf("Closures", "On how many days was the Orvane ferry line closed?"), themes=("volcanoes",))
+    QUERY.text: tree(leaf("Closures", "On how many days was the Orvane ferry line closed?", "How many volcanoes erupted?"))
 }
-"""A plan whose criteria are never met: nothing in the world is about its theme."""
+"""A plan whose criteria are never met: nothing in the world answers its second question."""
 
 
 def insatiable():
@@ -334,7 +334,7 @@ def test_s2_fr_03_the_prompt_lists_what_was_dispatched_and_forbids_to_repeat_it(
 async def test_s2_fr_04_a_simple_question_is_settled_with_two_searches_at_most(bench):
     """S2 FR-04: stop at once when it suffices; the planner is told how many searches are enough."""
     many = {f"https://s{n}.example/": (f"Winter {n}", f"The Orvane ferry was closed on {n} days.") for n in range(5)}
-    work = bench(working_model({QUERY.text: level(leaf("Closures", "On how many days was the Orvane ferry closed?"))}))
+    work = bench(working_model({QUERY.text: tree(leaf("Closures", "On how many days was the Orvane ferry closed?"))}))
     work.searcher = ScriptedSearcher(many)
     outcome = await work.run()
     assert len(outcome.findings[0].children[0].searches) <= 2

@@ -5,7 +5,7 @@ from agents.contracts.report import Actual
 from agents.core.events import PageCount
 from agents.report.document import build
 from tests.scripts import leaf as planned_leaf
-from tests.scripts import level, working_model, world
+from tests.scripts import tree, working_model, world
 
 WALLED = "https://b.example/costs"
 
@@ -33,7 +33,7 @@ async def test_a_page_that_gave_nothing_counts_once_however_many_branches_asked_
 
 async def test_a_sweep_counts_too_and_what_was_not_fetched_does_not(bench):
     branch = planned_leaf("Closures", "On how many days was the Orvane ferry line closed in winter?")
-    sweep = level(branch.model_copy(update={"discovery": True}))
+    sweep = tree(branch.model_copy(update={"discovery": True}))
     work = bench(working_model({}, planner=lambda _: sweep), world(fail=[WALLED]))
 
     _, pages = await counted(work)

@@ -12,7 +12,7 @@ from agents.core.settings import Settings
 from agents.research.planning.contract import Limits, make_contract
 from agents.research.scoping.turn import Scope
 from agents.team import open_team
-from tests.scripts import BRIEF, FLAT, QUERY, leaf, level, node
+from tests.scripts import BRIEF, FLAT, QUERY, leaf, tree, under
 
 STARTERS = [one["message"] for one in json.loads((ROOT / "examples" / "starters.json").read_text())["starters"]]
 FEASIBLE = (STARTERS[0], STARTERS[2])
@@ -91,11 +91,14 @@ async def test_what_the_examples_take_offline_lies_inside_their_forecast(tmp_pat
 
 
 DEEP = {
-    QUERY.text: level(node("early"), node("late"), claims=("The line was closed on 12 days in 2022/23.",)),
-    "Settle early": level(leaf("Closures", "On how many days was the ferry line closed?")),
-    "Settle late": level(
-        leaf("Costs", "What did the Orvane winter service cost?"),
-        leaf("Passengers", "How many passengers did the Orvane ferry carry?"),
+    QUERY.text: tree(
+        leaf("Closures", "On how many days was the ferry line closed?"),
+        under(
+            "late",
+            leaf("Costs", "What did the Orvane winter service cost?"),
+            leaf("Passengers", "How many passengers did the Orvane ferry carry?"),
+        ),
+        claims=("The line was closed on 12 days in 2022/23.",),
     ),
 }
 

@@ -12,7 +12,7 @@ from agents.research.reading.shortlist import RECENCY, recency_of
 from agents.search.provider import day
 from agents.search.scripted_search import ScriptedSearcher
 from tests.conftest import DATA
-from tests.scripts import Worker, leaf, level, working_model
+from tests.scripts import Worker, leaf, tree, working_model
 
 CASE = DATA / "cases" / "C41"
 CLOCK = json.loads((CASE / "clock.json").read_text("utf-8"))
@@ -35,7 +35,7 @@ def dated_planner(request):
     """Plan as a model does that takes the year of its training for now."""
     given = request.given
     if isinstance(given, PlanningInput):
-        return level(leaf(f"State of {BELIEVED}", f"{given.query.rstrip('?')} in {BELIEVED}?", f"latest {BELIEVED}"))
+        return tree(leaf(f"State of {BELIEVED}", f"{given.query.rstrip('?')} in {BELIEVED}?", f"latest {BELIEVED}"))
     return Worker()(request)
 
 

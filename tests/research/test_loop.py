@@ -12,11 +12,11 @@ from agents.offline import OfflineModel
 from agents.research.loop.loop_settings import LoopSettings
 from agents.research.pipeline import Means
 from agents.search.scripted_search import ScriptedSearcher
-from tests.scripts import QUERY, WORLD, Worker, change, leaf, level, working_model, world
+from tests.scripts import QUERY, WORLD, Worker, change, leaf, tree, working_model, world
 
 CLOSURES = leaf("Closures", "On how many days was the Orvane ferry line closed?")
-ONE = {QUERY.text: level(CLOSURES, themes=("volcanic eruptions",))}
-"""A plan whose criteria are never met: nothing in the world is about its theme."""
+ONE = {QUERY.text: tree(leaf("Closures", *CLOSURES.questions, "How many volcanoes erupted?"))}
+"""A plan whose criteria are never met: nothing in the world answers its second question."""
 
 
 def reflecting(*answers, forever=None):
@@ -106,7 +106,7 @@ async def test_s1_sufficient_is_the_first_reason_to_stop(bench):
 
 
 async def test_met_criteria_end_the_phase_without_asking_the_reflector(bench):
-    model = working_model({QUERY.text: level(CLOSURES)}, reflector=reflecting(wants("More?")))
+    model = working_model({QUERY.text: tree(CLOSURES)}, reflector=reflecting(wants("More?")))
     work = bench(model)
     outcome = await work.run()
     assert len(rounds_of(outcome)) == 1
@@ -169,7 +169,7 @@ async def test_little_found_is_searched_again_in_other_words(bench):
 
 async def test_three_failed_searches_open_the_breaker_and_the_report_says_so(bench):
     questions = [f"What is known about line {chr(65 + n)}?" for n in range(6)]
-    wide = {QUERY.text: level(*(leaf(f"Line {n}", q) for n, q in enumerate(questions)))}
+    wide = {QUERY.text: tree(*(leaf(f"Line {n}", q) for n, q in enumerate(questions)))}
 
     class Down(ScriptedSearcher):
         async def search(self, query, deadline_s=None):

@@ -1,7 +1,7 @@
 """What was given up stays given up: across branches, rounds, and when a job is taken up again from its record."""
 
 from agents.search.scripted_search import ScriptedSearcher
-from tests.scripts import BRIEF, QUERY, WORLD, leaf, level, working_model
+from tests.scripts import BRIEF, QUERY, WORLD, leaf, tree, working_model
 
 BROKEN = "https://broken.example/page"
 QUESTIONS = tuple(f"How was the Orvane ferry closed in winter on line {chr(65 + n)}?" for n in range(5))
@@ -20,7 +20,7 @@ def broken_world():
 
 
 def one_after_the_other(bench):
-    plan = {QUERY.text: level(*(leaf(f"Line {n}", question) for n, question in enumerate(QUESTIONS)))}
+    plan = {QUERY.text: tree(*(leaf(f"Line {n}", question) for n, question in enumerate(QUESTIONS)))}
     return bench(working_model(plan), searcher=broken_world(), per_job=1)
 
 
@@ -37,7 +37,7 @@ async def test_s0_fr4_an_address_that_fails_three_times_is_not_tried_again(bench
 async def test_a_site_whose_pages_fail_alike_is_left_alone_by_the_next_sibling(bench):
     """The fourth branch does not repeat what three siblings just failed at."""
     pages = {f"https://down.example/{n}": (f"Orvane {n}", "The Orvane ferry line in winter.") for n in range(5)}
-    plan = {QUERY.text: level(*(leaf(f"Line {n}", question) for n, question in enumerate(QUESTIONS)))}
+    plan = {QUERY.text: tree(*(leaf(f"Line {n}", question) for n, question in enumerate(QUESTIONS)))}
     work = bench(working_model(plan), searcher=ScriptedSearcher(pages, fail=set(pages)), per_job=1)
     outcome = await work.run()
     assert len(work.searcher.read_urls) == 3
@@ -62,7 +62,7 @@ async def test_s0_fr4_an_address_that_was_given_up_is_not_tried_again_after_a_re
 
 async def test_an_attempt_that_several_branches_wait_for_counts_once(bench):
     """Five branches at once: whoever waits for a fetch that fails has not tried it himself."""
-    plan = {QUERY.text: level(*(leaf(f"Line {n}", question) for n, question in enumerate(QUESTIONS)))}
+    plan = {QUERY.text: tree(*(leaf(f"Line {n}", question) for n, question in enumerate(QUESTIONS)))}
     work = bench(working_model(plan), searcher=broken_world(), per_job=8)
     await work.run()
     assert work.desk.retries.attempts(BROKEN) == work.searcher.read_urls.count(BROKEN)

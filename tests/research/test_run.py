@@ -7,22 +7,30 @@ import pytest
 from agents.contracts.brief import Brief, Query
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput, cited_facts
-from agents.contracts.plan import TaskSpec
+from agents.contracts.plan import Leaf, TaskSpec
 from agents.core.errors import NotFeasible
 from agents.core.events import NodeChanged, SearchDone, SourceRead
 from agents.research.pipeline import Means
 from agents.research.planning.contract import Limits
 from agents.research.planning.drafting import seeds_for
 from agents.search.scripted_search import ScriptedSearcher
-from tests.scripts import BRIEF, FLAT, QUERY, WORLD, Worker, leaf, level, node, working_model, world
+from tests.scripts import BRIEF, FLAT, QUERY, WORLD, Worker, leaf, tree, under, working_model, world
 
 DEEP = {
-    QUERY.text: level(node("North"), node("South"), leaf("Costs", "What did the Orvane winter service cost?")),
-    "Settle North": level(node("Winters"), leaf("Passengers", "How many passengers did the Orvane ferry carry?")),
-    "Settle South": level(
-        leaf("S1", "What did the ferry cost?"), leaf("S2", "When was the line closed?"), leaf("S3", "Who was carried?")
-    ),
-    "Settle Winters": level(leaf("W1", "On how many days was the line closed?"), leaf("W2", "How thick was the ice?")),
+    QUERY.text: tree(
+        under(
+            "North",
+            under("Winters", leaf("W1", "On how many days was the line closed?"), leaf("W2", "How thick was the ice?")),
+            leaf("Passengers", "How many passengers did the Orvane ferry carry?"),
+        ),
+        under(
+            "South",
+            leaf("S1", "What did the ferry cost?"),
+            leaf("S2", "When was the line closed?"),
+            leaf("S3", "Who was carried?"),
+        ),
+        leaf("Costs", "What did the Orvane winter service cost?"),
+    )
 }
 
 
@@ -90,42 +98,34 @@ async def test_the_tree_recurses_to_three_executors_and_no_further(bench):
     assert paths["job/0/0/0"] == "node"
 
 
-async def test_a_planner_that_wants_a_fourth_executor_is_told_and_mends_its_plan(bench):
-    stubborn = level(node("Deeper"), leaf("L", "Why?"))
-    plans = {**DEEP, "Settle Winters": stubborn}
-    model = working_model(plans)
-    good = Worker({**DEEP})
-    tries = []
+async def test_a_fourth_executor_in_a_row_is_trimmed_without_asking_again(bench):
+    deep = {QUERY.text: tree(under("A", under("B", under("C", *FLAT.leaves))))}
+    work = bench(working_model(deep))
 
-    def planner(request):
-        if request.given.objective == "Settle Winters":
-            tries.append(request)
-            return stubborn if len(tries) == 1 else good(request)
-        return Worker(plans)(request)
-
-    model = working_model(planner=planner)
-    outcome = await bench(model).run()
-
-    assert "No further executor may stand here" in tries[1].messages[-1].content
-    assert outcome.contract.plans[0].root.depth() == 3
-
-
-async def test_a_branch_that_cannot_be_planned_further_is_read_as_one_leaf_and_said_so(bench):
-    plans = {**DEEP, "Settle Winters": level(node("Deeper"), leaf("L", "Why?"))}
-
-    outcome = await bench(working_model(plans)).run()
+    outcome = await work.run()
 
     assert outcome.contract.plans[0].root.depth() <= 3
-    assert any("Winters" in assumption for assumption in outcome.contract.plans[0].assumptions)
+    assert len([request for request in work.model.asked if request.role == "planner"]) == 1
+
+
+async def test_a_plan_with_thirty_leaves_is_cut_to_the_bound_and_says_so(bench):
+    wide = tree(*(leaf(f"L{n}", f"What was carried on line {n}?") for n in range(30)))
+    work = bench(working_model({QUERY.text: wide}), means=Means(limits=Limits(leaves=4)))
+
+    outcome = await work.run()
+
+    plan = outcome.contract.plans[0]
+    assert [part.title for part in plan.root.leaves()] == ["L0", "L1", "L2", "L3"]
+    assert any("30 branches" in assumption for assumption in plan.assumptions)
     assert "#COMPLETION_DRIVE" in outcome.tags
 
 
-async def test_a_plan_that_is_too_wide_is_no_feasible_query(bench):
-    wide = level(*(leaf(f"L{n}", f"Question {n}?") for n in range(6)))
-    work = bench(working_model({QUERY.text: wide}), means=Means(limits=Limits(leaves=4)))
+async def test_leaves_that_say_the_same_are_one(bench):
+    twice = tree(*FLAT.leaves, *(one.model_copy(update={"title": one.title.upper()}) for one in FLAT.leaves))
 
-    with pytest.raises(Exception, match="gave no usable output|leaves"):
-        await work.run()
+    outcome = await bench(working_model({QUERY.text: twice})).run()
+
+    assert [part.title for part in outcome.contract.plans[0].root.leaves()] == ["Closures", "Costs", "Passengers"]
 
 
 async def test_siblings_run_side_by_side_under_the_jobs_limit(bench):
@@ -150,7 +150,7 @@ async def test_siblings_run_side_by_side_under_the_jobs_limit(bench):
 
 
 async def test_no_page_and_no_search_is_paid_for_twice_in_one_run(bench):
-    same = level(
+    same = tree(
         leaf("A", "What did the Orvane winter service cost?"), leaf("B", "What did the Orvane winter service cost?")
     )
     searcher = world()
@@ -209,7 +209,7 @@ async def test_two_queries_run_side_by_side_and_get_one_synthesizer_over_all(ben
         Query(text="How many passengers were carried in 2021?", feasible=True, reason="small", depth_estimate=1),
     )
     brief = Brief(question="Both", queries=queries, today="2026-11-27")
-    other = level(leaf("Carried", "How many passengers did the Orvane ferry carry in 2021?"))
+    other = tree(leaf("Carried", "How many passengers did the Orvane ferry carry in 2021?"))
     work = bench(working_model({queries[1].text: other}))
 
     outcome = await work.run(brief)
@@ -305,7 +305,7 @@ async def test_events_tell_the_whole_story_in_order_without_gaps(bench):
 
 
 async def test_a_query_without_branches_to_speak_of_still_has_one_leaf(bench):
-    outcome = await bench(working_model({QUERY.text: level(FLAT.branches[0])})).run()
+    outcome = await bench(working_model({QUERY.text: tree(FLAT.leaves[0])})).run()
     assert [part.title for part in outcome.findings[0].children] == ["Closures"]
 
 
@@ -333,7 +333,8 @@ async def test_an_address_that_the_user_named_is_read_first_and_only_by_the_leaf
 
 
 def test_addresses_go_to_the_branch_whose_words_they_hold():
-    branches = (leaf("Fish", "Which fish live there?"), node("Winter closures"), leaf("Costs", "What did it cost?"))
+    named = (("Fish", "Which fish live there?"), ("Winter closures", "How often?"), ("Costs", "What did it cost?"))
+    branches = tuple(Leaf(title=title, objective=asked, questions=(asked,), searches=(asked,)) for title, asked in named)
 
     found = seeds_for(
         ("https://x.example/2023/winter_closures.pdf", "https://y.example/", "https://z.example/ferry-costs"), branches

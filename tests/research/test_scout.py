@@ -12,7 +12,7 @@ from agents.offline.scout_tags import scout
 from agents.research.reading.scout_sweep import NOT_REACHED
 from agents.research.reading.shortlist import Scanned, Weighed, domain_of, fed, recency_of, shortlist
 from agents.search.scripted_search import ScriptedSearcher
-from tests.scripts import BRIEF, QUERY, WORLD, Worker, leaf, level, working_model
+from tests.scripts import BRIEF, QUERY, WORLD, Worker, leaf, tree, working_model
 
 QUESTIONS = ("How long was the line closed?", "What did it cost?", "Who decided?")
 TODAY = "2026-11-27"
@@ -20,7 +20,7 @@ DISCOVERY = leaf("Sources", "Which records of the Orvane ferry winter closures e
     update={"discovery": True}
 )
 COSTS = leaf("Costs", "What did the Orvane winter service cost?")
-PLAN = {QUERY.text: level(DISCOVERY, COSTS)}
+PLAN = {QUERY.text: tree(DISCOVERY, COSTS)}
 MIRROR = {
     "https://mirror.example/closures": (WORLD["https://a.example/closures"][0], WORLD["https://a.example/closures"][1])
 }
@@ -85,7 +85,7 @@ async def test_a_discovery_leaf_gives_a_curated_list_with_facts_and_a_section(be
 
 
 async def test_what_a_sweep_chose_is_read_by_the_leaf_beside_it_and_fetched_once(bench):
-    plan = {QUERY.text: level(COSTS.model_copy(update={"searches": ("nothing to be found",)}), DISCOVERY)}
+    plan = {QUERY.text: tree(COSTS.model_copy(update={"searches": ("nothing to be found",)}), DISCOVERY)}
     swept = Swept(bench, plan=plan)
     await swept.run()
 
@@ -138,7 +138,7 @@ async def test_a_sweep_reads_no_more_than_its_budget_and_names_what_it_left(benc
         f"https://s{n}.example/x": (f"Orvane {n}", f"{word} of Orvane ferry closures exist for winter {n}.")
         for n, word in enumerate(("Records", "Winter closures", "Which records", "No words") * 5)
     }
-    swept = Swept(bench, documents, plan={QUERY.text: level(DISCOVERY)})
+    swept = Swept(bench, documents, plan={QUERY.text: tree(DISCOVERY)})
     outcome = await swept.run()
 
     budget = outcome.contract.plans[0].root.leaves()[0].budget

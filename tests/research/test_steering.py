@@ -10,10 +10,10 @@ from agents.core.errors import BadRequest, SearchError
 from agents.core.events import NodeChanged, Noted, SourceRead
 from agents.llm.scripted_model import ScriptedModel
 from agents.search.scripted_search import ScriptedSearcher
-from tests.scripts import QUERY, ROLES, WORLD, Worker, change, leaf, level, working_model, world
+from tests.scripts import QUERY, ROLES, WORLD, Worker, change, leaf, tree, working_model, world
 
 TWO = {
-    QUERY.text: level(
+    QUERY.text: tree(
         leaf("Closures", "On how many days was the Orvane ferry line closed?"),
         leaf("Costs", "What did the Orvane winter service cost?"),
         claims=("The Orvane line was closed on fewer than 20 days in 2022/23.",),

@@ -16,7 +16,7 @@ from agents.report.document import build
 from agents.research.challenge.gates import Ledger, Thresholds, gates
 from agents.research.pipeline import Means
 from agents.search.scripted_search import ScriptedSearcher
-from tests.scripts import BRIEF, QUERY, WORLD, Worker, leaf, level, working_model
+from tests.scripts import BRIEF, QUERY, WORLD, Worker, leaf, tree, working_model
 
 CLOSED = "The Orvane ferry line was closed on 12 days in the winter of 2022/23."
 
@@ -125,7 +125,7 @@ async def test_claims_are_challenged_and_none_found_is_a_valid_outcome(bench):
 
 async def test_a_claim_that_the_documents_contradict_is_not_called_supported(bench):
     wrong = "The Orvane ferry line was closed on 30 days in the winter of 2022/23."
-    plans = {QUERY.text: level(*(leaf(t, q) for t, q in [("Closures", "On how many days was the Orvane ferry line closed?")]),
+    plans = {QUERY.text: tree(*(leaf(t, q) for t, q in [("Closures", "On how many days was the Orvane ferry line closed?")]),
                                claims=(wrong, CLOSED))}  # fmt: skip
     outcome = await bench(working_model(plans)).run()
     verdicts = {claim.text: claim.verdict for claim in outcome.truth.claims}
@@ -138,7 +138,7 @@ async def test_a_claim_that_the_documents_contradict_is_not_called_supported(ben
 
 async def test_a_section_that_is_written_anew_knows_the_sections_beside_it(bench):
     wrong = "The Orvane ferry line was closed on 30 days in the winter of 2022/23."
-    plans = {QUERY.text: level(leaf("Closures", "On how many days was the Orvane ferry line closed?"),
+    plans = {QUERY.text: tree(leaf("Closures", "On how many days was the Orvane ferry line closed?"),
                                leaf("Causes", "Why was the Orvane ferry line closed?"), claims=(wrong, CLOSED))}  # fmt: skip
     worker, again = Worker(), []
 
@@ -164,7 +164,7 @@ async def test_copies_of_one_text_count_once(bench):
     text = WORLD["https://a.example/closures"]
     copies = {f"https://{name}.example/closures": text for name in ("a", "b", "c")}
     plans = {
-        QUERY.text: level(leaf("Closures", "On how many days was the Orvane ferry line closed?"), claims=(CLOSED,))
+        QUERY.text: tree(leaf("Closures", "On how many days was the Orvane ferry line closed?"), claims=(CLOSED,))
     }
     outcome = await bench(working_model(plans), searcher=ScriptedSearcher(copies)).run()
     assert any("1 of 2 independent sources" in line for line in outcome.truth.shortfalls)

@@ -2,18 +2,28 @@
 
 import pytest
 
-from agents.contracts.plan import PlanLevel, PlanningInput
+from dataclasses import replace
+
+from agents.contracts.plan import PlanningInput, PlanTree
 from agents.core.budget import Usage
-from agents.core.errors import BadOutput, ModelError
+from agents.core.errors import BadOutput, ModelError, Reject
 from agents.core.model import Reply
 from agents.core.prompts import load
 from agents.core.role import Run, ask
 from agents.llm.scripted_model import ScriptedModel
-from agents.roles.planner import PLANNER
-from tests.scripts import FLAT, leaf, level, node
+from agents.roles.planner import PLANNER as PLAIN
+from tests.scripts import FLAT, leaf, tree
 
-GIVEN = PlanningInput(query="Why?", objective="Why?", executors_left=1, leaves_left=5)
-TWICE = level(leaf("Same", "a?"), leaf("same", "b?"))
+GIVEN = PlanningInput(query="Why?", max_leaves=5)
+TWICE = tree(leaf("Same", "a?"), leaf("same", "b?"))
+
+
+def no_twins(given, plan):
+    if len({one.title.casefold() for one in plan.leaves}) < len(plan.leaves):
+        raise Reject("Merge the leaves that share a title.")
+
+
+PLANNER = replace(PLAIN, checks=(no_twins,))
 
 
 def run_with(*lines):
@@ -40,7 +50,7 @@ async def test_a_rejected_answer_is_repaired_once_and_told_why():
     assert asked.output == FLAT
     assert asked.repaired
     assert asked.usage.calls == 2
-    assert "Merge the branches that share a title" in model.asked[1].messages[-1].content
+    assert "Merge the leaves that share a title" in model.asked[1].messages[-1].content
     model.assert_spent()
 
 
@@ -49,7 +59,7 @@ async def test_a_rejected_answer_is_repaired_once_and_told_why():
     [
         pytest.param("I am not sure what you mean.", id="prose"),
         pytest.param("", id="empty"),
-        pytest.param('{"branches": []}', id="too few"),
+        pytest.param('{"leaves": []}', id="too few"),
         pytest.param("<think>let me see", id="thoughts without end"),
         pytest.param(TWICE, id="rejected by a check"),
     ],
@@ -64,15 +74,9 @@ async def test_an_answer_that_stays_bad_ends_in_a_typed_error_after_one_repair(l
 
 
 async def test_the_reason_quotes_the_validation_problem():
-    model, run = run_with('{"branches": [], "claims": [], "themes": [], "min_sources": 1}', FLAT)
+    model, run = run_with('{"leaves": [], "claims": []}', FLAT)
     await ask(PLANNER, GIVEN, run)
-    assert "branches" in model.asked[1].messages[-1].content
-
-
-async def test_a_fourth_executor_in_a_row_is_refused_by_code():
-    model, run = run_with(level(node("Deeper")), FLAT)
-    await ask(PLANNER, GIVEN, run)
-    assert "No further executor" in model.asked[1].messages[-1].content
+    assert "leaves" in model.asked[1].messages[-1].content
 
 
 async def test_a_cut_answer_gets_more_room_even_when_it_parses():
@@ -87,14 +91,14 @@ async def test_a_cut_answer_gets_more_room_even_when_it_parses():
 
 
 async def test_an_answer_that_stays_cut_keeps_what_was_complete_and_says_so():
-    whole = level(leaf("One", "a?"), leaf("Two", "b?")).model_dump_json()
+    whole = tree(leaf("One", "a?"), leaf("Two", "b?")).model_dump_json()
     head = Reply(text=whole, usage=Usage(calls=1), finish_reason="length", model="m")
     _, run = run_with(head, head)
 
     asked = await ask(PLANNER, GIVEN, run)
 
     assert asked.cut
-    assert isinstance(asked.output, PlanLevel)
+    assert isinstance(asked.output, PlanTree)
 
 
 async def test_a_providers_failure_is_not_repaired():

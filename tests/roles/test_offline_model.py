@@ -6,7 +6,7 @@ import pytest
 
 from agents.contracts.brief import ScopingInput, ScopingTurn
 from agents.contracts.frozen import Frozen
-from agents.contracts.plan import PlanLevel, PlanningInput
+from agents.contracts.plan import PlanTree, PlanningInput
 from agents.core.errors import ModelError
 from agents.core.model import Request
 from agents.offline import OfflineModel
@@ -45,16 +45,14 @@ async def test_an_answer_without_words_for_the_user_streams_nothing() -> None:
     async def keep(piece: str) -> None:
         pieces.append(piece)
 
-    given = PlanningInput(
-        query="When was Rome founded?", objective="When was Rome founded?", executors_left=1, leaves_left=1
-    )
-    await OfflineModel().reply(request(given, PlanLevel), keep)
+    given = PlanningInput(query="When was Rome founded?", max_leaves=1)
+    await OfflineModel().reply(request(given, PlanTree), keep)
 
     assert pieces == []
 
 
 async def test_what_it_has_no_function_for_is_refused_by_name() -> None:
     with pytest.raises(ModelError, match="no function for ScopingTurn"):
-        await OfflineModel().reply(request(ScopingTurn.model_construct(), PlanLevel))
-    with pytest.raises(ModelError, match="gives ScopingTurn, not PlanLevel"):
-        await OfflineModel().reply(request(SCOPING, PlanLevel))
+        await OfflineModel().reply(request(ScopingTurn.model_construct(), PlanTree))
+    with pytest.raises(ModelError, match="gives ScopingTurn, not PlanTree"):
+        await OfflineModel().reply(request(SCOPING, PlanTree))

@@ -1,86 +1,77 @@
-"""The offline planner: one level of the tree that scoping counted."""
+"""The offline planner: the tree that scoping counted."""
 
-from agents.contracts.plan import PlanLevel, PlanningInput
+from agents.contracts.plan import PlanningInput, PlanTree
 from agents.offline.draft_tree import label
 from agents.offline.planner import plan
 from agents.roles.planner import PLANNER
 
 
-def planned(query: str, **given: object) -> PlanLevel:
-    """Plan one level; it passes the checks of the role."""
-    values = {"query": query, "objective": query, "executors_left": 3, "leaves_left": 12, **given}
-    asked = PlanningInput.model_validate(values)
-    level = plan(asked)
-    for check in PLANNER.checks:
-        check(asked, level)
-    return level
+def planned(query: str, **given: object) -> PlanTree:
+    """Plan the tree of a query."""
+    return plan(PlanningInput.model_validate({"query": query, **given}))
 
 
 def test_a_lookup_gets_one_leaf() -> None:
-    level = planned("When was the Treaty of Utrecht signed?")
-
-    assert [branch.kind for branch in level.branches] == ["leaf"]
-    assert level.min_sources == 1
+    assert len(planned("When was the Treaty of Utrecht signed?").leaves) == 1
 
 
 def test_a_question_is_cut_by_its_clauses_and_the_things_it_names() -> None:
-    level = planned(
+    tree = planned(
         "How did average rents in Vienna and Munich develop from 2015 to 2024, and what explains the difference?"
     )
 
-    assert [branch.title for branch in level.branches] == ["Vienna", "Munich", "What explains the difference?"]
-    assert level.branches[0].questions == ("How did average rents in Vienna develop from 2015 to 2024?",)
+    assert [branch.title for branch in tree.leaves] == ["Vienna", "Munich", "What explains the difference?"]
+    assert tree.leaves[0].questions == ("How did average rents in Vienna develop from 2015 to 2024?",)
 
 
 def test_a_comparison_is_cut_by_its_points() -> None:
-    level = planned("Compare brick, timber and steel with regard to cost, fire safety and upkeep.")
+    tree = planned("Compare brick, timber and steel with regard to cost, fire safety and upkeep.")
 
-    assert [branch.title for branch in level.branches] == ["Cost", "Fire safety", "Upkeep"]
-    assert "Cost: timber" in level.branches[0].questions
+    assert [branch.title for branch in tree.leaves] == ["Cost", "Fire safety", "Upkeep"]
+    assert "Cost: timber" in tree.leaves[0].questions
 
 
 def test_many_things_on_several_points_become_executors_with_leaves() -> None:
+    tree = planned("Compare brick, timber, steel, clay and straw with regard to cost and upkeep.")
+
+    assert {leaf.heading for leaf in tree.leaves} == {"Cost", "Upkeep"}
+    assert [leaf.title for leaf in tree.leaves if leaf.heading == "Cost"] == [
+        "Brick, cost", "Timber, cost", "Steel, cost", "Clay, cost", "Straw, cost"
+    ]  # fmt: skip
+
+
+def test_a_single_executor_has_leaves_only_and_never_more_than_there_may_be() -> None:
     query = "Compare brick, timber, steel, clay and straw with regard to cost and upkeep."
 
-    level = planned(query)
-    below = planned(level.branches[0].objective, executors_left=2, trail=("root",))
+    tree = planned(query, max_depth=1, max_leaves=4)
 
-    assert [branch.kind for branch in level.branches] == ["node", "node"]
-    assert [branch.title for branch in below.branches] == ["Brick", "Timber", "Steel", "Clay", "Straw"]
-
-
-def test_the_last_executor_has_leaves_only_and_never_more_than_are_left() -> None:
-    query = "Compare brick, timber, steel, clay and straw with regard to cost and upkeep."
-
-    level = planned(query, executors_left=1, leaves_left=4)
-
-    assert len(level.branches) == 4
-    assert {branch.kind for branch in level.branches} == {"leaf"}
+    assert len(tree.leaves) == 4
+    assert {leaf.heading for leaf in tree.leaves} == {""}
 
 
 def test_a_leaf_searches_with_its_question_first_and_with_keywords_after() -> None:
-    level = planned("Why did the Tacoma Narrows Bridge collapse in 1940?")
+    tree = planned("Why did the Tacoma Narrows Bridge collapse in 1940?")
 
-    first = level.branches[0]
+    first = tree.leaves[0]
     assert first.searches[0] == first.questions[0]
     assert "Tacoma" in first.searches[1]
     assert "?" not in first.searches[1]
 
 
 def test_a_clause_that_leans_on_another_is_searched_with_its_subject() -> None:
-    level = planned("Why did rents in Vienna rise after 2015, and how do the published figures differ?")
+    tree = planned("Why did rents in Vienna rise after 2015, and how do the published figures differ?")
 
-    assert "Vienna" in level.branches[1].searches[0]
-    assert "Vienna" in level.branches[1].searches[1]
+    assert "Vienna" in tree.leaves[1].searches[0]
+    assert "Vienna" in tree.leaves[1].searches[1]
 
 
 def test_titles_are_short() -> None:
-    level = planned(
+    tree = planned(
         "How well did the newly planted trees along the northern ring road survive the first two dry summers, "
         "and which of the published figures includes those that were cut down before they could be counted again?"
     )
 
-    assert all(len(branch.title) <= 60 for branch in level.branches)
+    assert all(len(branch.title) <= 60 for branch in tree.leaves)
 
 
 def test_a_title_is_never_cut_to_a_question_without_its_verb():
@@ -96,17 +87,17 @@ def test_a_title_is_never_cut_to_a_question_without_its_verb():
 
 
 def test_things_that_are_not_named_are_looked_for_by_a_discovery_leaf_and_the_rest_is_read_beside_it():
-    level = planned("Which cities introduced congestion charging, and how did traffic change in their centres?")
+    tree = planned("Which cities introduced congestion charging, and how did traffic change in their centres?")
 
-    assert [(branch.kind, branch.discovery) for branch in level.branches] == [("leaf", True), ("leaf", False)]
+    assert [branch.discovery for branch in tree.leaves] == [True, False]
 
 
 def test_a_list_alone_is_a_discovery_leaf_and_what_is_named_needs_none():
-    (first, *others) = planned("List the studies that measured eelgrass survival in Tolven Bay.").branches
+    (first, *others) = planned("List the studies that measured eelgrass survival in Tolven Bay.").leaves
     assert first.discovery
     assert not any(branch.discovery for branch in others)
     named = planned("Compare Vienna, Munich and Prague with regard to rents and noise.")
-    assert not any(branch.discovery for branch in named.branches)
+    assert not any(branch.discovery for branch in named.leaves)
 
 
 def test_what_scoping_counted_is_what_is_planned():
@@ -116,4 +107,4 @@ def test_what_scoping_counted_is_what_is_planned():
 
     text = "Which cities introduced congestion charging, and how did traffic change in their centres?"
     (question,) = questions(text, "en")
-    assert draft(question, CorpusSurvey(), "en").leaves == len(planned(text).branches)
+    assert draft(question, CorpusSurvey(), "en").leaves == len(planned(text).leaves)

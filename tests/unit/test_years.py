@@ -3,7 +3,7 @@
 import pytest
 
 from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
-from agents.contracts.plan import Branch, PlanLevel, PlanningInput
+from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree
 from agents.contracts.verification import Attack, Challenge, ChallengeInput
 from agents.nlp.years import Calendar
 from agents.roles.challenger import CHALLENGER
@@ -56,16 +56,14 @@ def test_without_a_date_of_today_nothing_is_taken_out():
 
 
 def test_c41_no_role_that_searches_lets_a_year_of_its_own_through():
-    planning = PlanningInput(
-        query="What is new?", objective="What is new?", executors_left=1, leaves_left=3, today=TODAY
-    )
-    branch = Branch(
-        kind="leaf", title="News of 2025", objective="What is new in 2025", questions=("What is new in 2025?",),
-        searches=("news 2025", "news"), discovery=False,
+    planning = PlanningInput(query="What is new?", max_leaves=3, today=TODAY)
+    leaf = PlannedLeaf(
+        heading="", title="News of 2025", questions=("What is new in 2025?",), searches=("news 2025", "news"),
+        priority="normal", discovery=False,
     )  # fmt: skip
-    level = PLANNER.mend(planning, PlanLevel(branches=(branch,), claims=(), themes=(), min_sources=1))
-    assert level.branches[0].searches == ("news",)
-    assert "2025" not in level.model_dump_json()
+    tree = PLANNER.mend(planning, PlanTree(leaves=(leaf,), claims=()))
+    assert tree.leaves[0].searches == ("news",)
+    assert "2025" not in tree.model_dump_json()
     reflecting = ReflectionInput.model_construct(
         query="What is new?", statements=("8.1 came out in 2029.",), today=TODAY
     )

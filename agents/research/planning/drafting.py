@@ -1,43 +1,44 @@
-"""Drafting a plan: the planner is asked level by level, the levels of one depth side by side."""
+"""Drafting a plan: one planner call gives the leaves of the whole tree; code holds the bounds and fills in the rest.
+
+What is too deep, too much or said twice is trimmed here, never asked for again: a plan that was cut says so among its
+assumptions.
+"""
 
 import re
 from urllib.parse import unquote, urlsplit
 
-from agents.contracts.frozen import Frozen, Text
-from agents.contracts.plan import Branch, Leaf, LeafBudget, Node, Phase, Plan, PlanLevel, PlannedClaim, PlanningInput
+from agents.contracts.brief import Brief, Query
+from agents.contracts.frozen import Frozen
+from agents.contracts.plan import (
+    Leaf,
+    LeafBudget,
+    Node,
+    Phase,
+    Plan,
+    PlannedClaim,
+    PlannedLeaf,
+    PlanningInput,
+    PlanTree,
+)
 from agents.contracts.plan import SuccessCriteria as Criteria
 from agents.contracts.source import CorpusSurvey
-from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler
 from agents.core.role import Asked
+from agents.core.time_policy import PLANNING_SHARE
 from agents.nlp.tokens import content_words
+from agents.research.planning.contract import Bounds, Limits, bounds_of
 from agents.research.run_context import Desk
 from agents.roles.planner import PLANNER
 
-PLANNING_SHARE = 0.15
-"""Part of the whole time that planning the first level may take; each below it half of the one above: 0.26 for three."""
-
 SEVERAL = 3
-"""Sub-questions from which a leaf may begin with five searches instead of three (specification, section 5)."""
+"""Questions from which a leaf may begin with five searches instead of three (specification, section 5)."""
+MOST_SOURCES_PER_LEAF = 8
+MAX_CLAIMS = 10
+CORROBORATION = 2
+"""Independent sources wanted per answer; 1 for a plan of one question, which is a lookup."""
 
+_JOINT = re.compile(r"\s*[>›»]\s*")
 _NOT_A_WORD = re.compile(r"[\W_]+|\.\w{2,5}$")
-
-
-class LevelGiven(Frozen):
-    """One executor that is to be planned."""
-
-    title: Text
-    planning: PlanningInput
-    sources_per_leaf: int = 6
-    max_iterations: int = 3
-
-
-class Drafted(Frozen):
-    """One planned executor with all below it, and what was noted on the way."""
-
-    node: Node
-    claims: tuple[str, ...] = ()
-    assumptions: tuple[str, ...] = ()
 
 
 class SurveyTaken(Frozen):
@@ -51,74 +52,179 @@ async def take_survey(desk: Desk, question: str) -> SurveyTaken:
     return SurveyTaken(survey=await desk.survey(question))
 
 
-def plan_level_handler(desk: Desk) -> Handler:
-    """Plan one executor and, side by side, those below it."""
+class DraftGiven(Frozen):
+    """One query whose plan is wanted."""
 
-    async def run(ctx: Ctx, given: LevelGiven) -> Drafted:
-        planning = given.planning
-        taken = await ctx.call("survey", "0", take_survey, desk, planning.objective, gives=SurveyTaken, pool="local")
-        planning = planning.model_copy(update={"survey": taken.survey})
+    query: Query
+    brief: Brief
+    suggested: tuple[str, ...] = ()
+
+
+def draft_handler(desk: Desk, limits: Limits) -> Handler:
+    """Draft the plan of one query."""
+
+    async def run(ctx: Ctx, given: DraftGiven) -> Plan:
+        taken = await ctx.call("survey", "0", take_survey, desk, given.query.text, gives=SurveyTaken, pool="local")
+        planning = planning_for(given.query, given.brief, limits, taken.survey, given.suggested)
         asked = await ctx.call(
-            "planner",
-            "0",
-            desk.ask,
-            PLANNER,
-            planning,
-            ctx.within(PLANNING_SHARE / 2 ** len(planning.trail)),
-            gives=Asked[PlanLevel],
+            "planner", "0", desk.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), gives=Asked[PlanTree]
         )
-        level = asked.output
-        nodes = [branch for branch in level.branches if branch.kind == "node"]
-        seeds = seeds_for(planning.seed_urls, level.branches)
-        share = max(1, (planning.leaves_left - (len(level.branches) - len(nodes))) // max(1, len(nodes)))
-        titles = tuple(branch.title for branch in level.branches)
-        below = await ctx.children(
-            "plan",
-            [
-                (str(number), _below(given, branch, titles, share, seeds[branch.title]))
-                for number, branch in enumerate(nodes)
-            ],
-            gives=Drafted,
-        )
-        drafted = dict(zip((branch.title for branch in nodes), below, strict=True))
-        children: list[Node | Leaf] = []
-        assumptions: list[str] = []
-        for branch in level.branches:
-            grown = drafted.get(branch.title)
-            if isinstance(grown, Drafted):
-                assumptions += grown.assumptions
-                # An executor with a single child adds a level and no work.
-                children.append(grown.node.children[0] if len(grown.node.children) == 1 else grown.node)
-            else:
-                if isinstance(grown, StepFailed):
-                    assumptions.append(
-                        f"The branch “{branch.title}” could not be planned further; it is read as one leaf."
-                    )
-                children.append(_leaf(branch, given, seeds[branch.title]))
-        node = Node(
-            title=given.title,
-            objective=planning.objective,
-            phases=(
-                Phase(
-                    title="Collect",
-                    criteria=Criteria(corroboration=level.min_sources, themes=level.themes),
-                    max_iterations=given.max_iterations,
-                ),
+        return plan_of(asked.output, planning, bounds_of(given.brief))
+
+    return Handler(run=run, takes=DraftGiven, gives=Plan)
+
+
+def planning_for(
+    query: Query, brief: Brief, limits: Limits, survey: CorpusSurvey, suggested: tuple[str, ...] = ()
+) -> PlanningInput:
+    """Put together what the planner of one query is given."""
+    return PlanningInput(
+        query=query.text,
+        max_depth=limits.depth,
+        max_leaves=limits.leaves,
+        scope_limits=query.scope_limits,
+        sub_topics=query.sub_topics,
+        suggested=suggested,
+        survey=survey,
+        language=brief.language,
+        today=brief.today,
+        seed_urls=brief.seed_urls,
+    )
+
+
+def plan_of(tree: PlanTree, planning: PlanningInput, bounds: Bounds) -> Plan:
+    """Make the plan of a query out of the planner's leaves, within the bounds."""
+    builder = TreeBuilder(planning, bounds)
+    for planned in tree.leaves:
+        builder.admit(planned)
+    return builder.plan(tree.claims)
+
+
+class TreeBuilder:
+    """A tree that grows leaf by leaf, in reading order.
+
+    Args:
+        planning: what the planner was given.
+        bounds: of the run's mode or tier.
+    """
+
+    def __init__(self, planning: PlanningInput, bounds: Bounds) -> None:
+        self.planning, self.bounds = planning, bounds
+        self.assumptions: list[str] = []
+        self._leaves: list[tuple[tuple[str, ...], Leaf]] = []
+        self._taken: set[str] = set()
+        self._dropped = 0
+
+    def admit(self, planned: PlannedLeaf) -> Leaf | None:
+        """Add a leaf; None when it says what another said, asks nothing, or is one too many."""
+        questions = tuple(dict.fromkeys(q.strip() for q in planned.questions if q.strip())) or (planned.title,)
+        names = {planned.title.casefold(), *(question.casefold() for question in questions[:1])}
+        if names & self._taken:
+            return None
+        if len(self._leaves) >= self.planning.max_leaves:
+            self._dropped += 1
+            return None
+        self._taken |= names
+        leaf = Leaf(
+            title=planned.title,
+            objective=_objective(planned, questions),
+            questions=questions,
+            searches=(
+                searches := tuple(dict.fromkeys(s.strip() for s in (questions[0], *planned.searches) if s.strip()))[:5]
             ),
-            children=tuple(children),
+            discovery=planned.discovery,
+            priority=planned.priority,
+            budget=LeafBudget(
+                sources=min(MOST_SOURCES_PER_LEAF, self.bounds.sources),
+                searches=min(5 if len(questions) >= SEVERAL else 3, len(searches)),
+            ),
         )
-        return Drafted(node=node, claims=level.claims, assumptions=tuple(assumptions))
+        self._leaves.append((self._headings(planned.heading), leaf))
+        return leaf
 
-    return Handler(run=run, takes=LevelGiven, gives=Drafted)
+    def _headings(self, heading: str) -> tuple[str, ...]:
+        parts = [part for part in (one.strip() for one in _JOINT.split(heading)) if part]
+        parts = [part for part in parts if part.casefold() != self.planning.query.casefold()]
+        return tuple(parts[: self.planning.max_depth - 1])
+
+    def plan(self, claims: tuple[str, ...] = ()) -> Plan:
+        """Give the plan of all leaves so far; claims are deduplicated and tied to the leaves that speak of them."""
+        if self._dropped:
+            self.assumptions.append(
+                f"The plan had {len(self._leaves) + self._dropped} branches; the first {len(self._leaves)} are researched."
+            )
+        leaves = self._seeded()
+        query = self.planning.query
+        lookup = len(leaves) == 1 and len(leaves[0][1].questions) == 1
+        root = Node(
+            title=query[:120],
+            objective=query,
+            phases=(self._phase(lookup),),
+            children=self._grown(leaves, lookup),
+        )
+        texts = {claim.casefold(): claim for claim in reversed([c.strip() for c in claims if c.strip()])}
+        return Plan(
+            query=query,
+            root=root,
+            claims=tuple(
+                PlannedClaim(text=text, leaves=leaves_for(text, root.leaves()))
+                for text in [*texts.values()][::-1][:MAX_CLAIMS]
+            ),
+            assumptions=tuple(self.assumptions),
+        )
+
+    def _phase(self, lookup: bool) -> Phase:
+        criteria = Criteria(corroboration=1 if lookup else CORROBORATION)
+        return Phase(title="Collect", criteria=criteria, max_iterations=min(20, self.bounds.rounds))
+
+    def _seeded(self) -> list[tuple[tuple[str, ...], Leaf]]:
+        found = seeds_for(self.planning.seed_urls, tuple(leaf for _, leaf in self._leaves))
+        return [
+            (headings, leaf.model_copy(update={"sources": found[leaf.title]})) for headings, leaf in self._leaves
+        ]
+
+    def _grown(self, leaves: list[tuple[tuple[str, ...], Leaf]], lookup: bool) -> tuple[Node | Leaf, ...]:
+        """Put leaves under their headings, in reading order; an executor with a single child is that child."""
+        children: list[Node | Leaf] = []
+        below: dict[str, list[tuple[tuple[str, ...], Leaf]]] = {}
+        for headings, leaf in leaves:
+            if headings:
+                below.setdefault(headings[0], []).append((headings[1:], leaf))
+        for headings, leaf in leaves:
+            if not headings:
+                children.append(leaf)
+            elif group := below.pop(headings[0], None):
+                inner = self._grown(group, lookup)
+                objective = f"{headings[0]}: {self.planning.query}"
+                children.append(
+                    inner[0]
+                    if len(inner) == 1
+                    else Node(title=headings[0], objective=objective, phases=(self._phase(lookup),), children=inner)
+                )
+        return tuple(children)
 
 
-def seeds_for(urls: tuple[str, ...], branches: tuple[Branch, ...]) -> dict[str, tuple[str, ...]]:
-    """Give each address that the user named to the branch that it concerns, by the words of both; else to the first."""
-    found: dict[str, tuple[str, ...]] = {branch.title: () for branch in branches}
-    words = {
-        branch.title: frozenset(content_words(" ".join((branch.title, branch.objective, *branch.questions))))
-        for branch in branches
-    }
+def _objective(planned: PlannedLeaf, questions: tuple[str, ...]) -> str:
+    """Say what a leaf must settle: its questions; or the search text that holds its question and what that leans on."""
+    asked = questions[0].casefold()
+    whole = next((text for text in planned.searches if len(text) > len(asked) and asked in text.casefold()), "")
+    if whole:
+        return whole
+    return questions[0] if len(questions) == 1 else f"{planned.title}: {' '.join(questions)}"
+
+
+def leaves_for(claim: str, leaves: tuple[Leaf, ...]) -> tuple[str, ...]:
+    """Name the leaves that should settle a claim: those that share most of its words; all when none does."""
+    words = frozenset(content_words(claim))
+    shared = {leaf.title: len(words & _words_of(leaf)) for leaf in leaves}
+    most = max(shared.values(), default=0)
+    return tuple(title for title, count in shared.items() if count == most)
+
+
+def seeds_for(urls: tuple[str, ...], leaves: tuple[Leaf, ...]) -> dict[str, tuple[str, ...]]:
+    """Give each address that the user named to the leaf that it concerns, by the words of both; else to the first."""
+    found: dict[str, tuple[str, ...]] = {leaf.title: () for leaf in leaves}
+    words = {leaf.title: _words_of(leaf) for leaf in leaves}
     for url in urls:
         own = frozenset(content_words(_NOT_A_WORD.sub(" ", unquote(urlsplit(url).path))))
         best = max(words, key=lambda title: len(own & words[title]))  # of equals the first
@@ -126,64 +232,5 @@ def seeds_for(urls: tuple[str, ...], branches: tuple[Branch, ...]) -> dict[str, 
     return found
 
 
-def _below(
-    given: LevelGiven, branch: Branch, titles: tuple[str, ...], leaves: int, seeds: tuple[str, ...]
-) -> LevelGiven:
-    planning = given.planning
-    return given.model_copy(
-        update={
-            "title": branch.title,
-            "planning": planning.model_copy(
-                update={
-                    "objective": branch.objective,
-                    "trail": (*planning.trail, given.title),
-                    "siblings": tuple(title for title in titles if title != branch.title),
-                    "executors_left": planning.executors_left - 1,
-                    "leaves_left": leaves,
-                    "seed_urls": seeds,
-                    "want_claims": False,
-                    "suggested": (),
-                    "survey": CorpusSurvey(),
-                }
-            ),
-        }
-    )
-
-
-def _leaf(branch: Branch, given: LevelGiven, seeds: tuple[str, ...]) -> Leaf:
-    questions = tuple(q for q in branch.questions if q.strip()) or (branch.objective,)
-    searches = tuple(dict.fromkeys(s.strip() for s in (questions[0], *branch.searches) if s.strip()))
-    return Leaf(
-        title=branch.title,
-        objective=branch.objective,
-        questions=questions,
-        searches=searches[:5],
-        sources=seeds,
-        discovery=branch.discovery,
-        budget=LeafBudget(
-            sources=given.sources_per_leaf, searches=min(5 if len(questions) >= SEVERAL else 3, max(1, len(searches)))
-        ),
-    )
-
-
-def infeasible(node: Node, *, max_depth: int, max_leaves: int) -> tuple[str, ...]:
-    """Say why a drafted tree is not feasible; empty when it is."""
-    depth, leaves = node.depth(), len(node.leaves())
-    reasons = []
-    if depth > max_depth:
-        reasons.append(f"Its plan is {depth} executors deep; {max_depth} is the bound.")
-    if leaves > max_leaves:
-        reasons.append(f"Its plan has {leaves} leaves; {max_leaves} is the bound.")
-    return tuple(reasons)
-
-
-def as_plan(query: str, drafted: Drafted) -> Plan:
-    """Make the plan of a query out of its drafted tree; claims are deduplicated and tied to its leaves."""
-    titles = tuple(leaf.title for leaf in drafted.node.leaves())
-    claims = tuple(dict.fromkeys(claim.strip() for claim in drafted.claims if claim.strip()))[:10]
-    return Plan(
-        query=query,
-        root=drafted.node,
-        claims=tuple(PlannedClaim(text=claim, leaves=titles) for claim in claims),
-        assumptions=drafted.assumptions,
-    )
+def _words_of(leaf: Leaf) -> frozenset[str]:
+    return frozenset(content_words(" ".join((leaf.title, *leaf.questions))))
