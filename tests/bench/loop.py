@@ -102,7 +102,11 @@ def overhead() -> None:
     from tests.research.conftest import Bench
     from tests.scripts import BRIEF, QUERY, ROLES, Worker, leaf, tree
 
-    plan = {QUERY.text: tree(leaf("Closures", "On how many days was the Orvane ferry closed?", "How many volcanoes erupted?"))}
+    plan = {
+        QUERY.text: tree(
+            leaf("Closures", "On how many days was the Orvane ferry closed?", "How many volcanoes erupted?")
+        )
+    }
 
     def took(rounds: int) -> float:
         count = iter(range(1_000))

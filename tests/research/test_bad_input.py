@@ -19,7 +19,9 @@ from tests.scripts import BRIEF, QUERY, ROLES, Worker, leaf, tree, working_model
 from tests.virtual import SlowModel, clock, virtually
 
 NEVER_MET = {
-    QUERY.text: tree(leaf("Closures", "On how many days was the Orvane ferry line closed?", "How many volcanoes erupted?"))
+    QUERY.text: tree(
+        leaf("Closures", "On how many days was the Orvane ferry line closed?", "How many volcanoes erupted?")
+    )
 }
 
 

@@ -145,7 +145,9 @@ def rewording(queries):
     def answer(request):
         if isinstance(request.given, ReflectionInput):
             return ReflectionResponse(sufficient=False, confidence=0.3, gaps=(GAP,), new_queries=(next(wordings),))
-        return Worker({QUERY.text: tree(leaf("Closures", "How often was the line closed?", "How many volcanoes erupted?"))})(request)
+        return Worker(
+            {QUERY.text: tree(leaf("Closures", "How often was the line closed?", "How many volcanoes erupted?"))}
+        )(request)
 
     return answer
 

@@ -31,7 +31,9 @@ from tests.scripts import BRIEF, QUERY, ROLES, WORLD, Worker, leaf, tree, workin
 from tests.virtual import SlowModel, clock, virtually
 
 OPEN_PLAN = {
-    QUERY.text: tree(leaf("Closures", "On how many days was the Orvane ferry line closed?", "How many volcanoes erupted?"))
+    QUERY.text: tree(
+        leaf("Closures", "On how many days was the Orvane ferry line closed?", "How many volcanoes erupted?")
+    )
 }
 """A plan whose criteria are never met: nothing in the world answers its second question."""
 

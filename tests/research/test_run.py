@@ -2,8 +2,6 @@
 
 import asyncio
 
-import pytest
-
 from agents.contracts.brief import Brief, Query
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput, cited_facts
@@ -334,7 +332,9 @@ async def test_an_address_that_the_user_named_is_read_first_and_only_by_the_leaf
 
 def test_addresses_go_to_the_branch_whose_words_they_hold():
     named = (("Fish", "Which fish live there?"), ("Winter closures", "How often?"), ("Costs", "What did it cost?"))
-    branches = tuple(Leaf(title=title, objective=asked, questions=(asked,), searches=(asked,)) for title, asked in named)
+    branches = tuple(
+        Leaf(title=title, objective=asked, questions=(asked,), searches=(asked,)) for title, asked in named
+    )
 
     found = seeds_for(
         ("https://x.example/2023/winter_closures.pdf", "https://y.example/", "https://z.example/ferry-costs"), branches

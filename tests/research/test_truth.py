@@ -163,9 +163,7 @@ async def test_without_the_challenge_the_gates_say_what_was_not_done(bench):
 async def test_copies_of_one_text_count_once(bench):
     text = WORLD["https://a.example/closures"]
     copies = {f"https://{name}.example/closures": text for name in ("a", "b", "c")}
-    plans = {
-        QUERY.text: tree(leaf("Closures", "On how many days was the Orvane ferry line closed?"), claims=(CLOSED,))
-    }
+    plans = {QUERY.text: tree(leaf("Closures", "On how many days was the Orvane ferry line closed?"), claims=(CLOSED,))}
     outcome = await bench(working_model(plans), searcher=ScriptedSearcher(copies)).run()
     assert any("1 of 2 independent sources" in line for line in outcome.truth.shortfalls)
 

@@ -1,8 +1,8 @@
 """The engine that asks every role."""
 
-import pytest
-
 from dataclasses import replace
+
+import pytest
 
 from agents.contracts.plan import PlanningInput, PlanTree
 from agents.core.budget import Usage

@@ -6,7 +6,7 @@ import pytest
 
 from agents.contracts.brief import ScopingInput, ScopingTurn
 from agents.contracts.frozen import Frozen
-from agents.contracts.plan import PlanTree, PlanningInput
+from agents.contracts.plan import PlanningInput, PlanTree
 from agents.core.errors import ModelError
 from agents.core.model import Request
 from agents.offline import OfflineModel

@@ -3,7 +3,6 @@
 from agents.contracts.plan import PlanningInput, PlanTree
 from agents.offline.draft_tree import label
 from agents.offline.planner import plan
-from agents.roles.planner import PLANNER
 
 
 def planned(query: str, **given: object) -> PlanTree:

@@ -179,9 +179,7 @@ class TreeBuilder:
 
     def _seeded(self) -> list[tuple[tuple[str, ...], Leaf]]:
         found = seeds_for(self.planning.seed_urls, tuple(leaf for _, leaf in self._leaves))
-        return [
-            (headings, leaf.model_copy(update={"sources": found[leaf.title]})) for headings, leaf in self._leaves
-        ]
+        return [(headings, leaf.model_copy(update={"sources": found[leaf.title]})) for headings, leaf in self._leaves]
 
     def _grown(self, leaves: list[tuple[tuple[str, ...], Leaf]], lookup: bool) -> tuple[Node | Leaf, ...]:
         """Put leaves under their headings, in reading order; an executor with a single child is that child."""
