@@ -6,7 +6,7 @@ BIN := .venv/bin
 export LITELLM_LOCAL_MODEL_COST_MAP = True
 export LITELLM_MODE = PRODUCTION
 
-.PHONY: help run setup setup-dev browser test check fmt lint types arch lock prompts bench bench-pg eval clean
+.PHONY: help run setup setup-dev browser test test-fast house check fmt lint types arch lock prompts bench bench-pg eval clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -40,6 +40,12 @@ browser:
 
 test: setup-dev browser ## all tests, the browser's included
 	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+test-fast: setup-dev ## unit, roles and research: no browser, no server
+	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder tests/unit tests/roles tests/research tests/test_architecture.py
+
+house: setup-dev ## count lines, files, layers, cycles and names used twice, as docs/architecture.md gives them
+	$(BIN)/python -m tests.bench.house
 
 fmt: setup-dev ## format
 	$(BIN)/ruff format .

@@ -8,14 +8,12 @@ import chainlit.server as chainlit_server
 from chainlit.config import config
 
 from agents.api.about import Tried, about
-from agents.api.branch_routes import install_branches
 from agents.api.exposure import check_exposure
 from agents.api.hardening import harden
 from agents.api.jobs_api_state import ApiState
 from agents.api.ledger import Ledger
 from agents.api.metrics import log_to_stderr
-from agents.api.openapi import install_faces
-from agents.api.routes import install
+from agents.api.openapi import install_routes
 from agents.core.settings import Settings, load
 from agents.team import Team, open_team
 
@@ -79,8 +77,6 @@ def opened(settings: Settings | None = None, team: Team | None = None) -> Site:
         # Else Chainlit opens a browser window by itself.
         config.run.headless = True
         harden(settings.host, settings.port)
-        install(chainlit_server.app)
-        install_branches(chainlit_server.app)
-        install_faces(chainlit_server.app)
+        install_routes(chainlit_server.app)
         state.dossier_site = site
     return site

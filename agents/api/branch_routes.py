@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, Request
 
 from agents.api.access import caller
 from agents.api.error_responses import ApiError, not_found
@@ -43,15 +43,3 @@ async def steer_branch(
             409, "over", f"This branch is {row.state}{'' if what == 'retry' else ' already'}. Nothing was changed."
         )
     return {"job_id": job_id, "node": node, "status": DOING[what], "change": change.number}
-
-
-def install_branches(app: FastAPI) -> None:
-    """Put these routes in front of ours, whose last one answers for all unknown paths; once."""
-    if getattr(app.state, "dossier_branches", False):
-        return
-    app.state.dossier_branches = True
-    count = len(app.router.routes)
-    app.include_router(branches)
-    ours = app.router.routes[count:]
-    del app.router.routes[count:]
-    app.router.routes[0:0] = ours

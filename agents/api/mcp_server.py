@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from fastapi import FastAPI
 from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -194,6 +193,5 @@ class _Mcp:
             await manager.handle_request(scope, receive, send)
 
 
-def install_mcp(app: FastAPI) -> None:
-    """Put the HTTP way in among the app's routes."""
-    app.router.routes.append(Route("/mcp", endpoint=_Mcp(), methods=["GET", "POST", "DELETE"], include_in_schema=False))
+mcp_route = Route("/mcp", endpoint=_Mcp(), methods=["GET", "POST", "DELETE"], include_in_schema=False)
+"""The same over HTTP."""

@@ -23,7 +23,7 @@ from agents.core.events import (
     SourceRead,
     SourceRejected,
 )
-from agents.core.trace_context import here
+from agents.core.trace_context import current_trace
 from agents.jobs.service import Job
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
@@ -58,7 +58,7 @@ class JsonLines(logging.Formatter):
         message = record.getMessage()
         if record.name == log_name and message.startswith("{"):
             return message
-        said = {"event": message, "logger": record.name, "level": record.levelname.lower(), **here().named()}
+        said = {"event": message, "logger": record.name, "level": record.levelname.lower(), **current_trace().named()}
         if record.exc_info:
             # Frames without their local variables, which may hold keys.
             said["exception"] = self.formatException(record.exc_info)

@@ -8,8 +8,9 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse, Response
 
 from agents.api.branch_routes import branches
+from agents.api.error_responses import answer_errors
 from agents.api.jobs_api import jobs_api
-from agents.api.mcp_server import install_mcp
+from agents.api.mcp_server import mcp_route
 from agents.api.metrics import CONTENT_TYPE
 from agents.api.openai_face import openai_face
 from agents.api.payloads import ERRORS
@@ -38,14 +39,13 @@ async def document() -> JSONResponse:
     return JSONResponse(described())
 
 
-FACES = (runs, jobs_api, openai_face, meta)
-"""Routers that stand before the others: the last route of those answers for every unknown path of ours."""
+FACES = (branches, runs, jobs_api, openai_face, meta)
 
 
 @cache
 def described() -> dict[str, Any]:
     """Describe our routes and nobody else's: Chainlit's own are none of a caller's business."""
-    routes = [route for router in (*FACES, branches, api) for route in router.routes]
+    routes = [route for router in (*FACES, api) for route in router.routes]
     found = get_openapi(title="Dossier", version=VERSION, description=SUMMARY, routes=routes)
     for operations in found["paths"].values():
         for operation in operations.values():
@@ -64,15 +64,15 @@ def described() -> dict[str, Any]:
     return found
 
 
-def install_faces(app: FastAPI) -> None:
-    """Put these routes in front; once, however often it is called."""
-    if getattr(app.state, "dossier_faces", False):
-        return
-    app.state.dossier_faces = True
+def install_routes(app: FastAPI) -> None:
+    """Put our routes in front of Chainlit's catch-all, which would answer every GET with its page."""
+    answer_errors(app)
     count = len(app.router.routes)
     for router in FACES:
         app.include_router(router)
-    install_mcp(app)
+    app.router.routes.append(mcp_route)
+    # Its last route answers for every unknown path below ours.
+    app.include_router(api)
     ours = app.router.routes[count:]
     del app.router.routes[count:]
     app.router.routes[0:0] = ours

@@ -5,12 +5,12 @@ import time
 from typing import Annotated
 
 from chainlit.data import get_data_layer
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 
 from agents.api.about import about
 from agents.api.access import caller
-from agents.api.error_responses import OURS, answer_errors, body, not_found
+from agents.api.error_responses import OURS, body, not_found
 from agents.api.lookup import Lookup
 from agents.api.payloads import ERRORS
 from agents.api.reports import SHOWN, fragment, kinds, quoted_data, quoted_page, written
@@ -120,16 +120,3 @@ async def unknown(request: Request) -> JSONResponse:
 
 for _path in (path for prefix in OURS for path in (prefix, prefix + "/{rest:path}")):
     api.add_api_route(_path, unknown, methods=["GET", "POST", "PUT", "PATCH", "DELETE"], include_in_schema=False)
-
-
-def install(app: FastAPI) -> None:
-    """Put our routes in front of Chainlit's catch-all, which would answer every GET with its page; once."""
-    if getattr(app.state, "dossier_routes", False):
-        return
-    app.state.dossier_routes = True
-    answer_errors(app)
-    before = len(app.router.routes)
-    app.include_router(api)
-    ours = app.router.routes[before:]
-    del app.router.routes[before:]
-    app.router.routes[0:0] = ours

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Place:
+class TraceContext:
     """A job, a node of its tree, and the call that the node makes; empty where there is none."""
 
     job_id: str = ""
@@ -25,20 +25,20 @@ class Place:
         return {name: value for name, value in parts.items() if value}
 
 
-NOWHERE = Place()
-_here: ContextVar[Place] = ContextVar("place", default=NOWHERE)
+NO_TRACE = TraceContext()
+_current: ContextVar[TraceContext] = ContextVar("trace", default=NO_TRACE)
 
 
-def here() -> Place:
-    """Say where the running code is."""
-    return _here.get()
+def current_trace() -> TraceContext:
+    """Give the job, node and call that the running code belongs to."""
+    return _current.get()
 
 
 @contextmanager
-def at(place: Place) -> Iterator[None]:
-    """Run the inside at a place."""
-    token = _here.set(place)
+def traced(context: TraceContext) -> Iterator[None]:
+    """Run the inside as part of a job, node and call."""
+    token = _current.set(context)
     try:
         yield
     finally:
-        _here.reset(token)
+        _current.reset(token)

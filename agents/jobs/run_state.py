@@ -14,7 +14,7 @@ from agents.core.call_limits import ProcessLimits, Slots
 from agents.core.errors import BudgetExceeded, DossierError, StepFailed
 from agents.core.events import Charged, Event, Numbered, RoleAsked
 from agents.core.port import Handlers, M, Pool
-from agents.core.trace_context import Place, at
+from agents.core.trace_context import TraceContext, traced
 from agents.jobs.deadlines import Left, Slice
 from agents.jobs.records import NOWHERE, Reached, StepRecord, stopped_record
 from agents.jobs.siblings import side_by_side
@@ -303,7 +303,7 @@ class PortCtx(ABC):
     ) -> M:
         name = f"{kind}:{key}"
         self.run.claim(full_key := f"{self.path}#{name}")
-        with at(Place(self.job_id, self.path, name)):
+        with traced(TraceContext(self.job_id, self.path, name)):
             step = await self.recorded(name, fn, args, pool)
         self.reached(step)
         if step.value is None:

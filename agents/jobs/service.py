@@ -17,7 +17,7 @@ from agents.core.call_limits import ProcessLimits
 from agents.core.errors import DossierError
 from agents.core.events import JobChanged, Numbered, PageCount, ReportWritten, RoleAsked
 from agents.core.port import Handlers
-from agents.core.trace_context import Place, at
+from agents.core.trace_context import TraceContext, traced
 from agents.jobs.blob_store import Shelf
 from agents.jobs.changing import allowed, applied
 from agents.jobs.memory_port import JobRun
@@ -306,7 +306,7 @@ class Jobs:
 
     async def _carry_out(self, job: Job, bench: Workbench, research: Callable[[], Awaitable[Outcome]]) -> None:
         """Do a job's work and tell how it ended; being cut off is the caller's to tell."""
-        with at(Place(job.id, "job")):
+        with traced(TraceContext(job.id, "job")):
             await self._carried_out(job, bench, research)
 
     async def _carried_out(self, job: Job, bench: Workbench, research: Callable[[], Awaitable[Outcome]]) -> None:

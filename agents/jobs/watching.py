@@ -7,14 +7,14 @@ from typing import Any
 
 from agents.contracts.frozen import Frozen
 from agents.core.port import Pool
-from agents.core.trace_context import Place, here
+from agents.core.trace_context import TraceContext, current_trace
 
 
 @dataclass(frozen=True)
 class CallMade:
     """An effect that was really done, not read back."""
 
-    place: Place
+    place: TraceContext
     pool: Pool
     seconds: float
     value: Frozen | None
@@ -34,7 +34,7 @@ async def watched(
 
     def tell(value: Frozen | None, error: str = "") -> None:
         for watcher in watchers:
-            watcher(CallMade(here(), pool, time.perf_counter() - began, value, error))
+            watcher(CallMade(current_trace(), pool, time.perf_counter() - began, value, error))
 
     try:
         done = await fn(*args)

@@ -20,7 +20,7 @@ from agents.core.budget import Usage
 from agents.core.errors import ModelError, ModelFault
 from agents.core.model import FinishReason, OnText, Reply, Request, estimated_tokens
 from agents.core.settings import has_key
-from agents.core.trace_context import here
+from agents.core.trace_context import current_trace
 from agents.llm.litellm_errors import (
     Failed,
     ResponseForm,
@@ -242,7 +242,7 @@ class LiteLLMModel:
             "timeout": CALL_CAP_S if left is None else min(left, CALL_CAP_S),
             "max_retries": 0,
             "num_retries": 0,
-            "metadata": here().named() | {"role": request.role},  # for callbacks; not sent to the provider
+            "metadata": current_trace().named() | {"role": request.role},  # for callbacks; not sent to the provider
         }
         if self._api_base:
             arguments["api_base"] = self._api_base

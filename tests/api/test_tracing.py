@@ -10,7 +10,7 @@ import pytest
 from agents.api.metrics import JsonLines
 from agents.core.errors import ConfigError
 from agents.core.settings import Settings
-from agents.core.trace_context import NOWHERE, Place, at, here
+from agents.core.trace_context import NO_TRACE, TraceContext, current_trace, traced
 from agents.jobs.tracing import Tracing
 from tests.api.conftest import FLAT, NAMES, TASK, FlatWorker, scripted
 from tests.scripts import world
@@ -22,7 +22,7 @@ export = pytest.importorskip(
 
 
 @pytest.fixture
-def traced():
+def spans_kept():
     """A team's tracing that keeps its spans."""
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
@@ -32,16 +32,16 @@ def traced():
     tracing.close()
 
 
-async def run_traced(put, http, traced, model=None, **body):
+async def run_traced(put, http, spans_kept, model=None, **body):
     site = put(model or scripted())
-    tracing, kept = traced
+    tracing, kept = spans_kept
     site.team.observers.append(tracing.observe)
     told = (await http.post("/run", json={"task": TASK, **body})).json()
     return told, kept.get_finished_spans()
 
 
-async def test_a_run_is_one_trace_of_job_nodes_and_calls(put, http, traced):
-    told, spans = await run_traced(put, http, traced)
+async def test_a_run_is_one_trace_of_job_nodes_and_calls(put, http, spans_kept):
+    told, spans = await run_traced(put, http, spans_kept)
     assert len({span.context.trace_id for span in spans}) == 1
     by_id = {span.context.span_id: span for span in spans}
     assert len(by_id) == len(spans)
@@ -61,8 +61,8 @@ async def test_a_run_is_one_trace_of_job_nodes_and_calls(put, http, traced):
         assert span.end_time >= span.start_time
 
 
-async def test_calls_carry_model_role_and_tokens_under_their_conventional_names(put, http, traced):
-    told, spans = await run_traced(put, http, traced)
+async def test_calls_carry_model_role_and_tokens_under_their_conventional_names(put, http, spans_kept):
+    told, spans = await run_traced(put, http, spans_kept)
     chats = [span for span in spans if span.attributes.get("gen_ai.operation.name") == "chat"]
     assert chats
     for span in chats:
@@ -79,15 +79,15 @@ async def test_calls_carry_model_role_and_tokens_under_their_conventional_names(
     assert {"search", "fetch"} <= tools
 
 
-async def test_no_words_of_question_or_sources_are_in_a_trace(put, http, traced):
-    _, spans = await run_traced(put, http, traced)
+async def test_no_words_of_question_or_sources_are_in_a_trace(put, http, spans_kept):
+    _, spans = await run_traced(put, http, spans_kept)
     text = "".join(span.to_json() for span in spans)
     assert "Orvane" not in text
 
 
-async def test_a_failed_call_says_which_error_and_its_job_goes_on(put, http, traced):
+async def test_a_failed_call_says_which_error_and_its_job_goes_on(put, http, spans_kept):
     site = put(searcher=world(fail={query.query for query in FLAT.queries}))
-    tracing, kept = traced
+    tracing, kept = spans_kept
     site.team.observers.append(tracing.observe)
     await http.post("/run", json={"task": TASK, "max_queries": 3})
     failed = [span for span in kept.get_finished_spans() if "error.type" in span.attributes]
@@ -95,11 +95,11 @@ async def test_a_failed_call_says_which_error_and_its_job_goes_on(put, http, tra
     assert all(span.status.status_code.name == "ERROR" for span in failed)
 
 
-async def test_a_stopped_job_leaves_no_span_open(put, http, traced):
+async def test_a_stopped_job_leaves_no_span_open(put, http, spans_kept):
     from tests.api.conftest import Gate
 
     site = put(Gate(FlatWorker()))
-    tracing, kept = traced
+    tracing, kept = spans_kept
     site.team.observers.append(tracing.observe)
     told = (await http.post("/run", json={"task": TASK, "async": True})).json()
     job = site.team.jobs.get(told["job_id"], "local")
@@ -158,7 +158,7 @@ async def test_two_jobs_at_once_never_take_each_others_place(put, http):
 
     class Looking(FlatWorker):
         def __call__(self, request):
-            seen.append((here().job_id, here().node))
+            seen.append((current_trace().job_id, current_trace().node))
             return super().__call__(request)
 
     from agents.llm.scripted_model import ScriptedModel
@@ -171,16 +171,16 @@ async def test_two_jobs_at_once_never_take_each_others_place(put, http):
     assert planning
     assert set(inside) == jobs
     assert inside.count(min(jobs)) == inside.count(max(jobs))
-    assert here() == NOWHERE
+    assert current_trace() == NO_TRACE
     assert len(site.team.jobs.of("local")) == 2
 
 
 def test_a_place_ends_with_its_block():
-    with at(Place("j", "job/0", "ask:1")):
-        assert here().named() == {"job_id": "j", "node": "job/0", "call": "ask:1"}
-        with at(Place("k")):
-            assert here().named() == {"job_id": "k"}
-    assert here().named() == {}
+    with traced(TraceContext("j", "job/0", "ask:1")):
+        assert current_trace().named() == {"job_id": "j", "node": "job/0", "call": "ask:1"}
+        with traced(TraceContext("k")):
+            assert current_trace().named() == {"job_id": "k"}
+    assert current_trace().named() == {}
 
 
 async def test_the_last_line_of_a_job_says_what_it_cost_and_whom(put, http, caplog):

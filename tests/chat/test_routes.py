@@ -341,10 +341,10 @@ async def test_a_page_opened_on_this_machine_is_logged_in_with_itself(chat, http
 async def test_routes_are_put_in_front_once(app_module):
     from chainlit.server import app
 
-    from agents.api.routes import install
+    from agents.api.app_state import opened
 
     before = len(app.router.routes)
-    install(app)
+    opened()
     assert len(app.router.routes) == before
 
 

@@ -19,7 +19,7 @@ from agents.contracts.frozen import Frozen, Text
 from agents.contracts.pace import Pace
 from agents.core.errors import ModelError
 from agents.core.model import Message, Request
-from agents.core.trace_context import Place, at
+from agents.core.trace_context import TraceContext, traced
 from agents.llm.litellm_errors import FAULTS, classify, key_variable, redact, wait_asked
 from agents.llm.litellm_model import LiteLLMModel, Price, close, warm_up
 from agents.llm.pacing import Pacing
@@ -749,7 +749,7 @@ async def test_callbacks_of_the_library_are_told_the_place_of_a_call_and_the_pro
     kept = Kept()
     litellm.callbacks.append(kept)
     try:
-        with at(Place("job-1", "job/0/1", "extract:0")):
+        with traced(TraceContext("job-1", "job/0/1", "extract:0")):
             await model().reply(request())
         await asyncio.wait_for(done.wait(), 20)
     finally:
