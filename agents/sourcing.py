@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from agents.core.paths import RESOURCES
 from agents.core.settings import Settings, search_values
-from agents.search.choose_retrievers import BASE_VARIABLES, KEY_VARIABLES, choose
 from agents.search.library import Library
 from agents.search.pages import WebPages
+from agents.search.registry import BASE_VARIABLES, KEY_VARIABLES, choose
 from agents.search.searcher import LIBRARY_NAME, SAMPLE_NAME, Searcher
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
@@ -44,7 +44,7 @@ def open_sources(settings: Settings) -> Sources:
         keys=search_values(KEY_VARIABLES),
         bases=search_values(BASE_VARIABLES),
         pages=WebPages(fetcher),
-        library=library,
-        sample=sample,
+        library=None if sample else library,
+        sample=library if sample else None,
     )
     return Sources(searcher=searcher, sample=sample, fetcher=fetcher)

@@ -62,9 +62,8 @@ from agents.roles.scout import SCOUT
 from agents.roles.synthesizer import FRAME_WRITER, LEAD_WRITER, SECTION_WRITER
 from agents.roles.verifier import STANCE_JUDGE, VERIFIER
 from agents.search.chain import Chain, Probed
-from agents.search.scoped_search import Searching, places_of
 from agents.search.searcher import Searcher
-from agents.search.uploads import Given, Taken, take
+from agents.search.uploads import SearchScope, UploadedFile, UploadResult, places_of, take
 from agents.sourcing import open_sources
 from agents.web.fetching import Fetcher
 
@@ -133,7 +132,7 @@ class Team:
             stand_ins=tuple(name for name in parts if name not in distinct),
         )
         self.retrievers: tuple[str, ...] = getattr(searcher, "names", (searcher.name,))
-        self.searching = Searching(searcher, shelf)
+        self.searching = SearchScope(searcher, shelf)
         self.places: tuple[Place, ...] = places_of(searcher)
         """Where this server can search; a user chooses among them where there are several."""
         self.made = made or {model.name: model for model in models.values()}
@@ -272,7 +271,7 @@ class Team:
         """
         return await follow_up(self.desk(), document, question)
 
-    async def take_files(self, given: Sequence[Given], known: Sequence[OwnFile]) -> Taken:
+    async def take_files(self, given: Sequence[UploadedFile], known: Sequence[OwnFile]) -> UploadResult:
         """Read files that a user gives, and keep their texts."""
         return await take(given, known, self.shelf, datetime.now(UTC).isoformat(timespec="seconds"))
 

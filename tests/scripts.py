@@ -12,7 +12,7 @@ from agents.core.model import Request
 from agents.jobs.changing import allowed, applied
 from agents.llm.scripted_model import ScriptedModel
 from agents.offline.verifier import judge, judge_stances, verify
-from agents.search.scripted_search import ScriptedSearcher
+from tests.scripted_search import ScriptedSearcher
 
 WORLD = {
     "https://a.example/closures": (

@@ -147,6 +147,7 @@ class Meter:
                 self.asked(event.role, event.model, event.usage)
             case SearchDone(failed=""):
                 self.searches.labels(event.provider or "none").inc()
+                self.failures.inc(len(event.failures))
             case SearchDone():
                 self.failures.inc()
             case SourceRead():

@@ -36,7 +36,7 @@ from agents.research.planning.edit_draft import BranchEdit
 from agents.research.scoping.authorization import PHRASE, asks_to_begin, authorizes, looks_like_the_phrase
 from agents.research.scoping.research_command import ResearchCommand, parse_research
 from agents.research.scoping.turn import Scope, checked, refused
-from agents.search.uploads import Taken
+from agents.search.uploads import UploadResult
 from agents.team import Team
 
 
@@ -71,7 +71,7 @@ class Conversation:
         command: str | None = None,
         modes: Mapping[str, str] | None = None,
         on_text: OnText | None = None,
-        taken: Taken = Taken(),
+        taken: UploadResult = UploadResult(),
     ) -> AsyncIterator[Act]:
         """Answer one message. What is foreseen to go wrong is said; the talk then stands as it was before.
 
@@ -127,7 +127,7 @@ class Conversation:
 
     # ---- files
 
-    def _filed(self, taken: Taken, text: str) -> Iterator[Act]:
+    def _filed(self, taken: UploadResult, text: str) -> Iterator[Act]:
         """Put files beside what is searched; a draft on the table becomes one that names them."""
         if not taken:
             return

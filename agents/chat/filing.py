@@ -4,7 +4,7 @@ from typing import Literal
 
 from agents.contracts.source import OwnFile
 from agents.report.escaping import escape_text
-from agents.search.uploads import Taken
+from agents.search.uploads import UploadResult
 
 When = Literal["draft", "running", "before"]
 """A draft lies on the table; a run is going; neither."""
@@ -22,7 +22,7 @@ def note_of(file: OwnFile) -> str:
     return "; ".join([*([f"{pages} {'page' if pages == 1 else 'pages'}"] if pages else []), *file.gaps])
 
 
-def said_of(taken: Taken, when: When, *, with_text: bool) -> str:
+def said_of(taken: UploadResult, when: When, *, with_text: bool) -> str:
     """Name what was added, what was not and why, and what becomes of it, as Markdown.
 
     Args:

@@ -27,7 +27,7 @@ from agents.chat.renderer import Stage, mirror, who
 from agents.chat.run_result import Outcomes
 from agents.chat.starters import FOR_THE_WEB, starters
 from agents.core.errors import DossierError
-from agents.search.uploads import MAX_BYTES, Given, Taken, plain_name
+from agents.search.uploads import MAX_BYTES, UploadedFile, UploadResult, plain_name
 
 log = logging.getLogger(__name__)
 
@@ -160,12 +160,12 @@ class Chat:
             await cl.context.emitter.task_end()
 
     async def answer(
-        self, text: str, command: str | None, modes: Mapping[str, str], given: Sequence[Given] = ()
+        self, text: str, command: str | None, modes: Mapping[str, str], given: Sequence[UploadedFile] = ()
     ) -> None:
         """Have the conversation answer and draw its acts."""
 
         async def acts(conversation: Conversation, stage: Stage) -> AsyncIterator[Act]:
-            taken = await self.team.take_files(given, conversation.talk.scope.files) if given else Taken()
+            taken = await self.team.take_files(given, conversation.talk.scope.files) if given else UploadResult()
             async for act in conversation.hear(text, command, modes, stage.streamed.on_text, taken):
                 yield act
 
@@ -276,7 +276,7 @@ class Chat:
         await self.outcomes.again(session)
 
 
-async def given_files(message: cl.Message) -> list[Given]:
+async def given_files(message: cl.Message) -> list[UploadedFile]:
     """Read the files that came with a message, none further than is needed to see that it is too large."""
 
     def body(path: str) -> bytes:
@@ -286,7 +286,7 @@ async def given_files(message: cl.Message) -> list[Given]:
     given = []
     for element in message.elements or ():
         if element.path:
-            given.append(Given(element.name or "", await asyncio.to_thread(body, str(element.path))))
+            given.append(UploadedFile(element.name or "", await asyncio.to_thread(body, str(element.path))))
     return given
 
 

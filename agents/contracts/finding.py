@@ -9,7 +9,7 @@ from agents.contracts.fact import Fact
 from agents.contracts.frozen import Frozen, QueryType, Text
 from agents.contracts.loop_decision import RetryEntry, RoundRecord, SkippedTopic
 from agents.contracts.shortlist import Shortlist
-from agents.contracts.source import RejectedSource, SourceCard
+from agents.contracts.source import RejectedSource, SearchFailure, SourceCard
 
 NodeStatus = Literal["done", "partial", "failed", "stopped", "empty"]
 """`empty`: it searched and read, and found nothing to the point."""
@@ -31,6 +31,8 @@ class SearchRecord(Frozen):
     hits: int = Field(ge=0)
     failed: str = ""
     """Why it failed; empty when it answered."""
+    failures: tuple[SearchFailure, ...] = ()
+    """Providers that did not answer, each with the reason; also where another one answered in their place."""
 
 
 class Problem(Frozen):

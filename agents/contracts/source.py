@@ -39,12 +39,27 @@ class SearchQuery(Frozen):
     """ISO date, inclusive."""
 
 
+SearchFault = Literal["auth", "quota", "rate", "timeout", "connection", "server", "nonsense", "query", "resting"]
+"""What went wrong at a search provider. `resting`: it failed a while ago and is not asked for now."""
+
+
+class SearchFailure(Frozen):
+    """One provider that was asked for a search and did not answer."""
+
+    provider: Text
+    fault: SearchFault
+    reason: Text
+    """For people, without keys: `tavily refused the key`."""
+
+
 class SearchResult(Frozen):
     """The hits of one search, best first; empty when nothing matched, which is not a failure."""
 
     query: Text
     provider: str
     hits: tuple[Hit, ...] = ()
+    failures: tuple[SearchFailure, ...] = ()
+    """Providers that failed on the way. With any, the search was limited although it answered."""
 
 
 class SentenceSpan(Frozen):

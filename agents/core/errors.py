@@ -8,8 +8,7 @@ DossierError                base; the chat, the routes and the command line catc
 ├── ModelError              the provider failed after every retry
 ├── BadOutput               the model stayed outside its contract after the repair
 ├── SearchError             the search provider failed after every retry
-│   ├── SearchFailed        one provider, with the kind of failure (agents.search.search_errors)
-│   └── NoneAnswered        every provider of the chain, with what each said (agents.search.search_errors)
+│   └── ProviderFailed      one provider, with the kind of failure (agents.search.errors)
 ├── SourceError             a document could not be read or may not be used
 ├── BudgetExceeded          calls, tokens, dollars or seconds ran out
 └── StepFailed              a recorded step failed; carries what happened as data
@@ -21,10 +20,16 @@ Two texts each: `notice` is for the user, `str(error)` is for the log.
 
 from typing import Literal
 
+from agents.contracts.source import SearchFailure
+
 ModelFault = Literal[
     "key", "quota", "rate", "timeout", "overflow", "refused", "unknown_model", "connection", "server", "request"
 ]
 """What went wrong at a model provider; decides what is worth trying next."""
+
+SourceFault = Literal["document", "site", "given_up", "repeated", "ruled_out"]
+"""Why a document was not used. `site`: its server fails, and would for the neighbours too; `given_up`: it failed too
+often; `repeated`: another branch tried it; `ruled_out`: a limit that the user set; `document`: all else."""
 
 
 class DossierError(Exception):
@@ -32,6 +37,10 @@ class DossierError(Exception):
 
     notice: str = "Something went wrong on our side. Nothing that was gathered is lost; please try again."
     retryable: bool = False
+    retry_after_s: float | None = None
+    """Seconds for which the other side asked to be left alone."""
+    fault: str = ""
+    """What went wrong, for code: a word of the class's own list; empty where there is no such list."""
 
 
 class ConfigError(DossierError):
@@ -65,6 +74,8 @@ class NotFeasible(BadRequest):
 class ModelError(DossierError):
     """The provider failed after every retry."""
 
+    fault: ModelFault
+
     def __init__(self, message: str, *, fault: ModelFault, notice: str, model: str = "") -> None:
         super().__init__(message)
         self.fault, self.notice, self.model = fault, notice, model
@@ -87,18 +98,20 @@ class SearchError(DossierError):
 
     retryable = True
 
-    def __init__(self, message: str, *, provider: str) -> None:
+    def __init__(self, message: str, *, provider: str, failures: tuple[SearchFailure, ...] = ()) -> None:
         super().__init__(message)
-        self.provider = provider
+        self.provider, self.failures = provider, failures
         self.notice = f"The search ({provider}) did not answer."
 
 
 class SourceError(DossierError):
     """A document could not be read, or may not be used as evidence."""
 
-    def __init__(self, url: str, reason: str) -> None:
+    fault: SourceFault = "document"
+
+    def __init__(self, url: str, reason: str, fault: SourceFault = "document") -> None:
         super().__init__(f"{url}: {reason}")
-        self.url, self.reason = url, reason
+        self.url, self.reason, self.fault = url, reason, fault
         self.notice = f"{url} was not used: {reason}."
 
 
@@ -114,9 +127,9 @@ class BudgetExceeded(DossierError):
 class StepFailed(DossierError):
     """A step of a job failed; the failure was recorded as data and is the same on replay."""
 
-    def __init__(self, key: str, *, type_: str, message: str, notice: str, retryable: bool) -> None:
+    def __init__(self, key: str, *, type_: str, message: str, notice: str, retryable: bool, fault: str = "") -> None:
         super().__init__(f"{key}: {type_}: {message}")
-        self.key, self.type, self.message = key, type_, message
+        self.key, self.type, self.message, self.fault = key, type_, message, fault
         self.notice, self.retryable = notice, retryable
 
 

@@ -8,7 +8,7 @@ from agents.contracts.frozen import Frozen, Text
 from agents.contracts.job import BlockedReason, JobStatus, Stage
 from agents.contracts.loop_decision import RoundRecord
 from agents.contracts.report import Grade
-from agents.contracts.source import SourceCard
+from agents.contracts.source import SearchFailure, SourceCard
 from agents.core.budget import Usage
 
 NodeState = Literal[
@@ -90,6 +90,8 @@ class SearchDone(Frozen):
     provider: str
     hits: int
     failed: str = ""
+    failures: tuple[SearchFailure, ...] = ()
+    """Providers that did not answer, also where another one answered in their place."""
 
 
 class SourceRead(Frozen):

@@ -9,7 +9,7 @@ from typing import Any
 from agents.contracts.fact import Fact
 from agents.contracts.frozen import Mode
 from agents.contracts.report import ReportSentence
-from agents.contracts.source import SourceCard
+from agents.contracts.source import Hit, SourceCard
 from agents.contracts.verification import SentenceCheck
 from agents.core.errors import BadRequest
 from agents.core.port import Ctx
@@ -17,7 +17,7 @@ from agents.core.settings import Settings
 from agents.research.run_context import Desk
 from agents.research.writing import truthful
 from agents.search import index
-from agents.search.index import Found, Passage
+from agents.search.index import Passage
 
 PARTS = ("challenge", "verification", "novelty", "rerank", "meaning")
 """What `--without` can name."""
@@ -38,7 +38,7 @@ async def _unverified(
     return ()
 
 
-def _as_found(text: str, found: Sequence[Found]) -> list[Found]:
+def _as_found(text: str, found: Sequence[Hit]) -> list[Hit]:
     return list(found)
 
 

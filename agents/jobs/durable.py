@@ -209,16 +209,9 @@ async def _branch(ctx: DurableCtx, task: Task) -> Done:
         failure = stopped_record(dropped.path, ctx.elapsed, ctx.so_far.said, dropped=True)
         key = f"{dropped.path}#dropped"
     except StepFailed as error:
-        failure, key = (
-            StepRecord(
-                type=error.type, message=error.message, notice=error.notice, retryable=error.retryable, elapsed=0.0
-            ),
-            error.key,
-        )
+        failure, key = StepRecord.of(error, 0.0), error.key
     except DossierError as error:
-        failure = StepRecord(
-            type=type(error).__name__, message=str(error), notice=error.notice, retryable=error.retryable, elapsed=0.0
-        )
+        failure = StepRecord.of(error, 0.0)
     except Exception as error:
         if ctx.run.halted or isinstance(error, ENGINE_ERRORS):
             raise

@@ -83,9 +83,7 @@ class MemoryCtx(PortCtx):
             record = stopped_record(path, ctx.elapsed, ctx.so_far.said, dropped=True)
             raise record.failure(f"{path}#dropped") from dropped
         except DossierError as error:
-            raise StepFailed(
-                path, type_=type(error).__name__, message=str(error), notice=error.notice, retryable=error.retryable
-            ) from error
+            raise StepRecord.of(error, 0.0).failure(path) from error
         finally:
             self.reached(ctx.so_far)
         return out

@@ -3,7 +3,7 @@
 from pydantic import ConfigDict
 
 from agents.contracts.frozen import Frozen
-from agents.core.errors import StepFailed
+from agents.core.errors import DossierError, StepFailed
 from agents.research.steering import DROPPED, STOPPED, Said
 
 
@@ -17,6 +17,8 @@ class StepRecord(Frozen):
     message: str = ""
     notice: str = ""
     retryable: bool = False
+    fault: str = ""
+    """The error's own word for what went wrong, where its class has a list of them."""
     elapsed: float
     """Seconds of the job's clock when the step ended."""
     said: Said = Said()
@@ -26,9 +28,29 @@ class StepRecord(Frozen):
     asked: str = ""
     """Digest of what the step was asked for, where a later attempt may want to know."""
 
+    @classmethod
+    def of(cls, error: DossierError, elapsed: float, said: Said = Said()) -> "StepRecord":
+        """Record how a step failed."""
+        return cls(
+            type=error.type if isinstance(error, StepFailed) else type(error).__name__,
+            message=error.message if isinstance(error, StepFailed) else str(error),
+            notice=error.notice,
+            retryable=error.retryable,
+            fault=error.fault,
+            elapsed=elapsed,
+            said=said,
+        )
+
     def failure(self, key: str) -> StepFailed:
         """Say it as the error that research code knows."""
-        return StepFailed(key, type_=self.type, message=self.message, notice=self.notice, retryable=self.retryable)
+        return StepFailed(
+            key,
+            type_=self.type,
+            message=self.message,
+            notice=self.notice,
+            retryable=self.retryable,
+            fault=self.fault,
+        )
 
 
 def stopped_record(path: str, elapsed: float, said: Said, *, dropped: bool = False) -> StepRecord:

@@ -226,14 +226,7 @@ class Run:
         return None
 
     def _failed(self, error: DossierError) -> StepRecord:
-        return StepRecord(
-            type=type(error).__name__,
-            message=str(error),
-            notice=error.notice,
-            retryable=error.retryable,
-            elapsed=self.now(),
-            said=self.steering.said(),
-        )
+        return StepRecord.of(error, self.now(), self.steering.said())
 
 
 class PortCtx(ABC):

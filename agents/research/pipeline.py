@@ -14,7 +14,6 @@ from agents.core.role import Asked
 from agents.research.challenge.gates import Thresholds
 from agents.research.loop.branch_retry import Again, ended, without
 from agents.research.loop.loop_settings import LoopSettings
-from agents.research.loop.search_breaker import Breaker
 from agents.research.planning.contract import Limits, make_contract
 from agents.research.planning.drafting import DraftGiven
 from agents.research.reading.given_facts import NodeGiven, Setting
@@ -24,6 +23,7 @@ from agents.research.run_context import Desk
 from agents.research.writing.truthful import MOVED, challenge_all, checked, rewritten, verdict_lines
 from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
 from agents.roles.synthesizer import FRAME_WRITER
+from agents.search.circuit_breaker import CircuitBreaker
 
 WAS_READ = (READ_FOR_NOTHING, UNANSWERING)
 """Reasons for not using a document that was read all the same."""
@@ -252,10 +252,14 @@ def _tags(ctx: Ctx, findings: tuple[Finding, ...], contract: Contract, degraded:
 
 
 def _degraded(findings: tuple[Finding, ...]) -> bool:
-    """Replay all searches through the breaker, in the order of the tree: was searching limited?"""
-    breaker = Breaker()
-    for finding in findings:
-        for part in finding.walk():
-            for record in part.searches:
-                breaker = breaker.record(not record.failed).probe()
-    return breaker.degraded
+    """Tell whether searching was limited: a provider stepped in for another, or too many searches failed."""
+    breaker = CircuitBreaker(rest_s=0.0)
+    records = [record for finding in findings for part in finding.walk() for record in part.searches]
+    for record in records:
+        if record.failed:
+            breaker.failed(record.failed)
+        else:
+            breaker.succeeded()
+        if breaker.is_open or (record.failures and not record.failed):
+            return True
+    return False

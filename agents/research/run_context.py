@@ -1,7 +1,6 @@
 """What the research code has on its desk: roles to ask, documents to find and read. Each method is one step's body."""
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -20,11 +19,11 @@ from agents.core.prompts import PromptBook
 from agents.core.role import Asked, In, Out, Role, Run, ask
 from agents.research.loop.compaction import Rooms, ask_fitting, divided
 from agents.research.loop.retry_tracking import Retries
-from agents.research.loop.search_breaker import Breaker
 from agents.research.loop.topics import Topics
-from agents.research.steering import RULED_OUT, Steering
+from agents.research.steering import Steering
 from agents.research.writing.writer_input import MAX_FACTS
 from agents.roles.synthesizer import SECTION_WRITER
+from agents.search.circuit_breaker import CircuitBreaker
 from agents.search.scope_filter import enforced
 from agents.search.searcher import Crawler, Searcher, Texts
 from agents.web.url_key import canonical
@@ -36,12 +35,6 @@ SAME_ATTEMPT = " (tried once for several branches)"
 
 NO_STAND_IN: frozenset[ModelFault] = frozenset({"key", "unknown_model", "request"})
 """Faults that the operator must mend: standing in for them would hide a wrong configuration."""
-
-
-_OF_THE_SITE = re.compile(
-    "could not be reached|no server of this name|certificate is not valid|took longer|its server failed"
-)
-"""Reasons for not reading a page that hold for its neighbours too."""
 
 
 def _site(url: str) -> str:
@@ -56,7 +49,14 @@ class Searched(Charged):
 
     def as_event(self, node: str) -> Event:
         """Tell that the search was made."""
-        return SearchDone(node=node, text=self.result.query, provider=self.result.provider, hits=len(self.result.hits))
+        result = self.result
+        return SearchDone(
+            node=node,
+            text=result.query,
+            provider=result.provider,
+            hits=len(result.hits),
+            failures=result.failures,
+        )
 
 
 class Fetched(Frozen):
@@ -131,9 +131,7 @@ class Desk:
     topics: Topics = field(default_factory=Topics)
     retries: Retries = field(default_factory=Retries)
     rooms: Rooms = field(default_factory=Rooms)
-    breaker: Breaker = field(default_factory=Breaker)
-    _trial: bool = False
-    """A search is under way to see whether searching works again; no other is made beside it."""
+    breaker: CircuitBreaker = field(default_factory=lambda: CircuitBreaker(rest_s=0.0))
     pages: Once[Fetched] = field(default_factory=Once)
     searches: Once[Searched] = field(default_factory=Once)
     answers: Once[Charged] = field(default_factory=Once)
@@ -222,21 +220,19 @@ class Desk:
         asked = self.steering.narrowed(query)
 
         async def make() -> Searched:
-            if not self.breaker.allows:
-                self.breaker = self.breaker.probe()
-                raise SearchError(f"not tried: {self.breaker.explain()}", provider=self.searcher.name)
-            trial = self.breaker.state == "half_open"
-            if trial and self._trial:
-                raise SearchError(f"not tried: {self.breaker.explain()}", provider=self.searcher.name)
-            self._trial = self._trial or trial
+            if self.breaker.admit() == "no":
+                raise SearchError(
+                    f"not tried, since searching failed: {self.breaker.reason}", provider=self.searcher.name
+                )
             try:
                 result = await self.searcher.search(asked, deadline.seconds())
-            except SearchError:
-                self.breaker = self.breaker.record(False)
+            except SearchError as error:
+                self.breaker.failed(error.notice)
                 raise
-            finally:
-                self._trial = self._trial and not trial
-            self.breaker = self.breaker.record(True)
+            except asyncio.CancelledError:
+                self.breaker.abandoned()
+                raise
+            self.breaker.succeeded()
             return Searched(result=result, usage=Usage(searches=1))
 
         found = await self.searches.get(asked.model_dump_json(), make)
@@ -257,9 +253,9 @@ class Desk:
             nonlocal first
             first = True
             if not self.retries.allows(url):
-                raise SourceError(url, GIVEN_UP)
+                raise SourceError(url, GIVEN_UP, "given_up")
             if self.retries.hopeless(_site(url)):
-                raise SourceError(url, f"three pages of its site failed alike; {GIVEN_UP}")
+                raise SourceError(url, f"three pages of its site failed alike; {GIVEN_UP}", "given_up")
             source = await self.searcher.read(url, deadline.seconds())
             if not source.text.strip():
                 raise SourceError(url, "it holds no text")
@@ -272,7 +268,7 @@ class Desk:
         except SourceError as error:
             if first:
                 raise
-            raise SourceError(url, f"{error.reason}{SAME_ATTEMPT}") from None
+            raise SourceError(url, f"{error.reason}{SAME_ATTEMPT}", "repeated") from None
         self.allow(url, fetched.card.published)
         return fetched
 
@@ -283,13 +279,12 @@ class Desk:
             SourceError: they rule it out; says by which.
         """
         if why := self.steering.refuses(url, published):
-            raise SourceError(url, why)
+            raise SourceError(url, why, "ruled_out")
 
     def note_unread(self, url: str, branch: str, failure: StepFailed) -> None:
         """Count a fetch that a step recorded as failed, live and on a replay alike; the same one counts once."""
-        uncounted = (GIVEN_UP, SAME_ATTEMPT, RULED_OUT)
-        if failure.type == "SourceError" and not failure.message.endswith(uncounted):
-            alike = _site(url) if _OF_THE_SITE.search(failure.message) else ""
+        if failure.type == "SourceError" and failure.fault in {"document", "site"}:
+            alike = _site(url) if failure.fault == "site" else ""
             self.retries = self.retries.merge(Retries().failed(url, alike, branch=branch))
 
     async def remember(self, url: str, fetched: Fetched) -> None:

@@ -3,24 +3,21 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-import httpx2
 from aiolimiter import AsyncLimiter
-from pydantic import SecretStr
 
 from agents.contracts.source import SearchQuery
 from agents.nlp.tokens import language_of
 from agents.search import academic_parsers as parsers
-from agents.search.pages import KeptPages
-from agents.search.provider import Found
+from agents.search.provider import Access, Provider, ProviderHit
 from agents.search.query_text import Asked, keywords
-from agents.search.request_retry import CALL_S, Patience
-from agents.search.rest import RestProvider
 from agents.search.scope_filter import whole_day
+from agents.web.retry import RetryPolicy
 
 MOST_RESULTS = 25
+CALL_S = 15.0
 TURN_S = 60.0
 """Seconds for one search, waiting in line included: some indexes let one request pass in three seconds."""
 PUBMED_FETCH = "/entrez/eutils/efetch.fcgi"
@@ -54,7 +51,7 @@ class Index:
     at_once: int
     path: str
     params: Callable[[SearchQuery, list[str], int], dict[str, str]]
-    parse: Callable[[Any], list[Found] | None]
+    parse: Callable[[Any], list[ProviderHit] | None]
     key_variable: str = ""
     key_param: str = ""
     key_header: str = ""
@@ -230,51 +227,25 @@ class Pace:
             yield
 
 
-class Academic(RestProvider):
+class Academic(Provider):
     """One index of papers, or Wikipedia.
 
     Args:
         index: which one; see `INDEXES`.
-        client: shared by all of them.
-        key: its key, where it has keys.
-        base: its address, where it is not the usual one.
-        contact: a mail address; indexes serve those better who say whom to write to.
+        access: key, address and contact.
         pace: how fast it may be asked; as it wants when not given.
-        patience: how long to bear with it.
-        kept: where abstracts are kept.
     """
 
-    keyless = True
-
-    def __init__(
-        self,
-        index: Index,
-        client: httpx2.AsyncClient,
-        *,
-        key: SecretStr | None = None,
-        base: str = "",
-        contact: str = "",
-        pace: Pace | None = None,
-        patience: Patience | None = None,
-        kept: KeptPages | None = None,
-    ) -> None:
-        super().__init__(
-            name=index.name,
-            base=base or index.base,
-            key=key,
-            patience=patience or Patience(call_s=TURN_S),
-            kept=kept,
-        )
+    def __init__(self, index: Index, access: Access = Access(), *, pace: Pace | None = None) -> None:
+        agent = f"Dossier/0.1 (research assistant; {access.contact or 'single searches for a person'})"
+        retry = access.retry or RetryPolicy(call_s=TURN_S)
+        super().__init__(index.name, index.base, replace(access, retry=retry), user_agent=agent)
         self.host = self.host.removeprefix("{language}.")
         self.key_variable = index.key_variable
-        self._index, self._http, self._contact = index, client, contact
+        self._index, self._contact = index, access.contact
         self._pace = pace or Pace(index.rate, index.per_s, index.at_once)
 
-    async def close(self) -> None:
-        """Let go of the connections, which all indexes share."""
-        await self._http.aclose()
-
-    async def _ask(self, asked: Asked, seconds: float) -> list[Found]:
+    async def _ask(self, asked: Asked, seconds: float) -> list[ProviderHit]:
         query = asked.query
         words = keywords(query.text, MOST_WORDS) or query.text.split()[:MOST_WORDS]
         params = self._index.params(query, words, min(query.max_results, MOST_RESULTS))

@@ -8,7 +8,7 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
-from agents.search.provider import Found, dicts, rows_of
+from agents.search.provider import ProviderHit, dicts, rows_of
 
 _TAG = re.compile(r"<[^>]+>")
 _JATS_TITLE = re.compile(r"<jats:title>[^<]*</jats:title>", re.IGNORECASE)
@@ -19,7 +19,7 @@ _MONTHS = {name: f"{number:02}" for number, name in enumerate(
 )}  # fmt: skip
 
 
-def arxiv(content: bytes) -> list[Found] | None:
+def arxiv(content: bytes) -> list[ProviderHit] | None:
     """Read a feed of arXiv; versions of one paper are one address."""
     root = _xml(content)
     if root is None or root.tag != _ATOM + "feed":
@@ -30,7 +30,7 @@ def arxiv(content: bytes) -> list[Found] | None:
         if "api/errors" in number:
             return None
         found.append(
-            Found(
+            ProviderHit(
                 url=f"https://arxiv.org/abs/{_ARXIV_VERSION.sub('', number)}" if number else None,
                 title=_text(entry.find(_ATOM + "title")),
                 snippet=_text(entry.find(_ATOM + "summary")),
@@ -42,7 +42,7 @@ def arxiv(content: bytes) -> list[Found] | None:
     return found
 
 
-def openalex(data: object) -> list[Found] | None:
+def openalex(data: object) -> list[ProviderHit] | None:
     """Read works of OpenAlex; abstracts come as an index of words and are put together again."""
     rows = rows_of(data, "results")
     if rows is None:
@@ -54,7 +54,7 @@ def openalex(data: object) -> list[Found] | None:
         abstract = _from_index(row.get("abstract_inverted_index"))
         people = (_inner(one, "author") for one in dicts(_list(row.get("authorships"))))
         found.append(
-            Found(
+            ProviderHit(
                 url=row.get("doi")
                 or (place.get("landing_page_url") if isinstance(place, dict) else None)
                 or row.get("id"),
@@ -69,7 +69,7 @@ def openalex(data: object) -> list[Found] | None:
     return found
 
 
-def crossref(data: object) -> list[Found] | None:
+def crossref(data: object) -> list[ProviderHit] | None:
     """Read works of Crossref; dates may be a year alone, abstracts are marked up."""
     rows = rows_of(data, "message", "items")
     if rows is None:
@@ -81,7 +81,7 @@ def crossref(data: object) -> list[Found] | None:
         abstract = _plain(_JATS_TITLE.sub("", _string(row.get("abstract"))))
         people = dicts(_list(row.get("author")))
         found.append(
-            Found(
+            ProviderHit(
                 url=f"https://doi.org/{number.lower()}" if number else row.get("URL"),
                 title=_plain(_string(titles[0])) if titles else "",
                 snippet=abstract,
@@ -94,7 +94,7 @@ def crossref(data: object) -> list[Found] | None:
     return found
 
 
-def semantic_scholar(data: object) -> list[Found] | None:
+def semantic_scholar(data: object) -> list[ProviderHit] | None:
     """Read papers of Semantic Scholar; with none found, the answer holds no list."""
     rows = rows_of(data, "data")
     if rows is None:
@@ -104,7 +104,7 @@ def semantic_scholar(data: object) -> list[Found] | None:
         numbers = row.get("externalIds")
         doi = _string(numbers.get("DOI")) if isinstance(numbers, dict) else ""
         found.append(
-            Found(
+            ProviderHit(
                 url=f"https://doi.org/{doi.lower()}" if doi else row.get("url"),
                 title=row.get("title"),
                 snippet=row.get("abstract"),
@@ -122,7 +122,7 @@ def pubmed_ids(data: object) -> list[str] | None:
     return None if rows is None else [str(row) for row in rows if str(row).isdigit()]
 
 
-def pubmed(content: bytes) -> list[Found] | None:
+def pubmed(content: bytes) -> list[ProviderHit] | None:
     """Read articles of PubMed."""
     root = _xml(content)
     if root is None or root.tag != "PubmedArticleSet":
@@ -137,7 +137,7 @@ def pubmed(content: bytes) -> list[Found] | None:
         abstract = "\n\n".join(filter(None, parts))
         people = entry.findall("MedlineCitation/Article/AuthorList/Author")
         found.append(
-            Found(
+            ProviderHit(
                 url=f"https://pubmed.ncbi.nlm.nih.gov/{number}/" if number.isdigit() else None,
                 title=_text(entry.find("MedlineCitation/Article/ArticleTitle")),
                 snippet=abstract,
@@ -151,7 +151,7 @@ def pubmed(content: bytes) -> list[Found] | None:
     return found
 
 
-def wikipedia(data: object) -> list[Found] | None:
+def wikipedia(data: object) -> list[ProviderHit] | None:
     """Read pages of Wikipedia, in the order of its search."""
     if not isinstance(data, dict) or "error" in data:
         return None
@@ -160,7 +160,7 @@ def wikipedia(data: object) -> list[Found] | None:
         return [] if "query" not in data and ("batchcomplete" in data or not data) else None
     pages = sorted(dicts(rows), key=lambda row: row["index"] if isinstance(row.get("index"), int) else len(rows))
     return [
-        Found(
+        ProviderHit(
             url=row.get("fullurl"),
             title=row.get("title"),
             snippet=row.get("extract"),

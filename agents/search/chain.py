@@ -1,24 +1,34 @@
 """Several providers as one: the first that answers wins, a failing one rests, the library is searched beside them.
 
-Nothing is hidden: who failed and why goes with the result, and to whoever listens.
+Nothing is hidden: who failed and why goes with each result.
 """
 
 import asyncio
 import copy
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 from agents.contracts.frozen import Frozen, Text
-from agents.contracts.source import CorpusSurvey, Hit, Place, RejectedSource, SearchQuery, SearchResult, Source
+from agents.contracts.source import (
+    CorpusSurvey,
+    Hit,
+    Place,
+    RejectedSource,
+    SearchFailure,
+    SearchFault,
+    SearchQuery,
+    SearchResult,
+    Source,
+)
 from agents.core.errors import SearchError, SourceError
-from agents.search.breaker import Breaker
-from agents.search.crawling import crawled
+from agents.search.circuit_breaker import REST_S, CircuitBreaker
+from agents.search.errors import SearchFailed, none_answered
+from agents.search.library import Library
 from agents.search.pages import Pages
-from agents.search.request_retry import ATTEMPTS
-from agents.search.search_errors import Attempt, NoneAnswered, SearchFailed
-from agents.search.searcher import Searcher
+from agents.search.scope_filter import fuse
+from agents.search.searcher import Engine, Searcher
 from agents.web.url_key import canonical
 
 LIBRARY = "library:"
@@ -26,55 +36,40 @@ LIBRARY = "library:"
 
 SHARE = 0.6
 """Of the time left, what a provider may take while another could answer in its place."""
-
+CRAWL_SHARE = 0.5
+"""Of the time left, what a crawler may take while the page's own links could answer in its place."""
 BESIDE_S = 12.0
 """Seconds that results of the web wait for what is asked beside it."""
+CRAWL_SNIPPET = 300
+"""Characters of a crawled page that stand for it in a list."""
 
 PROBE = "news"
 """The query of a probe: it says nothing about anybody."""
+PROBE_S = 2.0
 PROBE_REST_S = 300.0
 """Seconds for which a provider that a probe did not reach is left alone."""
 
+LONG_REST_S: dict[SearchFault, float] = {"auth": 3600.0, "quota": 3600.0, "rate": 60.0, "nonsense": 300.0}
+"""Seconds for which a provider rests after faults that do not pass soon."""
+AT_ONCE = frozenset[SearchFault]({"auth", "quota"})
+"""These open the breaker at the first failure: a key that is refused will be refused again."""
 
-class Engine(Protocol):
-    """What the chain needs of a provider; see `agents.search.provider.Provider`."""
+
+@runtime_checkable
+class CrawlService(Protocol):
+    """A provider that crawls; see `agents.search.firecrawl.Firecrawl`."""
 
     name: str
-    host: str
 
-    @property
-    def keyless(self) -> bool:
-        """Works without a key."""
+    async def crawl(
+        self, url: str, *, limit: int = 10, depth: int = 1, deadline_s: float | None = None
+    ) -> tuple[Source, ...]:
+        """Read a page and those of the same site that it leads to."""
         ...
-
-    async def search(
-        self, query: SearchQuery, deadline_s: float | None = None, *, attempts: int = ATTEMPTS
-    ) -> SearchResult:
-        """Look for documents, or raise SearchFailed."""
-        ...
-
-    def page(self, url: str, *, whole: bool = True) -> Source | None:
-        """Give a page whose text came with a hit."""
-        ...
-
-    async def close(self) -> None:
-        """Let go of the connections."""
-        ...
-
-
-OnSwitch = Callable[[Attempt, str], None]
-"""Told of each failure, with the name of the provider that is asked next; empty when there is none."""
-
-
-class Looked(Frozen):
-    """A search with the failures on its way."""
-
-    result: SearchResult
-    attempts: tuple[Attempt, ...] = ()
 
 
 class Probed(Frozen):
-    """Whether keyless web search can be reached."""
+    """Whether a search provider can be reached."""
 
     provider: Text
     host: Text
@@ -86,10 +81,20 @@ class Probed(Frozen):
 
 @dataclass
 class _Asked:
-    """One source of results: its answer, or none, and the failures before."""
+    """One group of providers: the answer of the first that gave one, and the failures before it."""
 
     result: SearchResult | None
-    attempts: tuple[Attempt, ...] = ()
+    failures: tuple[SearchFailure, ...] = ()
+
+
+@dataclass
+class _Sample:
+    """The invented documents, and whether they are all there is, as the last probe of web search showed."""
+
+    searcher: Searcher
+    is_all: bool | None = None
+    """None before anything was tried."""
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Chain:
@@ -99,9 +104,9 @@ class Chain:
         providers: asked in this order; the first that answers wins.
         pages: reads web pages.
         library: the user's documents, searched beside the web.
-        on_switch: told of each failure.
         beside: providers that are asked as well, their results joined.
-        sample: the library is the invented sample: searched only when no web search answers, never joined to the web's.
+        sample: the invented documents. One research searches either these, when no provider could be reached before it
+            began, or the web: they never stand in for a search that failed.
         notes: what the operator should know of this choice, for the banner.
         clock: seconds that only grow.
     """
@@ -111,21 +116,19 @@ class Chain:
         providers: Sequence[Engine],
         pages: Pages,
         library: Searcher | None = None,
-        on_switch: OnSwitch | None = None,
         *,
         beside: Sequence[Engine] = (),
-        sample: bool = False,
+        sample: Searcher | None = None,
         notes: tuple[str, ...] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._providers, self._beside, self._pages = tuple(providers), tuple(beside), pages
-        self._library, self._sample, self._on_switch = library, sample, on_switch
-        self._breakers = {engine.name: Breaker(clock) for engine in self._engines}
+        self._library = library
+        self._sample = _Sample(sample) if sample else None
+        self._on_sample: bool | None = None if sample else False
+        self._breakers = {engine.name: CircuitBreaker(clock) for engine in self._engines}
         self.notes = notes
-        self.names: tuple[str, ...] = (
-            *(engine.name for engine in self._engines),
-            *((library.name,) if library and not sample else ()),
-        )
+        self.names = self._names()
         """All retrievers, for banner and Methodology."""
         self.name = ", ".join(self.names)
         self.destinations = tuple(dict.fromkeys(engine.host for engine in self._engines))
@@ -139,7 +142,7 @@ class Chain:
     def places(self) -> tuple[Place, ...]:
         """Where this chain can search."""
         web: tuple[Place, ...] = ("web",) if self._engines else ()
-        return (*web, "library") if self._library else web
+        return (*web, "library") if self._library or self._sample else web
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -149,47 +152,42 @@ class Chain:
     @property
     def skipped(self) -> tuple[RejectedSource, ...]:
         """Files of the library that are not used."""
-        return tuple(getattr(self._library, "skipped", ()))
+        return self._library.skipped if isinstance(self._library, Library) else ()
 
     @property
     def unread(self) -> tuple[RejectedSource, ...]:
         """Of these, documents that could not be read, which a report names."""
-        return tuple(getattr(self._library, "unread", ()))
+        return self._library.unread if isinstance(self._library, Library) else ()
 
     def narrowed(self, places: Sequence[Place], *, with_sample: bool = True) -> Searcher:
-        """Give the part of this chain that searches these places only; all of it where none is named.
+        """Give what one research searches: these places only; all of them where none is named.
 
         Providers and what is known of their health are shared.
 
         Args:
             places: as the user chose them; one that is not there is passed over.
-            with_sample: the invented sample may answer when no web search does.
+            with_sample: the invented sample may be searched where there is nothing else.
         """
-        if set(places) == {"library"} and self._library is not None:
-            return self._library
-        dropped = set(places) == {"web"} or (self._sample and not with_sample)
-        if not dropped or not self._engines:
-            return self
+        documents = self._library or (self._sample.searcher if self._sample else None)
+        if set(places) == {"library"} and documents is not None:
+            return documents
         part = copy.copy(self)
-        part._library = None
-        part.names = tuple(engine.name for engine in self._engines)
+        if set(places) == {"web"} and self._engines:
+            part._library = None
+        if not with_sample or set(places) == {"web"}:
+            part._sample, part._on_sample = None, False
+        part.names = part._names()
         part.name = ", ".join(part.names)
         return part
 
     async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
-        """Look for documents; the result names who answered.
+        """Look for documents; the result names who answered, and who failed.
 
         Raises:
-            NoneAnswered: no provider did, and the library has nothing either.
+            SearchError: no provider answered, and the library has nothing either.
         """
-        return (await self.look(query, deadline_s)).result
-
-    async def look(self, query: SearchQuery, deadline_s: float | None = None) -> Looked:
-        """Look for documents, and keep who failed on the way.
-
-        Raises:
-            NoneAnswered: no provider did, and the library has nothing either.
-        """
+        if sample := await self._only_sample():
+            return await sample.search(query, deadline_s)
         loop = asyncio.get_running_loop()
         ends_at = None if deadline_s is None else loop.time() + deadline_s
         beside_ends_at = ends_at
@@ -198,27 +196,21 @@ class Chain:
         asked = await asyncio.gather(
             *([self._in_turn(self._providers, query, ends_at)] if self._providers else []),
             *(self._in_turn((engine,), query, beside_ends_at) for engine in self._beside),
-            *([self._of_library(query, ends_at)] if self._library and not self._sample else []),
+            *([self._of_library(self._library, query, ends_at)] if self._library else []),
         )
-        attempts = tuple(attempt for one in asked for attempt in one.attempts)
+        failures = tuple(failure for one in asked for failure in one.failures)
         web = asked[: bool(self._providers) + len(self._beside)]
         answered = web[0].result is not None if self._providers else any(one.result for one in web)
         results = [one.result for one in asked if one.result is not None]
-        if self._library and self._sample and not any(one.result for one in web):
-            fallback = await self._of_library(query, ends_at)
-            attempts += fallback.attempts
-            results = [fallback.result] if fallback.result else []
         with_hits = [result for result in results if result.hits]
         if not with_hits and not (answered or (not web and results)):
-            raise NoneAnswered(attempts)
+            raise none_answered(failures)
         named = with_hits or results[:1]
-        return Looked(
-            result=SearchResult(
-                query=query.text,
-                provider=", ".join(result.provider for result in named),
-                hits=joined([result.hits for result in with_hits], query.max_results),
-            ),
-            attempts=attempts,
+        return SearchResult(
+            query=query.text,
+            provider=", ".join(result.provider for result in named),
+            hits=fuse([result.hits for result in with_hits], query.max_results),
+            failures=failures,
         )
 
     async def read(self, url: str, deadline_s: float | None = None) -> Source:
@@ -230,28 +222,41 @@ class Chain:
             SourceError: it cannot be read or may not be used.
         """
         if url.startswith(LIBRARY):
-            if self._library is None:
+            documents = self._library or (self._sample.searcher if self._sample else None)
+            if documents is None:
                 raise SourceError(url, "there is no library")
-            return await self._library.read(url, deadline_s)
-        if source := self._kept(url, whole=True):
+            return await documents.read(url, deadline_s)
+        if source := self._cached(url, whole=True):
             return source
         try:
             return await self._pages.read(url, deadline_s)
         except SourceError:
-            if source := self._kept(url, whole=False):
+            if source := self._cached(url, whole=False):
                 return source
             raise
 
     async def crawl(self, url: str, limit: int, deadline_s: float | None = None) -> tuple[Hit, ...]:
         """Give pages of the same site that a page leads to, one step away; documents of the library lead nowhere.
 
+        A crawler is asked where a key allows one, else the page's own links are given.
+
         Raises:
             SourceError: the page cannot be read or may not be used.
         """
         if url.startswith(LIBRARY):
             return ()
-        awake = [engine for engine in self._providers if not self._breakers[engine.name].is_open]
-        return await crawled(awake, self._pages, url, limit, deadline_s)
+        for engine in self._providers:
+            if not isinstance(engine, CrawlService) or self._breakers[engine.name].is_open:
+                continue
+            share_s = None if deadline_s is None else deadline_s * CRAWL_SHARE
+            try:
+                sources = await engine.crawl(url, limit=limit + 1, deadline_s=share_s)
+            except SearchFailed:
+                break
+            others = [source for source in sources if canonical(source.url) != canonical(url)]
+            return tuple(_hit(source, engine.name) for source in others)[:limit]
+        links = await self._pages.links(url, deadline_s)
+        return tuple(Hit(url=address, title=label, provider="links") for address, label in links)[:limit]
 
     async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
         """Tell what the library talks about; beside it there is the web, which nobody can survey.
@@ -259,13 +264,13 @@ class Chain:
         Raises:
             SearchError: the library cannot be read.
         """
-        web = any(not breaker.is_open for breaker in self._breakers.values())
-        if self._library is None or (self._sample and web):
+        if sample := await self._only_sample():
+            return await sample.survey(question, limit)
+        if self._library is None:
             return CorpusSurvey(web=True)
-        survey = await self._library.survey(question, limit)
-        return survey if self._sample else survey.model_copy(update={"web": True})
+        return (await self._library.survey(question, limit)).model_copy(update={"web": True})
 
-    async def probe(self, deadline_s: float = 2.0) -> Probed | None:
+    async def probe(self, deadline_s: float = PROBE_S) -> Probed | None:
         """Try keyless web search once, briefly; one that is not reached is left alone for a while.
 
         Returns:
@@ -274,98 +279,109 @@ class Chain:
         keyless = [engine for engine in self._providers if engine.keyless]
         if not keyless or not self._providers[0].keyless:
             return None
-        results = await asyncio.gather(*(self._probe(engine, deadline_s) for engine in keyless))
+        results = await asyncio.gather(*(self._try(engine, deadline_s) for engine in keyless))
+        for result in results:
+            breaker = self._breakers[result.provider]
+            if not result.reachable:
+                breaker.rest(result.reason, PROBE_REST_S)
+            elif breaker.is_open:
+                breaker.close()
+        if self._sample:
+            self._sample.is_all = not any(result.reachable for result in results)
         return next((result for result in results if result.reachable), results[0])
 
     async def trial(self, deadline_s: float = 10.0) -> tuple[Probed, ...]:
         """Ask every provider once, side by side, whatever is known of it: for an operator who wants to know."""
-        return tuple(await asyncio.gather(*(self._trial(engine, deadline_s) for engine in self._engines)))
-
-    async def _trial(self, engine: Engine, deadline_s: float) -> Probed:
-        reason = ""
-        try:
-            await engine.search(SearchQuery(text=PROBE, max_results=1), deadline_s, attempts=1)
-        except SearchError as error:
-            reason = getattr(error, "reason", "") or error.notice
-        return Probed(provider=engine.name, host=engine.host, reachable=not reason, reason=reason)
+        return tuple(await asyncio.gather(*(self._try(engine, deadline_s) for engine in self._engines)))
 
     async def close(self) -> None:
         """Let go of connections, and of the library."""
         for engine in self._engines:
             await engine.close()
-        if close := getattr(self._library, "close", None):
-            close()
+        for documents in (self._library, self._sample.searcher if self._sample else None):
+            if isinstance(documents, Library):
+                documents.close()
+
+    def _names(self) -> tuple[str, ...]:
+        return (*(engine.name for engine in self._engines), *((self._library.name,) if self._library else ()))
+
+    async def _only_sample(self) -> Searcher | None:
+        """Give the sample where it is all that this research searches: decided once, before its first search."""
+        if self._on_sample is None and (sample := self._sample):
+            async with sample.lock:
+                if sample.is_all is None:
+                    await self.probe()
+            self._on_sample = bool(sample.is_all)
+        return self._sample.searcher if self._sample and self._on_sample else None
+
+    async def _try(self, engine: Engine, deadline_s: float) -> Probed:
+        reason = ""
+        try:
+            await engine.search(SearchQuery(text=PROBE, max_results=1), deadline_s, attempts=1)
+        except SearchError as error:
+            reason = error.failures[0].reason if error.failures else error.notice
+        return Probed(provider=engine.name, host=engine.host, reachable=not reason, reason=reason)
 
     async def _in_turn(self, engines: Sequence[Engine], query: SearchQuery, ends_at: float | None) -> _Asked:
         """Ask one after the other until one answers."""
-        attempts: list[Attempt] = []
+        failures: list[SearchFailure] = []
         for number, engine in enumerate(engines):
             breaker = self._breakers[engine.name]
             admission = breaker.admit()
             if admission == "no":
-                attempts.append(Attempt(provider=engine.name, kind="resting", reason=breaker.reason))
+                failures.append(SearchFailure(provider=engine.name, fault="resting", reason=breaker.reason))
                 continue
-            others = [other for other in engines[number + 1 :] if not self._breakers[other.name].is_open]
+            others = any(not self._breakers[other.name].is_open for other in engines[number + 1 :])
             left = _left(ends_at)
             try:
                 result = await engine.search(
                     query,
-                    left if left is None or not others else left * SHARE,
-                    attempts=1 if admission == "trial" else ATTEMPTS,
+                    left * SHARE if left is not None and others else left,
+                    attempts=1 if admission == "trial" else None,
                 )
             except SearchFailed as failure:
-                breaker.failed(failure.kind, failure.reason, failure.retry_after_s)
-                attempts.append(failure.attempt)
-                self._tell(failure.attempt, next((other.name for other in others), ""))
+                failures += failure.failures
+                _note(breaker, failure)
+            except asyncio.CancelledError:
+                breaker.abandoned()
+                raise
             else:
                 breaker.succeeded()
-                return _Asked(result, tuple(attempts))
-        return _Asked(None, tuple(attempts))
+                return _Asked(result, tuple(failures))
+        return _Asked(None, tuple(failures))
 
-    async def _of_library(self, query: SearchQuery, ends_at: float | None) -> _Asked:
-        assert self._library is not None
+    async def _of_library(self, library: Searcher, query: SearchQuery, ends_at: float | None) -> _Asked:
         try:
-            return _Asked(await self._library.search(query, _left(ends_at)))
+            return _Asked(await library.search(query, _left(ends_at)))
         except SearchError:
-            attempt = Attempt(
-                provider=self._library.name, kind="server", reason=f"{self._library.name} could not be read"
-            )
-            self._tell(attempt, "")
-            return _Asked(None, (attempt,))
+            reason = f"{library.name} could not be read"
+            return _Asked(None, (SearchFailure(provider=library.name, fault="server", reason=reason),))
 
-    async def _probe(self, engine: Engine, deadline_s: float) -> Probed:
-        try:
-            await engine.search(SearchQuery(text=PROBE, max_results=1), deadline_s, attempts=1)
-        except SearchFailed as failure:
-            self._breakers[engine.name].rest(failure.reason, PROBE_REST_S)
-            return Probed(provider=engine.name, host=engine.host, reachable=False, reason=failure.reason)
-        return Probed(provider=engine.name, host=engine.host, reachable=True)
-
-    def _kept(self, url: str, *, whole: bool) -> Source | None:
+    def _cached(self, url: str, *, whole: bool) -> Source | None:
         return next((source for engine in self._engines if (source := engine.page(url, whole=whole))), None)
 
-    def _tell(self, attempt: Attempt, following: str) -> None:
-        if self._on_switch:
-            self._on_switch(attempt, following)
+
+def _note(breaker: CircuitBreaker, failure: SearchFailed) -> None:
+    """Count a failure; a query that was not accepted says nothing about the provider."""
+    if failure.fault == "query":
+        breaker.abandoned()
+        return
+    asked_s = failure.retry_after_s or 0.0
+    breaker.failed(
+        failure.reason,
+        rest_s=max(LONG_REST_S.get(failure.fault, 0.0), asked_s),
+        at_once=failure.fault in AT_ONCE or asked_s > REST_S,
+    )
 
 
-def joined(lists: Sequence[Iterable[Hit]], most: int, k: int = 60) -> tuple[Hit, ...]:
-    """Merge ranked lists by reciprocal rank (Cormack, Clarke and Büttcher 2009).
-
-    Scores of two providers never compare.
-    """
-    lists = [tuple(hits) for hits in lists]
-    if len(lists) < 2:
-        return tuple(lists[0])[:most] if lists else ()
-    score: dict[str, float] = {}
-    first: dict[str, Hit] = {}
-    for hits in lists:
-        for rank, hit in enumerate(hits):
-            key = canonical(hit.url)
-            score[key] = score.get(key, 0.0) + 1 / (k + rank + 1)
-            first.setdefault(key, hit)
-    ranked = sorted(first, key=lambda key: -score[key])[:most]
-    return tuple(first[key].model_copy(update={"score": score[key]}) for key in ranked)
+def _hit(source: Source, provider: str) -> Hit:
+    return Hit(
+        url=source.url,
+        title=source.title,
+        snippet=source.text[:CRAWL_SNIPPET],
+        published=source.published,
+        provider=provider,
+    )
 
 
 def _left(ends_at: float | None) -> float | None:

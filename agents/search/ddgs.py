@@ -6,10 +6,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from agents.search.pages import KeptPages
-from agents.search.provider import Found, Provider, dicts
+from agents.search.provider import Access, Provider, ProviderHit, dicts
 from agents.search.query_text import Asked
-from agents.search.request_retry import Patience
 
 ENGINES = "duckduckgo,brave,mojeek,startpage"
 """Named one by one: left to itself the package asks encyclopedias first."""
@@ -28,24 +26,15 @@ class Ddgs(Provider):
     """Keyless web search.
 
     Args:
-        patience: how long to bear with it.
-        kept: where texts that come with hits are kept.
+        access: what providers share; there is no key.
         load: gives the package; imported with the first search when not given.
     """
 
-    keyless = True
-
-    def __init__(
-        self,
-        *,
-        patience: Patience | None = None,
-        kept: KeptPages | None = None,
-        load: Callable[[], Any] = lambda: import_module("ddgs"),
-    ) -> None:
-        super().__init__(name="ddgs", base="https://duckduckgo.com", patience=patience, kept=kept)
+    def __init__(self, access: Access = Access(), *, load: Callable[[], Any] = lambda: import_module("ddgs")) -> None:
+        super().__init__("ddgs", "https://duckduckgo.com", access)
         self._load = load
 
-    async def _ask(self, asked: Asked, seconds: float) -> list[Found]:
+    async def _ask(self, asked: Asked, seconds: float) -> list[ProviderHit]:
         try:
             package = await asyncio.to_thread(self._load)
         except ImportError:
@@ -64,7 +53,9 @@ class Ddgs(Provider):
         else:
             if not isinstance(rows, list):
                 raise self._failure("nonsense", "the answer is no list")
-            return [Found(url=row.get("href"), title=row.get("title"), snippet=row.get("body")) for row in dicts(rows)]
+            return [
+                ProviderHit(url=row.get("href"), title=row.get("title"), snippet=row.get("body")) for row in dicts(rows)
+            ]
         if _NOTHING in said.casefold():
             return []
         if "ratelimit" in (name + said).casefold():

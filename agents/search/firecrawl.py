@@ -5,20 +5,15 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx2
-from pydantic import SecretStr
-
 from agents.contracts.source import SearchQuery, Source
 from agents.core.errors import SourceError
 from agents.nlp.normalize import seen, unruffled
+from agents.search.errors import SearchFailed
 from agents.search.library import now
-from agents.search.pages import MAX_TEXT, KeptPages, page_source, refusal_of
-from agents.search.provider import Found, day, dicts, rows_of, web_address, words
+from agents.search.pages import MAX_TEXT, page_source, refusal_of
+from agents.search.provider import Access, Provider, ProviderHit, day, dicts, rows_of, web_address, words
 from agents.search.query_text import Asked
-from agents.search.request_retry import ATTEMPTS, Patience
-from agents.search.rest import RestProvider, http_client
 from agents.search.scope_filter import bare_domain
-from agents.search.search_errors import SearchFailed
 
 BASE = "https://api.firecrawl.dev"
 MAX_RESULTS = 50
@@ -29,15 +24,11 @@ CRAWL_S = 120.0
 MAX_PAGES = 50
 
 
-class Firecrawl(RestProvider):
-    """Web search and reading by Firecrawl, or by a server of one's own that speaks like it.
+class Firecrawl(Provider):
+    """Web search, and reading a part of a site, by Firecrawl or by a server of one's own that speaks like it.
 
     Args:
-        key: the key; a server of one's own may need none.
-        base: address of the service.
-        patience: how long to bear with it.
-        kept: where texts that come with hits are kept.
-        client: for requests; made when not given.
+        access: key and address; a server of one's own may need no key.
         sleep: how to wait between looks at a crawl.
         date: gives the time of reading as ISO date and time.
     """
@@ -46,37 +37,13 @@ class Firecrawl(RestProvider):
 
     def __init__(
         self,
-        key: SecretStr | None = None,
+        access: Access = Access(),
         *,
-        base: str = BASE,
-        patience: Patience | None = None,
-        kept: KeptPages | None = None,
-        client: httpx2.AsyncClient | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         date: Callable[[], str] = now,
     ) -> None:
-        super().__init__(name="firecrawl", base=base, key=key, patience=patience, kept=kept)
-        self._http = client or http_client()
+        super().__init__("firecrawl", BASE, access)
         self._sleep, self._date = sleep, date
-
-    async def close(self) -> None:
-        """Let go of the connections."""
-        await self._http.aclose()
-
-    async def scrape(self, url: str, deadline_s: float | None = None) -> Source:
-        """Read one page by the service, which runs its scripts. The operator's key pays for it.
-
-        Raises:
-            SourceError: it cannot be read or may not be used.
-        """
-        try:
-            data = await self._persistently(
-                "POST", "/v2/scrape", {"url": url, "formats": ["markdown"], "onlyMainContent": True}, deadline_s
-            )
-        except SearchFailed as failure:
-            raise SourceError(url, f"the reading service {failure.reason}") from failure
-        document = data.get("data") if isinstance(data, dict) else None
-        return self._source(document if isinstance(document, dict) else {}, url)
 
     async def crawl(
         self, url: str, *, limit: int = 10, depth: int = 1, deadline_s: float | None = None
@@ -88,7 +55,7 @@ class Firecrawl(RestProvider):
         """
         loop = asyncio.get_running_loop()
         ends_at = loop.time() + (CRAWL_S if deadline_s is None else deadline_s)
-        started = await self._persistently(
+        started = await self._call(
             "POST",
             "/v2/crawl",
             {
@@ -106,7 +73,7 @@ class Firecrawl(RestProvider):
         path, state, rows = f"/v2/crawl/{number}", "scraping", []
         try:
             while True:
-                data = await self._persistently("GET", path, None, ends_at - loop.time())
+                data = await self._call("GET", path, None, ends_at - loop.time())
                 state = str(data.get("status")) if isinstance(data, dict) else ""
                 if state != "scraping":
                     rows = await self._all_rows(data, ends_at)
@@ -125,7 +92,7 @@ class Firecrawl(RestProvider):
             raise self._failure("server", f"the crawl ended as {state!r}")
         return self._sources(rows, limit)
 
-    async def _ask(self, asked: Asked, seconds: float) -> list[Found]:
+    async def _ask(self, asked: Asked, seconds: float) -> list[ProviderHit]:
         data = self._json(
             await self._send("POST", "/v2/search", seconds, body=_search_body(asked, seconds), headers=self._headers())
         )
@@ -140,13 +107,18 @@ class Firecrawl(RestProvider):
             raise self._failure("nonsense", "the answer holds no list of results")
         return [_found(row) for row in dicts(rows)]
 
-    async def _persistently(
-        self, method: str, path: str, body: dict[str, Any] | None, deadline_s: float | None, attempts: int = ATTEMPTS
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None,
+        deadline_s: float | None,
+        attempts: int | None = None,
     ) -> Any:
         async def once(seconds: float) -> Any:
             return self._json(await self._send(method, path, seconds, body=body, headers=self._headers()))
 
-        return await self._patience.bear(once, provider=self.name, deadline_s=deadline_s, attempts=attempts)
+        return await self._tried(once, deadline_s, attempts)
 
     async def _all_rows(self, data: Any, ends_at: float) -> list[dict[str, Any]]:
         """Gather the pages of a crawl; long answers come in parts."""
@@ -155,9 +127,7 @@ class Firecrawl(RestProvider):
             split = urlsplit(data["next"])  # asked of our own base: the address comes from the answer, the key is ours
             path = split.path[split.path.find("/v2/") :] + (f"?{split.query}" if split.query else "")
             try:
-                data = await self._persistently(
-                    "GET", path, None, ends_at - asyncio.get_running_loop().time(), attempts=1
-                )
+                data = await self._call("GET", path, None, ends_at - asyncio.get_running_loop().time(), attempts=1)
             except SearchFailed:
                 break
             more = dicts(rows_of(data, "data") or ())
@@ -182,7 +152,14 @@ class Firecrawl(RestProvider):
                 continue
             found.setdefault(source.url, source)
             # So that reading one of them needs no second request.
-            self._kept.put(source.url, title=source.title, text=source.text, published=source.published, whole=True)
+            self._cache.put(
+                source.url,
+                provider=self.name,
+                title=source.title,
+                text=source.text,
+                published=source.published,
+                whole=True,
+            )
         return tuple(found.values())[:limit]
 
     def _source(self, document: dict[str, Any], asked: str) -> Source:
@@ -247,10 +224,10 @@ def _dates(query: SearchQuery) -> str:
     )
 
 
-def _found(row: dict[str, Any]) -> Found:
+def _found(row: dict[str, Any]) -> ProviderHit:
     about = row.get("metadata")
     about = about if isinstance(about, dict) else {}
-    return Found(
+    return ProviderHit(
         url=row.get("url") or about.get("sourceURL"),
         title=row.get("title") or about.get("title"),
         snippet=row.get("description") or row.get("snippet") or about.get("description"),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.contracts.frozen import digest
+from agents.contracts.source import Hit, SearchQuery, SearchResult
 from agents.core.errors import ConfigError
 from agents.nlp.embeddings import closeness, direction
 from agents.nlp.near_duplicates import copies, fingerprint, is_about_the_same, shingles
@@ -72,18 +73,6 @@ class Entry:
     """Where each page begins in the text."""
     gaps: tuple[str, ...] = ()
     """What of the document could not be read."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """A document that a search found, with its best passage."""
-
-    url: str
-    title: str
-    published: str | None
-    snippet: str
-    score: float
-    """Higher is better."""
 
 
 @dataclass(frozen=True)
@@ -159,18 +148,19 @@ class Index:
                     self._db.execute("insert or replace into skipped values (?, ?, ?)", one)
             self._find_copies()
 
-    def search(self, text: str, limit: int, date_from: str | None = None, date_to: str | None = None) -> list[Found]:
-        """Find the documents whose passages hold words of `text`, best first; one of each set of copies.
+    def search(self, query: SearchQuery, provider: str) -> SearchResult:
+        """Find the documents whose passages hold words of the query, best first; one of each set of copies.
+
+        Nothing in its text is an operator. Its domains do not apply; dates do, where a document has one.
 
         Args:
-            text: what the user or a model asks for; nothing in it is an operator.
-            limit: documents, at most.
-            date_from: ISO date, inclusive; documents without a date pass.
-            date_to: the same for the last day.
+            query: what is asked for.
+            provider: name of whoever searches.
         """
+        text, limit = query.text, query.max_results
         terms = _terms(text)
         if not terms:
-            return []
+            return SearchResult(query=text, provider=provider)
         found = self._db.execute(
             "select passage.document, passage.start, passage.stop, passage.direction, bm25(passage_words, ?, 1.0) as badness"
             " from passage_words join passage on passage.id = passage_words.rowid"
@@ -181,7 +171,7 @@ class Index:
             " and (?4 is null or document.published is null or substr(document.published, 1, length(?4))"
             "      <= substr(?4, 1, length(document.published)))"
             " order by badness, document.url limit ?5",
-            (_TITLE_WEIGHT, " OR ".join(terms), date_from, date_to, limit * _PASSAGES_SEEN),
+            (_TITLE_WEIGHT, " OR ".join(terms), query.date_from, query.date_to, limit * _PASSAGES_SEEN),
         )
         passages = [
             Passage(number, start, stop, pointing, -float(badness)) for number, start, stop, pointing, badness in found
@@ -190,8 +180,8 @@ class Index:
         best: dict[int, Passage] = {}
         for passage in by_meaning(text, passages):
             best.setdefault(passage.document, passage)
-        documents = [self._found(passage) for passage in list(best.values())[: limit * _RERANKED]]
-        return reranked(text, documents)[:limit]
+        documents = [self._hit(passage, provider) for passage in list(best.values())[: limit * _RERANKED]]
+        return SearchResult(query=text, provider=provider, hits=tuple(reranked(text, documents)[:limit]))
 
     def document(self, url: str) -> Entry | None:
         """Give the document at an address; for a mirror, the one that it is a mirror of. None when there is none."""
@@ -207,9 +197,7 @@ class Index:
             " where url = ?",
             row,
         ).fetchone()
-        url, folder, stamp, title, text, author, site, published, language, pages, gaps = row
-        parted = tuple(json.loads(pages)), tuple(json.loads(gaps))
-        return Entry(url, folder, stamp, title, text, author, site, published, language, *parted)
+        return Entry(*(*row[:9], tuple(json.loads(row[9])), tuple(json.loads(row[10]))))
 
     def aliases(self, url: str) -> tuple[str, ...]:
         """Give the addresses of the copies that a document stands for."""
@@ -244,12 +232,19 @@ class Index:
             for url, title, published, language, found in rows
         ]
 
-    def _found(self, passage: Passage) -> Found:
+    def _hit(self, passage: Passage, provider: str) -> Hit:
         url, title, published, snippet = self._db.execute(
             "select url, title, published, substr(text, ?, ?) from document where id = ?",
             (passage.start + 1, passage.stop - passage.start, passage.document),
         ).fetchone()
-        return Found(url, title, published, _shortened(snippet), round(passage.score, 4))
+        return Hit(
+            url=url,
+            title=title,
+            snippet=_shortened(snippet),
+            score=round(passage.score, 4),
+            published=published,
+            provider=provider,
+        )
 
     def _remove(self, url: str) -> None:
         self._db.execute("delete from skipped where url = ?", (url,))
@@ -332,11 +327,11 @@ def by_meaning(text: str, passages: Sequence[Passage]) -> list[Passage]:
     return sorted(raised, key=lambda one: -one.score)
 
 
-def reranked(text: str, found: Sequence[Found]) -> list[Found]:
+def reranked(text: str, found: Sequence[Hit]) -> list[Hit]:
     """Put documents first that a search names: all words of their title, what stands in brackets aside, are in it."""
     asked = frozenset(content_words(text))
 
-    def named(one: Found) -> bool:
+    def named(one: Hit) -> bool:
         words = frozenset(content_words(_ASIDE.sub("", one.title)))
         return bool(words) and words <= asked
 

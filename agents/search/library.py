@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +16,7 @@ from urllib.parse import quote
 from agents.contracts.frozen import digest
 from agents.contracts.source import (
     CorpusSurvey,
-    Hit,
+    DocumentNote,
     RejectedSource,
     SearchQuery,
     SearchResult,
@@ -26,9 +27,9 @@ from agents.core.errors import ConfigError, SearchError, SourceError
 from agents.nlp.normalize import one_line, seen, unruffled
 from agents.nlp.tokens import language_of
 from agents.search import office
-from agents.search.index import Entry, Index
+from agents.search.index import Entry, Index, Noted
 from agents.search.searcher import LIBRARY_NAME
-from agents.search.surveying import survey_of
+from agents.search.telling_terms import telling, widespread
 from agents.web.decoding import decode
 from agents.web.html_text import MAX_NAME, Page, read_html
 from agents.web.markdown_text import read_markdown
@@ -47,6 +48,8 @@ NOT_TEXT = "it is not a text file"
 UNREADABLE = "it cannot be opened"
 NO_TEXT = "it holds no text"
 A_LINK = "it is a link, and links out of the folder are not followed"
+_DOCUMENT_THEMES = 6
+_CORPUS_THEMES = 20
 UNKNOWN = "there is no such document in the library"
 
 _MARKDOWN, _PLAIN, _HTML = {".md", ".markdown"}, {".txt", ".text"}, {".html", ".htm"}
@@ -108,21 +111,7 @@ class Library:
         Raises:
             SearchError: the index or a folder cannot be read, or the time is up.
         """
-        found = await self._work(
-            lambda index: index.search(query.text, query.max_results, query.date_from, query.date_to), deadline_s
-        )
-        hits = tuple(
-            Hit(
-                url=one.url,
-                title=one.title,
-                snippet=one.snippet,
-                score=one.score,
-                published=one.published,
-                provider=self.name,
-            )
-            for one in found
-        )
-        return SearchResult(query=query.text, provider=self.name, hits=hits)
+        return await self._work(lambda index: index.search(query, self.name), deadline_s)
 
     async def read(self, url: str, deadline_s: float | None = None) -> Source:
         """Give the document at an address of the library; for a mirror, the document that it mirrors.
@@ -363,3 +352,34 @@ def _title_of(path: Path) -> str:
     """Make a title of a file name."""
     name = os.fsencode(path.stem).decode("utf-8", "replace")
     return " ".join(name.replace("_", " ").replace("-", " ").split()) or "Untitled"
+
+
+def survey_of(index: Index, question: str, limit: int) -> CorpusSurvey:
+    """Tell what the documents that match `question` (all of them when it is empty) talk about; lists at most `limit`."""
+    notes = {note.url: note for note in index.notes()}
+    spread = Counter(phrase.key for note in notes.values() for phrase in note.phrases)
+    matching = index.matching(question) if question else tuple(notes)
+    found = (
+        [notes[one.url] for one in index.search(SearchQuery(text=question, max_results=limit), "").hits]
+        if question
+        else list(notes.values())[:limit]
+    )
+    about = [notes[url] for url in matching] or list(notes.values())
+    dates = sorted(note.published for note in about if note.published)
+    languages = Counter(note.language for note in about if note.language)
+
+    def described(note: Noted) -> DocumentNote:
+        themes = telling(note.phrases, spread, len(notes), _DOCUMENT_THEMES)
+        return DocumentNote(
+            url=note.url, title=note.title, themes=themes, published=note.published, language=note.language
+        )
+
+    return CorpusSurvey(
+        documents=tuple(described(note) for note in found),
+        total=len(notes),
+        matching=len(matching),
+        themes=widespread([note.phrases for note in about], _CORPUS_THEMES),
+        date_from=dates[0] if dates else None,
+        date_to=dates[-1] if dates else None,
+        languages=tuple(language for language, _ in languages.most_common()),
+    )

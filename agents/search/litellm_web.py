@@ -5,16 +5,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import SecretStr
-
+from agents.contracts.source import SearchFault
 from agents.core.errors import ModelFault
 from agents.llm.litellm_errors import Failed
-from agents.search.pages import KeptPages
-from agents.search.provider import Found, Provider
+from agents.search.provider import Access, Provider, ProviderHit
 from agents.search.query_text import Asked
-from agents.search.request_retry import Patience
 from agents.search.scope_filter import bare_domain
-from agents.search.search_errors import FailKind
 
 MAX_RESULTS = 20
 
@@ -33,6 +29,8 @@ class WebService:
     base: str
     """Its usual address; empty when every user has one of their own."""
     base_variable: str = ""
+    advice: str = ""
+    """What helps where it refuses."""
 
 
 SERVICES = (
@@ -41,11 +39,18 @@ SERVICES = (
     WebService("serper", "serper", "SERPER_API_KEY", "https://google.serper.dev"),
     WebService("linkup", "linkup", "LINKUP_API_KEY", "https://api.linkup.so"),
     WebService("perplexity", "perplexity", "PERPLEXITYAI_API_KEY", "https://api.perplexity.ai"),
-    WebService("searxng", "searxng", "", "", "SEARXNG_API_BASE"),
+    WebService(
+        "searxng",
+        "searxng",
+        "",
+        "",
+        "SEARXNG_API_BASE",
+        advice="a SearXNG server has to allow JSON answers (`search.formats` in its settings)",
+    ),
 )
 """In the order in which `web` takes the first that is set up."""
 
-_KINDS: dict[ModelFault, FailKind] = {
+_FAULTS: dict[ModelFault, SearchFault] = {
     "key": "auth",
     "quota": "quota",
     "rate": "rate",
@@ -67,34 +72,22 @@ class Web(Provider):
 
     Args:
         service: which one.
-        key: its key.
-        base: its address, where it is not the usual one.
-        patience: how long to bear with it.
-        kept: where texts that come with hits are kept.
+        access: key and address.
         ask: sends the search; litellm's when not given, imported with the first search.
     """
 
-    def __init__(
-        self,
-        service: WebService,
-        key: SecretStr | None = None,
-        *,
-        base: str = "",
-        patience: Patience | None = None,
-        kept: KeptPages | None = None,
-        ask: Ask | None = None,
-    ) -> None:
-        super().__init__(name=service.name, base=base or service.base, key=key, patience=patience, kept=kept)
+    def __init__(self, service: WebService, access: Access = Access(), *, ask: Ask | None = None) -> None:
+        super().__init__(service.name, service.base, access)
         self.key_variable = service.key_variable
-        self._service, self._own_base, self._send = service, base, ask
+        self._service, self._own_base, self._ask_litellm = service, access.base, ask
 
-    async def _ask(self, asked: Asked, seconds: float) -> list[Found]:
-        if self._send is None:
+    async def _ask(self, asked: Asked, seconds: float) -> list[ProviderHit]:
+        if self._ask_litellm is None:
             from agents.llm.litellm_search import ask_web
 
-            self._send = ask_web
+            self._ask_litellm = ask_web
         try:
-            rows = await self._send(
+            rows = await self._ask_litellm(
                 self._service.litellm_name,
                 asked.query.text,
                 max_results=min(asked.query.max_results, MAX_RESULTS),
@@ -106,13 +99,14 @@ class Web(Provider):
             )
         except Failed as failure:
             said = str(failure.error).partition("Traceback")[0]
-            kind = "nonsense" if _NO_RESULTS.search(said) else _KINDS[failure.error.fault]
-            raise self._failure(kind, said, retry_after_s=failure.wait_s) from None
+            fault = "nonsense" if _NO_RESULTS.search(said) else _FAULTS[failure.error.fault]
+            advice = self._service.advice if fault == "auth" else ""
+            raise self._failure(fault, said, retry_after_s=failure.wait_s, advice=advice) from None
         return [_found(row) for row in rows]
 
 
-def _found(row: dict[str, Any]) -> Found:
-    return Found(
+def _found(row: dict[str, Any]) -> ProviderHit:
+    return ProviderHit(
         url=row.get("url"),
         title=row.get("title"),
         snippet=row.get("snippet"),

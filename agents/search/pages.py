@@ -36,6 +36,8 @@ MAX_LINKED = 300
 
 ABSTRACT = "only its abstract was read"
 """Tag of a source of which only the abstract could be read."""
+PROVIDER_COPY = "copy of the search provider {provider}, of unknown date"
+"""Tag of a page that was not fetched: its text came with a hit, and may be days or months old."""
 
 
 class Pages(Protocol):
@@ -63,7 +65,7 @@ def page_source(
     *,
     title: str,
     text: str,
-    retrieved: str,
+    retrieved: str | None,
     key: str = "",
     author: str | None = None,
     site: str | None = None,
@@ -79,7 +81,7 @@ def page_source(
         key: the page's address as it is compared, where it declares one.
         title: its title, or nothing.
         text: its clean text.
-        retrieved: ISO date and time of reading.
+        retrieved: ISO date and time of reading; None for a copy of unknown age.
         author: who wrote it.
         site: whose site it is; by the host when not given.
         published: ISO date.
@@ -160,18 +162,17 @@ class WebPages:
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _Cached:
     source: Source
     whole: bool
     since: float
 
 
-class KeptPages:
+class PageCache:
     """Texts that came with hits, for a while, so that reading the page needs no second request. Bounded.
 
     Args:
         clock: seconds that only grow.
-        date: gives the time of reading as ISO date and time.
         max_chars: of all texts together.
     """
 
@@ -179,15 +180,22 @@ class KeptPages:
         self,
         *,
         clock: Callable[[], float] = time.monotonic,
-        date: Callable[[], str] = now,
         max_chars: int = MAX_KEPT,
     ) -> None:
-        self._clock, self._date, self._max_chars = clock, date, max_chars
-        self._pages: OrderedDict[str, _Kept] = OrderedDict()
+        self._clock, self._max_chars = clock, max_chars
+        self._pages: OrderedDict[str, _Cached] = OrderedDict()
         self._chars = 0
 
     def put(
-        self, url: str, *, title: str, text: str, published: str | None, whole: bool, authors: tuple[str, ...] = ()
+        self,
+        url: str,
+        *,
+        provider: str,
+        title: str,
+        text: str,
+        published: str | None,
+        whole: bool,
+        authors: tuple[str, ...] = (),
     ) -> None:
         """Keep the text of a page, if it is worth keeping."""
         text = unruffled(seen(text[:MAX_TEXT]))
@@ -203,12 +211,12 @@ class KeptPages:
             url,
             title=title,
             text=text,
-            retrieved=self._date(),
+            retrieved=None,
             published=published,
             author=", ".join(authors[:3]) + (" et al." if len(authors) > 3 else "") or None,
-            tags=() if whole else (ABSTRACT,),
+            tags=(*(() if whole else (ABSTRACT,)), PROVIDER_COPY.format(provider=provider)),
         )
-        self._pages[key] = _Kept(source, whole, self._clock())
+        self._pages[key] = _Cached(source, whole, self._clock())
         self._chars += len(text)
         while self._chars > self._max_chars:
             self._drop(next(iter(self._pages)))

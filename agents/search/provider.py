@@ -1,30 +1,38 @@
 """One search provider: what all of them share. Each adapter says only how to ask, and what it was given."""
 
+import asyncio
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
+import httpx2
 from pydantic import SecretStr
 
-from agents.contracts.source import Hit, SearchQuery, SearchResult, Source
+from agents.contracts.source import Hit, SearchFault, SearchQuery, SearchResult, Source
 from agents.nlp.normalize import one_line
-from agents.search.pages import KeptPages
+from agents.search.errors import SearchFailed, refused
+from agents.search.pages import PageCache
 from agents.search.query_text import MAX_QUERY, Asked, prepared
-from agents.search.request_retry import ATTEMPTS, Patience
 from agents.search.scope_filter import enforced
-from agents.search.search_errors import SearchFailed, refused
 from agents.web.markdown_text import iso_date
+from agents.web.retry import RetryPolicy
 from agents.web.url_key import canonical, display, link
 
 MAX_SNIPPET = 1_000
 MAX_TITLE = 300
+MAX_BYTES = 20 * 2**20
+"""A longer answer of a search service is none."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Found:
+class ProviderHit:
     """One result as a provider gave it; an unusable address makes it no result."""
 
     url: object
@@ -39,42 +47,63 @@ class Found:
     authors: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Access:
+    """What the operator set for a provider, and what providers share.
+
+    Args:
+        key: empty for none.
+        base: address of the service, where it is not the usual one.
+        contact: a mail address; some services serve those better who say whom to write to.
+        retry: how often and how long to try; the provider's own when not given.
+        cache: where the texts that come with hits are kept.
+    """
+
+    key: SecretStr | None = None
+    base: str = ""
+    contact: str = ""
+    retry: RetryPolicy | None = None
+    cache: PageCache | None = None
+
+
 class Provider(ABC):
     """Somewhere on the web to search.
 
     Args:
-        base: address of the service, without a slash at its end.
-        key: empty for none.
-        patience: how long to bear with it.
-        kept: where the texts that come with hits are kept.
+        name: as shown to the user.
+        base: the service's usual address, without a slash at its end.
+        access: what the operator set.
+        user_agent: who asks.
     """
 
-    keyless: ClassVar[bool] = False
-    """Works without a key."""
     key_variable: str = ""
     """Where its key is set."""
     max_query: ClassVar[int] = MAX_QUERY
 
     def __init__(
-        self,
-        *,
-        name: str,
-        base: str,
-        key: SecretStr | None = None,
-        patience: Patience | None = None,
-        kept: KeptPages | None = None,
+        self, name: str, base: str, access: Access, *, user_agent: str = "Dossier/0.1 (research assistant)"
     ) -> None:
         self.name = name
-        """As shown to the user."""
-        self.base = base.rstrip("/")
-        self.host = urlsplit(base).netloc.rpartition("@")[2]
+        self.base = (access.base or base).rstrip("/")
+        self.host = urlsplit(self.base).netloc.rpartition("@")[2]
         """Where queries go."""
-        self._secret = key.get_secret_value() if key else ""
-        self._patience = patience or Patience()
-        self._kept = kept or KeptPages()
+        self._secret = access.key.get_secret_value().strip() if access.key else ""
+        self.keyless = not self._secret
+        """It is asked without a key."""
+        self._retry = access.retry or RetryPolicy()
+        self._cache = access.cache or PageCache()
+        self._user_agent = user_agent
+
+    @cached_property
+    def _http(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(
+            headers={"user-agent": self._user_agent, "accept-encoding": "gzip, deflate"},
+            follow_redirects=False,  # a redirect would carry the key away
+            limits=httpx2.Limits(max_connections=20, max_keepalive_connections=10),
+        )
 
     async def search(
-        self, query: SearchQuery, deadline_s: float | None = None, *, attempts: int = ATTEMPTS
+        self, query: SearchQuery, deadline_s: float | None = None, *, attempts: int | None = None
     ) -> SearchResult:
         """Look for documents.
 
@@ -82,9 +111,7 @@ class Provider(ABC):
             SearchFailed: after every retry.
         """
         asked = prepared(query, self.max_query)
-        found = await self._patience.bear(
-            lambda seconds: self._ask(asked, seconds), provider=self.name, deadline_s=deadline_s, attempts=attempts
-        )
+        found = await self._tried(lambda seconds: self._ask(asked, seconds), deadline_s, attempts)
         hits = [hit for hit in map(self._hit, found) if hit]
         if found and not hits:
             raise self._failure("nonsense", "no result has a usable address")
@@ -92,40 +119,131 @@ class Provider(ABC):
 
     def page(self, url: str, *, whole: bool = True) -> Source | None:
         """Give a page whose text came with a hit; with `whole` false, an abstract will do."""
-        return self._kept.get(url, whole=whole)
+        return self._cache.get(url, whole=whole)
 
-    async def close(self) -> None:  # noqa: B027 - not every provider holds connections
+    async def close(self) -> None:
         """Let go of the connections."""
+        if "_http" in self.__dict__:
+            await self._http.aclose()
 
     @abstractmethod
-    async def _ask(self, asked: Asked, seconds: float) -> list[Found]:
+    async def _ask(self, asked: Asked, seconds: float) -> list[ProviderHit]:
         """Send one request, which is cut off after so many seconds.
 
         Raises:
             SearchFailed: it was not answered with results.
         """
 
-    def _failure(self, kind: Any, said: str = "", *, retry_after_s: float | None = None) -> SearchFailed:
+    async def _tried(
+        self, send: Callable[[float], Awaitable[T]], deadline_s: float | None, attempts: int | None = None
+    ) -> T:
+        """Call `send`, again where that may help. It is given the seconds that it may take, and is cut off after them.
+
+        Raises:
+            SearchFailed: of the last request.
+        """
+        loop = asyncio.get_running_loop()
+        ends_at = None if deadline_s is None else loop.time() + deadline_s
+
+        def left_s() -> float:
+            return float("inf") if ends_at is None else ends_at - loop.time()
+
+        async def once() -> T:
+            seconds = min(self._retry.call_s, left_s())
+            if seconds > 0:
+                try:
+                    async with asyncio.timeout(seconds):
+                        return await send(seconds)
+                except TimeoutError:  # raised below, so that nothing leads back to the request with the key in it
+                    pass
+            raise self._failure("timeout", f"no answer within {max(0.0, seconds):.1f} s")
+
+        return await self._retry.retrying(left_s, attempts)(once)
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        seconds: float,
+        *,
+        base: str = "",
+        params: Mapping[str, str] | None = None,
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> bytes:
+        """Send one request and give the answer's body.
+
+        Raises:
+            SearchFailed: no answer, or one with another status than 200.
+        """
+        fault: SearchFault
+        try:
+            async with self._http.stream(
+                method, (base or self.base) + path, params=params, json=body, headers=headers, timeout=seconds
+            ) as response:
+                received = bytearray()
+                async for part in response.aiter_bytes():
+                    received += part
+                    if len(received) > MAX_BYTES:
+                        break
+                content = bytes(received)
+        except httpx2.TimeoutException as error:
+            fault, said = "timeout", str(error)
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
+            fault, said = "connection", f"{type(error).__name__}: {error}"
+        else:
+            if len(content) > MAX_BYTES:
+                raise self._failure("nonsense", "the answer is too long")
+            if response.status_code != 200:
+                words = content[:2_000].decode("utf-8", "replace")
+                raise self._refused(response.status_code, dict(response.headers), words)
+            return content
+        raise self._failure(fault, said)  # out here, so that no traceback leads to an address with a key in it
+
+    def _json(self, content: bytes) -> Any:
+        """Decode JSON.
+
+        Raises:
+            SearchFailed: it is none.
+        """
+        try:
+            return json.loads(content)
+        except ValueError:
+            pass
+        raise self._failure("nonsense", "no JSON: " + content[:200].decode("utf-8", "replace"))
+
+    def _failure(
+        self, fault: SearchFault, said: str = "", *, retry_after_s: float | None = None, advice: str = ""
+    ) -> SearchFailed:
         return SearchFailed(
-            kind,
+            fault,
             self.name,
             said,
             retry_after_s=retry_after_s,
             secrets=(self._secret,),
             key_variable=self.key_variable,
+            advice=advice,
         )
 
     def _refused(self, status: int, headers: Mapping[str, str], said: str) -> SearchFailed:
         return refused(self.name, status, headers, said, secrets=(self._secret,), key_variable=self.key_variable)
 
-    def _hit(self, found: Found) -> Hit | None:
+    def _hit(self, found: ProviderHit) -> Hit | None:
         url = web_address(found.url)
         if url is None:
             return None
         title = words(found.title)[:MAX_TITLE] or urlsplit(url).netloc
         published = day(found.published)
-        if text := found.text if isinstance(found.text, str) else "":
-            self._kept.put(url, title=title, text=text, published=published, whole=found.whole, authors=found.authors)
+        if isinstance(found.text, str) and found.text:
+            self._cache.put(
+                url,
+                provider=self.name,
+                title=title,
+                text=found.text,
+                published=published,
+                whole=found.whole,
+                authors=found.authors,
+            )
         score = found.score if isinstance(found.score, int | float) and not isinstance(found.score, bool) else 0.0
         return Hit(
             url=url,

@@ -1,4 +1,4 @@
-"""What a query asks for, held against what a provider gave: domains, dates, no address twice, no more than asked."""
+"""Hits held against what a query asks for: domains, dates, no address twice; and ranked lists of hits made one."""
 
 import calendar
 from collections.abc import Iterable, Sequence
@@ -19,6 +19,25 @@ def enforced(hits: Iterable[Hit], query: SearchQuery, prefer: Sequence[str] = ()
             kept.setdefault(canonical(hit.url), hit)
     ranked = sorted(kept.values(), key=lambda hit: not any(within(hit.url, domain) for domain in prefer))
     return tuple(ranked[: query.max_results])
+
+
+def fuse(lists: Iterable[Sequence[Hit]], most: int | None = None, k: int = 60) -> tuple[Hit, ...]:
+    """Merge ranked lists by reciprocal rank (Cormack, Clarke and Büttcher 2009): scores of two providers never compare.
+
+    Args:
+        lists: each best first.
+        most: hits, at most.
+        k: how little the first ranks count more than the later ones.
+    """
+    scores: dict[str, float] = {}
+    first: dict[str, Hit] = {}
+    for hits in lists:
+        for rank, hit in enumerate(hits):
+            key = canonical(hit.url)
+            scores[key] = scores.get(key, 0.0) + 1 / (k + rank + 1)
+            first.setdefault(key, hit)
+    ranked = sorted(first, key=lambda key: -scores[key])[:most]
+    return tuple(first[key].model_copy(update={"score": scores[key]}) for key in ranked)
 
 
 def within(url: str, domain: str) -> bool:

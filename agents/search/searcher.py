@@ -50,6 +50,28 @@ class Crawler(Protocol):
         ...
 
 
+class Engine(Protocol):
+    """What the chain needs of a provider; see `agents.search.provider.Provider`."""
+
+    name: str
+    host: str
+    keyless: bool
+
+    async def search(
+        self, query: SearchQuery, deadline_s: float | None = None, *, attempts: int | None = None
+    ) -> SearchResult:
+        """Look for documents, or raise SearchFailed."""
+        ...
+
+    def page(self, url: str, *, whole: bool = True) -> Source | None:
+        """Give a page whose text came with a hit."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        ...
+
+
 class Texts(Protocol):
     """Texts kept by their digest, so that steps and events carry only the digest."""
 

@@ -9,15 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
-from pydantic import SecretStr
 from tavily import AsyncTavilyClient  # type: ignore[import-untyped]
 from tavily import errors as tavily_errors
 
-from agents.contracts.source import SearchQuery
-from agents.search.pages import KeptPages
-from agents.search.provider import Found, Provider, dicts, rows_of
+from agents.search.provider import Access, Provider, ProviderHit, dicts, rows_of
 from agents.search.query_text import Asked
-from agents.search.request_retry import Patience
 from agents.search.scope_filter import bare_domain, whole_day
 
 BASE = "https://api.tavily.com"
@@ -55,52 +51,39 @@ _answer: ContextVar[_Answer | None] = ContextVar("tavily_answer", default=None)
 
 
 class Tavily(Provider):
-    """Web search by Tavily, with a key or without one.
+    """Web search by Tavily, with a key or without one, which allows fewer searches.
 
     Args:
-        key: empty for the keyless mode, which allows fewer searches.
-        base: address of the service.
+        access: key and address.
         raw: ask for the texts of the pages with the hits, which saves fetching them.
-        patience: how long to bear with it.
-        kept: where the texts are kept.
     """
 
-    keyless = True
     key_variable = "TAVILY_API_KEY"
 
-    def __init__(
-        self,
-        key: SecretStr | None = None,
-        *,
-        base: str = BASE,
-        raw: bool = True,
-        patience: Patience | None = None,
-        kept: KeptPages | None = None,
-    ) -> None:
-        self.keyed = bool(key and key.get_secret_value())
-        super().__init__(
-            name="tavily" if self.keyed else "tavily-keyless", base=base, key=key, patience=patience, kept=kept
-        )
+    def __init__(self, access: Access = Access(), *, raw: bool = True) -> None:
+        super().__init__("tavily", BASE, access)
+        if self.keyless:
+            self.name = "tavily-keyless"
         self._raw = raw
         # The client goes keyless by itself only where it makes its own connections, which have no hook.
-        self._http = httpx.AsyncClient(
+        self._pool = httpx.AsyncClient(
             base_url=self.base,
-            headers={} if self.keyed else {"X-Tavily-Access-Mode": "keyless"},
+            headers={"X-Tavily-Access-Mode": "keyless"} if self.keyless else {},
             event_hooks={"response": [_note]},
             limits=_CONNECTIONS,
         )
         self._client: Any = AsyncTavilyClient(
             self._secret,  # empty, not None: else the client looks for a key of its own
             api_base_url=self.base,
-            client_source="tavily-python" if self.keyed else "tavily-python-keyless",
-            client=self._http,
+            client_source="tavily-python-keyless" if self.keyless else "tavily-python",
+            client=self._pool,
         )
 
     async def close(self) -> None:
         """Let go of the connections."""
-        await self._http.aclose()
+        await self._pool.aclose()
 
-    async def _ask(self, asked: Asked, seconds: float) -> list[Found]:
+    async def _ask(self, asked: Asked, seconds: float) -> list[ProviderHit]:
         answer = _Answer()
         token = _answer.set(answer)
         try:
@@ -125,7 +108,7 @@ class Tavily(Provider):
         return {
             "query": query.text,
             "search_depth": "basic",
-            "topic": topic_of(query),
+            "topic": "general",
             "max_results": min(query.max_results, MAX_RESULTS),
             "include_domains": include[:MAX_DOMAINS] or None,
             "include_domains_mode": "prefer" if prefer else None,
@@ -143,11 +126,6 @@ class Tavily(Provider):
         if answer.status:
             return self._refused(answer.status, answer.headers, _said(answer.body) or str(error))
         return self._failure("connection", f"{type(error).__name__}: {error}")
-
-
-def topic_of(query: SearchQuery) -> str:
-    """Give the topic that a query names: general, news or finance."""
-    return str(getattr(query, "topic", None) or "general")
 
 
 async def _note(response: httpx.Response) -> None:
@@ -176,8 +154,8 @@ def _said(body: str) -> str:
     return f"{body} try again in {wait}s" if isinstance(wait, int | float) else body
 
 
-def _found(row: dict[str, Any]) -> Found:
-    return Found(
+def _found(row: dict[str, Any]) -> ProviderHit:
+    return ProviderHit(
         url=row.get("url"),
         title=row.get("title"),
         snippet=row.get("content"),

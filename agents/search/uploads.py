@@ -1,17 +1,35 @@
-"""Files that a user gives in the chat: what they are is told by their bytes, and why one is not taken is said."""
+"""Files that a user gives in the chat: read by what their bytes are, and searched beside everything else."""
 
 import asyncio
+import logging
 import re
 import unicodedata
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from urllib.parse import quote
 
-from agents.contracts.source import OwnFile, Source, SourceCard
-from agents.core.errors import SourceError
-from agents.search.searcher import Texts
+from agents.contracts.source import (
+    CorpusSurvey,
+    Hit,
+    OwnFile,
+    Place,
+    SearchFailure,
+    SearchQuery,
+    SearchResult,
+    Source,
+    SourceCard,
+)
+from agents.core.errors import SearchError, SourceError
+from agents.search.chain import Chain
+from agents.search.index import Entry, Index
+from agents.search.library import survey_of
+from agents.search.scope_filter import fuse
+from agents.search.searcher import FILES_NAME, SAMPLE_NAME, Crawler, Searcher, Texts
 from agents.web.reader import read_document
+
+log = logging.getLogger(__name__)
 
 MAX_BYTES = 25_000_000
 """Bytes of one file, at most."""
@@ -24,12 +42,14 @@ FILE_S = 30.0
 SCHEME = "upload:/"
 """How addresses of given files begin."""
 NAME_LENGTH = 120
+MAX_INDEXES = 8
+"""Sets of files whose index stays in memory, last used last."""
 
 _PATH = re.compile(r"[/\\]")
 
 
 @dataclass(frozen=True)
-class Given:
+class UploadedFile:
     """One file as it came."""
 
     name: str
@@ -38,7 +58,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Taken:
+class UploadResult:
     """What came of some files."""
 
     files: tuple[OwnFile, ...] = ()
@@ -50,7 +70,7 @@ class Taken:
         return bool(self.files or self.refused)
 
 
-async def take(given: Sequence[Given], known: Sequence[OwnFile], texts: Texts, now: str) -> Taken:
+async def take(given: Sequence[UploadedFile], known: Sequence[OwnFile], texts: Texts, now: str) -> UploadResult:
     """Read files and keep their texts.
 
     Args:
@@ -76,10 +96,10 @@ async def take(given: Sequence[Given], known: Sequence[OwnFile], texts: Texts, n
     if beyond:
         bound = f"a chat holds up to {MAX_FILES}" if room < AT_ONCE else f"one message brings up to {AT_ONCE}"
         refused.append(f"{beyond} {'file was' if beyond == 1 else 'files were'} not added: {bound}.")
-    return Taken(tuple(files), tuple(refused))
+    return UploadResult(tuple(files), tuple(refused))
 
 
-async def _read(given: Given, texts: Texts, now: str) -> OwnFile | str:
+async def _read(given: UploadedFile, texts: Texts, now: str) -> OwnFile | str:
     """Read one file; or say why it is none of ours."""
     if not given.body:
         return "it is empty"
@@ -132,3 +152,187 @@ def _told_apart(file: OwnFile, others: Sequence[OwnFile]) -> OwnFile:
         number += 1
         name = f"{stem} ({number}).{ending}" if dot and stem else f"{file.name} ({number})"
     return file if name == file.name else file.model_copy(update={"name": name})
+
+
+class Files:
+    """The files of one chat, indexed in memory when first asked for: their texts lie on the shelf."""
+
+    def __init__(self, files: Sequence[OwnFile], texts: Texts) -> None:
+        self._by_url = {file.card.url: file for file in files}
+        self._texts = texts
+        self._index: Index | None = None
+        self._lock = asyncio.Lock()  # one index, asked by one thread at a time
+
+    async def search(self, query: SearchQuery) -> SearchResult:
+        """Find files by the words of the query; domains do not apply, dates do where a file has one."""
+        async with self._lock:
+            index = await self._indexed()
+            return await asyncio.to_thread(index.search, query, FILES_NAME)
+
+    async def read(self, url: str) -> Source:
+        """Give a file's document.
+
+        Raises:
+            SourceError: it is none of these files, or its text is gone.
+        """
+        file = self._by_url.get(url)
+        if file is None:
+            raise SourceError(url, "it is none of the files of this chat")
+        card = file.card.model_copy(update={"tags": tuple(dict.fromkeys((*file.card.tags, *file.gaps)))})
+        return Source(text=await self._texts.get(card.text_hash), **card.model_dump())
+
+    async def survey(self, question: str, limit: int) -> CorpusSurvey:
+        """Tell what the files talk about."""
+        async with self._lock:
+            return await asyncio.to_thread(survey_of, await self._indexed(), question.strip(), limit)
+
+    async def _indexed(self) -> Index:
+        if self._index is None:
+            entries = []
+            for url in self._by_url:
+                try:
+                    entries.append(_entry(await self.read(url)))
+                except SourceError as error:
+                    log.warning("a file of a chat can't be searched any more: %s", error)
+
+            def made() -> Index:
+                index = Index(None)
+                index.change((), entries)
+                return index
+
+            self._index = await asyncio.to_thread(made)
+        return self._index
+
+
+class WithFiles:
+    """The user's own files, and beside them what else is searched.
+
+    Args:
+        files: the user's own.
+        beside: what is searched as well; None where the files are all there is.
+    """
+
+    def __init__(self, files: Files, beside: Searcher | None) -> None:
+        self._files, self._beside = files, beside
+        self.name = FILES_NAME if beside is None else f"{FILES_NAME}, {beside.name}"
+
+    async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
+        """Look for documents; fails only where the files hold nothing and what is beside them fails.
+
+        Raises:
+            SearchError: as said.
+        """
+        if self._beside is None:
+            return await self._files.search(query)
+        own, other = await asyncio.gather(
+            self._files.search(query), self._beside.search(query, deadline_s), return_exceptions=True
+        )
+        answers = [one for one in (own, other) if isinstance(one, SearchResult)]
+        with_hits = [one for one in answers if one.hits]
+        for failure in (own, other):
+            if isinstance(failure, BaseException) and not (isinstance(failure, SearchError) and with_hits):
+                raise failure
+        failures: tuple[SearchFailure, ...] = ()
+        for one in (own, other):
+            failures += one.failures if isinstance(one, SearchResult | SearchError) else ()
+        return SearchResult(
+            query=query.text,
+            provider=", ".join(one.provider for one in with_hits or answers[-1:]),
+            hits=fuse([one.hits for one in with_hits], query.max_results),
+            failures=failures,
+        )
+
+    async def read(self, url: str, deadline_s: float | None = None) -> Source:
+        """Read one of the files, or what is beside them.
+
+        Raises:
+            SourceError: it cannot be read or may not be used.
+        """
+        if url.startswith(SCHEME) or self._beside is None:
+            return await self._files.read(url)
+        return await self._beside.read(url, deadline_s)
+
+    async def crawl(self, url: str, limit: int, deadline_s: float | None = None) -> tuple[Hit, ...]:
+        """Give pages of the same site that a page leads to; files lead nowhere.
+
+        Raises:
+            SourceError: the page cannot be read or may not be used.
+        """
+        if url.startswith(SCHEME) or not isinstance(self._beside, Crawler):
+            return ()
+        return await self._beside.crawl(url, limit, deadline_s)
+
+    async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
+        """Tell what the files talk about, then what is beside them.
+
+        Raises:
+            SearchError: what is beside them cannot be read.
+        """
+        own = await self._files.survey(question, limit)
+        if self._beside is None:
+            return own
+        return _together(own, await self._beside.survey(question, limit), limit)
+
+
+class SearchScope:
+    """Narrows what a server can search to what one research may, and puts the user's own files beside it."""
+
+    def __init__(self, base: Searcher, texts: Texts) -> None:
+        self._base, self._texts = base, texts
+        self._ready: OrderedDict[tuple[tuple[str, str], ...], Files] = OrderedDict()
+
+    def of(self, files: Sequence[OwnFile], places: Sequence[Place]) -> Searcher:
+        """Give the searcher of one research.
+
+        The invented sample steps aside for files of the user's own: it never joins real documents.
+        """
+        base = self._base
+        if isinstance(base, Chain):
+            base = base.narrowed(places, with_sample=not files)
+        if not files:
+            return base
+        return WithFiles(self._files(files), None if base.name == SAMPLE_NAME else base)
+
+    def _files(self, files: Sequence[OwnFile]) -> Files:
+        key = tuple((file.card.url, file.card.text_hash) for file in files)
+        made = self._ready.pop(key, None) or Files(files, self._texts)
+        self._ready[key] = made
+        if len(self._ready) > MAX_INDEXES:
+            self._ready.popitem(last=False)
+        return made
+
+
+def places_of(searcher: Searcher) -> tuple[Place, ...]:
+    """Say where a server can search."""
+    return searcher.places if isinstance(searcher, Chain) else ("library",)
+
+
+def _entry(source: Source) -> Entry:
+    return Entry(
+        url=source.url,
+        folder="",
+        stamp="",
+        title=source.title,
+        text=source.text,
+        author=source.author,
+        site=source.site,
+        published=source.published,
+        language=source.language,
+        pages=source.pages,
+        gaps=source.tags,
+    )
+
+
+def _together(own: CorpusSurvey, other: CorpusSurvey, limit: int) -> CorpusSurvey:
+    starts = [date for date in (own.date_from, other.date_from) if date]
+    ends = [date for date in (own.date_to, other.date_to) if date]
+    return CorpusSurvey(
+        documents=(*own.documents, *other.documents)[:limit],
+        total=own.total + other.total,
+        matching=own.matching + other.matching,
+        themes=tuple(dict.fromkeys((*own.themes, *other.themes))),
+        date_from=min(starts, default=None),
+        date_to=max(ends, default=None),
+        languages=tuple(dict.fromkeys((*own.languages, *other.languages))),
+        web=other.web,
+    )

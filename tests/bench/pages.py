@@ -25,10 +25,10 @@ from agents.offline import OfflineModel  # noqa: E402
 from agents.research.reading.source import SourceGiven, extract  # noqa: E402
 from agents.research.run_context import Desk  # noqa: E402
 from agents.search.pages import WebPages  # noqa: E402
-from agents.search.scripted_search import ScriptedSearcher  # noqa: E402
 from agents.web.fetching import Fetcher  # noqa: E402
 from agents.web.guard import AllowedHosts  # noqa: E402
 from agents.web.reader import Elsewhere, read_here, warm_up  # noqa: E402
+from tests.scripted_search import ScriptedSearcher  # noqa: E402
 
 CASES = ROOT / "tests" / "data" / "cases"
 PAGES = sorted([*CASES.glob("C2[567]/*.html"), *CASES.glob("C33/*.html"), *(ROOT / "examples/library").glob("*.html")])

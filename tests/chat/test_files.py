@@ -7,11 +7,11 @@ import pytest
 
 from agents.chat.effects import Refuse, Say, ShowContract, Started
 from agents.offline import OfflineModel
-from agents.search.scripted_search import ScriptedSearcher
 from agents.search.searcher import SAMPLE_NAME
-from agents.search.uploads import Given
+from agents.search.uploads import UploadedFile
 from tests.chat.conftest import Page, make_team
 from tests.chat.test_boundary import until
+from tests.scripted_search import ScriptedSearcher
 from tests.scripts import WORLD
 from tests.unit.test_given_files import CLOSURES, SAMPLES
 
@@ -24,7 +24,7 @@ NOTE = ("note.pdf", "application/pdf", (SAMPLES / "smi-temperature-note-2025.pdf
 
 async def given(talker, text, *files):
     conversation = talker.conversation
-    taken = await talker.team.take_files([Given(*file) for file in files], conversation.talk.scope.files)
+    taken = await talker.team.take_files([UploadedFile(*file) for file in files], conversation.talk.scope.files)
     return [act async for act in conversation.hear(text, taken=taken)]
 
 

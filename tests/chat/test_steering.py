@@ -11,9 +11,9 @@ from agents.chat.effects import Refuse, Say, Started
 from agents.chat.progress import view_of
 from agents.jobs.maintenance import DurableJobs
 from agents.jobs.store_config import Where
-from agents.search.scripted_search import ScriptedSearcher
 from tests.chat.conftest import HeldModel, Page, Talker, make_team
 from tests.chat.test_conversation import PHRASE, QUESTION
+from tests.scripted_search import ScriptedSearcher
 from tests.scripts import WORLD, Worker
 
 

@@ -11,12 +11,12 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from agents.contracts.source import SearchQuery
-from agents.core.errors import SourceError
 from agents.llm.litellm_model import warm_up
+from agents.search.errors import SearchFailed
 from agents.search.firecrawl import Firecrawl
 from agents.search.litellm_web import SERVICES, Web
-from agents.search.request_retry import Patience
-from agents.search.search_errors import SearchFailed
+from agents.search.provider import Access
+from agents.web.retry import RetryPolicy
 
 KEY = "fc-FAKE0123456789abcdefFAKE"
 PAGE = {
@@ -61,9 +61,7 @@ async def no_wait(seconds: float) -> None:
 @pytest.fixture
 async def firecrawl(service: Service) -> Any:
     made = Firecrawl(
-        SecretStr(KEY),
-        base=service.base,
-        patience=Patience(call_s=5, sleep=no_wait),
+        Access(key=SecretStr(KEY), base=service.base, retry=RetryPolicy(call_s=5, sleep=no_wait)),
         sleep=no_wait,
         date=lambda: "2026-01-01T00:00:00+00:00",
     )
@@ -102,7 +100,7 @@ async def test_a_search_carries_what_the_service_can_filter_and_code_holds_the_r
 
 async def test_a_server_of_ones_own_needs_no_key(service):
     service.answers["POST /v2/search"] = [{"success": True, "data": [{"url": "https://a.example/"}]}]
-    own = Firecrawl(base=service.base)
+    own = Firecrawl(Access(base=service.base))
 
     assert (await own.search(SearchQuery(text="ice"))).hits
     await own.close()
@@ -131,7 +129,7 @@ async def test_a_failure_is_sorted_and_retried_only_where_that_may_help(service,
     with pytest.raises(SearchFailed) as caught:
         await firecrawl.search(QUERY)
 
-    assert (caught.value.kind, len(service.asked)) == (kind, requests)
+    assert (caught.value.fault, len(service.asked)) == (kind, requests)
     assert KEY not in str(caught.value) + caught.value.notice
 
 
@@ -140,33 +138,6 @@ async def test_nothing_found_is_an_answer(service, firecrawl, data):
     service.answers["POST /v2/search"] = [{"success": True, "data": data}]
 
     assert (await firecrawl.search(QUERY)).hits == ()
-
-
-async def test_a_scraped_page_is_a_source(service, firecrawl):
-    service.answers["POST /v2/scrape"] = [{"success": True, "data": PAGE}]
-
-    source = await firecrawl.scrape("https://board.example/ice", 5)
-
-    assert (source.url, source.title, source.kind) == ("https://board.example/ice", "Ice", "web")
-    assert (source.published, source.language, source.site) == ("2024-05-06", "en", "board.example")
-    assert "twelve days" in source.text
-    assert source.retrieved == "2026-01-01T00:00:00+00:00"
-
-
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
-        ({"success": True, "data": PAGE | {"markdown": "  "}}, "it holds no text"),
-        ({"success": True, "data": PAGE | {"metadata": {"statusCode": 404}}}, "status 404"),
-        ({"success": True}, "it holds no text"),
-        (Response("{}", 402), "has no credit left"),
-    ],
-)
-async def test_a_page_that_cannot_be_used_says_why(service, firecrawl, answer, reason):
-    service.answers["POST /v2/scrape"] = [answer]
-
-    with pytest.raises(SourceError, match=reason):
-        await firecrawl.scrape("https://board.example/ice", 5)
 
 
 def page(number: int) -> dict[str, Any]:
@@ -222,7 +193,7 @@ def loaded() -> None:
 
 def searxng(service: Service) -> Web:
     own = next(one for one in SERVICES if one.name == "searxng")
-    return Web(own, base=service.base, patience=Patience(sleep=no_wait))
+    return Web(own, Access(base=service.base, retry=RetryPolicy(sleep=no_wait)))
 
 
 async def test_a_service_is_asked_through_litellm(service, loaded):
@@ -251,4 +222,4 @@ async def test_its_failures_are_failures_of_ours(service, loaded, answer, kind):
     with pytest.raises(SearchFailed) as caught:
         await searxng(service).search(SearchQuery(text="ice"), 10)
 
-    assert caught.value.kind == kind
+    assert caught.value.fault == kind

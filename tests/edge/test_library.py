@@ -14,7 +14,7 @@ from agents.contracts.source import SearchQuery, Source
 from agents.core.errors import ConfigError, SearchError, SourceError
 from agents.search.library import A_LINK, NO_TEXT, NOT_TEXT, OTHER_KIND, TOO_LARGE, Library
 from agents.search.office import OTHER_OFFICE
-from agents.search.scripted_search import ScriptedSearcher
+from tests.scripted_search import ScriptedSearcher
 
 ROOT = Path(__file__).parent.parent.parent
 HERON = "# Herons\n\nThe grey heron nests in May. It eats fish. It stands still for hours.\n"

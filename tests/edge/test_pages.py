@@ -10,7 +10,7 @@ from werkzeug import Response
 from agents.contracts.source import Source
 from agents.core.errors import SourceError
 from agents.search.chain import Chain
-from agents.search.pages import KeptPages, WebPages
+from agents.search.pages import PageCache, WebPages
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
 from agents.web.url_key import canonical
@@ -74,18 +74,18 @@ async def test_a_private_address_is_not_read(pages):
 
 
 def test_a_wall_that_came_with_a_hit_is_not_kept():
-    kept: Any = KeptPages()
+    kept: Any = PageCache()
     wall = "Verify you are human. Please complete the captcha to continue. " * 8
 
-    kept.put("https://a.example/", title="Just a moment...", text=wall, published=None, whole=True)
+    kept.put("https://a.example/", provider="tavily", title="Just a moment...", text=wall, published=None, whole=True)
 
     assert kept.get("https://a.example/", whole=True) is None
 
 
 def test_an_abstract_does_not_take_the_place_of_the_page():
-    kept = KeptPages()
-    kept.put("https://a.example/", title="A", text=TEXT, published=None, whole=True)
-    kept.put("https://a.example/", title="A", text="Short.", published=None, whole=False)
+    kept = PageCache()
+    kept.put("https://a.example/", provider="tavily", title="A", text=TEXT, published=None, whole=True)
+    kept.put("https://a.example/", provider="tavily", title="A", text="Short.", published=None, whole=False)
 
     source = kept.get("https://a.example/", whole=True)
 

@@ -17,11 +17,13 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from agents.contracts.source import SearchQuery
+from agents.core.errors import SearchError
 from agents.search.chain import Chain
-from agents.search.pages import KEPT_S, KeptPages
-from agents.search.request_retry import Patience
-from agents.search.search_errors import NoneAnswered, SearchFailed
+from agents.search.errors import SearchFailed
+from agents.search.pages import KEPT_S, PageCache
+from agents.search.provider import Access
 from agents.search.tavily import Tavily
+from agents.web.retry import RetryPolicy
 
 CASES = Path(__file__).resolve().parent.parent / "data" / "cases"
 KEY = "tvly-dev-FAKE0123456789abcdefFAKE"
@@ -75,7 +77,7 @@ def waits() -> Waits:
 
 @pytest.fixture
 async def tavily(service: Service, waits: Waits) -> Any:
-    made = Tavily(SecretStr(KEY), base=service.base, patience=Patience(call_s=5, sleep=waits))
+    made = Tavily(Access(key=SecretStr(KEY), base=service.base, retry=RetryPolicy(call_s=5, sleep=waits)))
     yield made
     await made.close()
 
@@ -138,15 +140,6 @@ async def test_what_the_query_restricts_goes_to_the_service(service, tavily):
     assert (body["max_results"], body["topic"], body["include_raw_content"]) == (5, "general", "text")
 
 
-async def test_a_topic_goes_to_the_service(service, tavily):
-    class Topical(SearchQuery):
-        topic: str = "news"
-
-    await tavily.search(Topical(text="ice"))
-
-    assert service.asked[0]["topic"] == "news"
-
-
 async def test_what_the_service_ignores_is_held_by_code(service, tavily):
     service.answers = [
         {
@@ -184,7 +177,7 @@ async def test_with_a_key_the_key_is_sent(service, tavily):
 
 async def test_without_a_key_the_keyless_mode_is_asked_for(service, waits, monkeypatch):
     monkeypatch.setenv("TAVILY_API_KEY", "a key that nobody gave to the adapter")
-    tavily = Tavily(base=service.base, patience=Patience(sleep=waits))
+    tavily = Tavily(Access(base=service.base, retry=RetryPolicy(sleep=waits)))
 
     result = await tavily.search(query())
     await tavily.close()
@@ -248,9 +241,16 @@ async def test_a_remnant_of_a_page_is_not_taken_for_it(service, tavily):
 
 def test_kept_pages_are_bounded_and_grow_old():
     now = [0.0]
-    kept = KeptPages(clock=lambda: now[0], max_chars=2 * len(LONG))
+    kept = PageCache(clock=lambda: now[0], max_chars=2 * len(LONG))
     for number in range(3):
-        kept.put(f"https://a.example/{number}", title="A", text=LONG + str(number), published=None, whole=True)
+        kept.put(
+            f"https://a.example/{number}",
+            provider="tavily",
+            title="A",
+            text=LONG + str(number),
+            published=None,
+            whole=True,
+        )
 
     assert kept.get("https://a.example/0", whole=True) is None
     assert kept.get("https://a.example/2", whole=True) is not None
@@ -289,7 +289,7 @@ async def test_a_failure_is_sorted_and_retried_only_where_that_may_help(service,
     with pytest.raises(SearchFailed) as caught:
         await tavily.search(query())
 
-    assert caught.value.kind == kind
+    assert caught.value.fault == kind
     assert len(service.asked) == requests
     assert caught.value.provider == "tavily"
 
@@ -328,10 +328,10 @@ async def test_the_wait_is_the_one_that_was_asked_for(service, tavily, waits, ro
         assert at_least <= waits.seconds[0] <= at_least + 2
     elif row["name"] == "quota_gone":
         assert failed is not None
-        assert (failed.kind, waits.seconds) == ("quota", [])
+        assert (failed.fault, waits.seconds) == ("quota", [])
     elif row["name"] == "tomorrow":
         assert failed is not None
-        assert (failed.kind, waits.seconds) == ("rate", [])
+        assert (failed.fault, waits.seconds) == ("rate", [])
         assert failed.retry_after_s >= 60
     else:
         assert failed is None
@@ -344,14 +344,14 @@ async def test_no_wait_goes_beyond_the_time_left(service, tavily, waits):
     with pytest.raises(SearchFailed) as caught:
         await tavily.search(query(), 5)
 
-    assert caught.value.kind == "rate"
+    assert caught.value.fault == "rate"
     assert (waits.seconds, caught.value.retry_after_s) == ([], 7)
 
 
 async def test_a_keyless_limit_says_in_its_body_how_long_to_wait(service, waits):
     limit = {"error": {"code": "rate_limited", "message": "slow down", "window": "minute", "retry_after_seconds": 9}}
     service.answers = [status(429, limit), GOOD]
-    tavily = Tavily(base=service.base, patience=Patience(sleep=waits))
+    tavily = Tavily(Access(base=service.base, retry=RetryPolicy(sleep=waits, spread=lambda: 0.0)))
 
     assert (await tavily.search(query())).hits
     await tavily.close()
@@ -369,25 +369,27 @@ async def test_a_service_that_drips_is_cut_off(service, waits):
         return Response(body(), content_type="application/json")
 
     service.answers = [dripping]
-    tavily = Tavily(SecretStr(KEY), base=service.base, patience=Patience(call_s=0.3, sleep=waits))
+    tavily = Tavily(Access(key=SecretStr(KEY), base=service.base, retry=RetryPolicy(call_s=0.3, sleep=waits)))
 
     began = time.monotonic()
     with pytest.raises(SearchFailed) as caught:
         await tavily.search(query(), attempts=1)
     await tavily.close()
 
-    assert caught.value.kind == "timeout"
+    assert caught.value.fault == "timeout"
     assert time.monotonic() - began < 15  # the whole answer would take twenty
 
 
 async def test_a_service_that_is_not_there_is_said_to_be_unreachable(waits):
-    tavily = Tavily(SecretStr(KEY), base=f"http://127.0.0.1:{closed_port()}", patience=Patience(sleep=waits))
+    tavily = Tavily(
+        Access(key=SecretStr(KEY), base=f"http://127.0.0.1:{closed_port()}", retry=RetryPolicy(sleep=waits))
+    )
 
     with pytest.raises(SearchFailed) as caught:
         await tavily.search(query())
     await tavily.close()
 
-    assert caught.value.kind == "connection"
+    assert caught.value.fault == "connection"
     assert len(waits.seconds) == 2
     assert caught.value.notice == "The search provider tavily could not be reached."
 
@@ -406,7 +408,7 @@ async def test_searches_side_by_side_do_not_take_each_others_answers(service, ta
         return_exceptions=True,
     )
 
-    assert [getattr(result, "kind", "") for result in results] == ["", "quota"] * 5
+    assert [getattr(result, "fault", "") for result in results] == ["", "quota"] * 5
     assert all(result.hits[0].url.endswith(f"/good{2 * at}") for at, result in enumerate(results[::2]))
 
 
@@ -420,10 +422,10 @@ def leaks(text: str) -> Response:
 async def test_a_key_in_an_error_is_in_no_text_of_ours(service, waits, caplog, row):
     caplog.set_level(logging.DEBUG)
     service.answers = [leaks(row["text"]), status(400, row["text"])]
-    tavily = Tavily(SecretStr(row["secret"]), base=service.base, patience=Patience(sleep=waits))
+    tavily = Tavily(Access(key=SecretStr(row["secret"]), base=service.base, retry=RetryPolicy(sleep=waits)))
     chain = Chain([tavily], pages=None)
 
-    with pytest.raises(NoneAnswered) as caught:
+    with pytest.raises(SearchError) as caught:
         await chain.search(query())
     with pytest.raises(SearchFailed) as direct:
         await tavily.search(query())
@@ -451,23 +453,23 @@ async def test_a_world_of_failures_is_survived(service, waits, row, httpserver):
     service.answers = played(row["sequence"])
     other = Service(httpserver, "/other")
     key = None if row["provider"] == "keyless" else SecretStr(KEY)
-    first = Tavily(key, base=service.base, patience=Patience(sleep=waits))
-    reserve = Tavily(None if key else SecretStr(KEY), base=other.base, patience=Patience(sleep=waits))
+    first = Tavily(Access(key=key, base=service.base, retry=RetryPolicy(sleep=waits)))
+    reserve = Tavily(Access(key=None if key else SecretStr(KEY), base=other.base, retry=RetryPolicy(sleep=waits)))
     chain = Chain([first, reserve], pages=None)
 
-    looked = [await chain.look(query(f"ice {number}"), 30) for number in range(4)]
+    looked = [await chain.search(query(f"ice {number}"), 30) for number in range(4)]
     await chain.close()
 
-    assert all(one.result.hits for one in looked)
+    assert all(one.hits for one in looked)
     if row["name"] == "null_fields":
-        assert [hit.url for hit in looked[0].result.hits] == ["https://board.orvane.example/ice"]
-        assert (looked[0].attempts, chain.degraded) == ((), ())
+        assert [hit.url for hit in looked[0].hits] == ["https://board.orvane.example/ice"]
+        assert (looked[0].failures, chain.degraded) == ((), ())
         return
-    assert {one.result.provider for one in looked} == {reserve.name}
+    assert {one.provider for one in looked} == {reserve.name}
     assert chain.degraded
-    assert looked[3].attempts[0].kind == "resting"
+    assert looked[3].failures[0].fault == "resting"
     expected = {"202_without_body": (9, "rate"), "html_instead_of_json": (3, "nonsense")}
-    assert (len(service.asked), looked[0].attempts[0].kind) == expected.get(
+    assert (len(service.asked), looked[0].failures[0].fault) == expected.get(
         row["name"], (1, "quota" if row["name"] == "plan_used_up" else "auth")
     )
     assert KEY not in str(looked)
@@ -475,14 +477,14 @@ async def test_a_world_of_failures_is_survived(service, waits, row, httpserver):
 
 async def test_a_world_without_a_network_ends_soon_with_a_clear_message(waits):
     providers = [
-        Tavily(key, base=f"http://127.0.0.1:{closed_port()}", patience=Patience(sleep=waits))
+        Tavily(Access(key=key, base=f"http://127.0.0.1:{closed_port()}", retry=RetryPolicy(sleep=waits)))
         for key in (SecretStr(KEY), None)
     ]
     chain = Chain(providers, pages=None)
 
     began = time.monotonic()
     for number in range(20):
-        with pytest.raises(NoneAnswered) as caught:
+        with pytest.raises(SearchError) as caught:
             await chain.search(query(f"ice {number}"), 60)
     await chain.close()
 
@@ -494,7 +496,7 @@ async def test_a_world_without_a_network_ends_soon_with_a_clear_message(waits):
 
 
 async def test_a_probe_says_where_queries_go_and_asks_nothing_of_the_user(service, waits):
-    tavily = Tavily(base=service.base, patience=Patience(sleep=waits))
+    tavily = Tavily(Access(base=service.base, retry=RetryPolicy(sleep=waits)))
     chain = Chain([tavily], pages=None)
 
     probed = await chain.probe()

@@ -8,12 +8,13 @@ import pytest
 from agents.contracts.fact import ExtractionInput, NumberedSentence
 from agents.contracts.finding import NumberedFact, SectionInput
 from agents.contracts.loop_decision import ReflectionInput
+from agents.contracts.source import Hit
 from agents.offline.extractor import extract
 from agents.offline.question_parts import questions
 from agents.offline.reflector import reflect
 from agents.offline.section_writer import write_section
 from agents.offline.steps import linked, one_point, standing, subjects
-from agents.search.index import Found, reranked
+from agents.search.index import reranked
 
 ROWS = Path(__file__).resolve().parent.parent / "data" / "scoping.jsonl"
 CHAIN = "In which town was the engineer who designed the Ostrel Lighthouse born?"
@@ -140,7 +141,10 @@ def test_another_figure_for_the_subject_is_quoted_wherever_it_stands() -> None:
 
 
 def test_documents_that_a_search_names_come_first() -> None:
-    found = [Found("a", "Lights of the coast", None, "", 3.0), Found("b", "Maro Tesk (engineer)", None, "", 2.5)]
+    found = [
+        Hit(url="a", title="Lights of the coast", score=3.0),
+        Hit(url="b", title="Maro Tesk (engineer)", score=2.5),
+    ]
 
     assert [one.url for one in reranked("Maro Tesk: town born", found)] == ["b", "a"]
     assert [one.url for one in reranked("Maro: town born", found)] == ["a", "b"]

@@ -12,9 +12,9 @@ from agents.core.errors import BadRequest, ConfigError, ModelError
 from agents.core.settings import load
 from agents.llm.scripted_model import ScriptedModel
 from agents.research.loop.novelty import within_unit
-from agents.search.scripted_search import ScriptedSearcher
 from tests.conftest import ROOT
 from tests.flat import scripted
+from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, ROLES, Worker, leaf, tree, working_model
 from tests.virtual import SlowModel, clock, virtually
 

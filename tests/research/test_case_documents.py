@@ -6,9 +6,9 @@ from agents.contracts.report import Actual
 from agents.contracts.source import Hit, SearchResult, Source
 from agents.report.document import build
 from agents.search.pages import page_source
-from agents.search.scripted_search import ScriptedSearcher
 from agents.web.reader import read_document
 from tests.conftest import DATA
+from tests.scripted_search import ScriptedSearcher
 from tests.scripts import Worker, leaf, tree, working_model
 
 CASES = DATA / "cases"

@@ -19,9 +19,9 @@ from agents.llm.scripted_model import ScriptedModel
 from agents.research.loop.compaction import STATE_TOKENS, TRIES, WRITER_TOKENS, Rooms, ask_fitting, compacted, size_of
 from agents.roles.extractor import EXTRACTOR
 from agents.roles.synthesizer import SECTION_WRITER
-from agents.search.scripted_search import ScriptedSearcher
 from tests.conftest import DATA
 from tests.flat import NAMES, FlatWorker, scripted
+from tests.scripted_search import ScriptedSearcher
 
 ROWS = [
     json.loads(line) for line in (DATA / "cases" / "C09" / "overflow_messages.jsonl").read_text("utf-8").splitlines()

@@ -2,7 +2,7 @@
 
 from agents.contracts.brief import Brief, Query
 from agents.offline import OfflineModel
-from agents.search.scripted_search import ScriptedSearcher
+from tests.scripted_search import ScriptedSearcher
 
 TEXT = "Which towns introduced harbour charging, and how did traffic change in their centres?"
 TOWNS = {

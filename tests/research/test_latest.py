@@ -10,8 +10,8 @@ from agents.contracts.plan import PlanningInput
 from agents.contracts.source import Source
 from agents.research.reading.shortlist import RECENCY, recency_of
 from agents.search.provider import day
-from agents.search.scripted_search import ScriptedSearcher
 from tests.conftest import DATA
+from tests.scripted_search import ScriptedSearcher
 from tests.scripts import Worker, leaf, tree, working_model
 
 CASE = DATA / "cases" / "C41"

@@ -11,7 +11,7 @@ from agents.core.events import RoundEnded
 from agents.offline import OfflineModel
 from agents.research.loop.loop_settings import LoopSettings
 from agents.research.pipeline import Means
-from agents.search.scripted_search import ScriptedSearcher
+from tests.scripted_search import ScriptedSearcher
 from tests.scripts import QUERY, WORLD, Worker, change, leaf, tree, working_model, world
 
 CLOSURES = leaf("Closures", "On how many days was the Orvane ferry line closed?")

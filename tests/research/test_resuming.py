@@ -1,6 +1,6 @@
 """What was given up stays given up: across branches, rounds, and when a job is taken up again from its record."""
 
-from agents.search.scripted_search import ScriptedSearcher
+from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, WORLD, leaf, tree, working_model
 
 BROKEN = "https://broken.example/page"

@@ -11,7 +11,7 @@ from agents.core.events import NodeChanged, SearchDone, SourceRead
 from agents.research.pipeline import Means
 from agents.research.planning.contract import Limits
 from agents.research.planning.drafting import seeds_for
-from agents.search.scripted_search import ScriptedSearcher
+from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, FLAT, QUERY, WORLD, Worker, leaf, tree, under, working_model, world
 
 DEEP = {

@@ -11,7 +11,7 @@ from agents.core.errors import ModelError
 from agents.offline.scout_tags import scout
 from agents.research.reading.scout_sweep import NOT_REACHED
 from agents.research.reading.shortlist import Scanned, Weighed, domain_of, fed, recency_of, shortlist
-from agents.search.scripted_search import ScriptedSearcher
+from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, WORLD, Worker, leaf, tree, working_model
 
 QUESTIONS = ("How long was the line closed?", "What did it cost?", "Who decided?")

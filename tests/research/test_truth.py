@@ -15,7 +15,7 @@ from agents.core.errors import SourceError
 from agents.report.document import build
 from agents.research.challenge.gates import Ledger, Thresholds, gates
 from agents.research.pipeline import Means
-from agents.search.scripted_search import ScriptedSearcher
+from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, WORLD, Worker, leaf, tree, working_model
 
 CLOSED = "The Orvane ferry line was closed on 12 days in the winter of 2022/23."

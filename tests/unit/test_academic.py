@@ -14,10 +14,10 @@ from werkzeug import Request, Response
 from agents.contracts.source import SearchQuery
 from agents.search import academic_parsers as parsers
 from agents.search.academic import INDEXES, Academic, Pace
-from agents.search.pages import ABSTRACT
-from agents.search.request_retry import Patience
-from agents.search.rest import http_client
-from agents.search.search_errors import SearchFailed
+from agents.search.errors import SearchFailed
+from agents.search.pages import ABSTRACT, PROVIDER_COPY
+from agents.search.provider import Access
+from agents.web.retry import RetryPolicy
 
 KEY = "FAKE-0123456789abcdef"
 
@@ -216,14 +216,18 @@ def asked(httpserver: HTTPServer) -> Asked:
 
 @pytest.fixture
 async def index(asked: Asked) -> Any:
-    client = http_client("Dossier/0.1 (research assistant; test@example.org)")
+    opened: list[Academic] = []
 
-    def made(name: str, **more: Any) -> Academic:
-        settings: dict[str, Any] = {"base": asked.base, "pace": Pace(100, 1, 10), "patience": Patience(sleep=no_wait)}
-        return Academic(INDEXES[name], client, **(settings | more))
+    def made(name: str, *, pace: Pace | None = None, **more: Any) -> Academic:
+        access = Access(
+            **({"base": asked.base, "contact": "test@example.org", "retry": RetryPolicy(sleep=no_wait)} | more)
+        )
+        opened.append(Academic(INDEXES[name], access, pace=pace or Pace(100, 1, 10)))
+        return opened[-1]
 
     yield made
-    await client.aclose()
+    for one in opened:
+        await one.close()
 
 
 QUERY = SearchQuery(text="How thick is the ice on small lakes?", date_from="2019", date_to="2024-02")
@@ -292,7 +296,8 @@ async def test_an_abstract_is_kept_for_papers_that_are_closed(index):
 
     assert papers.page("https://doi.org/10.5555/ice.1") is None
     assert abstract is not None
-    assert (abstract.tags, abstract.author) == ((ABSTRACT,), "Ada Frost")
+    assert (abstract.tags, abstract.author) == ((ABSTRACT, PROVIDER_COPY.format(provider="openalex")), "Ada Frost")
+    assert abstract.retrieved is None, "nobody read the page"
 
 
 async def test_a_key_goes_where_the_index_wants_it_and_is_in_no_message(asked, index):
@@ -301,7 +306,7 @@ async def test_a_key_goes_where_the_index_wants_it_and_is_in_no_message(asked, i
     for name in ("openalex", "semanticscholar"):
         with pytest.raises(SearchFailed) as caught:
             await index(name, key=SecretStr(KEY)).search(QUERY)
-        assert caught.value.kind == "auth"
+        assert caught.value.fault == "auth"
         assert KEY not in str(caught.value) + caught.value.notice
 
     assert asked.requests[0][1]["api_key"] == KEY
@@ -323,7 +328,7 @@ async def test_an_index_that_fails_says_how(asked, index, answer, kind):
     with pytest.raises(SearchFailed) as caught:
         await index("wikipedia").search(QUERY)
 
-    assert caught.value.kind == kind
+    assert caught.value.fault == kind
 
 
 async def test_nothing_found_in_pubmed_needs_no_second_request(asked, index):

@@ -16,17 +16,18 @@ from agents.contracts.source import Hit, SearchQuery, SearchResult
 from agents.core.errors import ConfigError, ModelError, SearchError, SourceError
 from agents.llm.litellm_errors import Failed
 from agents.search import ddgs
-from agents.search.breaker import USUAL_S, Breaker
-from agents.search.chain import Chain, joined
-from agents.search.choose_retrievers import NAMES, choose
+from agents.search.chain import Chain
+from agents.search.circuit_breaker import REST_S, CircuitBreaker
 from agents.search.ddgs import Ddgs
+from agents.search.errors import SearchFailed
 from agents.search.litellm_web import SERVICES, Web
 from agents.search.pages import page_source
+from agents.search.provider import Access
 from agents.search.query_text import keywords, prepared, shortened
-from agents.search.request_retry import Patience
-from agents.search.scope_filter import enforced, in_range, whole_day, within
-from agents.search.scripted_search import ScriptedSearcher
-from agents.search.search_errors import NoneAnswered, SearchFailed
+from agents.search.registry import NAMES, choose
+from agents.search.scope_filter import enforced, fuse, in_range, whole_day, within
+from agents.web.retry import RetryPolicy
+from tests.scripted_search import ScriptedSearcher
 
 CASES = Path(__file__).resolve().parent.parent / "data" / "cases"
 QUERY = SearchQuery(text="ice on the lake")
@@ -41,16 +42,18 @@ class Fake:
     def __init__(self, name: str, *script: Any, keyless: bool = False, pages: Sequence[Any] = ()) -> None:
         self.name, self.host, self.keyless = name, f"{name}.example", keyless
         self.script = list(script) or [()]
-        self.asked: list[tuple[str, float | None, int]] = []
+        self.asked: list[tuple[str, float | None, int | None]] = []
         self.pages = {page.url: page for page in pages}
         self.closed = False
 
-    async def search(self, query: SearchQuery, deadline_s: float | None = None, *, attempts: int = 3) -> SearchResult:
+    async def search(
+        self, query: SearchQuery, deadline_s: float | None = None, *, attempts: int | None = None
+    ) -> SearchResult:
         self.asked.append((query.text, deadline_s, attempts))
         step = self.script[min(len(self.asked), len(self.script)) - 1]
         await asyncio.sleep(0)
         if isinstance(step, str):
-            raise SearchFailed(step, self.name)
+            raise SearchFailed(step, self.name, key_variable="A_KEY")
         if isinstance(step, SearchFailed):
             raise step
         hits = tuple(Hit(url=url, title=url, provider=self.name) for url in step)
@@ -106,25 +109,21 @@ async def test_the_first_that_answers_wins_and_the_others_are_not_asked():
     assert (result.provider, urls(result), second.asked) == ("first", [WEB], [])
 
 
-async def test_after_a_failure_the_next_is_asked_and_the_switch_is_told():
-    told = []
-    chain = Chain([Fake("first", "server"), Fake("second", [WEB])], Pages(), None, lambda *args: told.append(args))
+async def test_after_a_failure_the_next_is_asked_and_the_switch_goes_with_the_result():
+    found = await Chain([Fake("first", "server"), Fake("second", [WEB])], Pages()).search(QUERY)
 
-    looked = await chain.look(QUERY)
-
-    assert looked.result.provider == "second"
-    [attempt] = looked.attempts
-    assert (attempt.provider, attempt.kind, attempt.reason) == ("first", "server", "first had an error on its side")
-    assert told == [(attempt, "second")]
+    assert found.provider == "second"
+    [failure] = found.failures
+    assert (failure.provider, failure.fault, failure.reason) == ("first", "server", "first had an error on its side")
 
 
 async def test_nothing_found_is_no_failure_and_nobody_else_is_asked():
     second = Fake("second", [WEB])
     chain = Chain([Fake("first"), second], Pages())
 
-    looked = await chain.look(QUERY)
+    looked = await chain.search(QUERY)
 
-    assert (looked.result.hits, looked.result.provider, looked.attempts) == ((), "first", ())
+    assert (looked.hits, looked.provider, looked.failures) == ((), "first", ())
     assert second.asked == []
     assert chain.degraded == ()
 
@@ -136,7 +135,7 @@ async def test_when_nobody_answers_each_reason_is_in_the_error():
         await chain.search(QUERY)
 
     assert caught.value.notice == ("No search provider answered: first refused the key; second did not answer in time.")
-    assert [attempt.kind for attempt in caught.value.attempts] == ["auth", "timeout"]
+    assert [failure.fault for failure in caught.value.failures] == ["auth", "timeout"]
 
 
 async def test_a_provider_leaves_time_for_the_next():
@@ -161,7 +160,7 @@ async def test_after_three_failures_in_a_row_a_provider_rests_and_is_then_tried_
     assert len(first.asked) == 3
     assert chain.degraded == ("first had an error on its side",)
 
-    clock.now += USUAL_S + 1
+    clock.now += REST_S + 1
     assert (await chain.search(QUERY)).provider == "first"
     assert first.asked[-1][2] == 1
     assert chain.degraded == ()
@@ -173,7 +172,7 @@ async def test_only_one_search_tries_a_provider_that_rested():
     chain = Chain([first, Fake("second", [WEB])], Pages(), clock=clock)
     for _ in range(3):
         await chain.search(QUERY)
-    clock.now += USUAL_S + 1
+    clock.now += REST_S + 1
 
     results = await asyncio.gather(*(chain.search(QUERY) for _ in range(4)))
 
@@ -186,7 +185,7 @@ async def test_a_failed_trial_opens_it_again():
     chain = Chain([first, Fake("second", [WEB])], Pages(), clock=clock)
     for _ in range(3):
         await chain.search(QUERY)
-    clock.now += USUAL_S + 1
+    clock.now += REST_S + 1
 
     await chain.search(QUERY)
     await chain.search(QUERY)
@@ -195,15 +194,15 @@ async def test_a_failed_trial_opens_it_again():
 
 
 def test_half_of_all_failing_opens_the_breaker_from_four_searches_on():
-    breaker = Breaker(Clock())
+    breaker = CircuitBreaker(Clock())
     for failed in (True, False, True):
-        breaker.failed("server", "why") if failed else breaker.succeeded()
+        breaker.failed("why") if failed else breaker.succeeded()
     assert not breaker.is_open
 
     breaker.succeeded()
     breaker.succeeded()
     assert not breaker.is_open
-    breaker.failed("server", "why")
+    breaker.failed("why")
 
     assert breaker.is_open
 
@@ -258,35 +257,57 @@ async def test_own_documents_are_joined_to_the_web_by_rank():
 async def test_own_documents_answer_when_the_web_does_not_and_the_failure_is_kept():
     chain = Chain([Fake("web", "connection")], Pages(), library(one="ice on the lake"))
 
-    looked = await chain.look(QUERY)
+    looked = await chain.search(QUERY)
 
-    assert (looked.result.provider, [one.kind for one in looked.attempts]) == ("library", ["connection"])
+    assert (looked.provider, [one.fault for one in looked.failures]) == ("library", ["connection"])
 
 
 async def test_a_failed_web_search_is_not_taken_for_nothing_found():
     chain = Chain([Fake("web", "connection")], Pages(), library(one="trains"))
 
-    with pytest.raises(NoneAnswered):
+    with pytest.raises(SearchError):
         await chain.search(QUERY)
 
 
 async def test_a_broken_library_does_not_take_the_web_away():
     own = ScriptedSearcher({}, fail={QUERY.text}, name="library")
 
-    looked = await Chain([Fake("web", [WEB])], Pages(), own).look(QUERY)
+    looked = await Chain([Fake("web", [WEB])], Pages(), own).search(QUERY)
 
-    assert (urls(looked.result), looked.attempts[0].provider) == ([WEB], "library")
+    assert (urls(looked), looked.failures[0].provider) == ([WEB], "library")
 
 
-async def test_the_sample_is_never_joined_to_the_web():
+async def test_the_sample_joins_no_web_result_and_stands_in_for_no_search_that_failed():
     sample = library(one="ice on the lake")
-    chain = Chain([Fake("web", [WEB], [], "connection")], Pages(), sample, sample=True)
+    chain = Chain([Fake("web", [WEB], [WEB], [], "connection", keyless=True)], Pages(), sample=sample)
 
     assert urls(await chain.search(QUERY)) == [WEB]
     assert urls(await chain.search(QUERY)) == []
+    with pytest.raises(SearchError, match="web could not be reached"):
+        await chain.search(QUERY)
     assert sample.asked == []
-    assert urls(await chain.search(QUERY)) == ["library:/a/one"]
-    assert "library" not in chain.names
+    assert chain.names == ("web",)
+
+
+async def test_the_sample_is_searched_where_no_web_search_can_be_reached_from_the_start():
+    keyless = Fake("web", "connection", [WEB], keyless=True)
+    chain = Chain([keyless], Pages(), sample=library(one="ice on the lake"))
+    first = chain.narrowed(())
+
+    assert urls(await first.search(QUERY)) == ["library:/a/one"]
+    await chain.probe()
+
+    assert urls(await first.search(QUERY)) == ["library:/a/one"], "one research never searches both"
+    assert urls(await chain.narrowed(()).search(QUERY)) == [WEB]
+
+
+async def test_the_sample_is_never_searched_beside_a_provider_with_a_key():
+    sample = library(one="ice on the lake")
+
+    with pytest.raises(SearchError):
+        await chosen(keys={"TAVILY_API_KEY": "t"}, bases={"TAVILY_API_BASE": "http://127.0.0.1:1"}, sample=sample,
+                     retry=RetryPolicy(sleep=no_wait)).search(QUERY, 5)  # fmt: skip
+    assert sample.asked == []
 
 
 async def test_what_is_asked_beside_the_web_joins_it_and_its_failure_is_only_noted():
@@ -294,9 +315,9 @@ async def test_what_is_asked_beside_the_web_joins_it_and_its_failure_is_only_not
     chain = Chain([Fake("web", [WEB])], Pages(), beside=[papers])
 
     assert urls(await chain.search(QUERY)) == [WEB, "https://doi.org/10.1/x"]
-    looked = await chain.look(QUERY)
+    looked = await chain.search(QUERY)
 
-    assert (urls(looked.result), looked.attempts[0].kind) == ([WEB], "rate")
+    assert (urls(looked), looked.failures[0].fault) == ([WEB], "rate")
 
 
 async def test_indexes_alone_answer_when_one_of_them_does():
@@ -308,14 +329,14 @@ async def test_indexes_alone_answer_when_one_of_them_does():
 def test_one_page_under_two_addresses_is_one_hit():
     hits = [[Hit(url=url, title="A")] for url in ("https://www.a.example/x/", "http://a.example/x?utm_source=b")]
 
-    assert [hit.url for hit in joined(hits, 8)] == ["https://www.a.example/x/"]
+    assert [hit.url for hit in fuse(hits, 8)] == ["https://www.a.example/x/"]
 
 
 async def test_a_survey_of_own_documents_says_that_there_is_the_web_too():
     own = library(one="ice on the lake")
 
     beside = await Chain([Fake("web")], Pages(), own).survey()
-    sample = await Chain([Fake("web")], Pages(), own, sample=True).survey()
+    sample = await Chain([Fake("web", keyless=True)], Pages(), sample=own).survey()
 
     assert (beside.total, beside.web) == (1, True)
     assert (sample.total, sample.web) == (0, True)
@@ -348,8 +369,7 @@ async def test_of_a_closed_paper_the_abstract_is_read():
 
 async def test_a_keyless_provider_that_a_probe_does_not_reach_is_not_waited_for():
     keyless = Fake("keyless", "connection", keyless=True)
-    sample = library(one="ice on the lake")
-    chain = Chain([keyless], Pages(), sample, sample=True)
+    chain = Chain([keyless], Pages(), sample=library(one="ice on the lake"))
 
     probed = await chain.probe()
     result = await chain.search(QUERY)
@@ -511,9 +531,9 @@ def test_keywords_are_names_and_numbers_first_in_the_order_of_the_text():
 # ---- services without an adapter of their own
 
 
-def web(ask, name="brave", **more):
+def web(ask, name="brave"):
     service = next(one for one in SERVICES if one.name == name)
-    return Web(service, SecretStr("BSA-FAKE-0000"), patience=Patience(sleep=no_wait), ask=ask, **more)
+    return Web(service, Access(key=SecretStr("BSA-FAKE-0000"), retry=RetryPolicy(sleep=no_wait)), ask=ask)
 
 
 async def no_wait(seconds: float) -> None:
@@ -549,7 +569,7 @@ async def test_its_failures_are_sorted_as_those_of_others(fault, kind, requests)
     with pytest.raises(SearchFailed) as caught:
         await web(ask).search(QUERY)
 
-    assert (caught.value.kind, len(asked)) == (kind, requests)
+    assert (caught.value.fault, len(asked)) == (kind, requests)
 
 
 class DDGSException(Exception):
@@ -578,15 +598,15 @@ async def test_an_exception_that_means_an_empty_list_is_no_failure():
     chain = Chain([Ddgs(load=lambda: loaded)], Pages())
 
     for _ in row["sequence"]:
-        looked = await chain.look(QUERY)
-        assert (looked.result.hits, looked.attempts) == ((), ())
+        looked = await chain.search(QUERY)
+        assert (looked.hits, looked.failures) == ((), ())
     assert chain.degraded == ()
 
 
 async def test_other_exceptions_of_the_keyless_package_are_failures():
     loaded = package([DDGSException("Ratelimit"), [{"href": WEB, "title": "A", "body": "b"}, "oops"]])
 
-    result = await Ddgs(load=lambda: loaded, patience=Patience(sleep=no_wait)).search(QUERY)
+    result = await Ddgs(Access(retry=RetryPolicy(sleep=no_wait)), load=lambda: loaded).search(QUERY)
 
     assert urls(result) == [WEB]
 
@@ -701,15 +721,15 @@ async def test_a_provider_that_fails_for_one_research_rests_for_all() -> None:
     chain = Chain([engine], Pages(), library(ice="Ice on the lake was thick."))
 
     for _ in range(4):
-        with pytest.raises(NoneAnswered):
+        with pytest.raises(SearchError):
             await chain.narrowed(("web",)).search(QUERY)
 
     assert chain.degraded
 
 
 async def test_the_sample_answers_no_research_that_has_documents_of_its_own() -> None:
-    chain = Chain([Fake("one", "server")], Pages(), library(ice="Ice on the lake was thick."), sample=True)
+    chain = Chain([Fake("one", "server", keyless=True)], Pages(), sample=library(ice="Ice on the lake was thick."))
 
     assert urls(await chain.narrowed(()).search(QUERY)) == ["library:/a/ice"]
-    with pytest.raises(NoneAnswered):
+    with pytest.raises(SearchError):
         await chain.narrowed((), with_sample=False).search(QUERY)

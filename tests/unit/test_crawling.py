@@ -5,10 +5,9 @@ import pytest
 from agents.contracts.frozen import digest
 from agents.contracts.source import Source
 from agents.search.chain import Chain
-from agents.search.crawling import crawled
-from agents.search.search_errors import SearchFailed
+from agents.search.errors import SearchFailed
 from agents.web.html_text import read_html
-from tests.unit.test_chain import Pages
+from tests.unit.test_chain import Fake, Pages
 
 HUB = "https://board.example/reports/"
 PAGE = """<html><body><nav><a href="/jobs">Jobs at the board</a></nav><main><h1>Reports</h1>
@@ -31,10 +30,9 @@ def source(url):
     return Source(id=Source.id_of(url), url=url, title="T", kind="web", text="Words.", text_hash=digest("Words."))
 
 
-class Crawling:
-    name = "crawler"
-
+class Crawling(Fake):
     def __init__(self, *urls, fails=False):
+        super().__init__("crawler")
         self.urls, self.fails = urls, fails
 
     async def crawl(self, url, *, limit=10, depth=1, deadline_s=None):
@@ -55,7 +53,7 @@ def test_a_file_of_a_library_has_no_links():
 
 
 async def test_without_a_crawler_the_links_of_the_page_are_given():
-    hits = await crawled([object()], Linked(), HUB, 1, None)
+    hits = await Chain([Fake("one")], Linked()).crawl(HUB, 1)
 
     assert [(hit.url, hit.title) for hit in hits] == [
         ("https://board.example/reports/2023.html", "the closures of 2023")
@@ -65,14 +63,14 @@ async def test_without_a_crawler_the_links_of_the_page_are_given():
 async def test_a_crawler_is_asked_first_and_the_page_itself_is_not_among_what_it_gives():
     pages = Linked()
 
-    hits = await crawled([Crawling(HUB, "https://board.example/a", "https://board.example/b")], pages, HUB, 5, 10.0)
+    hits = await Chain([Crawling(HUB, "https://board.example/a", "https://board.example/b")], pages).crawl(HUB, 5, 10.0)
 
     assert [hit.url for hit in hits] == ["https://board.example/a", "https://board.example/b"]
     assert pages.asked == []
 
 
 async def test_a_crawler_that_fails_gives_way_to_the_links():
-    assert len(await crawled([Crawling(fails=True)], Linked(), HUB, 5, None)) == 2
+    assert len(await Chain([Crawling(fails=True)], Linked()).crawl(HUB, 5)) == 2
 
 
 @pytest.mark.parametrize(("url", "found"), [(HUB, 2), ("library:/docs/hub.html", 0)])

@@ -7,10 +7,18 @@ import pytest
 from agents.contracts.source import OwnFile, SearchQuery
 from agents.core.errors import SearchError, SourceError
 from agents.jobs.blob_store import Shelf
-from agents.search.scoped_search import Searching
-from agents.search.scripted_search import ScriptedSearcher
 from agents.search.searcher import FILES_NAME, SAMPLE_NAME
-from agents.search.uploads import AT_ONCE, MAX_BYTES, MAX_FILES, NAME_LENGTH, Given, plain_name, take
+from agents.search.uploads import (
+    AT_ONCE,
+    MAX_BYTES,
+    MAX_FILES,
+    NAME_LENGTH,
+    SearchScope,
+    UploadedFile,
+    plain_name,
+    take,
+)
+from tests.scripted_search import ScriptedSearcher
 from tests.scripts import WORLD
 
 DATA = Path(__file__).parents[1] / "data" / "cases"
@@ -25,7 +33,7 @@ def shelf(tmp_path):
 
 
 async def taken(shelf, *files, known=()):
-    return await take([Given(name, body) for name, body in files], known, shelf, NOW)
+    return await take([UploadedFile(name, body) for name, body in files], known, shelf, NOW)
 
 
 def case(name):
@@ -146,7 +154,7 @@ def test_an_endless_name_keeps_its_ending():
 
 async def test_files_are_searched_beside_the_rest_and_read_from_the_shelf(shelf):
     files = (await taken(shelf, ("a.md", CLOSURES))).files
-    searcher = Searching(ScriptedSearcher(WORLD), shelf).of(files, ())
+    searcher = SearchScope(ScriptedSearcher(WORLD), shelf).of(files, ())
 
     found = await searcher.search(SearchQuery(text="days on which the Orvane ferry was closed"))
 
@@ -162,7 +170,7 @@ async def test_files_are_searched_beside_the_rest_and_read_from_the_shelf(shelf)
 async def test_the_invented_sample_steps_aside_for_own_files(shelf):
     files = (await taken(shelf, ("a.md", CLOSURES))).files
     sample = ScriptedSearcher(WORLD, name=SAMPLE_NAME)
-    searcher = Searching(sample, shelf).of(files, ())
+    searcher = SearchScope(sample, shelf).of(files, ())
 
     found = await searcher.search(SearchQuery(text="Orvane ferry passengers closed"))
 
@@ -174,7 +182,7 @@ async def test_the_invented_sample_steps_aside_for_own_files(shelf):
 
 async def test_a_search_that_fails_beside_files_that_answer_is_no_failure(shelf):
     files = (await taken(shelf, ("a.md", CLOSURES))).files
-    searcher = Searching(ScriptedSearcher(WORLD, fail={"Orvane ferry", "zebras"}), shelf).of(files, ())
+    searcher = SearchScope(ScriptedSearcher(WORLD, fail={"Orvane ferry", "zebras"}), shelf).of(files, ())
 
     assert len((await searcher.search(SearchQuery(text="Orvane ferry"))).hits) == 1
     with pytest.raises(SearchError):
@@ -184,7 +192,7 @@ async def test_a_search_that_fails_beside_files_that_answer_is_no_failure(shelf)
 async def test_files_of_one_chat_are_no_documents_of_another(shelf):
     mine = (await taken(shelf, ("a.md", CLOSURES))).files
     theirs = (await taken(shelf, ("b.md", b"The Orvane ferry was sold in 2025."))).files
-    searching = Searching(ScriptedSearcher(WORLD, name=SAMPLE_NAME), shelf)
+    searching = SearchScope(ScriptedSearcher(WORLD, name=SAMPLE_NAME), shelf)
 
     found = await searching.of(theirs, ()).search(SearchQuery(text="Orvane ferry"))
 
@@ -196,7 +204,7 @@ async def test_files_of_one_chat_are_no_documents_of_another(shelf):
 async def test_a_file_whose_text_is_gone_does_not_take_the_others_with_it(shelf):
     files = (await taken(shelf, ("a.md", CLOSURES), ("b.md", b"The Orvane ferry was sold in 2025."))).files
     assert await shelf.drop(files[0].card.text_hash)
-    searcher = Searching(ScriptedSearcher(WORLD, name=SAMPLE_NAME), shelf).of(files, ())
+    searcher = SearchScope(ScriptedSearcher(WORLD, name=SAMPLE_NAME), shelf).of(files, ())
 
     found = await searcher.search(SearchQuery(text="Orvane ferry"))
 

@@ -119,7 +119,7 @@ def make_contract(
 def searched_in(brief: Brief, retrievers: tuple[str, ...]) -> tuple[str, ...]:
     """Name what a brief searches, of all that the server can.
 
-    The invented sample steps aside for files of the user's own (see `agents.search.scoped_search`).
+    The invented sample steps aside for files of the user's own (see `agents.search.uploads`).
     """
     documents = {LIBRARY_NAME, SAMPLE_NAME}
     names = retrievers

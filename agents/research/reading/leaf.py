@@ -21,7 +21,7 @@ from agents.research.run_context import Desk, Searched
 from agents.research.steering import CUT, STOPPED
 from agents.research.writing.writer_input import Numbering, plain_section, spread
 from agents.roles.synthesizer import SECTION_WRITER
-from agents.web.url_key import canonical
+from agents.search.scope_filter import fuse
 
 HITS_PER_SEARCH = 8
 SECTION_SHARE = 0.5
@@ -187,9 +187,9 @@ def _graded(
 
 def _failed_searches(path: str, records: tuple[SearchRecord, ...]) -> list[Problem]:
     return [
-        Problem(where=f"{path}#search", type="SearchError", message=record.failed, retryable=True)
+        Problem(where=f"{path}#search", type="SearchError", message=message, retryable=True)
         for record in records
-        if record.failed
+        for message in ([record.failed] if record.failed else [failure.reason for failure in record.failures])
     ]
 
 
@@ -234,7 +234,10 @@ async def search_for(ctx: Ctx, desk: Desk, given: LeafGiven, deadline: Deadline)
                 records.append(SearchRecord(text=text, provider="", hits=0, failed=result.notice))
             else:
                 lists.append(result.result.hits)
-                records.append(SearchRecord(text=text, provider=result.result.provider, hits=len(result.result.hits)))
+                found = result.result
+                records.append(
+                    SearchRecord(text=text, provider=found.provider, hits=len(found.hits), failures=found.failures)
+                )
 
     await make(texts, 0)
     attempt = 1 + before
@@ -258,7 +261,7 @@ async def search_for(ctx: Ctx, desk: Desk, given: LeafGiven, deadline: Deadline)
         entries = (RetryEntry(key=sub_question(leaf), attempts=failed, status=status),)
     if records and not any(record.failed or record.hits for record in records):
         ctx.emit("none", Noted(node=ctx.path, text=f"No document matches “{texts[0]}”."))
-    return Found(fused(lists), tuple(records), entries, frozenset(cut))
+    return Found(fuse(lists), tuple(records), entries, frozenset(cut))
 
 
 def attempt_number(attempts: tuple[RetryEntry, ...], leaf: Leaf) -> int:
@@ -276,18 +279,6 @@ def _query(setting: Setting, text: str) -> SearchQuery:
         date_from=setting.date_from,
         date_to=setting.date_to,
     )
-
-
-def fused(lists: list[tuple[Hit, ...]], k: int = 60) -> list[Hit]:
-    """Merge ranked lists by reciprocal rank fusion (Cormack, Clarke and Büttcher 2009), each document once."""
-    score: dict[str, float] = {}
-    first: dict[str, Hit] = {}
-    for hits in lists:
-        for rank, hit in enumerate(hits):
-            key = canonical(hit.url)
-            score[key] = score.get(key, 0.0) + 1 / (k + rank + 1)
-            first.setdefault(key, hit)
-    return [first[key] for key in sorted(first, key=lambda key: -score[key])]
 
 
 def _to_read(url: str, given: LeafGiven, *, late: bool) -> SourceGiven:

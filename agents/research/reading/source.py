@@ -26,8 +26,8 @@ from agents.core.role import Asked
 from agents.nlp.sentence_split import spans
 from agents.research.reading.passages import MAX_CHARS, choose
 from agents.research.reading.quotes import fact_of
-from agents.research.run_context import GIVEN_UP, Desk, Fetched
-from agents.research.steering import CUT, RULED_OUT
+from agents.research.run_context import Desk, Fetched
+from agents.research.steering import CUT
 from agents.roles.extractor import EXTRACTOR
 
 LOW_CONFIDENCE = 0.4
@@ -205,9 +205,9 @@ def source_handler(desk: Desk) -> Handler:
             if failure.type in CUT:
                 raise
             desk.note_unread(given.url, ctx.path, failure)
-            unread = failure.type == "SourceError" and not failure.message.endswith(RULED_OUT)
+            unread = failure.type == "SourceError" and failure.fault != "ruled_out"
             return _refused(ctx, leaf, given, failure, "empty" if unread else "").model_copy(
-                update={"unread": unread, "given_up": failure.message.endswith(GIVEN_UP)}
+                update={"unread": unread, "given_up": failure.fault == "given_up"}
             )
         try:
             done = await ctx.call("extract", "0", extract, desk, fetched.card, given, deadline, gives=Extracted)

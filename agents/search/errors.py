@@ -1,22 +1,13 @@
-"""How a search can fail, sorted by what is worth trying, and without keys.
-
-SearchError
-├── SearchFailed     one provider failed, after its retries; `kind` says how
-└── NoneAnswered     no provider answered; `attempts` says why, one by one
-"""
+"""How a search can fail, sorted by what is worth trying, and without keys."""
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Literal
 
-from agents.contracts.frozen import Frozen, Text
+from agents.contracts.source import SearchFailure, SearchFault
 from agents.core.errors import SearchError
 from agents.llm.litellm_errors import redact, wait_asked
 
-FailKind = Literal["auth", "quota", "rate", "timeout", "connection", "server", "nonsense", "query", "resting"]
-"""What went wrong at a search provider. `resting`: it failed a while ago and is not asked for now."""
-
-TRANSIENT = frozenset({"rate", "timeout", "connection", "server"})
+TRANSIENT = frozenset[SearchFault]({"rate", "timeout", "connection", "server"})
 """Worth another request soon; a refused key, an empty account or a captcha page stay what they are."""
 
 SAID = 300
@@ -27,7 +18,7 @@ _QUOTA = re.compile(
     r"|quota (?:exceeded|exhausted|used)|(?:out of|no more|not enough) credit|payment required|credits? exhausted",
     re.IGNORECASE,
 )
-_STATUS: dict[int, FailKind] = {
+_STATUS: dict[int, SearchFault] = {
     202: "rate",  # keyless services throttle with an empty "accepted"
     400: "query",
     401: "auth",
@@ -43,7 +34,7 @@ _STATUS: dict[int, FailKind] = {
     433: "quota",  # Tavily: the limit of paying as one goes
     504: "timeout",
 }
-_REASONS: dict[FailKind, str] = {
+_REASONS: dict[SearchFault, str] = {
     "auth": "refused the key",
     "quota": "has no credit left, or the plan is used up",
     "rate": "is limiting the rate of searches",
@@ -56,69 +47,63 @@ _REASONS: dict[FailKind, str] = {
 }
 
 
-class Attempt(Frozen):
-    """One provider that was asked and did not answer."""
-
-    provider: Text
-    kind: FailKind
-    reason: Text
-    """For people, without keys: `tavily refused the key`."""
-
-
 class SearchFailed(SearchError):
     """One provider failed after every retry.
 
     Args:
-        kind: what went wrong.
+        fault: what went wrong.
         provider: its name, as shown to the user.
         said: what the provider said; keys are taken out.
         retry_after_s: seconds that it asks to wait.
         secrets: configured values that must not be shown.
-        key_variable: where its key is set.
+        key_variable: where its key is set; empty where it takes none.
+        advice: what the operator can do, where the adapter knows it.
     """
+
+    fault: SearchFault
 
     def __init__(
         self,
-        kind: FailKind,
+        fault: SearchFault,
         provider: str,
         said: str = "",
         *,
         retry_after_s: float | None = None,
         secrets: Iterable[str] = (),
         key_variable: str = "",
+        advice: str = "",
     ) -> None:
         words = redact(" ".join(said.split()), secrets)[:SAID]
-        super().__init__(f"{provider}: {kind}" + (f": {words}" if words else ""), provider=provider)
-        self.kind, self.retry_after_s = kind, retry_after_s
-        self.retryable = kind in TRANSIENT
-        self.reason = f"{provider} {_REASONS[kind]}"
-        where = f" Check {key_variable} in `.env`." if kind == "auth" and key_variable else ""
+        self.reason = f"{provider} {_REASONS[fault]}"
+        if fault == "auth" and not key_variable:
+            self.reason = f"{provider} refused access"
+        if advice:
+            self.reason += f": {advice}"
+        where = f" Check {key_variable} in `.env`." if fault == "auth" and key_variable else ""
+        super().__init__(
+            f"{provider}: {fault}" + (f": {words}" if words else ""),
+            provider=provider,
+            failures=(SearchFailure(provider=provider, fault=fault, reason=self.reason),),
+        )
+        self.fault, self.retry_after_s = fault, retry_after_s
+        self.retryable = fault in TRANSIENT
         self.notice = f"The search provider {self.reason}.{where}"
 
-    @property
-    def attempt(self) -> Attempt:
-        """What is kept of it."""
-        return Attempt(provider=self.provider, kind=self.kind, reason=self.reason)
+
+def none_answered(failures: tuple[SearchFailure, ...]) -> SearchError:
+    """Make the error of a search that no provider answered."""
+    names = ", ".join(dict.fromkeys(failure.provider for failure in failures)) or "none"
+    said = "; ".join(failure.reason for failure in failures) or "no search provider is set up"
+    error = SearchError(f"no search answered: {said}", provider=names, failures=failures)
+    error.notice = f"No search provider answered: {said}."
+    return error
 
 
-class NoneAnswered(SearchError):
-    """No provider answered."""
-
-    def __init__(self, attempts: tuple[Attempt, ...]) -> None:
-        names = ", ".join(dict.fromkeys(attempt.provider for attempt in attempts)) or "none"
-        said = "; ".join(attempt.reason for attempt in attempts) or "no search provider is set up"
-        super().__init__(f"no search answered: {said}", provider=names)
-        self.attempts = attempts
-        self.notice = f"No search provider answered: {said}."
-
-
-def kind_of(status: int, said: str = "", *, asks_to_wait: bool = False) -> FailKind:
+def fault_of(status: int, said: str = "", *, asks_to_wait: bool = False) -> SearchFault:
     """Sort an HTTP answer that holds no results."""
     if status == 429 and _QUOTA.search(said) and not asks_to_wait:
         return "quota"  # with a wait asked for, the same words mean a rate limit
-    if status >= 500:
-        return _STATUS.get(status, "server")
-    return _STATUS.get(status, "nonsense")
+    return _STATUS.get(status, "server" if status >= 500 else "nonsense")
 
 
 def refused(
@@ -133,7 +118,7 @@ def refused(
     """Make a failure of an HTTP answer: its status, how long it asks to wait, its words."""
     wait = wait_asked({name.lower(): value for name, value in headers.items()}, said)
     return SearchFailed(
-        kind_of(status, said, asks_to_wait=wait is not None),
+        fault_of(status, said, asks_to_wait=wait is not None),
         provider,
         f"HTTP {status} {said}",
         retry_after_s=wait,

@@ -1,0 +1,182 @@
+"""From what the operator set to the searcher: which providers, in which order, with which keys.
+
+A new provider is an adapter and an entry in `PROVIDERS`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import partial
+from typing import Literal
+
+from pydantic import SecretStr
+
+from agents.core.errors import ConfigError
+from agents.search import ddgs
+from agents.search.academic import ACADEMIC, INDEXES, Academic
+from agents.search.chain import Chain
+from agents.search.firecrawl import BASE as FIRECRAWL_BASE
+from agents.search.firecrawl import Firecrawl
+from agents.search.litellm_web import SERVICES, Web
+from agents.search.pages import PageCache, Pages
+from agents.search.provider import Access, Provider
+from agents.search.searcher import Searcher
+from agents.web.retry import RetryPolicy
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One name that RETRIEVER may hold."""
+
+    make: Callable[[Access], Provider]
+    role: Literal["web", "service", "papers"] = "web"
+    """`service`: one of those that `web` takes the first of; `papers`: asked beside the web, not in its place."""
+    key_variable: str = ""
+    base_variable: str = ""
+    needs: str = ""
+    """The variable without which it cannot be asked; empty when none is needed."""
+
+    def is_set_up(self, values: Mapping[str, str]) -> bool:
+        """Tell whether what it needs is set."""
+        return not self.needs or bool(values.get(self.needs, "").strip())
+
+
+def _tavily(access: Access) -> Provider:
+    from agents.search.tavily import Tavily  # 0.4 s to import
+
+    return Tavily(access)
+
+
+PROVIDERS: dict[str, Entry] = {
+    "tavily": Entry(_tavily, key_variable="TAVILY_API_KEY", base_variable="TAVILY_API_BASE"),
+    "firecrawl": Entry(
+        Firecrawl,
+        key_variable="FIRECRAWL_API_KEY",
+        base_variable="FIRECRAWL_API_BASE",
+        needs="FIRECRAWL_API_KEY",
+    ),
+    "ddgs": Entry(ddgs.Ddgs),
+    **{
+        service.name: Entry(
+            partial(Web, service),
+            role="service",
+            key_variable=service.key_variable,
+            base_variable=service.base_variable or f"{service.name.upper()}_API_BASE",
+            needs=service.key_variable or service.base_variable,
+        )
+        for service in SERVICES
+    },
+    **{
+        name: Entry(
+            partial(Academic, index),
+            role="papers",
+            key_variable=index.key_variable,
+            base_variable=f"{name.upper()}_API_BASE",
+        )
+        for name, index in INDEXES.items()
+    },
+}
+
+NAMES = (*PROVIDERS, "web", "academic", "library")
+"""What RETRIEVER may name."""
+KEY_VARIABLES = tuple(dict.fromkeys(entry.key_variable for entry in PROVIDERS.values() if entry.key_variable))
+"""Variables that `keys` of `choose` may hold."""
+BASE_VARIABLES = tuple(entry.base_variable for entry in PROVIDERS.values() if entry.base_variable)
+"""Variables that `bases` of `choose` may hold."""
+
+
+def choose(
+    names: Sequence[str],
+    *,
+    keys: Mapping[str, str],
+    bases: Mapping[str, str],
+    pages: Pages,
+    library: Searcher | None = None,
+    sample: Searcher | None = None,
+    contact: str = "",
+    retry: RetryPolicy | None = None,
+) -> Searcher:
+    """Make the searcher.
+
+    Args:
+        names: as RETRIEVER gives them; empty for what the keys allow, and keyless web search behind it.
+        keys: by the names of their variables; empty or missing is none. Placeholders are taken for keys.
+        bases: addresses of services, by the names of their variables.
+        pages: reads web pages.
+        library: the user's documents.
+        sample: the invented documents, for when nothing else is set up and no web search can be reached.
+        contact: a mail address for the indexes of papers.
+        retry: how to try again; as usual when not given.
+
+    Returns:
+        The library (or the sample) alone where nothing else is named, else a `Chain`.
+
+    Raises:
+        ConfigError: a name is unknown, or a key or package is missing.
+    """
+    names = tuple(dict.fromkeys(name.strip().casefold() for name in names if name.strip()))
+    for name in names:
+        _check(name)
+    documents = library or sample
+    if names == ("library",):
+        if documents is None:
+            raise ConfigError("RETRIEVER names library, and there is no library.")
+        return documents
+    values = {**keys, **bases}
+    shared = Access(contact=contact, retry=retry, cache=PageCache())
+
+    def made(name: str, *, keyed: bool = True) -> Provider:
+        entry = PROVIDERS[name]
+        key = keys.get(entry.key_variable, "").strip() if keyed else ""
+        base = bases.get(entry.base_variable, "").strip()
+        return entry.make(replace(shared, key=SecretStr(key) if key else None, base=base))
+
+    if not names:
+        chosen = [made(name) for name in ("tavily", "firecrawl") if keys.get(PROVIDERS[name].key_variable, "").strip()]
+        keyless = [made("tavily", keyed=False), *([made("ddgs")] if ddgs.installed() else [])]
+        return Chain([*chosen, *keyless], pages, library, sample=None if library or chosen else sample)
+    notes = []
+    if "tavily" in names and not keys.get("TAVILY_API_KEY", "").strip():
+        notes.append("TAVILY_API_KEY is not set: Tavily is asked without a key, which allows fewer searches.")
+    if "library" in names and library is None:
+        notes.append("RETRIEVER names library, and no folder is set (DOSSIER_LIBRARY): only the others are searched.")
+    listed = [one for name in names if name != "library" for one in _expanded(name, values)]
+    engines = [(PROVIDERS[name].role, made(name)) for name in dict.fromkeys(listed)]
+    return Chain(
+        [engine for role, engine in engines if role != "papers"],
+        pages,
+        library,
+        beside=[engine for role, engine in engines if role == "papers"],
+        notes=tuple(notes),
+    )
+
+
+def _expanded(name: str, values: Mapping[str, str]) -> tuple[str, ...]:
+    """Give the providers that a name stands for, all of them set up."""
+    if name == "academic":
+        return ACADEMIC
+    if name == "web":
+        services = {one: entry for one, entry in PROVIDERS.items() if entry.role == "service"}
+        usable = [one for one, entry in services.items() if entry.is_set_up(values)]
+        if not usable:
+            wanted = ", ".join(entry.needs for entry in services.values())
+            raise ConfigError(f"RETRIEVER names web, and no service for it is set up. Set one of {wanted} in `.env`.")
+        return (usable[0],)
+    entry = PROVIDERS[name]
+    if name == "ddgs" and not ddgs.installed():
+        raise ConfigError(f"RETRIEVER names ddgs, and {ddgs.MISSING}.")
+    own_server = name == "firecrawl" and values.get("FIRECRAWL_API_BASE", FIRECRAWL_BASE) != FIRECRAWL_BASE
+    if not entry.is_set_up(values) and not own_server:
+        raise ConfigError(
+            f"RETRIEVER names {name}, but {entry.needs} is not set. Put it into `.env`, or take {name} out of RETRIEVER "
+            "(tavily and the indexes of papers work without a key)."
+        )
+    return (name,)
+
+
+def _check(name: str) -> None:
+    if name in NAMES:
+        return
+    near = get_close_matches(name, NAMES, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise ConfigError(f"RETRIEVER names {name}, which is no retriever.{hint} There are: {', '.join(NAMES)}.")
