@@ -1,12 +1,16 @@
-"""Words in any script: tokens, stems of content words, and a guess at the language. No data beside the stop lists."""
+"""Words in any script: tokens, stems of content words, and a guess at the language."""
 
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Protocol, cast
 
-from agents.nlp.stopwords import PARTICLES, STOP_WORDS
+import snowballstemmer
+from text_to_num import text2num
+
+from agents.nlp import lang
 
 LETTERED = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ede\u1000-\u103f\u1780-\u17d3"
 """Character class of scripts without spaces that write letters: Thai, Lao, Burmese, Khmer."""
@@ -30,10 +34,15 @@ TOKEN = re.compile(
 
 _GROUPED = re.compile(r"\d{1,3}(?:[.,\u00a0\u202f\u2009]\d{3})+")
 _NOT_A_DIGIT = re.compile(r"\D")
-_VOWEL = re.compile("[aeiouyæø]")
 _ACCENT = re.compile("[\u0300-\u036f]")
-_DOUBLED = re.compile(r"([bdgmnprt])\1$")
 _HIRAGANA = re.compile("[\u3041-\u309f]")
+_SHORTEST = 4  # letters of a word that is stemmed
+_LAST_LATIN = 0x24F
+_ALGORITHMS = {
+    "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "es": "spanish", "fi": "finnish", "fr": "french",
+    "hi": "hindi", "hu": "hungarian", "it": "italian", "nb": "norwegian", "nl": "dutch", "pt": "portuguese",
+    "ro": "romanian", "ru": "russian", "sv": "swedish", "tr": "turkish",
+}  # fmt: skip
 _SAMPLE = 4_000  # characters from which the language is guessed
 
 _SCRIPTS: tuple[tuple[str, str], ...] = (
@@ -55,6 +64,10 @@ _LETTERS = {language: re.compile(f"[{letters}]") for language, letters in _SCRIP
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 _PERSIAN, _UKRAINIAN = re.compile("[پچژگ]"), re.compile("[іїєґ]")
 _LATIN_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv")
+
+
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...  # noqa: N802
 
 
 def pieces(text: str) -> Iterator[tuple[str, bool]]:
@@ -100,41 +113,32 @@ def segmented(text: str) -> str:
 
 def stop_words(language: str) -> frozenset[str]:
     """Give the stop words of a language; English ones when there is no list, since such texts often quote English."""
-    return STOP_WORDS.get(language, STOP_WORDS["en"])
+    return lang.words("stop", language) or lang.words("stop", "en")
 
 
 @lru_cache(maxsize=65_536)
-def stem(word: str) -> str:
-    """Cut English endings of number and tense, so that `plans`, `planned` and `plan` are equal.
+def stem(word: str, language: str = "en") -> str:
+    """Cut the endings of a casefolded word by the rules of its language (Snowball), and its accents.
 
-    Accents go. Other languages are served by accident only; what matters is that question and text are cut alike.
+    Search cuts every Latin word by the English rules: what matters there is that question and text are cut alike.
     """
-    if not word.isalpha() or ord(max(word)) > 0x24F:
+    if not word.isalpha() or len(word) < _SHORTEST:
         return word
-    if not word.isascii():  # as the index does, and German plurals take an umlaut
-        word = _ACCENT.sub("", unicodedata.normalize("NFD", word))
-    if len(word) < 4:
+    name = _ALGORITHMS.get(language, "english")
+    if name == "english" and ord(max(word)) > _LAST_LATIN:
         return word
-    for ending, cut, put in (
-        ("ies", 3, "y"),
-        ("ied", 3, "y"),
-        ("sses", 2, ""),
-        ("xes", 2, ""),
-        ("shes", 2, ""),
-        ("ches", 2, ""),
-    ):
-        if word.endswith(ending) and len(word) > 4:
-            word = word[:-cut] + put
-            break
-    else:
-        if word.endswith("s") and word[-2] not in "sui":
-            word = word[:-1]
-    for ending in ("ing", "ed"):
-        left = word.removesuffix(ending)
-        if left != word and len(left) >= 3 and _VOWEL.search(left) and not word.endswith("eed"):
-            word = left[:-1] if _DOUBLED.search(left) else left
-            break
-    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+    # Accents go for English, as they do in the index; other languages tell words apart by them.
+    plain = word if name != "english" or word.isascii() else _unaccented(word)
+    return _unaccented(_stemmer(name).stemWord(plain))
+
+
+@lru_cache(maxsize=32)
+def _stemmer(name: str) -> _Stemmer:
+    return cast("_Stemmer", snowballstemmer.stemmer(name))
+
+
+def _unaccented(word: str) -> str:
+    return _ACCENT.sub("", unicodedata.normalize("NFD", word))
 
 
 def language_of(text: str) -> str:
@@ -162,7 +166,7 @@ def _relative(language: str, sample: str) -> str:
 def _latin_language(sample: str) -> str:
     counts = Counter(words(sample))
     scores = {
-        language: sum(count for word, count in counts.items() if word in STOP_WORDS[language])
+        language: sum(count for word, count in counts.items() if word in stop_words(language))
         for language in _LATIN_LANGUAGES
     }
     best = max(_LATIN_LANGUAGES, key=lambda language: scores[language])  # the first of equals: English
@@ -171,4 +175,19 @@ def _latin_language(sample: str) -> str:
 
 def _is_grammar(word: str) -> bool:
     """Tell pairs that hold a Japanese ending or particle (hiragana) or a Chinese particle."""
-    return len(word) == 2 and (bool(_HIRAGANA.search(word)) or not PARTICLES.isdisjoint(word))
+    return len(word) == 2 and (bool(_HIRAGANA.search(word)) or not lang.words("grammar", "zh").isdisjoint(word))
+
+
+_PLAIN_NUMBERS = ("en", "de", "fr", "es", "it", "pt", "nl", "da")
+"""Languages whose number words are known."""
+
+
+@lru_cache(maxsize=16_384)
+def number_value(word: str, language: str) -> str:
+    """Give the value of one number word in digits; empty for any other word, and for those that mean other things too."""
+    if language not in _PLAIN_NUMBERS or word in lang.words("no_number", language):
+        return ""
+    try:
+        return str(text2num(word, language))
+    except ValueError:
+        return ""

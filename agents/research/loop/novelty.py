@@ -6,8 +6,8 @@ import unicodedata
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from agents.nlp import lang
 from agents.nlp.tokens import LETTERED, MARKS, SYLLABIC, language_of, stop_words
-from agents.research.loop.topic_words import HAN_PARTICLES
 
 NOTES_KEPT = 50_000
 """Characters of the notes that count, the most recent ones (specification, section 5)."""
@@ -28,7 +28,7 @@ _SAMPLED_LETTERS = "\u0e01\u0e21\u0e81\u0ea1\u1000\u1019\u1780\u1798"  # k and m
 _UNITS = f"utf-16-{sys.byteorder[0]}e"  # of this machine, since neighbours are read as its numbers
 _NO_WORD = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalnum()})
 _SPACE = 0x20
-_EMPTY = frozenset({_SPACE, *range(0x3041, 0x30A0), *map(ord, HAN_PARTICLES)})
+_EMPTY = frozenset({_SPACE, *range(0x3041, 0x30A0), *map(ord, lang.words("particles", "zh"))})
 """Code units that make no content word: the space between runs, hiragana endings, Chinese particles."""
 
 

@@ -4,8 +4,9 @@ import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator, Sequence
 
+from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
-from agents.research.loop.topic_words import HAN_PARTICLES, KANA_PARTICLES, PLACES, POLES, key
+from agents.research.loop.topics import pole_words, word_key
 
 ATTEMPTS = 3
 """Reformulations that there are: telling words, broader, another angle."""
@@ -15,23 +16,9 @@ _MOST = 12  # words of a reformulation: search engines drop what is longer
 _CORE = 3  # words that name the subject
 _OPERATORS = re.compile(r"(?<!\S)(?:-?(?:site|intitle|inurl|filetype|ext|before|after):\S+|OR\b|AND\b|NOT\b)")
 _QUOTES = re.compile('["“”„«»「」『』]')
-_ASIDE = frozenset(
-    [
-        "according",
-        "regarding",
-        "concerning",
-        "find",
-        "laut",
-        "selon",
-        "según",
-        "secondo",
-        "segundo",
-        "volgens",
-        "enligt",
-    ]
-)
+_ASIDE = frozenset("according regarding concerning find laut selon según secondo segundo volgens enligt".split())
 _HAN_PARTS = re.compile(
-    f"[{''.join(sorted(HAN_PARTICLES))}是和与與在]"
+    f"[{''.join(sorted(lang.words('particles', 'zh')))}是和与與在]"
     "|什么|什麼|多少|如何|怎么|怎麼|为何|哪些|关于|關於|以及|何[年月日人時]"
 )
 _UNIT = re.compile("[年月日](?=.)|[年月日号號]$")
@@ -69,7 +56,8 @@ def _wordings(query: str, attempt: int, known_terms: Sequence[str]) -> Iterator[
     """Give what an attempt may search for, best first."""
     terms = _telling(query)
     plain = [term for term in terms if not any(char.isnumeric() for char in term)] or terms
-    narrow = POLES.get(language_of(query[:_LONGEST]), {})
+    language = language_of(query[:_LONGEST])
+    narrow = {term for term in plain if word_key(term.casefold(), language) in pole_words(language)}
     if attempt == 1:
         yield " ".join(terms[:_MOST])
     elif attempt == 2:
@@ -101,14 +89,16 @@ def _nouns(run: str, language: str, counted: bool) -> list[str]:
     if counted:
         run = _UNIT.sub("", run, count=1) if run[0] in "年月日号號" else run
     if language in {"ja", "zh"} or _KANA.search(run):
-        run = _KANA.sub(lambda kana: " " if kana[0] in KANA_PARTICLES or len(kana[0]) > 2 else kana[0], run)
+        run = _KANA.sub(
+            lambda kana: " " if kana[0] in lang.words("particles", "ja") or len(kana[0]) > 2 else kana[0], run
+        )
         run = _HAN_PARTS.sub(" ", run)
     return run.split()
 
 
 def _broader(plain: list[str], narrow: Container[str]) -> Iterator[list[str]]:
     """Drop what narrows a search: numbers and years are gone already; then modifiers, then what stands last."""
-    head = [term for term in plain if key(term.casefold()) not in narrow]
+    head = [term for term in plain if term not in narrow]
     for terms in (head, plain):
         kept = max(_CORE - 1, -(-2 * len(terms) // 3))
         if kept < len(terms):
@@ -120,8 +110,8 @@ def _broader(plain: list[str], narrow: Container[str]) -> Iterator[list[str]]:
 
 def _angles(plain: list[str], narrow: Container[str], known_terms: Sequence[str]) -> Iterator[str]:
     """Put what is known beside what the query is about: its names first, then the words that open it."""
-    names = [term for term in plain if term[:1].isupper() or key(term.casefold()) in PLACES]
-    head = [term for term in plain if term not in names and key(term.casefold()) not in narrow]
+    names = [term for term in plain if term[:1].isupper() or term.casefold() in lang.words("places", "common")]
+    head = [term for term in plain if term not in names and term not in narrow]
     chosen = (names + head or plain)[:_CORE]
     core = [term for term in plain if term in chosen]
     held = {stem(word.casefold()) for word in plain}
