@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 
 from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
-from agents.research.loop.topics import pole_words, word_key
+from agents.research.loop.topic_reading import pole_words, word_key
 
 ATTEMPTS = 3
 """Reformulations that there are: telling words, broader, another angle."""
