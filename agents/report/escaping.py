@@ -10,6 +10,9 @@ _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010fffd]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # An underscore inside a word is never emphasis, so names like snake_case stay readable.
 _SPECIAL = re.compile(r"[\\`*\[\]<>|~$&]|^[#+\-=]|(?<![^\W_])_|_(?![^\W_])")
+_SPECIAL_INSIDE = re.compile(r"[\\`*\[<|~$]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")
+# What would start another block if it stood at the beginning of a line; the group is the character to escape.
+_OPENS = re.compile(r"(?:(#)|(>)|([-+•])(?:\s|$)|\d{1,9}([.)])(?:\s|$)|(=)=*\s*$|(-)-+\s*$)")
 _UNSAFE_IN_LINK = re.compile(r"[\s\"'`<>()\[\]{}|\\^*~$]")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MARKUP = re.compile(r"(?<!\\)(\*{1,3}|`+)")
@@ -25,6 +28,19 @@ def escape_text(text: str) -> str:
     line = " ".join(cleaned(text).split())
     line = _SPECIAL.sub(lambda match: "\\" + match[0], line)
     return re.sub(r"^(\d{1,9})([.)])(?=\s|$)", r"\1\\\2", line)
+
+
+def escape_inline(text: str) -> str:
+    """Escape what would be markup inside a line."""
+    return _SPECIAL_INSIDE.sub(lambda match: "\\" + match[0], text)
+
+
+def guarded(line: str) -> str:
+    """Escape what would make a line of prose into another kind of block."""
+    if match := _OPENS.match(line):
+        at = match.start(match.lastindex or 0)
+        return line[:at] + ("&#8226;" + line[at + 1 :] if line[at] == "•" else "\\" + line[at:])
+    return line
 
 
 def plain_text(markdown: str) -> str:

@@ -1,0 +1,172 @@
+"""The tree of a report as Markdown; reading what was written gives the same tree again."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+
+from agents.contracts.body import (
+    Block,
+    Body,
+    Code,
+    Display,
+    Formula,
+    Heading,
+    Line,
+    Listing,
+    Paragraph,
+    Quotation,
+    Sentence,
+    Table,
+    Words,
+)
+from agents.report.escaping import escape_inline, guarded, link_target
+
+Cite = Callable[[Sentence], str]
+"""Writes the marks behind a sentence."""
+
+_WRAPS = (("struck", "~~"), ("bold", "**"), ("italic", "*"))
+
+
+def by_fact(sentence: Sentence) -> str:
+    """Cite by the ids of facts, as prose does inside the program."""
+    return "".join(f"[#{fact}]" for fact in sentence.facts)
+
+
+def markdown_of(body: Body, cite: Cite = by_fact) -> str:
+    """Write a body as Markdown, one blank line between blocks.
+
+    Args:
+        body: the tree.
+        cite: writes the marks behind a sentence; ids of facts by default.
+    """
+    return "\n\n".join(blocks_markdown(body.blocks, cite))
+
+
+def blocks_markdown(blocks: Sequence[Block], cite: Cite) -> list[str]:
+    """Write each block by itself; the place of the reference list is left out."""
+    return [text for block in blocks if (text := _block(block, cite))]
+
+
+def sentence_markdown(sentence: Sentence, cite: Cite = by_fact, before: str = "") -> str:
+    """Write one sentence with its marks, behind the character `before`."""
+    marks = cite(sentence)
+    text = line_markdown(sentence.inline, before)
+    if marks and text.endswith("!") and not text.endswith("\\!"):
+        text = f"{text[:-1]}\\!"  # the link of a citation behind it would make a picture
+    return text + marks
+
+
+def _block(block: Block, cite: Cite) -> str:
+    match block:
+        case Heading(level=level, inline=line):
+            text = line_markdown(line).replace("\\\n", " ")
+            return f"{'#' * level} " + re.sub(r"(#+)$", lambda found: "\\" + found[1], text)
+        case Paragraph(sentences=sentences):
+            return _sentences(sentences, cite)
+        case Listing(items=items, ordered=ordered, start=start):
+            marks = [f"{number}. " if ordered else "- " for number in range(start, start + len(items))]
+            return "\n".join(_item(item, mark, cite) for item, mark in zip(items, marks, strict=True))
+        case Table(header=header, align=align, rows=rows):
+            dashes = {"left": ":---", "center": ":---:", "right": "---:"}
+            lines = [[line_markdown(cell) for cell in header], [dashes.get(side, "---") for side in align]]
+            lines += [[sentence_markdown(cell, cite) for cell in row] for row in rows]
+            return "\n".join("| " + " | ".join(_cell(text) for text in line) + " |" for line in lines)
+        case Quotation(blocks=inside):
+            text = "\n\n".join(blocks_markdown(inside, cite))
+            return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+        case Code(text=text, language=language):
+            ticks = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
+            return f"{ticks}{language}\n{text}\n{ticks}"
+        case Display(tex=tex):
+            return f"$$\n{tex}\n$$"
+        case _:
+            return ""
+
+
+def _item(item: tuple[Block, ...], mark: str, cite: Cite) -> str:
+    tight = len(item) == 2 and isinstance(item[1], Listing)
+    text = ("\n" if tight else "\n\n").join(blocks_markdown(item, cite))
+    return mark + text.replace("\n", "\n" + " " * len(mark)).replace("\n" + " " * len(mark) + "\n", "\n\n")
+
+
+def _sentences(sentences: Sequence[Sentence], cite: Cite) -> str:
+    out = ""
+    for number, one in enumerate(sentences):
+        text = sentence_markdown(one, cite, out[-1:])
+        if not out or out.endswith("\n"):
+            text = guarded(text)
+        elif out.endswith("]") and text[0] in "([" and one.inline:
+            out += " "  # "[1](2020)" would be a link
+        out += text
+        if number + 1 < len(sentences):
+            out += "\\\n" if one.gap == "\n" else one.gap
+    return out
+
+
+def _cell(text: str) -> str:
+    """Keep a cell on its line and between its bars: a break becomes a space; code may hold bars too."""
+    return re.sub(r"(?<!\\)((?:\\\\)*)\|", r"\1\\|", text.replace("\\\n", " "))
+
+
+def line_markdown(line: Line, before: str = "") -> str:
+    """Write runs; emphasis that Markdown can't express at its place is left out, never its words."""
+    out = ""
+    for number, part in enumerate(line):
+        if isinstance(part, Words):
+            following = line[number + 1] if number + 1 < len(line) else None
+            after = (
+                following.text[:1] if isinstance(following, Words) else "$" if isinstance(following, Formula) else ""
+            )
+            out += _words(part, before=(before + out)[-1:], after=after)
+        elif isinstance(part, Formula):
+            following = line[number + 1] if number + 1 < len(line) else None
+            after = following.text[:1] if isinstance(following, Words) else "" if following is None else "$"
+            beside = re.compile(r"[\w$]")
+            tight = beside.match(out[-1:]) or beside.match(after)
+            out += f"\\( {part.tex} \\)" if tight else f"${part.tex}$"
+        else:
+            out = out.rstrip() + "\\\n"
+    return out
+
+
+def _words(part: Words, *, before: str, after: str) -> str:
+    style = set(part.style)
+    if "code" in style:
+        ticks = "`" * (1 + max((len(run) for run in re.findall("`+", part.text)), default=0))
+        pad = " " if part.text[:1] in {"`", ""} or part.text[-1:] == "`" or _is_padded(part.text) else ""
+        core, lead, trail = f"{ticks}{pad}{part.text}{pad}{ticks}", "", ""
+    else:
+        core = part.text.strip(" ")
+        lead, trail = (
+            " " * (len(part.text) - len(part.text.lstrip(" "))),
+            " " * (len(part.text) - len(part.text.rstrip(" "))),
+        )
+        if not core:
+            return part.text
+        first, last = core[0], core[-1]
+        core = escape_inline(core)
+        if style & {"bold", "italic", "struck"} and _may_wrap(lead or before, first, last, trail or after):
+            for name, mark in reversed(_WRAPS):
+                core = f"{mark}{core}{mark}" if name in style else core
+    for name in ("sup", "sub"):
+        core = f"<{name}>{core}</{name}>" if name in style else core
+    if part.address:
+        inside = core.replace("]", "\\]")
+        core = f"[{inside}]({link_target(part.address)})"
+    return lead + core + trail
+
+
+def _is_padded(text: str) -> bool:
+    return text.startswith(" ") and text.endswith(" ") and bool(text.strip())
+
+
+def _may_wrap(before: str, first: str, last: str, after: str) -> bool:
+    """Tell whether marks of emphasis open and close at this place: not between a letter and a sign."""
+    opens = not _is_sign(first) or not before or before.isspace() or _is_sign(before)
+    closes = not _is_sign(last) or not after or after.isspace() or _is_sign(after)
+    # Side by side with another run of emphasis the marks would run together.
+    return opens and closes and before not in {"*", "~"}
+
+
+def _is_sign(char: str) -> bool:
+    return unicodedata.category(char)[0] in "PS"
