@@ -166,7 +166,8 @@ def test_no_stranger_becomes_a_link_and_no_unknown_fact_is_cited(markdown):
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(["Ice came.", "It went, they say.", "So (it) is?"]), st.lists(st.sampled_from("123"), max_size=4)
+            st.sampled_from(["Ice came.", "It went, they say.", "So (it) is?"]),
+            st.lists(st.sampled_from("123"), max_size=4),
         ),
         min_size=1,
         max_size=5,
