@@ -30,37 +30,18 @@ from agents.contracts.body import (
 from agents.report.cut_sentences import Cut, Glyph, cut_out, joined, line_of, sentences, text_of
 from agents.report.escaping import cleaned, is_safe
 from agents.report.formulas import read_formulas
-from agents.report.marks import (
-    PLACEHOLDER,
-    URL,
-    find_marks,
-    host,
-    is_reference_heading,
-    opens_reference_list,
-    trimmed_url,
-)
+from agents.report.marks import PLACEHOLDER, URL, find_marks, host, trimmed_url
+from agents.report.prepare_markdown import closing, is_closed, prepared, without_notes, without_reference_lists
 from agents.report.read_inline import PARTING_TAGS, glyphs_of
 from agents.web.url_key import canonical
 
 MAX_CHARACTERS = 2_000_000
 """A longer text is cut before it is read: no report is that long, and the reader is slow on hostile input."""
-MAX_COLUMNS = 60
-"""Columns from which a line is not read as a table: the parser takes seconds for thousands of them."""
 MAX_DEPTH = 6
 """Fences of Markdown and HTML inside one another, at most."""
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)(?:\s[^<>]*)?/?>")
-_BULLET = re.compile(r"^(\s*)•\s+", re.MULTILINE)
-_NOTE = re.compile(r"^ {0,3}\[\^([^\]\s]+)\]:[ \t]*(.+(?:\n(?: {2,}|\t).+)*)", re.MULTILINE)
-_NOTE_MARK = re.compile(r"\[\^([^\]\s]+)\]")
-_DEFINITION = re.compile(
-    r"^ {0,3}\[(?!#)[^\[\]]+\]:\s*<?(?:https?:|www\.|mailto:|/|#)\S*.*$", re.MULTILINE | re.IGNORECASE
-)
-_ORDERED = re.compile(r"( {0,3})\d{1,9}[.)] +")
 _TASK = re.compile(r"\A\[[ xX]\]\s+")
-_ENTRY = re.compile(r"^\s*(?:\\?[\[【［]\s*\^?\d+|\d+[.)]\s|https?://|<https?://|[-*]\s)", re.IGNORECASE)
-_DELIMITER = re.compile(r"\s{0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
-_BAR = re.compile(r"(?<!\\)\|")
 _BETWEEN_MARKS = re.compile(r"[\s,;]*(?:(?:and|und|et|y|see|siehe|vgl\.?|cf\.?)\s)?[\s,;]*", re.IGNORECASE)
 _LEAD_IN = re.compile(r"[(（]\s*(?:see|siehe|vgl\.?|cf\.?|voir|véase)?\s*$", re.IGNORECASE)
 
@@ -80,19 +61,8 @@ def parse(
     """
     labels = dict(known) if isinstance(known, Mapping) else {one: one for one in known}
     keys = None if addresses is None else frozenset(canonical(address) for address in addresses)
-    text = cleaned(markdown.replace("\r\n", "\n").replace("\r", "\n"))[:MAX_CHARACTERS]
-    if "[^" in text:
-        # A footnote is read where it is called; one that gives an address is a reference.
-        notes = {found[1]: " ".join(found[2].split()).rstrip(".") for found in _NOTE.finditer(text)}
-        text = _NOTE_MARK.sub(lambda mark: _note(mark, notes), _NOTE.sub("", text))
-    return Body(blocks=_Reader(labels, keys).blocks(_DEFINITION.sub("", text)))
-
-
-def _note(mark: re.Match[str], notes: Mapping[str, str]) -> str:
-    words = notes.get(mark[1])
-    if words is None or ("://" in words and mark[1].isdecimal()):
-        return mark[0]
-    return "" if "://" in words else f" ({words})"
+    text = without_notes(cleaned(markdown.replace("\r\n", "\n").replace("\r", "\n"))[:MAX_CHARACTERS])
+    return Body(blocks=_Reader(labels, keys).blocks(text))
 
 
 @cache
@@ -113,19 +83,19 @@ class _Reader:
         self.labels, self.addresses = labels, addresses
 
     def blocks(self, text: str, depth: int = 0) -> tuple[Block, ...]:
-        text = _narrowed(_nested(_BULLET.sub(r"\1- ", text)))
+        text = prepared(text)
         tokens = _parser().parse(text)
         lines = text.split("\n")
         for token in tokens:
-            if token.type == "fence" and token.map and not _is_closed(token, lines):
+            if token.type == "fence" and token.map and not is_closed(token, lines):
                 lines[token.map[0]] = ""  # a fence that nothing closes would swallow the rest
                 return self.blocks("\n".join(lines), depth)
-        return _settled(self._blocks(_without_reference_lists(tokens), depth))
+        return _settled(self._blocks(without_reference_lists(tokens, _inline), depth))
 
     def _blocks(self, tokens: Sequence[Token], depth: int) -> Iterator[Block]:
         at = 0
         while at < len(tokens):
-            token, end = tokens[at], _closing(tokens, at)
+            token, end = tokens[at], closing(tokens, at)
             inside = tokens[at + 1 : end]
             match token.type:
                 case "heading_open":
@@ -162,7 +132,7 @@ class _Reader:
         items: list[tuple[Block, ...]] = []
         at = 0
         while at < len(tokens):
-            end = _closing(tokens, at)
+            end = closing(tokens, at)
             if item := _settled(self._blocks(tokens[at + 1 : end], depth)):
                 items.append(item)
             at = end + 1
@@ -318,21 +288,6 @@ def _inner(element: lxml_html.HtmlElement) -> str:
     return " ".join(((element.text or "") + "".join(inside)).split())
 
 
-def _closing(tokens: Sequence[Token], at: int) -> int:
-    """Find the token that closes the one at `at`; a token without inside closes itself."""
-    depth = 0
-    for place in range(at, len(tokens)):
-        depth += tokens[place].nesting
-        if depth == 0:
-            return place
-    return len(tokens)
-
-
-def _is_closed(token: Token, lines: Sequence[str]) -> bool:
-    first, last = (token.map or [0, 0])[0], (token.map or [0, 0])[1]
-    return last - first > 1 and bool(re.fullmatch(rf"[\s>]*{re.escape(token.markup[0])}{{3,}}\s*", lines[last - 1]))
-
-
 def _align(style: str) -> Align:
     sides: tuple[Align, ...] = ("left", "center", "right")
     return next((side for side in sides if style.endswith(side)), "")
@@ -399,84 +354,3 @@ def _whole(block: Block) -> Block:
     line = joined([(one.inline, one.gap) for one in block.sentences])
     facts = tuple(dict.fromkeys(fact for one in block.sentences for fact in one.facts))
     return Paragraph(sentences=(Sentence(inline=line, facts=facts),))
-
-
-def _nested(text: str) -> str:
-    """Indent what was meant to stand inside a numbered item as far as the reader wants it: models indent by two."""
-    lines = text.split("\n")
-    base = offset = shift = 0
-    for number, line in enumerate(lines):
-        indent = len(line) - len(line.lstrip(" "))
-        if item := _ORDERED.match(line):
-            base, offset, shift = len(item[1]), len(item[0]), 0
-        elif line.strip() and indent <= base:
-            offset = shift = 0
-        elif offset and not shift and base < indent < offset and re.match(r"[-*+] ", line.lstrip()):
-            shift = offset - indent
-        if shift and line.strip():
-            lines[number] = " " * shift + line
-    return "\n".join(lines)
-
-
-def _narrowed(text: str) -> str:
-    """Keep bars that would begin a column of their own beyond the header in the last one, and absurdly wide lines flat."""
-    lines = text.split("\n")
-    width = 0
-    for number, line in enumerate(lines):
-        if line.count("|") > MAX_COLUMNS:
-            lines[number] = line.replace("|", "\\|")
-        elif number and "|" in lines[number - 1] and _DELIMITER.match(line) and "-" in line:
-            width = len(_BAR.findall(line.strip().strip("|"))) + 1
-        elif "|" not in line:
-            width = 0
-        elif width and "`" not in line:
-            body = line.strip().removeprefix("|")
-            bars = [found.start() for found in _BAR.finditer(body.rstrip().removesuffix("|"))]
-            for at in reversed(bars[width - 1 :]):
-                body = body[:at] + "\\|" + body[at + 1 :]
-            lines[number] = f"| {body}" if len(bars) >= width else line
-    return "\n".join(lines)
-
-
-# ---- lists of references that a writer made up
-
-
-def _without_reference_lists(tokens: Sequence[Token]) -> list[Token]:
-    """Drop what stands below the heading of a list of references, and lists that begin inside or behind a paragraph."""
-    out: list[Token] = []
-    at = 0
-    while at < len(tokens):
-        token, end = tokens[at], _closing(tokens, at)
-        content = tokens[at + 1].content if token.type in {"heading_open", "paragraph_open"} else ""
-        if token.type == "heading_open" and is_reference_heading(content):
-            at = end + 1
-            while at < len(tokens) and not (tokens[at].type == "heading_open" and tokens[at].tag <= token.tag):
-                at = _closing(tokens, at) + 1
-            continue
-        lines = content.split("\n")
-        first = _first_of_list(lines, tokens[end + 1 :]) if token.type == "paragraph_open" else None
-        if first is None:
-            out += tokens[at : end + 1]
-        else:
-            if first:
-                out += [token, *_inline("\n".join(lines[:first])), tokens[end]]
-            while end + 1 < len(tokens) and _is_entry(tokens[end + 1 :]):
-                end = _closing(tokens, end + 1)
-        at = end + 1
-    return out
-
-
-def _first_of_list(lines: Sequence[str], following: Sequence[Token]) -> int | None:
-    for number, line in enumerate(lines):
-        named = is_reference_heading(line) and (number + 1 < len(lines) or _is_entry(following))
-        if named or opens_reference_list(line):
-            return number
-    return None
-
-
-def _is_entry(tokens: Sequence[Token]) -> bool:
-    if not tokens:
-        return False
-    if tokens[0].type == "paragraph_open":
-        return bool(_ENTRY.match(tokens[1].content))
-    return tokens[0].type in {"bullet_list_open", "ordered_list_open"}
