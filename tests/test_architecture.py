@@ -32,7 +32,7 @@ HEAVY = {
     "typst": ("agents/report/pdf_export.py",),
     "protego": ("agents/web/",),
     "trafilatura": ("agents/web/",),
-    "lxml": ("agents/web/",),
+    "lxml": ("agents/web/", "agents/report/parse_body.py"),
 }
 
 

@@ -8,8 +8,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
-from lxml import html as lxml_html
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -34,6 +34,9 @@ from agents.report.marks import PLACEHOLDER, URL, find_marks, host, trimmed_url
 from agents.report.prepare_markdown import closing, is_closed, prepared, without_notes, without_reference_lists
 from agents.report.read_inline import PARTING_TAGS, glyphs_of
 from agents.web.url_key import canonical
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
 
 MAX_CHARACTERS = 2_000_000
 """A longer text is cut before it is read: no report is that long, and the reader is slow on hostile input."""
@@ -162,13 +165,15 @@ class _Reader:
         if depth >= MAX_DEPTH or not names & (PARTING_TAGS - {"p", "div"}):
             yield from self._prose(content)
             return
+        from lxml import html as lxml_html
+
         for element in lxml_html.fragments_fromstring(content):
             if isinstance(element, str):
                 yield from self._prose(element)
             else:
                 yield from self._element(element, depth + 1)
 
-    def _element(self, element: lxml_html.HtmlElement, depth: int) -> Iterator[Block]:
+    def _element(self, element: "HtmlElement", depth: int) -> Iterator[Block]:
         tag = element.tag if isinstance(element.tag, str) else ""
         if tag == "table":
             yield self._html_table(element)
@@ -185,10 +190,10 @@ class _Reader:
         elif tag in PARTING_TAGS and depth < MAX_DEPTH:
             yield from self._within(element, depth)
         elif tag:
-            yield from self._prose(lxml_html.tostring(element, encoding="unicode", with_tail=False))
+            yield from self._prose(_source(element))
         yield from self._prose(element.tail or "")
 
-    def _within(self, element: lxml_html.HtmlElement, depth: int) -> Iterator[Block]:
+    def _within(self, element: "HtmlElement", depth: int) -> Iterator[Block]:
         """Read the inside of an element: blocks as blocks, the words between them as paragraphs."""
         words = [element.text or ""]
         for child in element:
@@ -197,10 +202,10 @@ class _Reader:
                 words = []
                 yield from self._element(child, depth + 1)
             else:
-                words.append(lxml_html.tostring(child, encoding="unicode"))
+                words.append(_source(child, tail=True))
         yield from self._prose("".join(words))
 
-    def _html_table(self, element: lxml_html.HtmlElement) -> Block:
+    def _html_table(self, element: "HtmlElement") -> Block:
         rows = [[_inline(_inner(cell)) for cell in row.iterchildren("td", "th")] for row in element.iter("tr")]
         rows = [row for row in rows if row] or [[]]
         header = [line_of(self._line(cell)[0]) for cell in rows[0]]
@@ -283,8 +288,14 @@ def _inline(content: str) -> list[Token]:
     return _parser().parseInline(content)
 
 
-def _inner(element: lxml_html.HtmlElement) -> str:
-    inside = (lxml_html.tostring(child, encoding="unicode") for child in element)
+def _source(element: "HtmlElement", *, tail: bool = False) -> str:
+    from lxml import html as lxml_html
+
+    return str(lxml_html.tostring(element, encoding="unicode", with_tail=tail))
+
+
+def _inner(element: "HtmlElement") -> str:
+    inside = (_source(child, tail=True) for child in element)
     return " ".join(((element.text or "") + "".join(inside)).split())
 
 
