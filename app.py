@@ -87,6 +87,12 @@ async def pick_split(action: cl.Action) -> None:
     await shielded(lambda: chat.picked(action.payload.get("texts")))
 
 
+@cl.action_callback("say")
+async def say(action: cl.Action) -> None:
+    """Take the answer of a button as if it had been typed."""
+    await shielded(lambda: chat.typed(action.payload.get("text")))
+
+
 @cl.action_callback("contract_edit")
 async def contract_edit(action: cl.Action) -> str:
     """Take an edit of the draft made on its card; what could not be done is answered."""

@@ -1,43 +1,48 @@
-"""The talk as a state machine: a message comes in, acts come out. Knows no Chainlit.
+"""The talk as a state machine: a message comes in, effects come out. Knows no Chainlit.
 
+Every message is first read by the one parser (see `agents.chat.commands`); only what is no command reaches the manager.
 Only one thing here starts work: a message that is the phrase, when a contract lies on the table.
 """
 
-from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime
 
-from agents.chat.afterwards import NOTHING_THERE, from_report
-from agents.chat.again import asks_again, taken_up
-from agents.chat.branch_commands import asks_to_undo, read_branch_edit
-from agents.chat.chat_state import (
-    COMMAND_HELP,
-    NEAR_MISS,
-    NOTHING_HAPPENED,
-    ONLY_THE_PHRASE,
-    Talk,
-    clock,
-    not_started,
-    own_splits,
-    splits_of,
-    too_broad,
+from agents.chat import answers
+from agents.chat.after_run import Over
+from agents.chat.commands import Command, Part, Pick, Research, Start, Wish, read
+from agents.chat.drafts import Drafts, one
+from agents.chat.effects import Ask, Button, Effect, Refuse, Reply, Say, ShowScope, Started
+from agents.chat.limits import Edit, edited, read_edit
+from agents.chat.plan_edits import (
+    CardEdit,
 )
-from agents.chat.drafts import MAX_FORMER, CardEdit, Draft, as_branch_edit, put_back, with_branch, with_terms
-from agents.chat.edits import Edit, changes, edited, picked, read_edit
-from agents.chat.effects import Act, Refuse, Reply, Say, ShowContract, ShowScope, Started
-from agents.chat.filing import When, said_of
 from agents.chat.preferences import Preferences, in_language, preferred
-from agents.chat.underway import Underway
+from agents.chat.runs import Running
+from agents.chat.state import (
+    ChatState,
+    Stage,
+    chosen,
+    not_started,
+    pasted,
+    related,
+    scope_of,
+    splits_of,
+)
+from agents.chat.texts import Words, speaks
 from agents.contracts.contract import Contract
 from agents.contracts.frozen import Mode
-from agents.core.errors import BadRequest, DossierError, NotFeasible
+from agents.core.errors import DossierError
 from agents.core.model import OnText
 from agents.jobs.service import Job
-from agents.research.planning.edit_draft import BranchEdit
-from agents.research.scoping.authorization import PHRASE, asks_to_begin, authorizes, looks_like_the_phrase
-from agents.research.scoping.research_command import ResearchCommand, parse_research
-from agents.research.scoping.turn import Scope, checked, refused
+from agents.research.scoping.research_command import ResearchCommand
+from agents.research.scoping.turn import Scope, checked
 from agents.search.uploads import UploadResult
 from agents.team import Team
+
+LONG = 3_000
+"""Characters of a message from which on it is a document with a question, not a question."""
+_SAID_BACK = 160
+"""Characters of a message that are said back."""
 
 
 class Conversation:
@@ -46,24 +51,40 @@ class Conversation:
     def __init__(
         self,
         team: Team,
-        talk: Talk | None = None,
+        state: ChatState | None = None,
         *,
         owner: str = "",
         preferences: Preferences = Preferences(),
     ) -> None:
-        self.team, self.talk, self.owner = team, talk or Talk(), owner
+        self.team, self.owner = team, owner
+        self.drafts = Drafts(team, state or ChatState())
         self.preferences = preferences.offered(team.model_choices, team.places)
 
     @property
-    def job(self) -> Job | None:
-        """The last run of this chat, when this process knows it."""
-        return self.team.jobs.get(self.talk.job_id, self.owner) if self.talk.job_id else None
+    def state(self) -> ChatState:
+        """How the chat stands."""
+        return self.drafts.state
+
+    @property
+    def words(self) -> Words:
+        """The texts in the language of this chat."""
+        return self.drafts.words
 
     @property
     def running(self) -> Job | None:
-        """The run that is going in this chat."""
-        job = self.job
+        """The run that is going in this chat, when this process knows it."""
+        job = self.team.jobs.get(self.state.job_id, self.owner) if self.state.job_id else None
         return job if job is not None and not job.over else None
+
+    @property
+    def stage(self) -> Stage:
+        """Where the talk stands."""
+        return self.state.stage(running=self.running is not None)
+
+    async def on_card(self, edit: CardEdit) -> AsyncIterator[Effect]:
+        """Take an edit made on the card."""
+        async for effect in self.drafts.on_card(edit):
+            yield effect
 
     async def hear(
         self,
@@ -72,7 +93,7 @@ class Conversation:
         modes: Mapping[str, str] | None = None,
         on_text: OnText | None = None,
         taken: UploadResult = UploadResult(),
-    ) -> AsyncIterator[Act]:
+    ) -> AsyncIterator[Effect]:
         """Answer one message. What is foreseen to go wrong is said; the talk then stands as it was before.
 
         Args:
@@ -83,292 +104,287 @@ class Conversation:
             taken: what came of the files that came with the message.
         """
         try:
-            for filed in self._filed(taken, text):
-                yield filed
+            if command is None and len(text) > LONG and self.running is None:
+                document, text = pasted(text)
+                more = await self.team.take_files((document,), (*self.state.scope.files, *taken.files))
+                taken = UploadResult((*taken.files, *more.files), (*taken.refused, *more.refused))
+                yield Say(self.words("pasted" if text else "pasted_no_question"))
+            if text.strip():
+                self.drafts.now(language=speaks(text, self.state.language))
+            for effect in self.drafts.filed(taken, text, running=self.running is not None):
+                yield effect
             if taken and not text.strip() and command is None:
                 return
-            if taken.files and authorizes(text) and self.talk.contract is not None:
-                yield Refuse(f"I haven't started: your files changed the draft. Type **{PHRASE}** to bind the new one.")
-                return
-            async for act in self._answer(text, command, modes or {}, on_text, with_files=bool(taken.files)):
-                yield act
+            async for effect in self._answer(text, command, modes or {}, on_text, with_files=bool(taken.files)):
+                yield effect
         except DossierError as error:
             yield Refuse(error.notice)
 
     async def _answer(
         self, text: str, command: str | None, modes: Mapping[str, str], on_text: OnText | None, *, with_files: bool
-    ) -> AsyncIterator[Act]:
-        is_command = command == "research" or text.lstrip().split(maxsplit=1)[:1] == ["/research"]
-        if not is_command and authorizes(text):
-            acts = self._authorized(modes)
-        elif not is_command and looks_like_the_phrase(text):
-            acts = _one(Refuse(NEAR_MISS))
-        elif not is_command and self.running is None and self.talk.scope.queries and asks_to_begin(text):
-            # No new question, and no go-ahead either: what lies on the table stays there.
-            acts = _one(
-                Refuse(
-                    ONLY_THE_PHRASE
-                    if self.talk.scope.feasible and self.talk.scope.ready
-                    else not_started(self.talk.scope)
-                )
-            )
+    ) -> AsyncIterator[Effect]:
+        said = read(text, command)
+        if isinstance(said, Start):
+            if not said.exact:
+                effects = one(Refuse(self.words("not_started")))
+            elif with_files and self.state.contract is not None:
+                effects = one(Refuse(self.words("files_changed")))
+            else:
+                effects = self._authorized(modes)
         elif self.running is not None:
-            acts = _one(Underway(self.team, self.running).hear(checked(text), is_command=is_command))
-        elif not is_command and self.talk.job_id and not self.talk.scope.queries and (asked := asks_again(text)):
-            acts = taken_up(self.team, self.talk.job_id, self.owner, asked)
-        elif is_command:
+            effects = one(
+                await Running(self.team, self.running, self.words).hear(checked(text) if said is None else text, said)
+            )
+        elif isinstance(said, Research):
             self._take_picker(modes)
-            acts = self._commanded(parse_research(text), on_text)
+            effects = self._commanded(said.given, on_text)
         else:
             self._take_picker(modes)
-            acts = self._scoped(checked(text), on_text, with_files=with_files)
-        async for act in acts:
-            yield act
+            effects = self._talked(text, said, on_text, with_files=with_files)
+        async for effect in effects:
+            yield effect
 
-    # ---- files
-
-    def _filed(self, taken: UploadResult, text: str) -> Iterator[Act]:
-        """Put files beside what is searched; a draft on the table becomes one that names them."""
-        if not taken:
-            return
-        before = self._draft
-        scope = self.talk.scope.model_copy(update={"files": (*self.talk.scope.files, *taken.files)})
-        when: When = "running" if self.running else "draft" if before else "before"
-        yield Say(said_of(taken, when, with_text=bool(text.strip())))
-        self.talk = self.talk.model_copy(update={"scope": scope})
-        if before is None or not taken.files:
-            return
-        contract = with_terms(self.team, before.contract, scope)
-        if contract is not None:
-            shown = self._on_the_table(contract, before)
-            if not text.strip() or authorizes(text):
-                yield shown
+    async def _talked(
+        self, text: str, said: Command | None, on_text: OnText | None, *, with_files: bool
+    ) -> AsyncIterator[Effect]:
+        """Answer what is neither the phrase nor the command, while nothing runs."""
+        stage, pending = self.stage, self.state.pending
+        if pending and (choice := _choice(said)):
+            self.drafts.now(pending="")
+            effects = self._anew(pending, on_text) if choice == "new" else self._changed(pending, on_text)
+        elif stage == "draft":
+            effects = self._on_draft(text, said, on_text)
+        elif stage == "scoping":
+            effects = self._scoping(text, said, on_text)
+        elif isinstance(said, Edit) and stage == "empty":
+            effects = self.drafts.edit(said)
+        elif stage == "report" and not with_files:
+            effects = self._on_report(text, said, on_text)
+        elif isinstance(said, Wish) and (answer := answers.before_a_question(said, self.team, self.words)):
+            effects = one(answer)
+        else:
+            effects = self._asked(text, on_text)
+        async for effect in effects:
+            yield effect
 
     # ---- the gate
 
-    async def _authorized(self, modes: Mapping[str, str]) -> AsyncIterator[Act]:
-        talk = self.talk
+    async def _authorized(self, modes: Mapping[str, str]) -> AsyncIterator[Effect]:
+        state, words = self.state, self.words
         if self.running is not None:
-            yield Refuse(f"Already running since {clock(self.running.created)}. Nothing was started twice.")
-        elif not (talk.scope.feasible and talk.scope.ready):
-            yield Refuse(not_started(talk.scope))
+            since = datetime.fromisoformat(self.running.created).astimezone().strftime("%H:%M")
+            yield Refuse(words("already_running", clock=since))
+        elif not (state.scope.feasible and state.scope.ready):
+            yield Refuse(not_started(state.scope, words))
         elif self._take_picker(modes):
             # The picker was moved after the draft was shown: what the phrase would bind is not what was read.
-            async for act in self._edit(Edit(mode=self.talk.scope.mode)):
-                yield act
-            yield Refuse(
-                f"I haven't started: the depth was changed after the draft. Type **{PHRASE}** to bind the new one."
-            )
-        elif talk.contract is None:
-            async for act in self._drafted():
-                yield act
-            yield Refuse(f"I haven't started: the plan was not drafted yet. {NOTHING_HAPPENED}")
+            async for effect in self.drafts.edit(Edit(mode=self.state.scope.mode)):
+                yield effect
+            yield Refuse(words("depth_changed"))
+        elif state.contract is None:
+            async for effect in self.drafts.drafted():
+                yield effect
+            yield Refuse(words("not_drafted", nothing_happened=words.nothing_happened))
         else:
-            job = self.team.start(talk.contract, owner=self.owner)
-            self.talk = Talk(job_id=job.id, picker=talk.picker, cards=talk.cards, scope=self._fresh())
-            yield Started(job, talk.contract)
+            job = self.team.start(state.contract, owner=self.owner)
+            self.drafts.state = ChatState(
+                job_id=job.id, picker=state.picker, cards=state.cards, scope=self._fresh(), language=state.language
+            )
+            yield Started(job, state.contract)
 
-    # ---- scoping
+    # ---- a draft on the table
+
+    async def _on_draft(self, text: str, said: Command | None, on_text: OnText | None) -> AsyncIterator[Effect]:
+        """Answer with a draft on the table. Whatever is not understood leaves it there."""
+        contract = self.state.contract
+        if contract is None:
+            return
+        match said:
+            case Wish(name="undo"):
+                effects = one(self.drafts.undone())
+            case Wish(name="show"):
+                effects = one(self.state.shown())
+            case Wish():
+                effects = one(answers.on_draft(said, contract, self.team, self.words))
+            case Edit():
+                effects = self.drafts.edit(said)
+            case Part():
+                effects = self.drafts.part(said, contract)
+            case Pick():
+                effects = one(Say(self.words("nothing_to_choose")))
+            case _ if self.team.engine.reasons:
+                effects = self._turn(checked(text), on_text)
+            case _:
+                effects = one(self._which(checked(text)))
+        async for effect in effects:
+            yield effect
+
+    def _which(self, text: str) -> Effect:
+        """Keep the draft and ask whether it is a new question or a change."""
+        self.drafts.now(pending=text)
+        short = " ".join(text.split())
+        short = short if len(short) <= _SAID_BACK else short[: _SAID_BACK - 1].rstrip() + "…"
+        new, change = self.words("button_new"), self.words("button_change")
+        return Ask(self.words("ask_which", message=short), (Button(new, new), Button(change, change)))
+
+    async def _changed(self, text: str, on_text: OnText | None) -> AsyncIterator[Effect]:
+        """Take a message as a change of the draft: by the manager, else as a part of its own."""
+        contract = self.state.contract
+        if self.team.engine.reasons:
+            async for effect in self._turn(text, on_text):
+                yield effect
+        elif contract is None:
+            yield Say(self.words("pick_or_ask"))
+        elif len(text.split()) < 3:
+            yield Say(self.words("what_to_change"))
+        else:
+            async for effect in self.drafts.part(Part(op="add", text=text[:200]), contract):
+                yield effect
+            yield Say(self.words("added_as_part"))
+
+    # ---- a question that is not settled yet
+
+    async def _scoping(self, text: str, said: Command | None, on_text: OnText | None) -> AsyncIterator[Effect]:
+        splits = splits_of(self.state.scope)
+        if isinstance(said, Wish) and said.name == "agree" and len(splits) == 1:
+            said = Pick(numbers=(1,))
+        match said:
+            case Pick() if splits:
+                effects = self._turn(chosen(said, splits, self.words), on_text)
+            case Edit():
+                effects = self.drafts.edit(said)
+            case Wish():
+                effects = one(answers.while_scoping(said, self.state.scope, self.team, self.words))
+            case _ if self.team.engine.reasons or "?" in text or len(text.split()) > 3 or not splits:
+                effects = self._turn(checked(text), on_text)
+            case _:
+                effects = one(Say(self.words("pick_or_ask")))
+        async for effect in effects:
+            yield effect
 
     def _fresh(self) -> Scope:
         """A talk about something new keeps where the picker stands, and the files of the chat."""
-        return Scope(mode=self.talk.picker or "standard", files=self.talk.scope.files)
+        return Scope(mode=self.state.picker or "standard", files=self.state.scope.files)
 
     def _begun(self) -> Scope:
         """Begin a question with the settings as they are now; what was said before it stands."""
-        scope = self.talk.scope
-        mode = self.talk.picker or self.preferences.mode or scope.mode
+        scope = self.state.scope
+        mode = self.state.picker or self.preferences.mode or scope.mode
         return preferred(scope.model_copy(update={"mode": mode}), self.preferences)
 
     def _take_picker(self, modes: Mapping[str, str]) -> bool:
         """Follow the depth picker when it was moved; an option that was typed stands until then."""
         depth: Mode = "deep" if modes.get("depth") == "deep" else "standard"
-        if "depth" not in modes or depth == self.talk.picker:
+        if "depth" not in modes or depth == self.state.picker:
             return False
         # Where the picker stands by itself, nobody has moved it.
-        first = self.talk.picker is None and depth == (self.preferences.mode or "standard")
-        scope, moved = self.talk.scope, not first and depth != self.talk.scope.mode
-        if moved:
-            scope = scope.model_copy(update={"mode": depth})
-        self.talk = self.talk.model_copy(update={"picker": depth, "scope": scope})
+        first = self.state.picker is None and depth == (self.preferences.mode or "standard")
+        scope, moved = self.state.scope, not first and depth != self.state.scope.mode
+        self.drafts.now(picker=depth, scope=scope.model_copy(update={"mode": depth}) if moved else scope)
         return moved
 
-    async def _commanded(self, given: ResearchCommand, on_text: OnText | None) -> AsyncIterator[Act]:
+    async def _commanded(self, given: ResearchCommand, on_text: OnText | None) -> AsyncIterator[Effect]:
         options = Edit.model_validate(
             ({"mode": given.mode} if given.mode else {})
             | ({"minutes": given.minutes, "time_given": True} if given.time_given else {})
         )
         if not given.question:
-            if options.model_fields_set and self.talk.scope.queries:
-                async for act in self._edit(options):
-                    yield act
+            if options.model_fields_set and self.state.scope.queries:
+                async for effect in self.drafts.edit(options):
+                    yield effect
             else:
-                yield Say(COMMAND_HELP)
-            return
-        if looks_like_the_phrase(given.question) or authorizes(given.question):
-            yield Refuse(NEAR_MISS)
-            return
-        before = self.talk
-        self.talk = before.model_copy(update={"scope": self._fresh()})
+                yield Say(self.words("command_help"))
+        elif isinstance(read(given.question), Start):
+            yield Refuse(self.words("not_started"))
+        else:
+            async for effect in self._anew(given.question, on_text, options):
+                yield effect
+
+    async def _anew(self, question: str, on_text: OnText | None, options: Edit = Edit()) -> AsyncIterator[Effect]:
+        """Leave what lies on the table for a new question; if the manager does not answer, it stays there."""
+        before = self.state
+        self.drafts.now(scope=self._fresh())
         scope = edited(self._begun(), options)
-        self.talk = before.model_copy(
-            update={
-                "scope": scope,
-                "contract": None,
-                "drafts": 0,
-                "former": (),
-                "by_hand": False,
-            }
-        )
+        self.drafts.now(scope=scope, contract=None, drafts=0, former=(), by_hand=False, pending="")
         try:
-            async for act in self._turn(checked(given.question), on_text, begun=True):
-                yield act
+            async for effect in self._asked(checked(question), on_text, begun=True):
+                yield effect
         except DossierError:
-            # A manager that did not answer must not cost the user the draft that lay on the table.
-            if not self.talk.scope.queries:
-                self.talk = before
+            if not self.state.scope.queries:
+                self.drafts.state = before
             raise
 
-    async def _scoped(self, text: str, on_text: OnText | None, *, with_files: bool) -> AsyncIterator[Act]:
-        talk = self.talk
-        if talk.contract is not None and asks_to_undo(text):
-            acts = _one(self._undone())
-        elif talk.contract is not None and (typed := read_branch_edit(text)) is not None:
-            acts = self._branch(as_branch_edit(typed, talk.contract))
-        elif (talk.scope.queries or talk.scope.files) and (edit := read_edit(text)) is not None:
-            acts = self._edit(edit)
-        elif talk.job_id and not talk.scope.question and not with_files:
-            acts = self._after_a_report(text, on_text)
-        else:
-            acts = self._turn(picked(text, splits_of(talk.scope)) or text, on_text)
-        async for act in acts:
-            yield act
+    async def _asked(self, text: str, on_text: OnText | None, *, begun: bool = False) -> AsyncIterator[Effect]:
+        """Take a first question. Where only the sample library is searched and it says nothing of this, say so."""
+        if doors := await answers.three_doors(checked(text), self.state.scope, self.team, self.words):
+            yield doors
+            return
+        async for effect in self._turn(text, on_text, begun=begun):
+            yield effect
 
-    async def _after_a_report(self, text: str, on_text: OnText | None) -> AsyncIterator[Act]:
-        answer = await from_report(self.team, self.talk.job_id, text)
+    async def _turn(self, text: str, on_text: OnText | None, *, begun: bool = False) -> AsyncIterator[Effect]:
+        """Have the manager answer. What it can't settle leaves a draft on the table where it is."""
+        before, draft = self.state.scope, self.state.draft
+        started = before if begun or before.question else self._begun()
+        scope, turn = await self.team.scope(started, checked(text), on_text)
+        scope = in_language(scope, self.preferences)
+        if scope.stood_in and scope.stood_in != before.stood_in:
+            yield Say(scope.stood_in)
+        yield Reply(turn.reply)
+        settled = scope.feasible and scope.ready
+        same = [query.text for query in scope.queries] == [query.text for query in before.queries]
+        if draft is not None and (same or not settled or not related(scope, before)):
+            # An answer to a question about the draft, or something else altogether: the draft stays.
+            self.drafts.now(scope=before.model_copy(update={"turns": scope.turns, "stood_in": scope.stood_in}))
+            if not same:
+                yield self._which(text)
+        elif before.queries and not scope.queries:
+            self.drafts.now(scope=before.model_copy(update={"turns": scope.turns}))
+            yield Say(self.words("pick_or_ask"))
+        elif settled:
+            self.drafts.now(scope=scope, contract=None, by_hand=False, pending="")
+            async for effect in self.drafts.drafted(draft):
+                yield effect
+        else:
+            self.drafts.now(scope=scope, contract=None, by_hand=False, pending="")
+            yield ShowScope(scope)
+
+    # ---- a report
+
+    async def _on_report(self, text: str, said: Command | None, on_text: OnText | None) -> AsyncIterator[Effect]:
+        over = Over(self.team, self.state.job_id, self.owner, self.words)
+        if isinstance(said, Wish) and said.name == "draft_again":
+            async for effect in self._again(await over.contract(), text):
+                yield effect
+            return
+        if (said is not None and not isinstance(said, (Pick, Part))) or (isinstance(said, Part) and not said.loose):
+            async for effect in over.hear(text, said):
+                yield effect
+            return
+        answer = await over.from_report(text)
         if answer:
             yield Say(answer)
             return
         if answer is not None:
-            yield Say(NOTHING_THERE)
-        async for act in self._turn(text, on_text):
-            yield act
+            yield Say(self.words("not_in_report"))
+        async for effect in self._asked(text, on_text):
+            yield effect
 
-    async def _turn(self, text: str, on_text: OnText | None, *, begun: bool = False) -> AsyncIterator[Act]:
-        started = self.talk.scope if begun or self.talk.scope.question else self._begun()
-        scope, turn = await self.team.scope(started, text, on_text)
-        scope = in_language(scope, self.preferences)
-        before = self._draft
-        if scope.stood_in and scope.stood_in != self.talk.scope.stood_in:
-            yield Say(scope.stood_in)
-        self.talk = self.talk.model_copy(update={"scope": scope, "contract": None, "by_hand": False})
-        yield Reply(turn.reply)
-        if scope.feasible and scope.ready:
-            async for act in self._drafted(before):
-                yield act
-        else:
-            yield ShowScope(scope)
-
-    # ---- edits of the draft
-
-    async def on_card(self, edit: CardEdit) -> AsyncIterator[Act]:
-        """Take an edit made on the card. What cannot be done is said; the draft then stands as it was."""
-        try:
-            contract = self.talk.contract
-            if contract is None or edit.hash != contract.hash:
-                raise BadRequest("That card shows a draft that no longer stands. Nothing was changed.")
-            async for act in self._carded(edit, contract):
-                yield replace(act, in_place=True) if isinstance(act, ShowContract) else act
-        except DossierError as error:
-            yield Refuse(error.notice)
-
-    async def _carded(self, edit: CardEdit, contract: Contract) -> AsyncIterator[Act]:
-        if edit.op == "undo":
-            acts = _one(self._undone())
-        elif edit.op == "say":
-            said = read_edit(edit.text)
-            if said is None:
-                raise BadRequest(f"I can't read “{edit.text[:80]}” as a change of the limits. Nothing was changed.")
-            acts = self._edit(said)
-        elif edit.op == "drop" and len(edit.path) == 1:
-            acts = self._edit(Edit(drop=(edit.path[0] + 1,)))
-        else:
-            acts = self._branch(BranchEdit(op=edit.op, place=edit.path or (0,), text=edit.text))
-        async for act in acts:
-            yield act
-
-    @property
-    def _draft(self) -> Draft | None:
-        """The draft on the table, as it can be gone back to."""
-        return Draft(scope=self.talk.scope, contract=self.talk.contract) if self.talk.contract else None
-
-    async def _branch(self, edit: BranchEdit) -> AsyncIterator[Act]:
-        before = self._draft
-        if before is None:
-            raise BadRequest("There is no draft yet whose branches could be edited. Nothing was changed.")
-        if edit.op == "drop" and len(edit.place) == 1:
-            async for act in self._edit(Edit(drop=(edit.place[0] + 1,))):
-                yield act
+    async def _again(self, contract: Contract | None, text: str) -> AsyncIterator[Effect]:
+        """Draft the question of the last run anew, with a change."""
+        if contract is None:
+            yield Refuse(self.words("run_gone"))
             return
-        contract, said = with_branch(self.team, before.contract, edit)
-        self.talk = self.talk.model_copy(update={"by_hand": True})
-        yield self._on_the_table(contract, before, (said,))
-
-    def _undone(self) -> Act:
-        draft, former = put_back(self.talk.former)
-        self.talk = self.talk.model_copy(
-            update={
-                "scope": draft.scope,
-                "contract": draft.contract,
-                "former": former,
-                "drafts": self.talk.drafts + 1,
-                "by_hand": bool(former) and self.talk.by_hand,
-            }
-        )
-        said = (f"took back: {draft.left_by}",)
-        return ShowContract(draft.contract, draft.scope, said, number=self.talk.drafts, undo=bool(former))
-
-    async def _edit(self, edit: Edit) -> AsyncIterator[Act]:
-        before = self._draft
-        if edit.places and not set(edit.places) <= set(self.team.places):
-            raise BadRequest("That can't be searched alone here: it isn't set up. Nothing was changed.")
-        scope = edited(self.talk.scope, edit)
-        # The words of a plan are in the language it was drafted in; one that was edited by hand is kept all the same.
-        kept = before is not None and (edit.language is None or self.talk.by_hand)
-        contract = with_terms(self.team, before.contract, scope) if before and kept else None
-        self.talk = self.talk.model_copy(update={"scope": scope, "contract": None})
-        if not (scope.feasible and scope.ready):
-            yield Say("Noted for the draft.")
-            yield ShowScope(scope)
-        elif contract is not None:
-            yield self._on_the_table(contract, before)
-        else:
-            async for act in self._drafted(before):
-                yield act
-
-    async def _drafted(self, before: Draft | None = None) -> AsyncIterator[Act]:
-        """Draft the contract; a plan that comes out too deep or too wide takes the query's feasibility back."""
-        try:
-            contract = await self.team.draft(self.talk.scope)
-        except NotFeasible as error:
-            scope = self.talk.scope
-            for query in too_broad(scope, error):
-                scope = refused(scope, query.text, error.reasons, error.splits or own_splits(query))
-            self.talk = self.talk.model_copy(update={"scope": scope, "contract": None})
-            yield ShowScope(scope)
-            return
-        yield self._on_the_table(contract, before)
-
-    def _on_the_table(self, contract: Contract, before: Draft | None, said: tuple[str, ...] = ()) -> ShowContract:
-        changed = said or (changes(before.contract, contract) if before else ())
-        former = self.talk.former
-        if before is not None and changed:
-            former = (*former, before.model_copy(update={"left_by": "; ".join(changed)}))[-MAX_FORMER:]
-        self.talk = self.talk.model_copy(
-            update={"contract": contract, "drafts": self.talk.drafts + 1, "former": former}
-        )
-        return ShowContract(contract, self.talk.scope, changed, number=self.talk.drafts, undo=bool(former))
+        edit = read_edit(text.partition(":")[2]) or Edit()
+        self.drafts.now(scope=edited(scope_of(contract.brief), edit), contract=None, drafts=0, former=())
+        async for effect in self.drafts.drafted():
+            yield effect
 
 
-async def _one(act: Act) -> AsyncIterator[Act]:
-    yield act
+def _choice(said: Command | None) -> str:
+    """Read the answer to whether a message is a new question or a change."""
+    if isinstance(said, Pick):
+        return {1: "new", 2: "change"}.get(said.numbers[0], "") if len(said.numbers) == 1 else ""
+    if isinstance(said, Wish):
+        return {"new_question": "new", "change": "change"}.get(said.name, "")
+    return ""

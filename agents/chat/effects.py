@@ -1,4 +1,4 @@
-"""What the chat does in answer to a message, as values: the boundary draws them, tests read them."""
+"""What the chat does in answer to a message, as values: the renderer draws them, tests read them."""
 
 from dataclasses import dataclass
 
@@ -19,6 +19,22 @@ class Refuse:
     """Plain words that say why something was not done."""
 
     text: str
+
+
+@dataclass(frozen=True)
+class Button:
+    """An answer to choose; pressing it is the same as typing what it says."""
+
+    label: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A question with buttons; it can be answered by typing, too."""
+
+    text: str
+    buttons: tuple[Button, ...]
 
 
 @dataclass(frozen=True)
@@ -66,4 +82,4 @@ class Stopping:
     job: Job
 
 
-Act = Say | Refuse | Reply | ShowScope | ShowContract | Started | Stopping
+Effect = Say | Refuse | Ask | Reply | ShowScope | ShowContract | Started | Stopping

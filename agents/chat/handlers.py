@@ -15,17 +15,16 @@ from agents.api.app_state import Site
 from agents.api.exposure import LOCAL, REMOTE, is_the_key
 from agents.api.forgetting import forget_texts, given_to
 from agents.api.ledger import entry_of
-from agents.chat.chat_state import Talk, texts_of
 from agents.chat.conversation import Conversation
-from agents.chat.drafts import CardEdit
-from agents.chat.edits import as_picked
-from agents.chat.effects import Act, Refuse, Started
+from agents.chat.effects import Effect, Refuse, Started
 from agents.chat.history import History, Uploads
 from agents.chat.page_setup import KEPT, furnish, preferences_of
+from agents.chat.plan_edits import CardEdit
 from agents.chat.preferences import Preferences
 from agents.chat.renderer import Stage, mirror, who
 from agents.chat.run_result import Outcomes
 from agents.chat.starters import FOR_THE_WEB, starters
+from agents.chat.state import ChatState, as_picked, texts_of
 from agents.core.errors import DossierError
 from agents.search.uploads import MAX_BYTES, UploadedFile, UploadResult, plain_name
 
@@ -33,6 +32,8 @@ log = logging.getLogger(__name__)
 
 MAX_PICKS = 6
 """Narrower questions that can be picked at once: the queries of one brief."""
+MAX_SAID = 5_000
+"""Characters of what a button says, at most; the browser may send anything."""
 
 
 class Chat:
@@ -142,14 +143,16 @@ class Chat:
 
     async def picked(self, texts: object) -> None:
         """Take narrower questions that were picked on a card as if they had been typed."""
-        clean = (
-            tuple(text.strip() for text in texts if isinstance(text, str) and text.strip())
-            if isinstance(texts, list)
-            else ()
-        )
-        if not clean:
+        listed = texts if isinstance(texts, list) else []
+        clean = tuple(text.strip() for text in listed if isinstance(text, str) and text.strip())
+        if clean:
+            await self.typed(as_picked(clean[:MAX_PICKS]))
+
+    async def typed(self, text: object) -> None:
+        """Take what a button says as if it had been typed."""
+        if not isinstance(text, str) or not text.strip():
             return
-        said = cl.Message(content=as_picked(clean[:MAX_PICKS]), type="user_message", author="You")
+        said = cl.Message(content=text[:MAX_SAID], type="user_message", author="You")
         await said.send()
         await mirror(dict(said.to_dict()))
         await cl.context.emitter.task_start()
@@ -164,8 +167,8 @@ class Chat:
     ) -> None:
         """Have the conversation answer and draw its acts."""
 
-        async def acts(conversation: Conversation, stage: Stage) -> AsyncIterator[Act]:
-            taken = await self.team.take_files(given, conversation.talk.scope.files) if given else UploadResult()
+        async def acts(conversation: Conversation, stage: Stage) -> AsyncIterator[Effect]:
+            taken = await self.team.take_files(given, conversation.state.scope.files) if given else UploadResult()
             async for act in conversation.hear(text, command, modes, stage.streamed.on_text, taken):
                 yield act
 
@@ -180,7 +183,7 @@ class Chat:
             log.warning("an edit of a card can't be read: %s", error)
             return "That change could not be read. Nothing was changed."
 
-        async def acts(conversation: Conversation, _: Stage) -> AsyncIterator[Act]:
+        async def acts(conversation: Conversation, _: Stage) -> AsyncIterator[Effect]:
             async for act in conversation.on_card(edit):
                 if isinstance(act, Refuse):
                     refusals.append(act.text)
@@ -190,7 +193,7 @@ class Chat:
         await self._conversed(acts)
         return " ".join(refusals)
 
-    async def _conversed(self, acts: Callable[[Conversation, Stage], AsyncIterator[Act]]) -> None:
+    async def _conversed(self, acts: Callable[[Conversation, Stage], AsyncIterator[Effect]]) -> None:
         """Draw what the conversation does; how the talk stands is kept whatever happens."""
         session = cl.context.session
         async with self._talking(session.thread_id):
@@ -206,12 +209,12 @@ class Chat:
                     await stage.draw(act)
             finally:
                 await stage.streamed.broken_off()
-                after = conversation.talk.model_copy(update={"cards": stage.cards})
+                after = conversation.state.model_copy(update={"cards": stage.cards})
                 if after != before:
                     await self.history.keep_talk(session.thread_id, after.model_dump_json())
                     await self._renamed(session.thread_id, before, after)
 
-    async def _renamed(self, thread_id: str, before: Talk, after: Talk) -> None:
+    async def _renamed(self, thread_id: str, before: ChatState, after: ChatState) -> None:
         """Name a chat that began with files, and so was named by one, after its first question."""
         if before.scope.question or not after.scope.question or not before.scope.files:
             return
@@ -227,13 +230,13 @@ class Chat:
         """One message of a chat at a time, from whichever tab: the phrase sent twice must find a run at the second."""
         return self._locks.setdefault(thread_id, asyncio.Lock())
 
-    async def _talk(self, thread_id: str) -> Talk:
+    async def _talk(self, thread_id: str) -> ChatState:
         kept = await self.history.talk(thread_id)
         try:
-            return Talk.model_validate_json(kept) if kept else Talk()
+            return ChatState.model_validate_json(kept) if kept else ChatState()
         except ValidationError as error:
             log.warning("the talk of thread %s can't be read and begins anew: %s", thread_id, error)
-            return Talk()
+            return ChatState()
 
     # ---- buttons and interruptions
 

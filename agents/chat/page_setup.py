@@ -79,21 +79,24 @@ def _dialog(team: Team, given: Preferences) -> list[Any]:
         )
 
     research = [
-        select("time", "Time", TIMES, "How long a run may take. Usual: 5 minutes."),
+        select("time", "Time", TIMES, "How long a run may take. Default: 5 minutes."),
         select("depth", "Depth", DEPTHS, "Rounds of searching: standard up to 3, deep up to 7."),
-        select("language", "Language of the report", (USUAL, *NAMED_LANGUAGES), "Usual: that of your question."),
+        select("language", "Language of the report", (USUAL, *NAMED_LANGUAGES), "Default: that of your question."),
         TextInput(
             id="exclude",
             label="Never use these domains",
             initial=shown["exclude"],
             placeholder="example.org, example.com",
-            description="Parted by commas.",
+            description="Separate with commas.",
         ),
     ]
     if len(team.places) > 1:
         research.append(
             select(
-                "places", "Where to search", (USUAL, *PLACES), "Usual: everywhere that is set up. Files count always."
+                "places",
+                "Where to search",
+                (USUAL, *PLACES),
+                "Default: everywhere that is set up. Your files are always searched.",
             )
         )
     if len(team.model_choices) < 2:

@@ -6,14 +6,14 @@ from typing import get_args
 
 from pydantic import Field
 
-from agents.chat.edits import BARE_DOMAIN, LANGUAGES, language_name
+from agents.chat.limits import BARE_DOMAIN, LANGUAGES, language_name
 from agents.contracts.frozen import Frozen, Mode, Role
 from agents.contracts.source import Place
 from agents.core.errors import BadRequest
 from agents.research.scoping.research_command import DEFAULT_MINUTES, minutes_of
 from agents.research.scoping.turn import Scope
 
-USUAL = "Usual"
+USUAL = "Default"
 """What an entry of the dialog shows while nothing is set."""
 NO_LIMIT = "No limit"
 TIMES = (USUAL, "2 minutes", "5 minutes", "10 minutes", "20 minutes", "60 minutes", NO_LIMIT)

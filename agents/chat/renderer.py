@@ -7,9 +7,9 @@ from typing import Any
 import chainlit as cl
 from chainlit.session import WebsocketSession, ws_sessions_id
 
-from agents.chat.chat_state import ShownCard
-from agents.chat.effects import Act, Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
+from agents.chat.effects import Ask, Effect, Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
 from agents.chat.history import History
+from agents.chat.state import ShownCard
 from agents.chat.views import (
     PHRASE_LINE,
     STARTED_LINE,
@@ -104,13 +104,18 @@ class Stage:
         self.history, self.cards, self.sample = history, cards, sample
         self.streamed = Streamed()
 
-    async def draw(self, act: Act) -> None:
+    async def draw(self, act: Effect) -> None:
         """Show one act."""
         match act:
             case Reply():
                 await self.streamed.whole(act.text)
             case Say() | Refuse():
                 await self._message(act.text)
+            case Ask():
+                actions = [cl.Action(name="say", payload={"text": one.says}, label=one.label) for one in act.buttons]
+                message = cl.Message(content=act.text, actions=actions)
+                await message.send()
+                await mirror(dict(message.to_dict()))
             case ShowScope():
                 await self._retire("replaced")
                 scope = ScopeCard.of(act.scope)

@@ -14,8 +14,8 @@ from agents.api.ledger import INTERRUPTED, Entry, Ledger
 from agents.api.reports import chat_markdown
 from agents.chat import views
 from agents.chat.history import History
-from agents.chat.progress import stopped_line
 from agents.chat.renderer import tabs, uid, who
+from agents.chat.runs import stopped_line
 from agents.contracts.report import ReportDocument
 from agents.core.errors import DossierError
 from agents.jobs.blob_store import Shelf

@@ -6,10 +6,10 @@ A card's props are a contract with its JSX file of the same name in `public/elem
 from pathlib import Path
 from typing import Literal
 
-from agents.chat.chat_state import splits_of
-from agents.chat.edits import LANGUAGES, dates_words, language_name, time_words
+from agents.chat.answers import note_of
 from agents.chat.effects import ShowContract
-from agents.chat.filing import note_of
+from agents.chat.limits import LANGUAGES, dates_words, language_name, time_words
+from agents.chat.state import splits_of
 from agents.contracts.contract import Contract, ForecastLine
 from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.plan import Leaf, Node

@@ -66,8 +66,8 @@ def team(tmp_path):
 class Talker:
     """A conversation whose acts are gathered."""
 
-    def __init__(self, team, talk=None, owner=""):
-        self.conversation = Conversation(team, talk, owner=owner)
+    def __init__(self, team, state=None, owner=""):
+        self.conversation = Conversation(team, state, owner=owner)
         self.team, self.pieces = team, []
 
     async def __call__(self, text, **kwargs):
@@ -77,13 +77,13 @@ class Talker:
         return [act async for act in self.conversation.hear(text, on_text=on_text, **kwargs)]
 
     async def on_card(self, **edit):
-        from agents.chat.drafts import CardEdit
+        from agents.chat.plan_edits import CardEdit
 
         return [act async for act in self.conversation.on_card(CardEdit(**edit))]
 
     @property
-    def talk(self):
-        return self.conversation.talk
+    def state(self):
+        return self.conversation.state
 
 
 @pytest.fixture

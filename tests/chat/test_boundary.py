@@ -6,8 +6,8 @@ import logging
 import chainlit as cl
 import pytest
 
-from agents.chat.chat_state import Talk
 from agents.chat.renderer import uid
+from agents.chat.state import ChatState
 from agents.chat.views import PHRASE_LINE, STARTED_LINE
 from agents.core.errors import DossierError
 from agents.llm.scripted_model import ScriptedModel
@@ -128,7 +128,7 @@ async def test_a_chat_opened_anew_goes_on_where_it_stood(held_chat):
     await config.code.on_chat_resume(thread)
     await later.say("how is it going")
 
-    assert any("branches have delivered" in text for text in later.texts())
+    assert any("parts have delivered" in text for text in later.texts())
     events = [event for event, _ in later.sent]
     assert "set_commands" in events
     assert "set_modes" in events
@@ -283,7 +283,7 @@ async def test_a_talk_that_cannot_be_read_begins_anew(chat):
     await page.say(QUESTION)
 
     assert page.elements("ContractCard")
-    assert Talk.model_validate_json(await chat.history.talk(page.session.thread_id)).contract is not None
+    assert ChatState.model_validate_json(await chat.history.talk(page.session.thread_id)).contract is not None
 
 
 async def test_starters_are_offered_for_the_sample_library_only(serve, tmp_path):
@@ -407,7 +407,7 @@ async def test_an_edit_of_somebody_elses_draft_is_refused(chat):
     told = await edit(Page("mallory"), op="say", text="12 minutes", hash=hash_)
 
     assert "no longer stands" in told
-    assert Talk.model_validate_json(await chat.history.talk(page.session.thread_id)).contract.caps.minutes == 5
+    assert ChatState.model_validate_json(await chat.history.talk(page.session.thread_id)).contract.caps.minutes == 5
 
 
 async def test_the_phrase_after_an_edit_on_the_card_binds_what_it_shows(chat):

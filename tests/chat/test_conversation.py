@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from agents.chat.afterwards import MORE, NOTHING_THERE
-from agents.chat.chat_state import COMMAND_HELP, NEAR_MISS, ONLY_THE_PHRASE, Talk
 from agents.chat.effects import Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
-from agents.chat.progress import view_of
+from agents.chat.runs import view_of
+from agents.chat.state import ChatState
+from agents.chat.texts import Words
 from agents.contracts.brief import Query, ScopingTurn
 from agents.core.errors import BadOutput, ModelError, NotFeasible
 from agents.core.events import Noted
@@ -17,6 +17,10 @@ from agents.team import Team
 from tests.chat.conftest import Talker, make_team
 from tests.scripts import QUERY, Worker
 
+WORDS = Words()
+COMMAND_HELP, NEAR_MISS, ONLY_THE_PHRASE, MORE, NOTHING_THERE = (
+    WORDS(name) for name in ("command_help", "not_started", "only_the_phrase", "from_report", "not_in_report")
+)
 QUESTION = "How often was the Orvane ferry closed, and what did it cost?"
 PHRASE = "Authorized to execute"
 
@@ -54,7 +58,7 @@ async def test_a_feasible_question_gets_a_contract_and_nothing_starts(talker):
     acts = await talker(QUESTION)
 
     assert kinds(acts) == ["Reply", "ShowContract"]
-    assert talker.talk.contract is not None
+    assert talker.state.contract is not None
     assert not talker.team.jobs.of()
     assert talker.pieces == ["That is small enough as it is."]
 
@@ -87,7 +91,7 @@ async def test_a_broad_question_is_refused_with_narrower_ones(tmp_path):
     assert isinstance(reply, Reply)
     assert isinstance(shown, ShowScope)
     assert shown.scope.queries[0].suggested_split == ("Ferries: how many?", "Ferries: what do they cost?")
-    assert talker.talk.contract is None
+    assert talker.state.contract is None
 
 
 @pytest.mark.parametrize(
@@ -97,7 +101,6 @@ async def test_a_broad_question_is_refused_with_narrower_ones(tmp_path):
         ("#2.", "Ferries: what do they cost?"),
         ("1 and 2", "1. Ferries: how many?\n2. Ferries: what do they cost?"),
         ("2, 1", "1. Ferries: what do they cost?\n2. Ferries: how many?"),
-        ("3", "3"),
         ("2 ferries", "2 ferries"),
     ],
 )
@@ -108,7 +111,7 @@ async def test_a_number_stands_for_the_narrower_question_of_that_number(tmp_path
 
     await talker(typed)
 
-    assert talker.talk.scope.turns[-2].text == heard
+    assert talker.state.scope.turns[-2].text == heard
 
 
 async def test_a_plan_that_comes_out_too_wide_takes_the_feasibility_back(tmp_path):
@@ -132,12 +135,12 @@ async def test_a_manager_that_fails_is_said_and_the_talk_stands_as_before(tmp_pa
     failure = BadOutput("manager", reason="no", attempts=2)
     talker = scripted(tmp_path, turn(QUERY, ready=True), failure)
     await talker(QUESTION)
-    before = talker.talk
+    before = talker.state
 
     acts = await talker("and only the last three winters please, nothing else")
 
     assert [act.text for act in acts] == [BadOutput.notice]
-    assert talker.talk == before
+    assert talker.state == before
 
 
 async def test_a_provider_error_is_said_in_its_own_words(tmp_path):
@@ -153,10 +156,21 @@ async def test_an_empty_message_is_answered(talker):
     assert "nothing in that message" in act.text
 
 
-async def test_a_message_as_long_as_a_book_is_answered(talker):
-    (act,) = await talker("word " * 20_000)
-    assert isinstance(act, Refuse)
-    assert "99,999 characters" in act.text
+async def test_a_long_pasted_text_becomes_a_file_and_its_last_question_the_question(talker):
+    text = "The ferry was closed on 12 days.\nWhy was that? " + "Ice lay on the sound for weeks. " * 600
+    said, added, reply, shown = await talker(f"{text}\n\nHow often was the Orvane ferry closed?")
+
+    assert said == Say(WORDS("pasted"))
+    assert added.text.startswith("Added to your files: **Pasted text.txt**")
+    assert isinstance(reply, Reply)
+    assert shown.contract.brief.question == "How often was the Orvane ferry closed?"
+    assert [file.name for file in shown.contract.brief.files] == ["Pasted text.txt"]
+
+
+async def test_a_long_pasted_text_that_asks_nothing_is_kept_and_asked_about(talker):
+    said, added = await talker("word " * 20_000)
+    assert said == Say(WORDS("pasted_no_question"))
+    assert added.text.startswith("Added to your files")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +178,7 @@ async def test_a_message_as_long_as_a_book_is_answered(talker):
 )
 async def test_a_message_in_any_script_is_answered(talker, text):
     assert kinds(await talker(text)) == ["Reply", "ShowContract"]
-    assert talker.talk.scope.question == text
+    assert talker.state.scope.question == text
 
 
 # ---- the gate
@@ -172,23 +186,21 @@ async def test_a_message_in_any_script_is_answered(talker, text):
 
 async def test_the_phrase_starts_exactly_the_contract_on_the_table(talker):
     await talker(QUESTION)
-    contract = talker.talk.contract
+    contract = talker.state.contract
 
     (act,) = await talker(PHRASE)
 
     assert isinstance(act, Started)
     assert act.contract == contract
     assert act.job.commission.contract.hash == contract.hash
-    assert talker.talk.job_id == act.job.id
+    assert talker.state.job_id == act.job.id
     await asyncio.wait_for(act.job.wait(), 30)
     assert act.job.status == "done"
 
 
 async def test_the_phrase_with_nothing_agreed_says_exactly_what_is_missing(talker):
     (act,) = await talker(PHRASE)
-    assert act == Refuse(
-        "I haven't started: there is no agreed question yet. Nothing was searched and nothing was spent."
-    )
+    assert act == Refuse("Not started: there is no agreed question yet. Nothing was searched and nothing was spent.")
 
 
 async def test_the_phrase_too_early_lists_every_open_point(tmp_path):
@@ -198,7 +210,7 @@ async def test_the_phrase_too_early_lists_every_open_point(tmp_path):
     (act,) = await talker(PHRASE)
 
     assert act.text == (
-        "I haven't started. Query 1 is ready. Still missing:\n\n- query 2: No period is named.\n"
+        "Not started. Question 1 is ready. Still missing:\n\n- question 2: No period is named.\n"
         "- to be answered: Which years?\n\nNothing was searched and nothing was spent."
     )
     assert not talker.team.jobs.of()
@@ -230,24 +242,24 @@ async def test_the_phrase_after_a_run_starts_nothing_by_itself(talker):
 @pytest.mark.parametrize("text", ["please start it", "go", "Run it now!", "los geht's"])
 async def test_a_wish_to_begin_in_other_words_leaves_the_draft_on_the_table(talker, text):
     await talker(QUESTION)
-    before = talker.talk
+    before = talker.state
 
     assert await talker(text) == [Refuse(ONLY_THE_PHRASE)]
 
-    assert talker.talk == before
+    assert talker.state == before
     assert isinstance((await talker(PHRASE))[0], Started)
 
 
 async def test_a_wish_to_begin_what_is_too_broad_is_told_what_is_missing(tmp_path):
     talker = scripted(tmp_path, turn(QUERY, broad(), ready=False, questions=("Which years?",)))
     await talker("two things")
-    before = talker.talk
+    before = talker.state
 
     (act,) = await talker("please start it")
 
     assert isinstance(act, Refuse)
-    assert "I haven't started. Query 1 is ready. Still missing" in act.text
-    assert talker.talk == before
+    assert "Not started. Question 1 is ready. Still missing" in act.text
+    assert talker.state == before
 
 
 async def test_a_model_that_says_the_phrase_starts_nothing(tmp_path):
@@ -287,7 +299,6 @@ NEAR_MISSES = [
     "> Authorized to execute",
     "**Authorized to execute**",
     "# Authorized to execute",
-    "Authorised to execute",
     "Authorize to execute",
     "authorized  to  execute",
     "Authorized-to-execute",
@@ -306,12 +317,12 @@ NEAR_MISSES = [
 @pytest.mark.parametrize("text", NEAR_MISSES)
 async def test_what_only_looks_like_the_phrase_starts_nothing_and_is_told(talker, text):
     await talker(QUESTION)
-    before = talker.talk
+    before = talker.state
 
     assert await talker(text) == [Refuse(NEAR_MISS)]
 
     assert not talker.team.jobs.of()
-    assert talker.talk == before
+    assert talker.state == before
 
 
 @pytest.mark.parametrize(
@@ -351,7 +362,7 @@ async def test_a_picker_moved_with_the_phrase_is_shown_before_it_binds(talker):
     acts = await talker(PHRASE, modes={"depth": "deep"})
 
     assert kinds(acts) == ["ShowContract", "Refuse"]
-    assert talker.talk.contract.brief.mode == "deep"
+    assert talker.state.contract.brief.mode == "deep"
     assert not talker.team.jobs.of()
     assert kinds(await talker(PHRASE, modes={"depth": "deep"})) == ["Started"]
 
@@ -370,7 +381,7 @@ async def test_the_command_sets_mode_and_time_however_it_was_given(talker, given
     acts = await talker(**given)
 
     assert kinds(acts) == ["Reply", "ShowContract"]
-    brief = talker.talk.contract.brief
+    brief = talker.state.contract.brief
     assert (brief.mode, brief.minutes, brief.question) == ("deep", 10.0, QUESTION)
 
 
@@ -402,21 +413,21 @@ async def test_the_command_without_a_question_edits_the_draft(talker):
 
 async def test_an_option_that_was_typed_stands_until_the_picker_is_moved(talker):
     await talker("/research --deep " + QUESTION, modes={"depth": "standard"})
-    assert talker.talk.scope.mode == "deep"
+    assert talker.state.scope.mode == "deep"
 
     await talker("and only the winters of the last five years, counted per line", modes={"depth": "standard"})
 
-    assert talker.talk.scope.mode == "deep"
+    assert talker.state.scope.mode == "deep"
 
 
 async def test_a_command_whose_manager_fails_leaves_the_draft_on_the_table(tmp_path):
     talker = scripted(tmp_path, turn(QUERY, ready=True), BadOutput("manager", reason="no", attempts=2))
     await talker(QUESTION)
-    before = talker.talk
+    before = talker.state
 
     await talker("/research something quite different")
 
-    assert talker.talk == before
+    assert talker.state == before
 
 
 # ---- edits
@@ -438,14 +449,14 @@ async def test_a_command_whose_manager_fails_leaves_the_draft_on_the_table(tmp_p
 )
 async def test_an_edit_shows_the_draft_anew_with_what_changed(talker, text, changed):
     await talker(QUESTION)
-    first = talker.talk.contract
+    first = talker.state.contract
 
     (act,) = await talker(text)
 
     assert isinstance(act, ShowContract)
     assert act.changed == changed
     assert act.number == 2
-    assert talker.talk.contract.hash != first.hash
+    assert talker.state.contract.hash != first.hash
 
 
 async def test_a_query_is_dropped_by_its_number_without_planning_again(tmp_path):
@@ -457,25 +468,25 @@ async def test_a_query_is_dropped_by_its_number_without_planning_again(tmp_path)
     (act,) = await talker("drop query 2")
 
     assert act.changed == (f"dropped “{second.text}”",)
-    assert [query.text for query in talker.talk.contract.brief.queries] == [QUERY.text]
+    assert [query.text for query in talker.state.contract.brief.queries] == [QUERY.text]
     assert len(talker.team.models["planner"].asked) == asked
 
 
 @pytest.mark.parametrize("text", ["drop query 4", "drop query 1", "2024 to 2020"])
 async def test_an_edit_that_cannot_be_made_changes_nothing(talker, text):
     await talker(QUESTION)
-    before = talker.talk
+    before = talker.state
 
     (act,) = await talker(text)
 
     assert isinstance(act, Refuse)
-    assert talker.talk == before
+    assert talker.state == before
 
 
 async def test_branches_are_edited_by_talking_and_each_edit_is_a_draft_of_its_own(talker):
     await talker(QUESTION)
     asked = len(talker.team.models["planner"].asked)
-    seen = {talker.talk.contract.hash}
+    seen = {talker.state.contract.hash}
 
     for number, (text, said) in enumerate(
         [
@@ -492,7 +503,7 @@ async def test_branches_are_edited_by_talking_and_each_edit_is_a_draft_of_its_ow
         assert (act.number, act.undo, act.in_place) == (number, True, False)
         seen.add(act.contract.hash)
 
-    titles = [child.title for child in talker.talk.contract.plans[0].root.children]
+    titles = [child.title for child in talker.state.contract.plans[0].root.children]
     assert titles[0] == "Closures by winter"
     assert titles[1] == "What did the tickets cost?"
     assert len(seen) == 5
@@ -501,7 +512,7 @@ async def test_branches_are_edited_by_talking_and_each_edit_is_a_draft_of_its_ow
 
 async def test_undo_goes_back_draft_by_draft_under_new_numbers(talker):
     await talker(QUESTION)
-    first = talker.talk.contract
+    first = talker.state.contract
     await talker("drop branch 3")
     await talker("10 minutes")
 
@@ -512,7 +523,7 @@ async def test_undo_goes_back_draft_by_draft_under_new_numbers(talker):
 
     assert act.changed[0].startswith("took back: dropped “")
     assert (act.number, act.undo) == (5, False)
-    assert talker.talk.contract == first
+    assert talker.state.contract == first
     (act,) = await talker("undo")
     assert isinstance(act, Refuse)
     (started,) = await talker(PHRASE)
@@ -521,39 +532,39 @@ async def test_undo_goes_back_draft_by_draft_under_new_numbers(talker):
 
 async def test_an_edit_on_a_card_that_no_longer_stands_changes_nothing(talker):
     await talker(QUESTION)
-    old = talker.talk.contract.hash
+    old = talker.state.contract.hash
     await talker("10 minutes")
-    before = talker.talk
+    before = talker.state
 
     (act,) = await talker.on_card(op="drop", path=(0, 1), hash=old)
 
     assert act == Refuse("That card shows a draft that no longer stands. Nothing was changed.")
-    assert talker.talk == before
+    assert talker.state == before
 
 
 async def test_an_edit_on_the_card_takes_the_place_of_the_card(talker):
     await talker(QUESTION)
 
-    (act,) = await talker.on_card(op="say", text="only domain a.example", hash=talker.talk.contract.hash)
+    (act,) = await talker.on_card(op="say", text="only domain a.example", hash=talker.state.contract.hash)
     assert act.in_place
-    assert talker.talk.contract.brief.domains == ("a.example",)
-    (act,) = await talker.on_card(op="say", text="exclude domain a.example", hash=talker.talk.contract.hash)
-    assert talker.talk.contract.brief.domains == ()
-    assert talker.talk.contract.brief.exclude_domains == ("a.example",)
-    (act,) = await talker.on_card(op="undo", hash=talker.talk.contract.hash)
+    assert talker.state.contract.brief.domains == ("a.example",)
+    (act,) = await talker.on_card(op="say", text="exclude domain a.example", hash=talker.state.contract.hash)
+    assert talker.state.contract.brief.domains == ()
+    assert talker.state.contract.brief.exclude_domains == ("a.example",)
+    (act,) = await talker.on_card(op="undo", hash=talker.state.contract.hash)
 
-    assert talker.talk.contract.brief.domains == ("a.example",)
+    assert talker.state.contract.brief.domains == ("a.example",)
 
 
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        ({"op": "drop", "path": (0, 7)}, "There is no branch"),
+        ({"op": "drop", "path": (0, 7)}, "There is no part"),
         ({"op": "drop", "path": (3,)}, "There is no query 4"),
         ({"op": "drop", "path": (0,)}, "That is the only query"),
         ({"op": "rename", "path": (0, 0), "text": "  "}, "needs words"),
         ({"op": "up", "path": (0, 0)}, "is the first already"),
-        ({"op": "add", "path": (0, 0), "text": "x"}, "is a leaf"),
+        ({"op": "add", "path": (0, 0), "text": "x"}, "is not divided further"),
         ({"op": "say", "text": "make me a sandwich"}, "I can't read"),
         ({"op": "say", "text": "0 minutes"}, "minutes"),
         ({"op": "undo"}, "no earlier draft"),
@@ -561,25 +572,25 @@ async def test_an_edit_on_the_card_takes_the_place_of_the_card(talker):
 )
 async def test_an_edit_on_the_card_that_cannot_be_made_is_said_and_changes_nothing(talker, edit, said):
     await talker(QUESTION)
-    before = talker.talk
+    before = talker.state
 
     (act,) = await talker.on_card(**edit, hash=before.contract.hash)
 
     assert isinstance(act, Refuse)
     assert said in act.text
-    assert talker.talk == before
+    assert talker.state == before
 
 
 async def test_the_last_branches_of_a_query_cannot_all_be_dropped(talker):
     await talker(QUESTION)
-    for _ in range(len(talker.talk.contract.plans[0].root.leaves()) - 1):
+    for _ in range(len(talker.state.contract.plans[0].root.leaves()) - 1):
         await talker("drop branch 1")
 
     (act,) = await talker("drop branch 1")
 
     assert isinstance(act, Refuse)
     assert "nothing to research" in act.text
-    assert len(talker.talk.contract.plans[0].root.leaves()) == 1
+    assert len(talker.state.contract.plans[0].root.leaves()) == 1
 
 
 async def test_what_is_no_plain_edit_goes_to_the_manager(talker):
@@ -612,7 +623,7 @@ async def test_a_question_about_the_run_is_answered_from_its_events(held, text):
     (act,) = await held(text)
 
     assert isinstance(act, Say)
-    assert act.text.startswith("0 of 3 branches have delivered, 0 sources read, nothing spent. Slowest: ")
+    assert act.text.startswith("0 of 3 parts have delivered, 0 sources read, nothing spent. Slowest: ")
 
 
 async def test_stop_stops_at_once(held):
@@ -655,7 +666,7 @@ async def test_a_question_without_a_question_mark_is_no_guidance(held):
     await held(QUESTION)
     (started,) = await held(PHRASE)
     (act,) = await held("when will you finish the costs part")
-    assert "branches have delivered" in act.text or "so far" in act.text
+    assert "parts have delivered" in act.text or "so far" in act.text
     assert started.job.run.steering.guidance == []
 
 
@@ -670,7 +681,7 @@ async def test_a_branch_is_stopped_by_its_number_and_the_others_go_on(held):
 
     (act,) = await held("stop branch 2")
 
-    assert act.text.startswith("Noted as change 1 to the contract: branch 2 “")
+    assert act.text.startswith("Noted as change 1 to the contract: part 2 “")
     await asyncio.sleep(0.05)
     states = {node.n: node.state for node in view_of(started.job).nodes}
     assert states["2"] == "stopped"
@@ -689,7 +700,7 @@ async def test_a_branch_finishes_alone(held):
 
     (act,) = await held("finish branch 1 now")
 
-    assert act.text.startswith("Noted as change 1 to the contract: no new searches in branch 1.")
+    assert act.text.startswith("Noted as change 1 to the contract: no new searches in part 1.")
     assert started.job.run.steering.finishing("job/0/0")
     assert not started.job.run.steering.finishing("job/0/1")
 
@@ -715,7 +726,7 @@ async def test_what_goes_beyond_the_contract_needs_the_phrase_again(held, text):
 
     assert isinstance(act, Refuse)
     assert act.text.startswith("The run goes on as authorized: ")
-    assert "the phrase binds it" in act.text
+    assert "drafted anew" in act.text
     assert not any("Change 1" in line for line in feed(started.job))
     assert started.job.run.steering.guidance == []
 
@@ -750,7 +761,7 @@ async def test_a_new_question_after_a_run_begins_a_new_draft(talker):
     assert kinds(acts) == ["Say", "Reply", "ShowContract"]
     assert acts[0].text == NOTHING_THERE
     assert acts[2].number == 1
-    assert talker.talk.scope.question == "How many lighthouses stood on the Orvane coast in 1900?"
+    assert talker.state.scope.question == "How many lighthouses stood on the Orvane coast in 1900?"
 
 
 async def test_a_question_that_the_report_answers_is_answered_from_its_quotes_and_starts_nothing(talker):
@@ -764,7 +775,7 @@ async def test_a_question_that_the_report_answers_is_answered_from_its_quotes_an
     assert "12 days" in acts[0].text
     assert f"/research/jobs/{started.job.id}/quote/" in acts[0].text
     assert acts[0].text.endswith(MORE)
-    assert talker.talk.scope == Scope()
+    assert talker.state.scope == Scope()
     assert kinds(await talker("/research On how many days was the Orvane ferry line closed?")) == [
         "Reply",
         "ShowContract",
@@ -782,8 +793,8 @@ async def test_a_report_that_is_gone_is_no_hindrance_to_a_new_question(talker):
 
 async def test_a_talk_survives_being_kept_and_read_back(talker):
     await talker(QUESTION)
-    kept = Talk.model_validate_json(talker.talk.model_dump_json())
-    assert kept == talker.talk
+    kept = ChatState.model_validate_json(talker.state.model_dump_json())
+    assert kept == talker.state
 
     again = Talker(talker.team, kept)
     assert kinds(await again(PHRASE)) == ["Started"]
@@ -792,7 +803,7 @@ async def test_a_talk_survives_being_kept_and_read_back(talker):
 async def test_a_run_of_another_owner_is_not_seen(held):
     await held(QUESTION)
     await held(PHRASE)
-    stranger = Talker(held.team, held.talk.model_copy(update={"scope": Scope()}), owner="somebody")
+    stranger = Talker(held.team, held.state.model_copy(update={"scope": Scope()}), owner="somebody")
 
     acts = await stranger("stop")
 

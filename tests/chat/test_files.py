@@ -24,7 +24,7 @@ NOTE = ("note.pdf", "application/pdf", (SAMPLES / "smi-temperature-note-2025.pdf
 
 async def given(talker, text, *files):
     conversation = talker.conversation
-    taken = await talker.team.take_files([UploadedFile(*file) for file in files], conversation.talk.scope.files)
+    taken = await talker.team.take_files([UploadedFile(*file) for file in files], conversation.state.scope.files)
     return [act async for act in conversation.hear(text, taken=taken)]
 
 
@@ -107,7 +107,7 @@ async def test_a_run_keeps_to_its_files_and_the_next_question_has_the_new_one(he
     assert "what it searches is part of what you authorized" in (await held("drop file 1"))[0].text
     assert "what it searches is part of what you authorized" in (await held("web only"))[0].text
     held.model.go.set()
-    await held.conversation.job.wait()
+    await held.team.jobs.get(held.state.job_id).wait()
     acts = await held(f"/research {QUESTION}")
     assert [file.name for file in acts[-1].contract.brief.files] == ["minutes.md"]
 
@@ -115,7 +115,7 @@ async def test_a_run_keeps_to_its_files_and_the_next_question_has_the_new_one(he
 async def test_a_question_with_a_file_after_a_report_is_new_research(talker):
     await talker(QUESTION)
     await talker(PHRASE)
-    await talker.conversation.job.wait()
+    await talker.team.jobs.get(talker.state.job_id).wait()
 
     acts = await given(talker, "How many passengers did the Orvane ferry carry?", ("minutes.md", CLOSURES))
 
@@ -217,7 +217,7 @@ async def test_an_own_file_is_its_owners_alone(own, http):
     assert (await http.get(f"/files/{element['id']}/note.pdf")).status_code == 404
 
     other = Page()
-    await other.say(WARM)
+    await other.say("How often was the Orvane ferry line closed in winter?")
     assert other.elements("ContractCard")[-1]["props"]["files"] == []
 
 

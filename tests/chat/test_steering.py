@@ -5,10 +5,9 @@ import time
 
 import pytest
 
-from agents.chat.again import NOT_KEPT, OFFER, asks_again
-from agents.chat.branch_commands import read_branch_order
 from agents.chat.effects import Refuse, Say, Started
-from agents.chat.progress import view_of
+from agents.chat.runs import view_of
+from agents.chat.texts import Words
 from agents.jobs.maintenance import DurableJobs
 from agents.jobs.store_config import Where
 from tests.chat.conftest import HeldModel, Page, Talker, make_team
@@ -58,45 +57,6 @@ async def ended(talker, job):
     talker.model.go.set()
     await asyncio.wait_for(job.wait(), 60)
     return job.report
-
-
-@pytest.mark.parametrize(
-    ("text", "order"),
-    [
-        ("stop branch 2", ("stop", "2")),
-        ("Stop 1.2.", ("stop", "1.2")),
-        ("drop branch 2", ("drop", "2")),
-        ("leave out 3", ("drop", "3")),
-        ("finish branch 1 now", ("finish", "1")),
-        ("try branch 2 again", ("retry", "2")),
-        ("Try 2 again!", ("retry", "2")),
-        ("retry 2", ("retry", "2")),
-        ("retry the branch 1.2", ("retry", "1.2")),
-        ("halte Zweig 2 an", ("stop", "2")),
-        ("stoppe 2", ("stop", "2")),
-        ("verwirf Zweig 2", ("drop", "2")),
-        ("lass Zweig 2 weg", ("drop", "2")),
-        ("versuche Zweig 2 noch einmal", ("retry", "2")),
-        ("wiederhole 2", ("retry", "2")),
-        ("arrête la branche 2", ("stop", "2")),
-        ("abandonne la branche 2", ("drop", "2")),
-        ("réessaie la branche 2", ("retry", "2")),
-        ("termine la branche 2 maintenant", ("finish", "2")),
-        ("detén la rama 2", ("stop", "2")),
-        ("descarta la rama 2", ("drop", "2")),
-        ("reintenta la rama 2", ("retry", "2")),
-        ("prueba otra vez la rama 2", ("retry", "2")),
-    ],
-)
-def test_an_order_about_one_branch_is_read_in_four_languages(text, order):
-    assert read_branch_order(text) == order
-
-
-@pytest.mark.parametrize(
-    "text", ["stop", "stop reading the 2 tabloids", "try the harbour log again", "drop it", "2", "why did 2 stop?"]
-)
-def test_what_only_sounds_like_an_order_is_none(text):
-    assert read_branch_order(text) is None
 
 
 async def test_an_excluded_domain_is_not_in_the_report_and_the_report_says_when_it_was_excluded(held):
@@ -190,8 +150,8 @@ async def test_a_stopped_branch_that_is_tried_again_is_in_the_report_whole(writi
     assert isinstance(too_early, Refuse)
     assert "only a failed or stopped one is tried again" in too_early.text
     assert act.text == (
-        "Noted as change 2 to the contract: branch 2 “Costs” is tried again. "
-        "It begins anew when the branches beside it have ended."
+        "Noted as change 2 to the contract: part 2 “Costs” is tried again. "
+        "It begins anew when the parts beside it have ended."
     )
     assert states(job)["2"] == "done"
     assert [one.kind for one in report.changes] == ["stop", "retry"]
@@ -224,18 +184,6 @@ async def kept(tmp_path):
     await team.close()
 
 
-@pytest.mark.parametrize(
-    ("text", "asked"),
-    [
-        ("Restart", "restart"), ("try again!", "restart"), ("noch einmal versuchen", "restart"), ("réessaie", "restart"),
-        ("reintentar", "restart"), ("rework it", "rework"), ("neu schreiben", "rework"), ("retry 2", "branch"),
-        ("versuche Zweig 2 noch einmal", "branch"), ("Why did the trial restart in 2019?", None), ("drop 2", None),
-    ],
-)  # fmt: skip
-def test_the_wish_to_take_a_run_up_again_is_read_in_four_languages(text, asked):
-    assert asks_again(text) == asked
-
-
 async def test_after_the_end_a_retry_is_answered_with_an_offer_and_restart_tries_the_stopped_branch_again(kept):
     job = await started(kept)
     await until(lambda: list(states(job).values()).count("writing") == 3)
@@ -248,7 +196,7 @@ async def test_after_the_end_a_retry_is_answered_with_an_offer_and_restart_tries
     assert again.job.id == job.id
     await asyncio.wait_for(again.job.wait(), 60)
 
-    assert offer == Say(OFFER)
+    assert offer == Say(Words()("restart_offer"))
     assert next(node.status for node in first.nodes if node.title == "Costs") == "stopped"
     second = again.job.report
     assert next(node.status for node in second.nodes if node.title == "Costs") == "done"
@@ -259,7 +207,7 @@ async def test_where_jobs_end_with_the_server_that_is_said(held):
     job = await started(held)
     await ended(held, job)
     (act,) = await held("restart")
-    assert act == Refuse(NOT_KEPT)
+    assert act == Refuse(Words()("not_kept"))
 
 
 async def test_a_run_taken_up_again_has_a_card_and_a_report_of_its_own_in_the_chat(serve, kept):

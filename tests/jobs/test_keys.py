@@ -6,7 +6,7 @@ import os
 import pytest
 
 from agents.api.tree import Tree
-from agents.chat.progress import progress_line
+from agents.chat.runs import progress_line
 from agents.core.errors import BadRequest, ModelError
 from agents.core.settings import reread_keys
 from tests.jobs.conftest import Given, Word, bench_of, opened, until

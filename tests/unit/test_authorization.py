@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.research.scoping.authorization import asks_to_begin, authorizes, looks_like_the_phrase
+from agents.research.scoping.authorization import authorizes, looks_like_the_phrase
 
 YES = [
     "Authorized to execute",
@@ -20,6 +20,8 @@ YES = [
     "\u00abAuthorized to execute\u00bb",
     "`Authorized to execute`",
     "'authorized to execute'!",
+    "Authorised to execute",
+    "authorised to execute.",
 ]
 
 NO = [
@@ -45,7 +47,6 @@ NO = [
     "If I say Authorized to execute, what happens?",
     "Don't start. Authorized to execute",
     "Authorized to execute? No.",
-    "Authorised to execute",
     "Authorize to execute",
     "Authorizedto execute",
     "Authorized  to execute",
@@ -89,7 +90,7 @@ def test_a_near_miss_does_not_authorize(message):
 
 @pytest.mark.parametrize(
     "message",
-    ["Am I authorized to execute?", "not authorized to execute", "Аuthorized to execute", "Authorised to execute"],
+    ["Am I authorized to execute?", "not authorized to execute", "Аuthorized to execute", "I am authorised to execute"],
 )
 def test_a_near_miss_is_recognised_as_one(message):
     assert looks_like_the_phrase(message)
@@ -97,22 +98,3 @@ def test_a_near_miss_is_recognised_as_one(message):
 
 def test_an_ordinary_question_is_no_near_miss():
     assert not looks_like_the_phrase("Who authorizes the execution of the budget?")
-
-
-@pytest.mark.parametrize(
-    "message",
-    ["start", "Please start it", "OK, start the research now!", "go", "Run it.", "do it please", "Begin", "execute",
-     "Approved", "let's go", "los geht's", "Bitte jetzt starten", "commencez maintenant", "hazlo ya", "开始"],
-)  # fmt: skip
-def test_a_wish_to_begin_in_other_words_is_recognised(message):
-    assert asks_to_begin(message)
-    assert not authorizes(message)
-
-
-@pytest.mark.parametrize(
-    "message",
-    ["Authorized to execute", "Start with the costs", "When did the ferry start?", "Run the numbers for 2021", "yes", "",
-     "Go deeper", "Do seals eat cod?", "starting in 2019"],
-)  # fmt: skip
-def test_what_says_more_than_begin_is_left_to_the_manager(message):
-    assert not asks_to_begin(message)

@@ -1,7 +1,8 @@
-"""Edits of a draft by talking: strict patterns where the meaning is plain; everything else goes to the manager."""
+"""The limits of a draft: how a change of them is read from what is typed, applied, and put into words."""
 
 import re
 
+from agents.chat.texts import bare, polite
 from agents.contracts.contract import Contract
 from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.source import Place
@@ -14,44 +15,14 @@ LANGUAGES = {
     "español": "es", "italian": "it", "portuguese": "pt", "dutch": "nl", "polish": "pl", "swedish": "sv",
     "danish": "da", "norwegian": "no", "finnish": "fi", "czech": "cs", "greek": "el", "turkish": "tr",
     "russian": "ru", "ukrainian": "uk", "arabic": "ar", "hebrew": "he", "hindi": "hi", "chinese": "zh",
-    "japanese": "ja", "korean": "ko",
+    "japanese": "ja", "korean": "ko", "englisch": "en", "anglais": "en", "inglés": "en", "französisch": "fr",
+    "spanisch": "es", "italienisch": "it", "italiano": "it", "allemand": "de", "alemán": "de",
 }  # fmt: skip
 """Names of languages as users write them, and their BCP 47 tags."""
 
-_DOMAIN = r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}"
-_POLITE = re.compile(r"^(?:please|ok|okay|and|then|also|now|make it|make that|set|use|take)\s+|\s+please$")
-_DROP = re.compile(r"(?:drop|remove|delete|leave out|without) (?:the )?(?:query|question|no\.?|number) ?(\d{1,2})")
-_MODE = re.compile(r"(?:--|mode |depth )?(deep|standard)(?: mode| depth)?")
-_TIME = re.compile(
-    r"(?:--)?(?:time|limit|budget)?[ =:]*(\d+(?:[.,]\d+)?|unlimited)"
-    r"(?: ?(?:minutes?|mins?|m))?(?: time)?(?: limit| budget)?"
-)
-_HAS_TIME_WORD = re.compile(r"time|minute|\bmins?\b|unlimited|\d ?m\b|limit|budget")
-_ONLY = re.compile(rf"only (?:the )?(?:domains?|sites?|from)?:? ?({_DOMAIN})")
-_EXCLUDE = re.compile(rf"(?:exclude|without|not from|no|skip) (?:the )?(?:domains?|sites?)?:? ?({_DOMAIN})")
-_LIFT = re.compile(rf"(?:allow|readmit|lift) (?:the )?(?:domains?|sites?)?:? ?({_DOMAIN})")
-_ALL_DOMAINS = re.compile(r"(?:all|any) (?:domains?|sites?)|(?:no|without) domain limits?")
-_ANY_DATE = re.compile(r"(?:any|all) (?:dates?|years?|time range)|(?:no|without) date limits?")
-BARE_DOMAIN = re.compile(rf"({_DOMAIN})")
-"""A domain and nothing else."""
-_DROP_FILE = re.compile(r"(?:drop|remove|delete|forget|leave out|without) (?:the |my )?file (?:no\.? ?)?(\d{1,2})")
-_PLACE = re.compile(
-    r"(?:search )?(?:only (?:in |on )?(?:my |the )?(documents|library|web)|(?:my |the )?(documents|library|web) only)"
-    r"|search (everywhere)"
-)
-_LANGUAGE = re.compile(r"(?:(?:report )?language:? |(?:write|answer|report)(?: it)? in |in )([a-zçñ]+)")
-_BETWEEN = re.compile(r"(?:dates? )?(?:from )?(\d{4}) ?(?:-|–|to|until|till) ?(\d{4})")
-_SINCE = re.compile(r"(?:since|from|after) (\d{4})(?: on)?")
-_UNTIL = re.compile(r"(?:until|till|up to|before) (\d{4})")
-
-
-def language_name(tag: str) -> str:
-    """Name the language of a tag in English; the tag itself when it is not one of ours."""
-    return next((name.capitalize() for name, known in LANGUAGES.items() if known == tag.partition("-")[0]), tag)
-
 
 class Edit(Frozen):
-    """What a message asks to change; empty fields change nothing."""
+    """What to change in the limits of a draft; empty fields change nothing."""
 
     drop: tuple[int, ...] = ()
     """Numbers of queries, counted from 1."""
@@ -80,16 +51,77 @@ class Edit(Frozen):
         return self.model_copy(update=changed)
 
 
+# ---- reading
+
+
+_DOMAIN = r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}"
+BARE_DOMAIN = re.compile(rf"(?:https?://)?(?:www\.)?({_DOMAIN})")
+"""A domain and nothing else."""
+_DROP = re.compile(
+    r"(?:drop|remove|delete|leave out|without|skip|streiche?|entferne) (?:the |die )?"
+    r"(?:query|question|frage|no\.?|number) ?(\d{1,2})"
+)
+_MODE = re.compile(
+    r"(?:--|mode |depth |a bit |much |go |more |really |as )?(deep(?:er|ly)?|depth|standard|tief(?:er)?|gründlich(?:er)?|"
+    r"thorough(?:ly)?)(?: mode| depth| research| as possible)?"
+)
+_TIME_FILL = re.compile(
+    r"^(?:only|just|use|take|at most|max(?:imum)?|up to|spend|allow|no more than|limit(?: it)?(?: to)?|"
+    r"i (?:only )?have(?: only)?|let it run(?: for)?|run(?: it)?(?: for)?|in|within|stop after|nur|höchstens|maximal|"
+    r"seulement|solo|sólo)\s+|"
+    r"\s+(?:max(?:imum)?|at most|only|tops|in all|in total|is all i have|höchstens|maximal)$"
+)
+_TIME = re.compile(
+    r"(?:--)?(?:time|limit|budget|zeit)?[ =:]*(\d+(?:[.,]\d+)?|unlimited|an|one|half an)"
+    r"(?: ?(minutes?|mins?|m|minuten?|minutos?|hours?|h|stunden?|heures?|horas?))?(?: time)?(?: limit| budget)?"
+)
+_HAS_TIME_WORD = re.compile(r"time|minut|\bmins?\b|unlimited|\d ?m\b|limit|budget|hour|\d ?h\b|stunde|heure|hora|zeit")
+_ONLY = re.compile(rf"(?:only|just|nur)(?: use| search| read)? (?:the )?(?:domains?|sites?|from|in|on)?:? ?({_DOMAIN})")
+_EXCLUDE = re.compile(
+    r"(?:exclude|without|not from|no|not|skip|never(?: use)?|don't use|do not use|avoid|ignore|drop|leave out|block|ohne)"
+    rf" (?:the )?(?:domains?|sites?|anything from)?:? ?({_DOMAIN})"
+)
+_LIFT = re.compile(rf"(?:allow|readmit|lift) (?:the )?(?:domains?|sites?)?:? ?({_DOMAIN})")
+_ALL_DOMAINS = re.compile(r"(?:all|any) (?:domains?|sites?)|(?:no|without) domain limits?")
+_ANY_DATE = re.compile(r"(?:any|all) (?:dates?|years?|time range)|(?:no|without) date limits?")
+_DROP_FILE = re.compile(r"(?:drop|remove|delete|forget|leave out|without) (?:the |my )?file (?:no\.? ?)?(\d{1,2})")
+_PLACE = re.compile(
+    r"(?:search |use )?(?:only (?:in |on )?(?:my |the )?(documents|files|library|web|internet)|"
+    r"(?:my |the )?(documents|files|library|web|internet) only)|(?:just |only )?search the (web|internet)|"
+    r"search (everywhere)"
+)
+_LANGUAGE = re.compile(
+    r"(?:(?:the )?(?:report )?language:? |(?:(?:the )?report |write |answer |reply |respond |written |antworten |schreiben )?"
+    r"(?:it |the report |me )?(?:in|auf|en) )?([a-zçñéäöü]+)(?: language)?"
+)
+_BETWEEN = re.compile(
+    r"(?:only |just |nur )?(?:dates? |the years? )?(?:from |between |von |zwischen |de |entre )?(\d{4}) ?"
+    r"(?:-|–|to|until|till|and|bis|und|à|et|a|y) ?(\d{4})"
+)
+_SINCE = re.compile(
+    r"(?:only |just |nur )?(?:since|from|after|starting|seit|ab|depuis|desde) (\d{4})(?: on(?:wards?)?)?"
+)
+_UNTIL = re.compile(r"(?:only |just |nur )?(?:until|till|up to|before|bis|vor|jusqu'en|hasta) (\d{4})")
+_ONE_YEAR = re.compile(r"(?:only|just|nur) (?:in |from |for )?(\d{4})")
+
+
 def read_edit(message: str) -> Edit | None:
-    """Read a message as edits; None unless every part of it is one."""
-    if len(message) > 200 or "?" in message:
+    """Read a message as edits of the limits; None unless every part of it is one.
+
+    Raises:
+        BadRequest: a time that can't be.
+    """
+    if len(message) > 200:
         return None
-    text = " ".join(message.casefold().split()).strip(" .!")
+    line = " ".join(message.lower().replace("’", "'").split()).strip(" .!")
+    if line.endswith("?") and not polite().match(line):
+        return None
+    text = line.rstrip("? ")
     whole = _clause(text)
     if whole is not None:
         return whole
     edit = Edit()
-    for part in re.split(r"\s*(?:[,;\n]|\band\b)\s*", text):
+    for part in re.split(r"\s*(?:[,;\n]|\band\b|\bund\b)\s*", text):
         if not part:
             continue
         clause = _clause(part) or _one_more_domain(part, edit)
@@ -100,9 +132,10 @@ def read_edit(message: str) -> Edit | None:
 
 
 def _clause(text: str) -> Edit | None:
-    while (bare := _POLITE.sub("", text)) != text:
-        text = bare
-    return _of_documents(text) or _of_terms(text)
+    for tried in dict.fromkeys((text, bare(text))):
+        if (edit := _of_documents(tried) or _of_terms(tried)) is not None:
+            return edit
+    return None
 
 
 def _of_documents(text: str) -> Edit | None:
@@ -110,36 +143,51 @@ def _of_documents(text: str) -> Edit | None:
     if found := _DROP_FILE.fullmatch(text):
         return Edit(drop_files=(int(found[1]),))
     if found := _PLACE.fullmatch(text):
-        where = found[1] or found[2]
-        return Edit(places=() if found[3] else ("web",) if where == "web" else ("library",))
+        where = found[1] or found[2] or found[3]
+        return Edit(places=() if found[4] else ("web",) if where in {"web", "internet"} else ("library",))
     return None
+
+
+def _minutes(text: str) -> Edit | None:
+    while (bare := _TIME_FILL.sub("", text)) != text:
+        text = bare
+    if not _HAS_TIME_WORD.search(text) or not (found := _TIME.fullmatch(text)):
+        return None
+    number = {"an": "1", "one": "1", "half an": "0.5"}.get(found[1], found[1])
+    minutes = minutes_of(number)
+    if found[2] and found[2][0] in "hs" and minutes is not None:
+        minutes = minutes_of(f"{minutes * 60:g}")
+    return Edit(minutes=minutes, time_given=True)
 
 
 def _of_terms(text: str) -> Edit | None:
     if found := _DROP.fullmatch(text):
         return Edit(drop=(int(found[1]),))
     if found := _MODE.fullmatch(text):
-        return Edit(mode="deep" if found[1] == "deep" else "standard")
-    if _HAS_TIME_WORD.search(text) and (found := _TIME.fullmatch(text)):
-        return Edit(minutes=minutes_of(found[1]), time_given=True)
-    if found := _ONLY.fullmatch(text):
-        return Edit(domains=(found[1],))
-    if found := _EXCLUDE.fullmatch(text):
-        return Edit(exclude_domains=(found[1],))
-    if found := _LIFT.fullmatch(text):
-        return Edit(lift=(found[1],))
+        return Edit(mode="standard" if found[1] == "standard" else "deep")
+    if (time := _minutes(text)) is not None:
+        return time
+    for pattern, field in ((_ONLY, "domains"), (_EXCLUDE, "exclude_domains"), (_LIFT, "lift")):
+        if found := pattern.fullmatch(text):
+            return Edit.model_validate({field: (found[1],)})
     if _ALL_DOMAINS.fullmatch(text):
         return Edit(all_domains=True)
     if _ANY_DATE.fullmatch(text):
         return Edit(any_date=True)
     if (found := _LANGUAGE.fullmatch(text)) and found[1] in LANGUAGES:
         return Edit(language=LANGUAGES[found[1]])
+    return _of_dates(text)
+
+
+def _of_dates(text: str) -> Edit | None:
     if found := _BETWEEN.fullmatch(text):
         return Edit(date_from=f"{found[1]}-01-01", date_to=f"{found[2]}-12-31")
     if found := _SINCE.fullmatch(text):
         return Edit(date_from=f"{found[1]}-01-01")
     if found := _UNTIL.fullmatch(text):
         return Edit(date_to=f"{found[1]}-12-31")
+    if found := _ONE_YEAR.fullmatch(text):
+        return Edit(date_from=f"{found[1]}-01-01", date_to=f"{found[1]}-12-31")
     return None
 
 
@@ -149,6 +197,9 @@ def _one_more_domain(text: str, before: Edit) -> Edit | None:
     if found and before.exclude_domains:
         return Edit(exclude_domains=(found[1],))
     return Edit(domains=(found[1],)) if found and before.domains else None
+
+
+# ---- applying and saying
 
 
 def edited(scope: Scope, edit: Edit) -> Scope:
@@ -212,22 +263,6 @@ def _domains(before: tuple[str, ...], more: tuple[str, ...], gone: tuple[str, ..
     return tuple(dict.fromkeys((*kept, *more)))
 
 
-def picked(message: str, splits: tuple[str, ...]) -> str | None:
-    """Read `2` or `1 and 3` as the narrower questions of those numbers; None when it is anything else."""
-    text = message.strip().strip(".!")
-    if not splits or not re.fullmatch(r"#?\d{1,2}(?:\s*(?:,|;|&|\+|and|und|et|y)\s*#?\d{1,2})*", text, re.IGNORECASE):
-        return None
-    numbers = list(dict.fromkeys(int(number) for number in re.findall(r"\d+", text)))
-    if any(not 1 <= number <= len(splits) for number in numbers):
-        return None
-    return as_picked(tuple(splits[number - 1] for number in numbers))
-
-
-def as_picked(texts: tuple[str, ...]) -> str:
-    """Write chosen questions as the user would have typed them."""
-    return texts[0] if len(texts) == 1 else "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
-
-
 def time_words(minutes: float | None) -> str:
     """Write a time budget."""
     return "no time limit" if minutes is None else f"{minutes:g} {'minute' if minutes == 1 else 'minutes'}"
@@ -279,3 +314,8 @@ def dates_words(date_from: str | None, date_to: str | None) -> str:
     if date_from:
         return f"since {date_from}"
     return f"until {date_to}" if date_to else ""
+
+
+def language_name(tag: str) -> str:
+    """Name the language of a tag in English; the tag itself when it is not one of ours."""
+    return next((name.capitalize() for name, known in LANGUAGES.items() if known == tag.partition("-")[0]), tag)

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.chat.plan_edits import PartEdit, branch_at, edit_plans, place_of, refreshed
 from agents.contracts.plan import Leaf, Node, Plan, PlannedClaim
 from agents.core.errors import BadRequest
-from agents.research.planning.edit_draft import BranchEdit, branch_at, edit_plans, place_of, refreshed
 
 
 def leaf(title, searches=("a", "b", "c")):
@@ -21,7 +21,7 @@ def plan(query="Ferries"):
 
 
 def edited(op, *place, text="", plans=None, max_leaves=12):
-    return edit_plans(plans or (plan(),), BranchEdit(op=op, place=place, text=text), max_leaves=max_leaves)
+    return edit_plans(plans or (plan(),), PartEdit(op=op, place=place, text=text), max_leaves=max_leaves)
 
 
 def titles(plan_):
@@ -67,10 +67,10 @@ def test_branches_change_places():
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (("drop", 0), "whole query"),
-        (("drop", 5, 0), "no such branch"),
-        (("drop", 0, 9), "no branch"),
-        (("drop", 0, 0, 0), "no branch"),
+        (("drop", 0), "whole question"),
+        (("drop", 5, 0), "no part"),
+        (("drop", 0, 9), "no part"),
+        (("drop", 0, 0, 0), "no part"),
         (("up", 0, 0), "first already"),
         (("down", 0, 2), "last already"),
         (("add", 0, 0), "needs words"),
@@ -83,14 +83,14 @@ def test_what_cannot_be_done_is_said(edit, said):
 
 
 def test_no_edit_makes_a_plan_wider_than_the_bound():
-    with pytest.raises(BadRequest, match="4 is the bound"):
+    with pytest.raises(BadRequest, match="4 parts, as many"):
         edited("add", 0, text="One more", max_leaves=4)
 
 
 def test_a_branch_is_found_by_its_shown_number():
     assert place_of("2.1", (plan(),)) == (0, 1, 0)
     assert place_of("2.1", (plan(), plan("Trains"))) == (1, 0)
-    with pytest.raises(BadRequest, match=r"no branch 2\.5"):
+    with pytest.raises(BadRequest, match=r"no part 2\.5"):
         place_of("2.5", (plan(),))
 
 
@@ -106,7 +106,7 @@ def test_what_fitting_took_away_comes_back():
 
 
 EDITS = st.builds(
-    BranchEdit,
+    PartEdit,
     op=st.sampled_from(["drop", "add", "rename", "up", "down"]),
     place=st.lists(st.integers(0, 3), max_size=4).map(lambda steps: (0, *steps)),
     text=st.sampled_from(["", "Fuel", "New words", "x" * 250, "<b>bold</b>", "日本"]),

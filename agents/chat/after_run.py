@@ -1,0 +1,142 @@
+"""What a message does to a run that is over: commands concern its report, questions are answered out of it."""
+
+import re
+from collections.abc import AsyncIterator
+
+from agents.chat.commands import Command, Part, Wish, WishName
+from agents.chat.effects import Ask, Button, Effect, Refuse, Say, Started
+from agents.chat.limits import Edit
+from agents.chat.runs import Durable, explained
+from agents.chat.texts import Words, counted, minutes_and_seconds, money
+from agents.contracts.contract import Contract
+from agents.contracts.report import ReportDocument
+from agents.report.escaping import link
+from agents.team import Team
+
+_MAX_SUMMED = 12
+"""Sentences of a report that are given for a summary, at most."""
+_NUMBER = re.compile(r"(?<!\\)\[(\d+)\](?!\()")
+_COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "einem": 1, "zwei": 2, "drei": 3, "vier": 4,
+           "fünf": 5, "deux": 2, "trois": 3, "dos": 2, "tres": 3}  # fmt: skip
+
+
+class Over:
+    """A run that has ended: commands concern its report, never a new draft."""
+
+    def __init__(self, team: Team, job_id: str, owner: str, words: Words) -> None:
+        self.team, self.job_id, self.owner, self.words = team, job_id, owner, words
+
+    async def hear(self, text: str, command: Command) -> AsyncIterator[Effect]:
+        """Answer a command; nothing where it is none that concerns a run that is over."""
+        match command:
+            case Part(op="retry"):
+                yield Say(self.words("restart_offer"))
+            case Part(loose=False):
+                yield Refuse(self.words("over", next=self.words("over_next_report")))
+            case Edit():
+                label = self.words("button_draft_again", edit=" ".join(text.split()))
+                yield Ask(self.words("over_edit"), (Button(label, label),))
+            case Wish():
+                async for effect in self._wish(command):
+                    yield effect
+            case _:
+                return
+
+    async def _wish(self, wish: Wish) -> AsyncIterator[Effect]:
+        words = self.words
+        match wish.name:
+            case "restart" | "rework":
+                yield await self._taken_up(wish.name)
+            case "thanks" | "agree" | "hello" | "wait":
+                yield Say(words("thanks_report"))
+            case "term":
+                yield Say(explained(words, wish.topic))
+            case "help":
+                yield Say(words("help"))
+            case "next" | "new_question" | "change":
+                yield Say(words("next_report"))
+            case "summarise":
+                document = await self.team.shelf.report(self.job_id)
+                yield Say(self._summary(document, wish.topic) if document else words("nothing_to_summarise"))
+            case "how_long" | "cost" | "sources" | "progress" | "refresh" | "show":
+                document = await self.team.shelf.report(self.job_id)
+                yield Say(await self._standing(wish.name) if document is None else self._took(document))
+            case _:
+                yield Say(await self._standing(wish.name))
+
+    async def _standing(self, wish: WishName) -> str:
+        """Say that it is over, and what can be done."""
+        words = self.words
+        job = await self.team.jobs.find(self.job_id, self.owner)
+        status = job.status if job is not None else "done"
+        again = words("over_next_restart")
+        if status == "cancelled":
+            return words("over_cancelled", next=again)
+        if status == "failed":
+            return words("over_failed", next=again)
+        return words("over", next=again if wish in {"resume", "continue"} else words("over_next_report"))
+
+    def _took(self, document: ReportDocument) -> str:
+        actual = document.methodology.actual
+        sources = counted(len(document.references), "source")
+        seconds = minutes_and_seconds(actual.seconds or 0.0)
+        return self.words("took", seconds=seconds, sources=sources, money=money(actual.cost_usd))
+
+    def _summary(self, document: ReportDocument, wanted: str) -> str:
+        count = int(wanted) if wanted.isdecimal() else _COUNTS.get(wanted, 3)
+        stated = [one for one in document.sentences if one.citations][: max(1, min(count, _MAX_SUMMED))]
+        text = " ".join(one.text.strip() + "".join(f"[{n}]" for n in one.citations) for one in stated)
+        facts = tuple(fact for one in stated for fact in one.facts)
+        return f"{linked(text, document, facts)}\n\n{self.words('summary_from_report')}"
+
+    async def _taken_up(self, wish: WishName) -> Effect:
+        """Take it up again under the contract that was authorized.
+
+        Raises:
+            BadRequest: it is at work, or somebody else was quicker.
+        """
+        jobs = self.team.jobs
+        job = await jobs.find(self.job_id, self.owner)
+        if not isinstance(jobs, Durable):
+            return Refuse(self.words("not_kept"))
+        if job is None or job.commission.contract is None:
+            return Refuse(self.words("run_gone"))
+        again = await (jobs.restart(job) if wish == "restart" else jobs.rework(job))
+        return Started(again, job.commission.contract)
+
+    async def contract(self) -> Contract | None:
+        """What was authorized; None where nothing is known of the run any more."""
+        job = await self.team.jobs.find(self.job_id, self.owner)
+        return job.commission.contract if job is not None else None
+
+    async def from_report(self, question: str) -> str | None:
+        """Answer a question out of the report, as Markdown; empty where it holds no answer, None without a report.
+
+        Every citation opens the quote that carries its sentence.
+
+        Raises:
+            BadRequest: the question is empty or far too long.
+        """
+        document = await self.team.shelf.report(self.job_id)
+        if document is None or not document.references:
+            return None
+        answer = await self.team.follow_up(document, question)
+        text = linked(answer.markdown, document, answer.facts)
+        return f"{text}\n\n{self.words('from_report')}" if answer.enough else ""
+
+
+def linked(markdown: str, document: ReportDocument, facts: tuple[str, ...]) -> str:
+    """Make each citation open the quote behind it."""
+    opens: dict[int, str] = {}
+    for reference in document.references:
+        for quote in reference.quotes:
+            if quote.fact_id in facts:
+                opens.setdefault(reference.n, quote.fact_id)
+
+    def one(match: re.Match[str]) -> str:
+        fact = opens.get(int(match[1]))
+        if fact is None:
+            return match[0]
+        return link(rf"\[{match[1]}\]", f"/research/jobs/{document.job_id}/quote/{fact}#quote")
+
+    return _NUMBER.sub(one, markdown)

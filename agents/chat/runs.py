@@ -1,0 +1,286 @@
+"""What a message does to a run: while it goes, it is steered, narrowed, guided or asked after; when over, taken up again."""
+
+from typing import Protocol, runtime_checkable
+
+from agents.api.steer_branch import rows, steer
+from agents.api.tree import DELIVERED, ROOT, Tree, TreeNode, TreeView
+from agents.chat.commands import Command, Part, Pick, Research, Wish, asks_for_progress
+from agents.chat.effects import Effect, Refuse, Say, Stopping
+from agents.chat.limits import Edit, dates_words, language_name, time_words
+from agents.chat.texts import Words, counted, minutes_and_seconds, money
+from agents.contracts.brief import Brief
+from agents.contracts.change import Narrowing
+from agents.core.errors import BadRequest
+from agents.core.events import Noted, RoundEnded
+from agents.jobs.changing import GUIDANCE
+from agents.jobs.service import Job
+from agents.search.scope_filter import in_both
+from agents.team import Team
+
+_GUIDANCE = 120
+"""Characters of guidance that are said back."""
+
+
+@runtime_checkable
+class Durable(Protocol):
+    """Jobs that outlive their process: only these can be paused or taken up again."""
+
+    async def pause(self, job: Job) -> None:
+        """Let it rest."""
+
+    async def resume(self, job: Job) -> Job:
+        """Let it go on."""
+        ...
+
+    async def restart(self, job: Job) -> Job:
+        """Try again what failed."""
+        ...
+
+    async def rework(self, job: Job) -> Job:
+        """Decide and write anew."""
+        ...
+
+
+# ---- how it goes
+
+
+def view_of(job: Job) -> TreeView:
+    """Draw the tree of a job as it stands now."""
+    return Tree(job.run.events).view(job.run.now())
+
+
+_DOING = {"searching": "looking for", "reading": "reading", "writing": "writing", "retrying": "trying again"}
+
+
+def progress_line(job: Job) -> str:
+    """Say how a run is going: parts, sources, money, and what it waits for longest."""
+    view = view_of(job)
+    leaves = view.leaves
+    if not leaves:
+        so_far = f"{minutes_and_seconds(view.seconds)} so far, {money(view.usage.cost_usd)}."
+        return f"{view.now or 'It has just started.'} {so_far}"
+    delivered = sum(1 for leaf in leaves if leaf.state in DELIVERED)
+    empty = f" ({view.usage.empty} of {view.usage.pages} pages gave no usable text)" if view.usage.empty else ""
+    line = (
+        f"{delivered} of {counted(len(leaves), 'part has', 'parts have')} delivered, "
+        f"{counted(view.usage.sources, 'source')} read{empty}, {money(view.usage.cost_usd)}."
+    )
+    if view.status == "blocked":
+        return f"{line} {view.note}"
+    if job.run.steering.finishing(ROOT):
+        return f"{line} It searches no further and is writing."
+    at_work = [leaf for leaf in leaves if leaf.state in _DOING]
+    if not at_work:
+        return f"{line} {view.now}"
+    slowest = max(at_work, key=lambda each: each.seconds)
+    name = f"{slowest.n} “{slowest.title}”".strip()
+    return f"{line} Slowest: {name}, {f'{_DOING[slowest.state]} {slowest.doing}'.strip()}."
+
+
+def stopped_line(view: TreeView) -> str:
+    """Say what a stopped run leaves behind."""
+    left = (
+        f"{counted(view.usage.sources, 'source')} {'is' if view.usage.sources == 1 else 'are'} kept"
+        if view.usage.sources
+        else "Nothing had been read"
+    )
+    return (
+        f"Stopped at {minutes_and_seconds(view.seconds)}. {left}; no report was written. "
+        "*Finish* instead of *stop* writes from what is there. Say *restart* to go on with it."
+    )
+
+
+# ---- while it goes
+
+
+class Running:
+    """A run, and what its user may say to it. Nothing widens it here."""
+
+    def __init__(self, team: Team, job: Job, words: Words) -> None:
+        self.team, self.job, self.words = team, job, words
+
+    async def hear(self, text: str, command: Command | None) -> Effect:
+        """Answer one message.
+
+        Raises:
+            BadRequest: it names a part that is not there.
+        """
+        match command:
+            case Research():
+                return Refuse(self.words("new_question_running"))
+            case Wish():
+                return await self._wish(command)
+            case Part(loose=False) if command.op in {"stop", "finish", "drop", "retry"} and command.number:
+                return self._part(command)
+            case Part(loose=False):
+                return self._wider("wider_parts")
+            case Edit():
+                return self._edit(command)
+            case Pick() | Part() | None:
+                pass
+        return Say(progress_line(self.job)) if asks_for_progress(text) else self._guidance(text)
+
+    async def _wish(self, wish: Wish) -> Effect:
+        words, jobs, progress = self.words, self.team.jobs, progress_line(self.job)
+        paused = self.job.status == "blocked"
+        match wish.name:
+            case "stop" | "cancel":
+                jobs.stop(self.job)
+                return Stopping(self.job)
+            case "finish":
+                jobs.finish(self.job)
+                return Say(words("finishing", sources=counted(view_of(self.job).usage.sources, "source")))
+            case "pause":
+                if not isinstance(jobs, Durable):
+                    return Refuse(words("paused_not_here"))
+                await jobs.pause(self.job)
+                return Say(words("pausing"))
+            case "resume" | "continue" | "begin" if paused and isinstance(jobs, Durable):
+                await jobs.resume(self.job)
+                return Say(words("resumed"))
+            case "resume" | "continue" | "begin" | "restart":
+                return Say(words("not_paused", progress=progress))
+            case "refresh":
+                return Say(words("refreshed", progress=progress))
+            case "summarise":
+                return Say(words("summary_later", progress=progress))
+            case "thanks" | "agree":
+                return Say(words("thanks_running", progress=progress))
+            case "new_question":
+                return Refuse(words("new_question_running"))
+            case "help":
+                return Say(words("help"))
+            case "term":
+                return Say(explained(words, wish.topic))
+            case "undo" | "shorter" | "change" | "rework" | "draft_again":
+                return self._wider("wider_parts")
+            case _:
+                return Say(progress)
+
+    # ---- parts
+
+    def _part(self, order: Part) -> Effect:
+        row, words = self._row(order.number), self.words
+        if order.op not in {"finish", "stop", "drop", "retry"}:
+            return self._wider("wider_parts")
+        change = steer(self.team.jobs, self.job, row, order.op)
+        known = {"number": row.n, "title": row.title, "state": row.state}
+        if change is None:
+            return Refuse(words("part_not_failed" if order.op == "retry" else "part_is_already", **known))
+        known |= {"change": str(change.number), "clock": minutes_and_seconds(change.seconds)}
+        name = {"finish": "part_finishes", "retry": "part_again", "drop": "part_dropped", "stop": "part_stopped"}
+        facts, sources = counted(row.facts, "fact"), counted(row.sources, "source")
+        return Say(words(name[order.op], **known, facts=facts, sources=sources))
+
+    def _row(self, number: str) -> TreeNode:
+        known = rows(self.job)
+        row = next((one for one in known if one.n == number), None)
+        if row is None:
+            listed = ", ".join(one.n for one in known if one.n)
+            raise BadRequest(self.words("no_part_here", number=number, known=listed))
+        return row
+
+    # ---- the contract, after it was bound
+
+    def _edit(self, edit: Edit) -> Effect:
+        contract, words = self.job.commission.contract, self.words
+        if edit.drop:
+            return self._part(Part(op="drop", number=str(edit.drop[0])))
+        now = self.job.run.steering.limits
+        if contract is None:
+            return self._wider("wider_planning")
+        if why := widening(contract.brief if not now else as_it_stands(contract.brief, now), edit, words):
+            return Refuse(words("wider", why=why))
+        change = self.team.jobs.narrow(self.job, limits_of(edit), narrowed(edit))
+        effect = words("narrowed_holds")
+        if edit.time_given:
+            run = self.job.run
+            ends = (change.limits.seconds or 0.0) - run.reserve_s
+            over = ends <= run.now()
+            effect = words("narrowed_now") if over else words("narrowed_until", clock=minutes_and_seconds(ends))
+        return Say(words("narrowed", change=change.number, words=change.words, effect=effect))
+
+    def _wider(self, why: str) -> Refuse:
+        return Refuse(self.words("wider", why=self.words(why)))
+
+    # ---- guidance
+
+    def _guidance(self, text: str) -> Effect:
+        said = " ".join(text.split()).rstrip(".")
+        short = said if len(said) <= _GUIDANCE else said[: _GUIDANCE - 1].rstrip() + "…"
+        change = self.team.jobs.guide(self.job, said)
+        applies = self._applies()
+        self.job.run.emit(f"job#guidance:{change.number}", Noted(text=f"Your note “{short}”. {applies}", tag=GUIDANCE))
+        return Say(self.words("guidance", change=change.number, words=short, applies=applies))
+
+    def _applies(self) -> str:
+        """Say from which round on it counts: the one at hand was dispatched before it was said."""
+        events = (one.event for one in self.job.run.events)
+        ended = max((event.record.round for event in events if isinstance(event, RoundEnded)), default=0)
+        contract = self.job.commission.contract
+        if not self.team.engine.reasons:
+            return self.words("guidance_offline")
+        if contract is not None and ended + 2 > contract.caps.rounds:
+            return self.words("guidance_late")
+        return self.words("guidance_round", round=ended + 2)
+
+
+def as_it_stands(brief: Brief, limits: Narrowing) -> Brief:
+    """Write what was authorized with the changes since then: an edit may only narrow that."""
+    seconds = limits.seconds
+    return brief.model_copy(
+        update={
+            "minutes": brief.minutes if seconds is None else seconds / 60,
+            "domains": limits.domains or brief.domains,
+            "date_from": limits.date_from or brief.date_from,
+            "date_to": limits.date_to or brief.date_to,
+        }
+    )
+
+
+def limits_of(edit: Edit) -> Narrowing:
+    """Write a narrowing edit as limits."""
+    return Narrowing(
+        domains=edit.domains,
+        exclude_domains=edit.exclude_domains,
+        date_from=edit.date_from,
+        date_to=edit.date_to,
+        seconds=edit.minutes * 60 if edit.time_given and edit.minutes is not None else None,
+    )
+
+
+def widening(brief: Brief, edit: Edit, words: Words) -> str:
+    """Say what in an edit goes beyond what a run may do; empty when it only narrows."""
+    if edit.mode is not None and edit.mode != brief.mode:
+        return words("wider_depth")
+    if edit.language is not None and edit.language != brief.language:
+        return words("wider_language", language=language_name(edit.language))
+    if edit.time_given and (edit.minutes is None or (brief.minutes is not None and edit.minutes > brief.minutes)):
+        return words("wider_time", wanted=words.minutes(edit.minutes), bound=words.minutes(brief.minutes))
+    if edit.drop_files or edit.places is not None:
+        return words("wider_places")
+    if edit.lift or edit.all_domains or edit.any_date:
+        return words("wider_more")
+    if any(not in_both(brief.domains, (name,)) for name in edit.domains):
+        return words("wider_domains")
+    if (edit.date_from and brief.date_from and edit.date_from < brief.date_from) or (
+        edit.date_to and brief.date_to and edit.date_to > brief.date_to
+    ):
+        return words("wider_years")
+    return ""
+
+
+def narrowed(edit: Edit) -> str:
+    """Write a narrowing edit in plain words, as the report lists it."""
+    said = ["only " + ", ".join(edit.domains)] if edit.domains else []
+    said += ["without " + ", ".join(edit.exclude_domains)] if edit.exclude_domains else []
+    said += [f"dates {dates}"] if (dates := dates_words(edit.date_from, edit.date_to)) else []
+    said += [f"{time_words(edit.minutes)} in all"] if edit.time_given else []
+    return "; ".join(said) or "as it was authorized"
+
+
+def explained(words: Words, term: str) -> str:
+    """Explain a term of the product."""
+    if term not in words.terms:
+        return words("term_unknown", term=term, known=", ".join(words.terms))
+    return f"*{term}*: {words.terms[term]}"

@@ -1,0 +1,203 @@
+"""How one chat stands. Stored, so that a reload, a second tab or a restart goes on from here."""
+
+import re
+from typing import Literal
+
+from pydantic import ValidationError
+
+from agents.chat.commands import Pick
+from agents.chat.effects import ShowContract
+from agents.chat.texts import Words
+from agents.contracts.brief import Brief, Query
+from agents.contracts.contract import Contract
+from agents.contracts.frozen import Frozen, Mode
+from agents.core.errors import BadRequest, NotFeasible
+from agents.nlp.tokens import content_words
+from agents.research.scoping.turn import MAX_MESSAGE, Scope
+from agents.search.uploads import UploadedFile
+
+Stage = Literal["empty", "scoping", "draft", "running", "report"]
+"""Nothing said yet; a question that is not settled; a draft on the table; a run that goes; a run that is over."""
+
+
+MAX_FORMER = 8
+"""Drafts that can be gone back to."""
+
+
+class Draft(Frozen):
+    """A draft that another took the place of."""
+
+    scope: Scope
+    contract: Contract
+    left_by: str = ""
+    """The edit that left it, in plain words."""
+
+
+class ShownCard(Frozen):
+    """A card in the chat that a later one will put out of use."""
+
+    element_id: str
+    message_id: str
+    name: str
+
+
+class ChatState(Frozen):
+    """How one chat stands."""
+
+    scope: Scope = Scope()
+    contract: Contract | None = None
+    """The draft on the table: exactly what the phrase would bind."""
+    drafts: int = 0
+    """Drafts shown for the question at hand."""
+    former: tuple[Draft, ...] = ()
+    """Drafts that an edit took the place of, oldest first: what can be undone."""
+    by_hand: bool = False
+    """The plan was edited by hand: it stays where else it would be drafted anew."""
+    job_id: str = ""
+    """The last run that was started here."""
+    picker: Mode | None = None
+    """Where the depth picker stood at the last message."""
+    cards: tuple[ShownCard, ...] = ()
+    """Cards that are still to be acted on."""
+    pending: str = ""
+    """A message that was not understood, until it is said whether it is a new question or a change."""
+    language: str = ""
+    """Language that the chat answers in; empty before the first message."""
+
+    @property
+    def draft(self) -> Draft | None:
+        """The draft on the table, as it can be gone back to."""
+        return Draft(scope=self.scope, contract=self.contract) if self.contract else None
+
+    def shown(self, changed: tuple[str, ...] = ()) -> ShowContract:
+        """Show the draft on the table, with what changed in it.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if self.contract is None:
+            raise ValueError("there is no draft to show")
+        return ShowContract(self.contract, self.scope, changed, number=self.drafts, undo=bool(self.former))
+
+    def with_draft(self, contract: Contract, before: Draft | None, changed: tuple[str, ...]) -> "ChatState":
+        """Put a draft on the table; the one before it can be gone back to."""
+        former = self.former
+        if before is not None and changed:
+            former = (*former, before.model_copy(update={"left_by": "; ".join(changed)}))[-MAX_FORMER:]
+        update = {"contract": contract, "drafts": self.drafts + 1, "former": former, "pending": ""}
+        return self.model_copy(update=update)
+
+    def without_last_edit(self) -> "ChatState":
+        """Go back to the draft before; only where there is one."""
+        *former, draft = self.former
+        return self.model_copy(
+            update={
+                "scope": draft.scope,
+                "contract": draft.contract,
+                "former": tuple(former),
+                "drafts": self.drafts + 1,
+                "by_hand": bool(former) and self.by_hand,
+            }
+        )
+
+    def stage(self, *, running: bool) -> Stage:
+        """Say where the talk stands."""
+        if running:
+            return "running"
+        if self.contract is not None:
+            return "draft"
+        if self.scope.queries:
+            return "scoping"
+        return "report" if self.job_id else "empty"
+
+
+def texts_of(state: str) -> set[str]:
+    """Name the texts of the files that a stored state names, in whichever draft; none where it can't be read."""
+    try:
+        read = ChatState.model_validate_json(state)
+    except ValidationError:
+        return set()
+    scopes = (read.scope, *(draft.scope for draft in read.former))
+    return {file.card.text_hash for scope in scopes for file in scope.files}
+
+
+def splits_of(scope: Scope) -> tuple[str, ...]:
+    """List the narrower questions that are offered, in the order of their numbers."""
+    offered = (split for query in scope.queries if not query.feasible for split in query.suggested_split)
+    return tuple(dict.fromkeys(offered))
+
+
+def not_started(scope: Scope, words: Words) -> str:
+    """Say exactly what is still missing for a start."""
+    several = len(scope.queries) > 1
+    missing = [] if scope.queries else [words("missing_question")]
+    for number, query in enumerate(scope.queries, start=1):
+        if not query.feasible:
+            name = "missing_query" if several else "missing_feasible"
+            missing.append(words(name, number=number, reason=query.reason))
+    missing += [words("missing_answer", question=question) for question in scope.open_questions]
+    missing = missing or [words("missing_point")]
+    if len(missing) == 1 and not several:
+        return words("missing_one", missing=missing[0].rstrip("."), nothing_happened=words.nothing_happened)
+    ready = "".join(
+        words("query_ready", number=number)
+        for number, query in enumerate(scope.queries, start=1)
+        if query.feasible and several
+    )
+    lines = "\n".join(f"- {one}" for one in missing)
+    return words("missing_many", ready=ready, missing=lines, nothing_happened=words.nothing_happened)
+
+
+def too_broad(scope: Scope, error: NotFeasible) -> tuple[Query, ...]:
+    """The queries that a refused draft is about; all of them when it does not say."""
+    return tuple(query for query in scope.queries if query.text == error.query) or scope.queries
+
+
+def own_splits(query: Query) -> tuple[str, ...]:
+    """Narrower questions out of the query's own parts, where the plan offered none."""
+    return query.suggested_split or tuple(f"{query.text.rstrip('?. ')}: only {part}?" for part in query.sub_topics)
+
+
+def chosen(pick: Pick, splits: tuple[str, ...], words: Words) -> str:
+    """Write the narrower questions of some numbers as the user would have typed them.
+
+    Raises:
+        BadRequest: there is no such number.
+    """
+    wanted: list[int] = []
+    for number in pick.numbers:
+        wanted += range(1, len(splits) + 1) if number == 0 else [len(splits) if number == -1 else number]
+    if missing := [number for number in wanted if not 1 <= number <= len(splits)]:
+        raise BadRequest(words("no_such_choice", number=missing[0], count=len(splits)))
+    return as_picked(tuple(splits[number - 1] for number in dict.fromkeys(wanted)))
+
+
+def as_picked(texts: tuple[str, ...]) -> str:
+    """Write chosen questions as the user would have typed them."""
+    return texts[0] if len(texts) == 1 else "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
+
+
+def related(after: Scope, before: Scope) -> bool:
+    """Tell whether queries are still about what was agreed: they share at least a third of its telling words."""
+    old = {word for query in before.queries for word in content_words(query.text)}
+    new = {word for query in after.queries for word in content_words(query.text)}
+    return 3 * len(old & new) >= len(old)
+
+
+def scope_of(brief: Brief) -> Scope:
+    """Take up again what was agreed for a run."""
+    same = set(Brief.model_fields) & set(Scope.model_fields)
+    return Scope.model_validate(
+        {"ready": True, **brief.model_dump(include=same, exclude_none=True), "minutes": brief.minutes}
+    )
+
+
+_SENTENCE = re.compile(r"[^.!?？؟。\n]*[?？؟]")
+
+
+def pasted(text: str) -> tuple[UploadedFile, str]:
+    """Take a long message apart: the document, and its last question; empty where it asks nothing."""
+    asked = [one.strip(' \t\n>*#-“”"') for one in _SENTENCE.findall(text)]
+    asked = [one for one in asked if len(one.split()) > 2]
+    question = asked[-1] if asked and len(asked[-1]) <= MAX_MESSAGE // 40 else ""
+    return UploadedFile("Pasted text.txt", text.encode()), question

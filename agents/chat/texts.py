@@ -1,0 +1,112 @@
+"""The chat's own words: one TOML file a language in `locales/`, English where a language lacks them.
+
+Each file holds `texts` (what the chat says), `terms` (a glossary), and `wishes`, `running` and `parts`: the short
+messages that are understood in that language, as regular expressions. They are understood in every language at once.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from agents.nlp.tokens import language_of
+from agents.research.scoping.authorization import PHRASE
+
+FOLDER = Path(__file__).parent / "locales"
+Locale = Mapping[str, Mapping[str, str]]
+
+
+@lru_cache(maxsize=1)
+def locales() -> Mapping[str, Locale]:
+    """Read all locale files, by language."""
+    return {file.stem: tomllib.loads(file.read_text(encoding="utf-8")) for file in sorted(FOLDER.glob("*.toml"))}
+
+
+class Words:
+    """The texts of one language."""
+
+    def __init__(self, language: str = "en") -> None:
+        known = locales()
+        self.language = language if "texts" in known.get(language, {}) else "en"
+        self._texts, self.terms = known[self.language]["texts"], known[self.language]["terms"]
+
+    def __call__(self, name: str, /, **values: object) -> str:
+        """Write a text with its values; `{phrase}` is always there."""
+        return self._texts[name].format(phrase=PHRASE, **values)
+
+    def minutes(self, minutes: float | None) -> str:
+        """Write a time budget; None is no limit."""
+        if minutes is None:
+            return self("no_time_limit")
+        return self("minute" if minutes == 1 else "minutes", n=f"{minutes:g}")
+
+    @property
+    def nothing_happened(self) -> str:
+        """That nothing was searched or spent."""
+        return self("nothing_happened")
+
+
+def speaks(message: str, before: str = "") -> str:
+    """Tell in which language to answer: that of the message, or as before where it is too short to tell."""
+    if len(message.split()) < 4 and before:
+        return before
+    return Words(language_of(message)).language
+
+
+# ---- reading
+
+
+_MARKS = " \t\n.!?…,;:¡¿\"'“”‘’„«»()👍🙏🙂😊👌✅"
+
+
+@lru_cache(maxsize=1)
+def part_words() -> Mapping[str, str]:
+    """Merge the words that commands are made of over all languages, each kind as one alternation."""
+    words: dict[str, list[str]] = {}
+    for locale in locales().values():
+        for name, listed in locale["parts"].items():
+            words.setdefault(name, []).append(listed)
+    return {name: "|".join(listed) for name, listed in words.items()}
+
+
+@lru_cache(maxsize=1)
+def polite() -> re.Pattern[str]:
+    """Match what stands before or behind a command for politeness only."""
+    parts = part_words()
+    return re.compile(rf"^(?:{parts['polite']})\b[\s,:.!]*|[\s,]+(?:{parts['polite_after']})$", re.IGNORECASE)
+
+
+def plain(message: str) -> str:
+    """Write a message in lower case on one line, without closing marks."""
+    return " ".join(message.lower().replace("’", "'").split()).strip(_MARKS)
+
+
+def bare(text: str) -> str:
+    """Strip what is only polite."""
+    while (less := polite().sub("", text).strip(_MARKS)) != text:
+        if not less:
+            return text
+        text = less
+    return text
+
+
+# ---- writing
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Write a number with its noun."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def minutes_and_seconds(seconds: float) -> str:
+    """Write a duration as a clock shows it: `7:04`."""
+    whole = max(0, int(seconds))
+    return f"{whole // 60}:{whole % 60:02d}"
+
+
+def money(cost_usd: float | None) -> str:
+    """Write what was spent; unknown is not zero."""
+    if cost_usd is None:
+        return "cost not known"
+    return "nothing spent" if cost_usd == 0 else f"${cost_usd:.2f} spent"

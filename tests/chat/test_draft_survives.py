@@ -1,0 +1,196 @@
+"""Whatever is said about a fresh draft, no ordinary message replaces or withdraws it, whichever engine answers."""
+
+import pytest
+
+from agents.chat.effects import Ask, Refuse, Reply, Say, ShowContract, Started
+from agents.chat.texts import Words
+from agents.core.settings import Settings
+from agents.team import open_team
+from tests.chat.conftest import Talker, make_team
+from tests.chat.test_conversation import PHRASE, QUESTION, kinds
+
+WORDS = Words()
+ORDINARY = [
+    # agreeing, thanking, waiting
+    "ok", "Yes", "great, thanks!", "sounds good", "looks good to me", "perfect", "thank you very much", "Thanks a lot.",
+    "hm", "not yet", "let me think about it", "wait a minute", "no", "maybe later", "I'm not sure yet", "interesting",
+    # asking about the draft
+    "how long will it take?", "How much will this cost?", "is it free?", "what sources will you use?",
+    "where do you search?", "what does executor mean?", "what is a leaf?", "what now?", "what happens next?",
+    "can I change it later?", "help", "what can I say?", "which model do you use?", "are you a bot?",
+    "does anything leave my computer?", "who can see this?", "show me the plan again", "will it take long?",
+    "is that too much?", "why three parts?",
+    # beginning in other words, steering what does not run
+    "start", "go ahead", "please begin", "continue", "cancel", "never mind", "stop", "pause", "resume", "refresh",
+    "status?", "finish now", "try again", "summarise this in three sentences", "make it shorter",
+    # changing it
+    "in German please", "please answer in English", "use only 2 minutes", "deeper", "undo", "2", "the second one",
+    # something else
+    "I don't like the third part much", "What is the weather in Paris tomorrow?", "asdf", "👍", "lol",
+    "You are not authorized to execute", "My cat sat on the keyboard and wrote this",
+]  # fmt: skip
+
+
+def standing(state):
+    return [query.text for query in state.scope.queries], len(state.contract.plans[0].root.leaves())
+
+
+@pytest.fixture(params=["offline", "model"])
+async def drafted(request, tmp_path):
+    """A conversation with a fresh draft: over the offline engine, and over a model that takes all for new questions."""
+    if request.param == "offline":
+        team = open_team(Settings(data_dir=tmp_path, model="offline", retriever="library"))
+        question = "What share of the eelgrass shoots planted in Tolven Bay was still alive after 24 months?"
+    else:
+        team, question = make_team(tmp_path), QUESTION
+    talker = Talker(team)
+    assert isinstance((await talker(question))[-1], ShowContract)
+    yield talker
+    await team.close()
+
+
+async def test_no_ordinary_message_loses_a_draft(drafted):
+    """Checked one after the other, each on the same fresh draft."""
+    assert len(ORDINARY) >= 60
+    fresh, lost = drafted.state, []
+    for message in ORDINARY:
+        drafted.conversation.drafts.state = fresh
+        acts = await drafted(message)
+        if not acts or drafted.state.contract is None or standing(drafted.state) != standing(fresh):
+            lost.append((message, acts))
+    assert lost == []
+    assert not drafted.team.jobs.of()
+
+
+async def test_what_is_not_understood_is_asked_back_and_either_answer_does_what_it_says(drafted):
+    fresh = drafted.state
+    *_, asked = await drafted("What is the weather in Paris tomorrow?")
+
+    assert isinstance(asked, Ask)
+    assert [button.label for button in asked.buttons] == [WORDS("button_new"), WORDS("button_change")]
+    assert drafted.state.contract == fresh.contract
+
+    await drafted("a change to this one")
+    assert drafted.state.contract is not None
+    assert drafted.state.scope.queries[0].text == fresh.scope.queries[0].text or drafted.team.engine.reasons
+
+    drafted.conversation.drafts.state = fresh
+    await drafted("What share of the eelgrass shoots was alive in Lindgard Sound?")
+    if drafted.state.pending:
+        await drafted("a new question")
+    assert drafted.state.scope.question != fresh.scope.question
+
+
+async def test_a_draft_that_survived_is_what_the_phrase_binds_in_either_spelling(drafted):
+    await drafted("How long will it take?")
+    contract = drafted.state.contract
+    (started,) = await drafted("Authorised to execute.")
+    assert isinstance(started, Started)
+    assert started.contract.hash == contract.hash
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("how long will it take?", "at most 5 minutes"),
+        ("what sources will you use?", "It searches"),
+        ("what does executor mean?", "the program that works through one part"),
+        ("cancel", "The draft simply stays here"),
+        ("thanks", "You're welcome"),
+        ("wie lange dauert das?", "höchstens 5 Minuten"),
+    ],
+)
+async def test_a_question_about_the_draft_is_answered_from_the_card_without_a_model(tmp_path, message, said):
+    talker = Talker(make_team(tmp_path))
+    await talker(QUESTION)
+    asked = len(talker.team.models["manager"].asked)
+
+    (act,) = await talker(message)
+
+    assert said in act.text
+    assert len(talker.team.models["manager"].asked) == asked
+    await talker.team.close()
+
+
+async def test_what_costs_is_not_known_is_said_to_be_unknown(talker):
+    await talker(QUESTION)
+    (act,) = await talker("what will it cost?")
+    assert "no price is known" in act.text
+    assert "$0" not in act.text
+
+
+async def test_the_chat_answers_in_the_language_of_the_question(talker):
+    await talker("Wie oft war die Orvane-Fähre im Winter 2020 wegen Eis geschlossen?")
+    (act,) = await talker("danke")
+    assert act == Say(Words("de")("thanks_draft"))
+    (act,) = await talker("los geht's")
+    assert act == Refuse(Words("de")("only_the_phrase"))
+
+
+async def test_a_part_is_dropped_and_added_by_name(talker):
+    await talker(QUESTION)
+    (act,) = await talker("leave out passengers")
+    assert act.changed == ("dropped “Passengers”",)
+    (act,) = await talker("also look at the crews")
+    assert act.changed == ("added “the crews”",)
+    (act,) = await talker("drop the lighthouses")
+    assert isinstance(act, Refuse)
+    assert "there are: Closures, Costs, the crews" in act.text
+
+
+# ---- just after the end
+
+
+@pytest.fixture
+async def ended(talker):
+    await talker(QUESTION)
+    (started,) = await talker(PHRASE)
+    await started.job.wait()
+    return talker
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("stop", "That run has ended"),
+        ("finish now", "That run has ended"),
+        ("continue", "restart"),
+        ("status", "It took"),
+        ("thanks", "You're welcome"),
+        ("summarise this in two sentences", "The first sentences of the report above"),
+        ("what sources did you use?", "read 3 sources"),
+    ],
+)
+async def test_steering_words_just_after_the_end_concern_the_report(ended, message, said):
+    acts = await ended(message)
+    assert kinds(acts) == ["Say"]
+    assert said in acts[0].text
+    assert ended.state.contract is None
+
+
+async def test_a_limit_named_after_the_end_offers_the_same_question_anew(ended):
+    (asked,) = await ended("use only 2 minutes")
+    assert isinstance(asked, Ask)
+    assert asked.buttons[0].label == "Draft it anew: use only 2 minutes"
+
+    (shown,) = await ended(asked.buttons[0].says)
+    assert isinstance(shown, ShowContract)
+    assert shown.contract.brief.minutes == 2
+    assert shown.contract.brief.queries[0].text == QUESTION
+
+
+# ---- the sample library
+
+
+async def test_a_question_that_the_sample_library_says_nothing_of_is_told_the_three_doors(tmp_path):
+    team = open_team(Settings(data_dir=tmp_path, model="offline", retriever="library"))
+    talker = Talker(team)
+    (asked,) = await talker("How do lithium prices change the cost of electric bicycles?")
+    assert isinstance(asked, Ask)
+    assert "invented sample documents" in asked.text
+    assert [button.label for button in asked.buttons] == ["Drop a file", "Name a folder", "Add a key"]
+    for button in asked.buttons:
+        (act,) = await talker(button.says)
+        assert isinstance(act, Say)
+    assert not any(isinstance(act, Reply) for act in [asked])
+    await team.close()
