@@ -230,7 +230,7 @@ async def _quoting_draft(team: Team, desk: Desk, task: str, language: str, until
     tree: Asked[PlanTree] = await desk.ask(PLANNER, given, until)
     leaves = tuple(
         FlatLeaf(
-            planned=PlanQuery(query=(*leaf.searches, *leaf.questions, leaf.title)[0], intent=leaf.title),
+            planned=PlanQuery(query=(*leaf.search_terms, *leaf.questions, leaf.title)[0], intent=leaf.title),
             questions=leaf.questions or (leaf.title,),
         )
         for leaf in tree.output.leaves

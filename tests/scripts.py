@@ -38,7 +38,7 @@ BRIEF = Brief(question=QUERY.text, queries=(QUERY,), today="2026-11-27")
 
 def leaf(title, *questions, heading="", priority="normal", discovery=False):
     return PlannedLeaf(
-        heading=heading, title=title, questions=questions, searches=(), priority=priority, discovery=discovery
+        heading=heading, title=title, questions=questions, search_terms=(), priority=priority, discovery=discovery
     )
 
 

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from pydantic import Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from agents.contracts.frozen import Frozen, Mode, QueryType, Role, Text, Tier
 from agents.contracts.source import CorpusSurvey, OwnFile, Place
@@ -17,8 +18,8 @@ class Query(Frozen):
     """Why it is, or is not, feasible: in the user's words and language."""
     depth_estimate: int = Field(ge=1, le=9)
     """Executors in a row that its tree would need; more than 3 is never feasible."""
-    sub_topics: tuple[str, ...] = ()
-    scope_limits: tuple[str, ...] = ()
+    sub_topics: SkipJsonSchema[tuple[str, ...]] = ()
+    scope_limits: SkipJsonSchema[tuple[str, ...]] = ()
     """What was agreed to leave out, or to stay within."""
     suggested_split: tuple[str, ...] = ()
     """Narrower questions to choose from when it is not feasible."""
@@ -67,8 +68,8 @@ class ScopingTurn(Frozen):
     query_type: QueryType
     tier: Tier
     language: Text
-    ready: bool
-    """True when nothing is left to settle with the user."""
+    ready: SkipJsonSchema[bool] = True
+    """True when nothing is left to settle with the user: derived from what stands above."""
 
 
 class Brief(Frozen):

@@ -161,7 +161,7 @@ class PlannedLeaf(Frozen):
     """Titles of the executors it stands under, joined by ` > `; empty directly under the root."""
     title: Text
     questions: tuple[str, ...]
-    searches: tuple[str, ...]
+    search_terms: tuple[str, ...]
     """Search texts beside the questions, best first."""
     priority: Priority
     discovery: bool

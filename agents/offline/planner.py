@@ -80,7 +80,7 @@ def _planned(sprig: Sprig, above: tuple[str, ...]) -> list[PlannedLeaf]:
             heading=" > ".join(above),
             title=sprig.title,
             questions=tuple(dict.fromkeys(sprig.questions))[:MOST_QUESTIONS] or (sprig.objective,),
-            searches=tuple(dict.fromkeys(sprig.searches))[:MOST_SEARCHES] or (sprig.objective,),
+            search_terms=tuple(dict.fromkeys(sprig.searches))[:MOST_SEARCHES] or (sprig.objective,),
             priority="normal",
             discovery=sprig.discovery,
         )

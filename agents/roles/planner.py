@@ -14,7 +14,7 @@ def only_given_years(given: PlanningInput, tree: PlanTree) -> PlanTree:
                 "heading": calendar.clean(leaf.heading),
                 "title": calendar.clean(leaf.title),
                 "questions": calendar.clean_all(leaf.questions),
-                "searches": calendar.clean_all(leaf.searches),
+                "search_terms": calendar.clean_all(leaf.search_terms),
             }
         )
         for leaf in tree.leaves

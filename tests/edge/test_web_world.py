@@ -27,7 +27,7 @@ RECORD = re.compile(r"record (F-\d+)")
 
 def branch(title, question, *, discovery=False):
     return {
-        "heading": "", "title": title, "questions": [question], "searches": [question], "priority": "normal",
+        "heading": "", "title": title, "questions": [question], "search_terms": [question], "priority": "normal",
         "discovery": discovery,
     }  # fmt: skip
 

@@ -21,7 +21,7 @@ QUERY = Query(text=TEXT, feasible=True, reason="small", depth_estimate=1)
 BRIEF = Brief(question=TEXT, queries=(QUERY,), today="2026-11-27")
 
 
-async def test_the_sweep_comes_first_and_the_leaf_beside_it_reads_what_it_chose(bench):
+async def test_a_sweep_runs_beside_the_leaf_and_no_page_is_fetched_twice(bench):
     work = bench(OfflineModel(), ScriptedSearcher({**TOWNS, **NOISE}))
 
     outcome = await work.run(BRIEF)
@@ -41,7 +41,7 @@ async def test_the_sweep_comes_first_and_the_leaf_beside_it_reads_what_it_chose(
     assert len(work.searcher.read_urls) == len(set(work.searcher.read_urls)), "a page was fetched twice"
 
 
-async def test_what_a_sweep_chose_is_read_without_being_found_by_a_search_of_the_leaf(bench):
+async def test_what_a_sweep_chose_is_read_in_the_next_round_where_a_leaf_found_nothing(bench):
     class Blind(ScriptedSearcher):
         """Finds nothing for the second question by itself."""
 
@@ -53,7 +53,8 @@ async def test_what_a_sweep_chose_is_read_without_being_found_by_a_search_of_the
     work = bench(OfflineModel(), Blind({**TOWNS, **NOISE}))
 
     (finding,) = (await work.run(BRIEF)).findings
-    sweep, reading = finding.children
-    assert not any(record.hits for record in reading.searches)
-    assert reading.facts, "the leaf had nothing but the sweep's sources"
-    assert {card.url for card in reading.sources} <= {one.url for one in sweep.shortlist.kept}
+    sweep, blind, *later = finding.children
+    assert not any(record.hits for record in blind.searches)
+    found = [card.url for part in later for card in part.sources]
+    assert found, "the next round had nothing but the sweep's sources"
+    assert set(found) <= {one.url for one in sweep.shortlist.kept}

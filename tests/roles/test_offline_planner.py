@@ -52,16 +52,16 @@ def test_a_leaf_searches_with_its_question_first_and_with_keywords_after() -> No
     tree = planned("Why did the Tacoma Narrows Bridge collapse in 1940?")
 
     first = tree.leaves[0]
-    assert first.searches[0] == first.questions[0]
-    assert "Tacoma" in first.searches[1]
-    assert "?" not in first.searches[1]
+    assert first.search_terms[0] == first.questions[0]
+    assert "Tacoma" in first.search_terms[1]
+    assert "?" not in first.search_terms[1]
 
 
 def test_a_clause_that_leans_on_another_is_searched_with_its_subject() -> None:
     tree = planned("Why did rents in Vienna rise after 2015, and how do the published figures differ?")
 
-    assert "Vienna" in tree.leaves[1].searches[0]
-    assert "Vienna" in tree.leaves[1].searches[1]
+    assert "Vienna" in tree.leaves[1].search_terms[0]
+    assert "Vienna" in tree.leaves[1].search_terms[1]
 
 
 def test_titles_are_short() -> None:

@@ -58,11 +58,11 @@ def test_without_a_date_of_today_nothing_is_taken_out():
 def test_c41_no_role_that_searches_lets_a_year_of_its_own_through():
     planning = PlanningInput(query="What is new?", max_leaves=3, today=TODAY)
     leaf = PlannedLeaf(
-        heading="", title="News of 2025", questions=("What is new in 2025?",), searches=("news 2025", "news"),
+        heading="", title="News of 2025", questions=("What is new in 2025?",), search_terms=("news 2025", "news"),
         priority="normal", discovery=False,
     )  # fmt: skip
     tree = PLANNER.mend(planning, PlanTree(leaves=(leaf,), claims=()))
-    assert tree.leaves[0].searches == ("news",)
+    assert tree.leaves[0].search_terms == ("news",)
     assert "2025" not in tree.model_dump_json()
     reflecting = ReflectionInput.model_construct(
         query="What is new?", statements=("8.1 came out in 2029.",), today=TODAY

@@ -18,6 +18,7 @@ from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged, Noted, RoundEnded
 from agents.core.port import Ctx
 from agents.core.role import Asked
+from agents.core.time_policy import REFLECTION_SHARE
 from agents.research.loop.branch_retry import Again, ended
 from agents.research.loop.loop_decision import Decided, decide
 from agents.research.loop.loop_settings import (
@@ -29,6 +30,7 @@ from agents.research.loop.loop_settings import (
     retries_of,
     sources_of,
     statements_of,
+    topic_of,
     topics_of,
     unused,
 )
@@ -49,12 +51,6 @@ GOES_ON = frozenset({"sufficient", "criteria", "no_gaps", "novelty", "iterations
 """Ends of a phase that another may follow; whether rounds are left for it is seen when it begins."""
 COVERED = "other branches already cover all its topics"
 """Note of an executor whose every topic was a repeat: it made no search, and is taken out of the tree again."""
-REFLECTION_SHARE = 0.1
-"""Part of the whole time that one reflection may take."""
-SWEEP_SHARE = 0.4
-"""Part of a round's time that its discovery leaves may take before the leaves that they feed."""
-LONGEST_SWEEP_S = 240.0
-"""Seconds for the same where the job has no limit of time, those kept for writing included."""
 
 
 class Rounds:
@@ -76,6 +72,8 @@ class Rounds:
         self._of_phase = PhaseLeft(given.node.phases[0], ctx.elapsed, 0)
         self._before: Success | None = None
         self._reflection: ReflectionResponse | None = None
+        self._starved: dict[str, Leaf] = {}
+        """Leaves without a find of their own that read what a sweep chose, by title."""
         self._again = Again(ctx)
 
     async def phase(self, phase: Phase) -> bool:
@@ -97,7 +95,28 @@ class Rounds:
     def _next(self, decided: Decided) -> tuple[Leaf | Node, ...]:
         if self._reflection is None:
             return ()
-        return next_leaves(decided.decision, decided.topics, self._reflection.gaps, self._budget())
+        leaves = next_leaves(decided.decision, decided.topics, self._reflection.gaps, self._budget())
+        # What discovery leaves chose so far is read by those leaves of later rounds that it concerns.
+        chosen = self._chosen()
+        return tuple(
+            self._starved.get(leaf.objective) or fed(leaf, [other for other in leaves if other is not leaf], chosen)
+            for leaf in leaves
+        )
+
+    def _chosen(self) -> tuple[Candidate, ...]:
+        lists = [part.shortlist for part in self.findings if part.shortlist]
+        return tuple({one.url: one for found in lists for one in found.kept}.values())
+
+    def _to_feed(self) -> dict[str, Leaf]:
+        """Give the planned leaves that found nothing by themselves, by title, with what the sweeps chose for them."""
+        chosen, fed_now = self._chosen(), dict[str, Leaf]()
+        planned = [child for child in self.given.node.children if isinstance(child, Leaf) and not child.discovery]
+        for leaf in planned if chosen else ():
+            empty = all(not part.all_facts() for part in self.findings if part.title == leaf.title)
+            filled = fed(leaf, [other for other in planned if other is not leaf], chosen)
+            if empty and leaf.title not in self._starved and filled.sources != leaf.sources:
+                fed_now[leaf.title] = filled.model_copy(update={"searches": ()})
+        return fed_now
 
     def _budget(self) -> LeafBudget:
         leaves = self.given.node.leaves()
@@ -124,6 +143,16 @@ class Rounds:
         if phase is not self.given.node.phases[-1] and number < self.loop.max_rounds:
             ends = False  # the next phase works on what the reflection asks for
         self._reflection = None if ends else await self._reflect(after, number, max_rounds, dispatch)
+        if self._reflection is not None and (hungry := self._to_feed()):
+            self._starved |= hungry
+            gaps = tuple(f"“{topic_of(leaf)}” has only the sources that a sweep chose." for leaf in hungry.values())
+            self._reflection = self._reflection.model_copy(
+                update={
+                    "sufficient": False,
+                    "gaps": (*self._reflection.gaps, *gaps),
+                    "new_queries": (*hungry, *self._reflection.new_queries),
+                }
+            )
         decided = decide(
             iteration=in_phase,
             max_iterations=max(1, max_rounds),
@@ -168,7 +197,8 @@ class Rounds:
     async def _dispatch(self, number: int) -> tuple[list[tuple[str, Leaf | Node]], Dispatched]:
         """Have the job's ledger say which proposed topics are new; executors of the plan are never dropped."""
         topics = topics_of(self._proposed)
-        leaf_topics = tuple(topic for topic, child in topics.items() if isinstance(child, Leaf))
+        # A leaf that only reads what is named searches for no topic, so it can't repeat one.
+        leaf_topics = tuple(topic for topic, child in topics.items() if isinstance(child, Leaf) and child.searches)
         bound = self.loop.side_by_side if number > 1 else max(len(leaf_topics), 1)
         dispatch = await self.ctx.call(
             "dispatch", f"r{number}", self.desk.dispatch, leaf_topics, bound, gives=Dispatched, pool="local"
@@ -182,7 +212,7 @@ class Rounds:
             log.info("%s: %s", self.ctx.path, text)
         chosen: list[tuple[str, Leaf | Node]] = []
         for place, (topic, child) in enumerate(topics.items()):
-            if isinstance(child, Node) or topic in dispatch.chosen:
+            if isinstance(child, Node) or not child.searches or topic in dispatch.chosen:
                 # Planned children keep their place in the tree; later rounds have names of their own.
                 chosen.append((str(place) if number == 1 else f"r{number}-{place}", child))
         return chosen, dispatch
@@ -217,7 +247,8 @@ class Rounds:
                 )  # fmt: skip
             items.append((runs, key, below))
             self._again.ran(runs, key, below)
-        results = await self._sweeps_first(items, last=last)
+        limits = self._share(len(items), last=last)
+        results = await ctx.children_of(items, gives=Finding, limits=limits, own=self._own(items, limits))
         findings: list[Finding] = []
         for (kind_, key, _), (_, child), result in zip(items, chosen, results, strict=True):
             if isinstance(result, Finding):
@@ -228,26 +259,6 @@ class Rounds:
                 continue
             findings.append(self._failed(key, child.title, "node" if kind_ == "node" else "leaf", result))
         return tuple(findings)
-
-    async def _sweeps_first(self, items: list[tuple[str, str, Frozen]], *, last: bool) -> list[Finding | StepFailed]:
-        """Run discovery leaves before their siblings, which then read what the sweeps chose; the order stays."""
-        limits = self._share(len(items), last=last)
-        sweeps = [item for item in items if item[0] == "scout"]
-        if not sweeps or len(sweeps) == len(items):
-            return await self.ctx.children_of(items, gives=Finding, limits=limits, own=self._own(items, limits))
-        kept_s = 0.0 if self.ctx.left is None else self.ctx.left - (self.ctx.collecting_left or 0)
-        box = (
-            kept_s + SWEEP_SHARE * max(0.0, limits.seconds - kept_s) if limits.seconds is not None else LONGEST_SWEEP_S
-        )
-        swept = await self.ctx.children_of(sweeps, gives=Finding, limits=replace(limits, seconds=box))
-        lists = [found.shortlist for found in swept if isinstance(found, Finding) and found.shortlist]
-        chosen = tuple({one.url: one for found in lists for one in found.kept}.values())
-        others = fed_with(chosen, [item for item in items if item[0] != "scout"])
-        worked = await self.ctx.children_of(
-            others, gives=Finding, limits=(then := self._share(len(others), last=last)), own=self._own(others, then)
-        )
-        first, second = iter(swept), iter(worked)
-        return [next(first) if kind == "scout" else next(second) for kind, _, _ in items]
 
     def _failed(self, key: str, title: str, role: Literal["leaf", "node"], failure: StepFailed) -> Finding:
         finding = ended(f"{self.ctx.path}/{key}", title, role, failure)
@@ -312,18 +323,6 @@ class Rounds:
             )
             return None
         return asked.output
-
-
-def fed_with(chosen: tuple[Candidate, ...], items: list[tuple[str, str, Frozen]]) -> list[tuple[str, str, Frozen]]:
-    """Add the sources of a node's shortlists to those of its other leaves that they concern."""
-    leaves = [given.leaf for _, _, given in items if isinstance(given, LeafGiven)]
-    out: list[tuple[str, str, Frozen]] = []
-    for kind, key, given in items:
-        if isinstance(given, LeafGiven):
-            siblings = [leaf for leaf in leaves if leaf is not given.leaf]
-            given = given.model_copy(update={"leaf": fed(given.leaf, siblings, chosen)})
-        out.append((kind, key, given))
-    return out
 
 
 def _summary(new: tuple[Finding, ...], facts: int) -> str:

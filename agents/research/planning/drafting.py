@@ -130,7 +130,7 @@ class TreeBuilder:
             objective=_objective(planned, questions),
             questions=questions,
             searches=(
-                searches := tuple(dict.fromkeys(s.strip() for s in (questions[0], *planned.searches) if s.strip()))[:5]
+                searches := tuple(dict.fromkeys(s.strip() for s in (questions[0], *planned.search_terms) if s.strip()))[:5]
             ),
             discovery=planned.discovery,
             priority=planned.priority,
@@ -205,7 +205,7 @@ class TreeBuilder:
 def _objective(planned: PlannedLeaf, questions: tuple[str, ...]) -> str:
     """Say what a leaf must settle: its questions; or the search text that holds its question and what that leans on."""
     asked = questions[0].casefold()
-    whole = next((text for text in planned.searches if len(text) > len(asked) and asked in text.casefold()), "")
+    whole = next((text for text in planned.search_terms if len(text) > len(asked) and asked in text.casefold()), "")
     if whole:
         return whole
     return questions[0] if len(questions) == 1 else f"{planned.title}: {' '.join(questions)}"
