@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from agents.contracts.brief import Brief, ScopingTurn
+from agents.contracts.brief import Brief, Query, ScopingTurn
 from agents.contracts.contract import Contract
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Frozen, Tier
 from agents.contracts.report import Actual, ReportDocument
 from agents.contracts.result import Commission, Outcome
 from agents.contracts.source import OwnFile, Place
@@ -24,6 +24,7 @@ from agents.core.prompts import PromptBook
 from agents.core.prompts import load as load_prompts
 from agents.core.role import Role
 from agents.core.settings import Settings, usable_models
+from agents.core.time_policy import PLANNING_SHARE
 from agents.jobs.blob_store import Shelf
 from agents.jobs.memory_port import Clock, JobRun, MemoryCtx
 from agents.jobs.provider_pauses import Pauses
@@ -33,6 +34,7 @@ from agents.keeping import kept_jobs
 from agents.llm.choose_models import bind, parts_of, with_server
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.pacing import Pacing
+from agents.nlp.tokens import language_of
 from agents.offline import OfflineModel
 from agents.report.document import build
 from agents.research.challenge.challenge import challenge_handler, claim_handler
@@ -49,8 +51,9 @@ from agents.research.reading.scout_sweep import scout_handler
 from agents.research.reading.source import source_handler
 from agents.research.run_context import Desk
 from agents.research.scoping.follow_up import FollowUp, follow_up
-from agents.research.scoping.turn import Scope, take_turn
+from agents.research.scoping.turn import Scope, checked, seeds_in, take_turn
 from agents.research.steering import Steering
+from agents.research.writing.truthful import check_handler
 from agents.roles.challenger import CHALLENGER
 from agents.roles.extractor import EXTRACTOR
 from agents.roles.flat_planner import FLAT_PLANNER
@@ -101,6 +104,15 @@ class Engine:
     def name(self) -> str:
         """All of them in one line."""
         return ", ".join(self.names)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What came of a question: how the talk stands, and the contract where it is feasible."""
+
+    scope: Scope
+    turn: ScopingTurn
+    contract: Contract | None = None
 
 
 class Team:
@@ -216,6 +228,7 @@ class Team:
             "source": source_handler(desk),
             "challenge": challenge_handler(desk),
             "claim": claim_handler(desk),
+            "check": check_handler(desk, reasons=self.means.reasons),
         }
 
     async def scope(
@@ -237,29 +250,71 @@ class Team:
         )
         return after, asked.output
 
+    async def settle(
+        self,
+        scope: Scope,
+        message: str,
+        *,
+        tier: Tier | None = None,
+        challenge: bool = True,
+        limit_s: float | None = None,
+    ) -> Settled:
+        """Have the manager judge a question while the planner already plans it as it stands.
+
+        The plan is thrown away where the manager makes something else of the question.
+
+        Raises:
+            DossierError: the manager gave no answer, or the planner none that could be used.
+        """
+        text = checked(message)
+        query = Query(text=text, feasible=True, reason="taken as it stands", depth_estimate=1)
+        assumed = scope.model_copy(
+            update={"question": text, "queries": (query,), "language": language_of(text), "seed_urls": seeds_in(text)}
+        )
+
+        def brief_of(one: Scope) -> Brief:
+            brief = one.brief(self.today(), max_cost_usd=self.settings.max_cost_usd)
+            return brief.model_copy(update={"tier": tier})
+
+        began = self.clock()
+        planning = asyncio.ensure_future(self.draft_brief(brief_of(assumed), challenge=challenge, limit_s=limit_s))
+        try:
+            after, turn = await self.scope(scope, text, limit_s=limit_s)
+            if not after.feasible:
+                return Settled(after, turn)
+            brief = brief_of(after)
+            if len(after.queries) > 1 or after.language != assumed.language:
+                planning.cancel()
+                left_s = limit_s and max(1.0, limit_s - (self.clock() - began))
+                return Settled(after, turn, await self.draft_brief(brief, challenge=challenge, limit_s=left_s))
+            contract = await planning
+            plans = tuple(plan.model_copy(update={"query": brief.queries[0].text}) for plan in contract.plans)
+            return Settled(after, turn, contract.model_copy(update={"brief": brief, "plans": plans}))
+        finally:
+            planning.cancel()
+
     async def draft(self, scope: Scope) -> Contract:
         """Draft the contract of a talk that is ready: one plan per query, each checked by code.
 
         Raises:
-            NotFeasible: a plan came out too deep or too wide.
             DossierError: a planner gave nothing usable.
         """
         return await self.draft_brief(scope.brief(self.today(), max_cost_usd=self.settings.max_cost_usd))
 
-    async def draft_brief(self, brief: Brief) -> Contract:
-        """Draft the contract of a brief (see `draft`)."""
+    async def draft_brief(self, brief: Brief, *, challenge: bool = True, limit_s: float | None = None) -> Contract:
+        """Draft the contract of a brief (see `draft`), within `limit_s` seconds where that is given."""
         desk = self.desk(brief)
         run = JobRun(
             job_id="draft",
             handlers=self._handlers(desk),
-            budget=Budget(Spending(), name="draft"),
+            budget=Budget(Spending(seconds=limit_s and limit_s / PLANNING_SHARE), name="draft"),
             clock=self.clock,
             limits=self.jobs.limits,
             per_job=self.settings.max_concurrency,
         )
         try:
             ctx = MemoryCtx(run, "draft", run.budget, depth=0)
-            return await draft_contract(ctx, brief, self.means)
+            return await draft_contract(ctx, brief, self.means, challenge=challenge)
         finally:
             desk.close()
 
@@ -275,9 +330,12 @@ class Team:
         """Read files that a user gives, and keep their texts."""
         return await take(given, known, self.shelf, datetime.now(UTC).isoformat(timespec="seconds"))
 
-    def start(self, contract: Contract, *, owner: str = "") -> Job:
-        """Start the job of an authorized contract."""
-        return self._start(Commission(contract=contract), owner)
+    def start(self, contract: Contract, *, owner: str = "", challenge: bool = True, left_s: float | None = None) -> Job:
+        """Start the job of an authorized contract; with `left_s`, its time is what scoping and planning have left of it."""
+        if left_s is not None and contract.caps.minutes is not None:
+            caps = contract.caps.model_copy(update={"minutes": min(contract.caps.minutes, left_s / 60)})
+            contract = contract.model_copy(update={"caps": caps})
+        return self._start(Commission(contract=contract, challenge=challenge), owner)
 
     def commission(self, brief: Brief, *, owner: str = "", challenge: bool = True) -> Job:
         """Start a job for a caller whose request is the authorization; its planners run inside the job."""

@@ -21,6 +21,7 @@ from agents.core.events import (
     SourceRejected,
 )
 from agents.core.settings import Settings
+from agents.core.time_policy import SCOPING_SHARE, left_for_research_s
 from agents.jobs.service import Job
 from agents.report.formats import FORMS
 from agents.research.scoping.turn import Scope, checked
@@ -28,10 +29,6 @@ from agents.research.scoping.turn import Scope, checked
 if TYPE_CHECKING:
     from agents.team import Team
 
-SCOPING_SHARE = 0.15
-"""Part of the time that understanding the question may take."""
-LEAST_SHARE = 0.4
-"""Part of the time that is left to research in any case: on a machine too busy to start in time, late is better than nothing."""
 GRADE_CODES = {"complete": 0, "partial": 3, "nothing_found": 4}
 
 
@@ -72,16 +69,16 @@ async def research(
             )
         # A provider that hangs may not use up the time before anything was looked for.
         limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
-        scope, turn = await team.scope(Scope(mode=mode, minutes=minutes), text, limit_s=limit_s)
-        if minutes is not None:
-            minutes = max(LEAST_SHARE * minutes, minutes - (time.monotonic() - started) / 60)
-            scope = scope.model_copy(update={"minutes": minutes})
-        if not scope.queries:
-            raise BadRequest(turn.reply)
-        if not scope.feasible:
-            raise _not_feasible(scope)
-        brief = scope.brief(team.today(), max_cost_usd=settings.max_cost_usd).model_copy(update={"tier": tier})
-        job = team.commission(brief, challenge=challenge)
+        settled = await team.settle(
+            Scope(mode=mode, minutes=minutes), text, tier=tier, challenge=challenge, limit_s=limit_s
+        )
+        if not settled.scope.queries:
+            raise BadRequest(settled.turn.reply)
+        if settled.contract is None:
+            raise _not_feasible(settled.scope)
+        spent_s = time.monotonic() - started
+        left_s = None if minutes is None else left_for_research_s(60 * minutes, spent_s)
+        job = team.start(settled.contract, challenge=challenge, left_s=left_s)
         await _watch(team, job)
         await job.settled()
         if job.awaits_key:

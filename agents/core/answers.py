@@ -37,7 +37,7 @@ def visible_text(text: str) -> str:
     return drop_tools(seen).strip()
 
 
-def read_answer(text: str, gives: type[Out], *, listed: str = "", cut: bool = False) -> Out:
+def read_answer(text: str, gives: type[Out], *, listed: str = "", cut: bool = False, prose: str = "") -> Out:
     """Read the contract `gives` out of a model's reply.
 
     Args:
@@ -46,6 +46,7 @@ def read_answer(text: str, gives: type[Out], *, listed: str = "", cut: bool = Fa
         listed: the field that a bare JSON list is taken for.
         cut: the reply was cut off at the output limit. Only complete items are kept then, and lists that the reply did
             not reach count as empty: whoever asks marks the answer as cut.
+        prose: the text field that may be kept to its last whole sentence where the cut went through it.
 
     Raises:
         NoAnswer: there is no answer in the reply.
@@ -57,12 +58,26 @@ def read_answer(text: str, gives: type[Out], *, listed: str = "", cut: bool = Fa
     if not said.strip():
         raise NoAnswer("it is empty")
     try:
-        value = _find(said, gives, listed, cut)
+        value = (_cut_prose(said, prose) if cut and prose else None) or _find(said, gives, listed, cut)
     except RecursionError:
         raise NoAnswer("it is nested too deeply") from None
     if cut:
         value = _unreached_lists(gives) | value
     return gives.model_validate(value)
+
+
+def _cut_prose(text: str, field: str) -> dict[str, Any] | None:
+    """Read an object whose last field is a text that was cut off: the text to its last whole sentence."""
+    begins = re.search(rf'"{re.escape(field)}"\s*:\s*"', text)
+    if begins is None or strict_json(text, begins.end() - 1):
+        return None
+    written = re.sub(r"\\(?:u[0-9a-fA-F]{0,3})?$", "", text[begins.end() :])
+    try:
+        said = str(json.loads(f'"{written}"', strict=False))
+    except ValueError:
+        return None
+    ends = [end.end() for end in re.finditer(r"[.!?。！？][\"”’)]*(?:\s*\[[^\]\s]{1,12}\])*(?=\s|$)", said)]
+    return {field: said[: ends[-1]]} if ends else None
 
 
 # ---- where the answer is

@@ -8,6 +8,7 @@ Rules for a handler (they make a run replayable from its record):
 - parallel work goes through `fan` and `children`, which keep order; tasks are never raced.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
@@ -130,6 +131,23 @@ class Ctx(Protocol):
     def emit(self, key: str, event: Event) -> None:
         """Tell what happened; the same key tells once, so that a replay adds nothing."""
         ...
+
+
+async def together(*branches: Awaitable[Any]) -> list[Any]:
+    """Do several things at once in a handler, results in their order; each is a call, or children, and nothing after it.
+
+    Two calls in a row belong into a child of their own: a replay finds the first step of each branch by its order.
+    """
+
+    async def one(branch: Awaitable[Any]) -> Any:
+        return await branch
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(branch)) for branch in branches]
+    except BaseExceptionGroup as many:
+        raise many.exceptions[0] from many
+    return [task.result() for task in tasks]
 
 
 HandlerFn = Callable[[Any, Any], Awaitable[Any]]

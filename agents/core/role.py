@@ -43,6 +43,9 @@ class Role(Generic[In, Out]):
     prompt: str = ""
     """Name of the prompt file; the role's own name when empty."""
     max_output_tokens: int = 4000
+    prose: str = ""
+    """The text field that is kept to its last whole sentence where the output limit cuts it, instead of being asked for
+    again; empty when there is none."""
     listed: str = ""
     """The one list that a bare JSON list in the answer is taken for; empty when none is."""
 
@@ -144,9 +147,9 @@ async def ask(role: Role[In, Out], given: In, run: Run, on_text: OnText | None =
 
 def _accept(role: Role[In, Out], given: In, reply: Reply, *, last: bool) -> tuple[Out, bool]:
     cut = reply.finish_reason == "length"
-    if cut and not last:
+    if cut and not last and not role.prose:
         raise NoAnswer("the answer was cut off at the output limit; give it again, shorter or in full")
-    output = read_answer(reply.text, role.gives, listed=role.listed, cut=cut)
+    output = read_answer(reply.text, role.gives, listed=role.listed, cut=cut, prose=role.prose)
     if role.mend is not None:
         output = role.mend(given, output)
     for check in role.checks:

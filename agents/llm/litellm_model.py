@@ -7,6 +7,7 @@ model turns out not to accept (a schema, a temperature, the name of the output l
 import asyncio
 import logging
 import os
+import threading
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -19,7 +20,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exp
 from agents.core.budget import Usage
 from agents.core.errors import ModelError, ModelFault
 from agents.core.model import FinishReason, OnText, Reply, Request, estimated_tokens
-from agents.core.settings import has_key
+from agents.core.settings import OFFLINE, Settings, has_key
 from agents.core.trace_context import current_trace
 from agents.llm.litellm_errors import (
     Failed,
@@ -99,6 +100,12 @@ def warm_up() -> Any:
     for kind in ("Message", "Delta", "Choices", "StreamingChoices", "ModelResponse", "ModelResponseStream", "Usage"):
         getattr(litellm.types.utils, kind).model_rebuild()
     return litellm
+
+
+def start_warming(settings: Settings) -> None:
+    """Import litellm in a thread of its own where a model will be asked: before anything else is loaded."""
+    if {settings.model or settings.default_model(), *settings.models.values()} != {OFFLINE}:
+        threading.Thread(target=warm_up, name="litellm", daemon=True).start()
 
 
 async def close() -> None:

@@ -9,8 +9,9 @@ from agents.contracts.result import Commission, Outcome
 from agents.core.budget import Limits as Spending
 from agents.core.errors import BadRequest, StepFailed
 from agents.core.events import JobChanged, NodeChanged
-from agents.core.port import Ctx, Handler
+from agents.core.port import Ctx, Handler, together
 from agents.core.role import Asked
+from agents.core.time_policy import FRAME_SHARE
 from agents.research.challenge.gates import Thresholds
 from agents.research.loop.branch_retry import Again, ended, without
 from agents.research.loop.loop_settings import LoopSettings
@@ -20,7 +21,8 @@ from agents.research.reading.given_facts import NodeGiven, Setting
 from agents.research.reading.leaf import READ_FOR_NOTHING
 from agents.research.reading.shortlist import UNANSWERING
 from agents.research.run_context import Desk
-from agents.research.writing.truthful import MOVED, challenge_all, checked, rewritten, verdict_lines
+from agents.research.writing.truthful import MOVED, ToCheck, challenge_all, checked, rewritten, verdict_lines
+from agents.research.writing.verify_report import Checks
 from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
 from agents.roles.synthesizer import FRAME_WRITER
 from agents.search.circuit_breaker import CircuitBreaker
@@ -99,7 +101,9 @@ def research_handler(desk: Desk, means: Means) -> Handler:
             again.ran("node", key, root)
         await again.run(found, lambda _: Spending())
         findings = tuple(without(finding, ctx.dropped) for finding in found)
-        challenged = await challenge_all(
+        # Claims are challenged, sections checked and the frame is written at once. What the challenge moves is
+        # written again afterwards: a refuted claim is rare, and nobody waits for the usual case.
+        challenging = challenge_all(
             ctx,
             contract,
             findings,
@@ -107,13 +111,17 @@ def research_handler(desk: Desk, means: Means) -> Handler:
             search=given.challenge,
             minimum=means.thresholds.min_evidence_per_claim,
         )
-        if any(done.claim.verdict in MOVED for one in challenged for done in one.claims):
-            findings = await rewritten(ctx, desk, findings, challenged, contract)
-        ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
+        checking = ctx.children("check", [("check", ToCheck(contract=contract, findings=findings))], gives=Checks)
+        framing = _frame(ctx, desk, contract, (findings, ()), (), _degraded(findings), key="0")
+        challenged, known, (frame, problems) = await together(challenging, checking, framing)
         counter = tuple(one.finding for one in challenged if one.finding is not None)
         degraded = _degraded((*findings, *counter))
-        claims = tuple(line for one in challenged for line in verdict_lines(one.claims))
-        frame, problems = await _frame(ctx, desk, contract, (findings, counter), claims, degraded)
+        if any(done.claim.verdict in MOVED for one in challenged for done in one.claims):
+            claims = tuple(line for one in challenged for line in verdict_lines(one.claims))
+            findings = await rewritten(ctx, desk, findings, challenged, contract)
+            anew, failed = await _frame(ctx, desk, contract, (findings, counter), claims, degraded, key="again")
+            frame, problems = anew or frame, (*problems, *failed)
+        ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
         outcome = Outcome(
             counter=counter,
             contract=contract,
@@ -135,7 +143,8 @@ def research_handler(desk: Desk, means: Means) -> Handler:
             ),
         )
         judge = means.judge_thresholds if means.require_judge else None
-        return await checked(ctx, desk, outcome, challenged, means.thresholds, judge, reasons=means.reasons)
+        checks = known[0].checks if isinstance(known[0], Checks) else ()
+        return await checked(ctx, desk, outcome, challenged, means.thresholds, judge, checks, reasons=means.reasons)
 
     return Handler(run=run, takes=Commission, gives=Outcome)
 
@@ -169,6 +178,8 @@ async def _frame(
     held: tuple[tuple[Finding, ...], tuple[Finding, ...]],
     claims: tuple[str, ...],
     degraded: bool,
+    *,
+    key: str,
 ) -> tuple[Frame | None, tuple[Problem, ...]]:
     """Have the last synthesizer write around the sections; a report is made without it when it fails."""
     findings, counter = held
@@ -195,7 +206,9 @@ async def _frame(
         today=brief.today,
     )  # fmt: skip
     try:
-        asked = await ctx.call("frame", "0", desk.ask, FRAME_WRITER, given, ctx.writing(0.85), gives=Asked[Frame])
+        asked = await ctx.call(
+            "frame", key, desk.ask, FRAME_WRITER, given, ctx.writing(FRAME_SHARE), gives=Asked[Frame]
+        )
     except StepFailed as failure:
         problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
         return None, (problem,)

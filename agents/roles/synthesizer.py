@@ -39,7 +39,8 @@ SECTION_WRITER = Role(
     takes=SectionInput,
     gives=Section,
     checks=(section_cites_its_facts,),
-    max_output_tokens=2500,
+    max_output_tokens=700,
+    prose="markdown",
 )
 """A leaf's facts in, its section of the report out."""
 
@@ -49,7 +50,8 @@ LEAD_WRITER = Role(
     takes=LeadInput,
     gives=Section,
     checks=(lead_cites_its_facts,),
-    max_output_tokens=800,
+    max_output_tokens=400,
+    prose="markdown",
 )
 """More than two results of an inner executor in, the words that open their branch out."""
 
@@ -59,6 +61,6 @@ FRAME_WRITER = Role(
     takes=FrameInput,
     gives=Frame,
     checks=(summary_cites_its_facts,),
-    max_output_tokens=2500,
+    max_output_tokens=1200,
 )
 """All sections in; title, summary, insight across them and conclusion out."""

@@ -15,6 +15,7 @@ from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.scout_sweep import scout_handler
 from agents.research.reading.source import source_handler
 from agents.research.run_context import Desk
+from agents.research.writing.truthful import check_handler
 from tests.scripts import BRIEF, ROLES, working_model, world
 
 
@@ -59,6 +60,7 @@ class Bench:
             "source": source_handler(desk),
             "challenge": challenge_handler(desk),
             "claim": claim_handler(desk),
+            "check": check_handler(desk, reasons=self.means.reasons),
         }
 
     def job(self, record=None):

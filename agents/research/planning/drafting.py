@@ -130,7 +130,9 @@ class TreeBuilder:
             objective=_objective(planned, questions),
             questions=questions,
             searches=(
-                searches := tuple(dict.fromkeys(s.strip() for s in (questions[0], *planned.search_terms) if s.strip()))[:5]
+                searches := tuple(dict.fromkeys(s.strip() for s in (questions[0], *planned.search_terms) if s.strip()))[
+                    :5
+                ]
             ),
             discovery=planned.discovery,
             priority=planned.priority,

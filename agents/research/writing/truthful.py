@@ -6,20 +6,22 @@ from agents.contracts.change import place
 from agents.contracts.contract import Contract
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, Section, SectionInput
+from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, Node
 from agents.contracts.report import Actual, ReportDocument
 from agents.contracts.result import Outcome
+from agents.contracts.source import SourceCard
 from agents.contracts.verification import JudgeInput, Judgement, SentenceCheck, Truth
 from agents.core.errors import StepFailed
 from agents.core.events import JobChanged, Noted
-from agents.core.port import Ctx
+from agents.core.port import Ctx, Handler
 from agents.core.role import Asked
 from agents.report.document import build
 from agents.research.challenge.challenge import Challenged, ChallengeGiven, ClaimDone
 from agents.research.challenge.gates import Ledger, Thresholds, gates
 from agents.research.reading.given_facts import Setting
 from agents.research.run_context import Desk
-from agents.research.writing.verify_report import verify
+from agents.research.writing.verify_report import Checks, verify
 from agents.research.writing.writer_input import Numbering, spread
 from agents.roles.judge import JUDGE
 from agents.roles.synthesizer import SECTION_WRITER
@@ -160,6 +162,7 @@ async def checked(
     challenged: tuple[Challenged, ...],
     wanted: Thresholds,
     judged_by: Thresholds | None,
+    known: tuple[SentenceCheck, ...],
     *,
     reasons: bool,
 ) -> Outcome:
@@ -177,9 +180,7 @@ async def checked(
     checks: tuple[SentenceCheck, ...] = ()
     if draft.references:
         try:
-            checks = await verify(
-                ctx, desk, draft.sentences, facts, cards, outcome.contract.brief.language, ask_model=reasons
-            )
+            checks = await _completed(ctx, desk, draft, known, facts, cards, reasons=reasons)
         except StepFailed:
             ctx.emit(
                 "unchecked",
@@ -216,6 +217,48 @@ async def checked(
             update={"judgement": await _judge(ctx, desk, outcome, draft, truth, ledger, judged_by)}
         )
     return outcome.model_copy(update={"truth": truth})
+
+
+async def _completed(
+    ctx: Ctx,
+    desk: Desk,
+    draft: ReportDocument,
+    known: tuple[SentenceCheck, ...],
+    facts: Mapping[str, Fact],
+    cards: Mapping[str, SourceCard],
+    *,
+    reasons: bool,
+) -> tuple[SentenceCheck, ...]:
+    """Check what was not checked while the frame was written, and put all checks in the order of the body."""
+    before = {check.text: check for check in known}
+    new = tuple(sentence for sentence in draft.sentences if sentence.text not in before)
+    checks = await verify(ctx, desk, new, facts, cards, draft.language, ask_model=reasons)
+    found = before | {check.text: check for check in checks}
+    return tuple(found[sentence.text] for sentence in draft.sentences if sentence.text in found)
+
+
+class ToCheck(Frozen):
+    """Sections that may be checked while the frame around them is written."""
+
+    contract: Contract
+    findings: tuple[Finding, ...]
+
+
+def check_handler(desk: Desk, *, reasons: bool) -> Handler:
+    """Check the sentences of all sections."""
+
+    async def run(ctx: Ctx, given: ToCheck) -> Checks:
+        outcome = Outcome(contract=given.contract, findings=given.findings, frame=None)
+        draft = build(ctx.job_id, outcome, Actual(), engine="", reasons=reasons)
+        if not draft.references:
+            return Checks(checks=())
+        facts = {fact.id: fact for finding in given.findings for fact in finding.all_facts()}
+        cards = {card.id: card for finding in given.findings for card in finding.all_sources()}
+        language = given.contract.brief.language
+        checks = await verify(ctx, desk, draft.sentences, facts, cards, language, ask_model=reasons)
+        return Checks(checks=checks)
+
+    return Handler(run=run, takes=ToCheck, gives=Checks)
 
 
 async def _judge(
