@@ -6,6 +6,7 @@ goes on until it suffices or a bound is reached, and the report is written insid
 
 import uuid
 from dataclasses import dataclass, replace
+from weakref import WeakSet
 
 from pydantic import Field, ValidationError
 
@@ -25,7 +26,7 @@ from agents.core.errors import BadRequest, ModelError, NotFeasible
 from agents.core.role import Asked
 from agents.core.settings import Settings
 from agents.core.time_policy import FLAT_PLANNING_SHARE, LEAST_RUN_S
-from agents.jobs.service import Job
+from agents.jobs.job import Job
 from agents.nlp.tokens import language_of
 from agents.research.planning.contract import TIERS, Limits, make_contract
 from agents.research.planning.flat_plan import FlatLeaf, flat_brief, flat_leaves, flat_plan
@@ -102,9 +103,9 @@ async def run_research(
     """
     if team is None:
         from agents.core.settings import load
-        from agents.keeper import keeping_team
+        from agents.durable_team import durable_team
 
-        async with keeping_team(load()) as team:
+        async with durable_team(load()) as team:
             return await run_research(
                 task, max_iters=max_iters, max_queries=max_queries, max_sources=max_sources,
                 max_execution_time_s=max_execution_time_s, complexity_tier=complexity_tier, team=team, owner=owner,
@@ -262,19 +263,17 @@ async def taken_up(team: Team, task: str, wish: Wish, owner: str) -> tuple[FlatR
     fingerprint = digest(f"run\n{task.strip()}\n{wish.model_dump_json()}")
     for job in team.jobs.of(owner):
         request = job.commission.request
-        left = job.status in {"queued", "running"} and job.id not in _ATTENDED
+        left = job.status in {"queued", "running"} and job not in _ATTENDED
         if request is not None and request.fingerprint == fingerprint and left:
             return planned_of(job), _attended(job)
     run = await plan_run(team, task, wish)
     return run, _attended(await begin_once(team, run, owner, f"run/{uuid.uuid4().hex}", fingerprint))
 
 
-_ATTENDED: set[str] = set()
+_ATTENDED: WeakSet[Job] = WeakSet()
 """Runs that somebody in this process waits for: who asks for the same gets a run of their own."""
 
 
 def _attended(job: Job) -> Job:
-    _ATTENDED.add(job.id)
-    if job.task is not None:
-        job.task.add_done_callback(lambda _: _ATTENDED.discard(job.id))
+    _ATTENDED.add(job)
     return job

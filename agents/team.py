@@ -1,4 +1,4 @@
-"""The composition root: settings in, a wired team out. With `sourcing` and `keeping` the only importer of adapters.
+"""The composition root: settings in, a wired team out. With `sourcing` the only importer of adapters.
 
 What the faces (chat, routes, command line) may use of this module: `Team`, `open_team`.
 """
@@ -25,12 +25,13 @@ from agents.core.prompts import load as load_prompts
 from agents.core.role import Role
 from agents.core.settings import Settings, usable_models
 from agents.core.time_policy import PLANNING_SHARE
-from agents.jobs.blob_store import Shelf
-from agents.jobs.memory_port import Clock, JobRun, MemoryCtx
+from agents.jobs.blob_store import BlobStore
+from agents.jobs.ctx import RunCtx
+from agents.jobs.job import Job, JobSetup
 from agents.jobs.provider_pauses import Pauses
-from agents.jobs.service import Job, Jobs, Workbench
+from agents.jobs.run import Clock, Run
+from agents.jobs.runtime import JobRuntime, MemoryRuntime
 from agents.jobs.tracing import Tracing
-from agents.keeping import kept_jobs
 from agents.llm.choose_models import bind, parts_of, with_server
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.pacing import Pacing
@@ -125,17 +126,17 @@ class Team:
         models: Mapping[str, Model],
         searcher: Searcher,
         prompts: PromptBook,
-        shelf: Shelf,
+        blobs: BlobStore,
         sample: bool,
         clock: Clock = time.monotonic,
         today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(),
-        jobs: Jobs | None = None,
+        jobs: JobRuntime | None = None,
         made: Mapping[str, Model] | None = None,
     ) -> None:
         self.settings, self.models, self.searcher = settings, models, searcher
-        self.prompts, self.shelf, self.sample = prompts, shelf, sample
+        self.prompts, self.blobs, self.sample = prompts, blobs, sample
         self.clock, self.today = clock, today
-        self.jobs = jobs or Jobs(shelf, clock, per_job=settings.max_concurrency)
+        self.jobs: JobRuntime = jobs or MemoryRuntime(blobs, clock, per_job=settings.max_concurrency)
         distinct = tuple(dict.fromkeys(model.name for model in models.values()))
         parts = dict.fromkeys(part.name for model in models.values() for part in parts_of(model))
         self.engine = Engine(
@@ -144,7 +145,7 @@ class Team:
             stand_ins=tuple(name for name in parts if name not in distinct),
         )
         self.retrievers: tuple[str, ...] = getattr(searcher, "names", (searcher.name,))
-        self.searching = SearchScope(searcher, shelf)
+        self.searching = SearchScope(searcher, blobs)
         self.places: tuple[Place, ...] = places_of(searcher)
         """Where this server can search; a user chooses among them where there are several."""
         self.made = made or {model.name: model for model in models.values()}
@@ -200,12 +201,12 @@ class Team:
             models=self.models_of(of),
             prompts=self.prompts,
             searcher=self.searching.of(of.files, of.places) if of else self.searcher,
-            texts=self.shelf,
+            texts=self.blobs,
             today=self.today(),
             context_results=self.settings.context_results,
             # Stands in when a provider fails for good, so that what was found is still written up.
             fallback=OfflineModel() if self.engine.reasons else None,
-            keep=self.shelf.keep_report if steering is not None else None,
+            keep=self.blobs.save_report if steering is not None else None,
             steering=steering or Steering(),
             topics=Topics(
                 threshold=self.settings.duplicate_topic_similarity_threshold,
@@ -304,7 +305,7 @@ class Team:
     async def draft_brief(self, brief: Brief, *, challenge: bool = True, limit_s: float | None = None) -> Contract:
         """Draft the contract of a brief (see `draft`), within `limit_s` seconds where that is given."""
         desk = self.desk(brief)
-        run = JobRun(
+        run = Run(
             job_id="draft",
             handlers=self._handlers(desk),
             budget=Budget(Spending(seconds=limit_s and limit_s / PLANNING_SHARE), name="draft"),
@@ -313,7 +314,7 @@ class Team:
             per_job=self.settings.max_concurrency,
         )
         try:
-            ctx = MemoryCtx(run, "draft", run.budget, depth=0)
+            ctx = RunCtx(run, "draft", run.budget, depth=0)
             return await draft_contract(ctx, brief, self.means, challenge=challenge)
         finally:
             desk.close()
@@ -328,7 +329,7 @@ class Team:
 
     async def take_files(self, given: Sequence[UploadedFile], known: Sequence[OwnFile]) -> UploadResult:
         """Read files that a user gives, and keep their texts."""
-        return await take(given, known, self.shelf, datetime.now(UTC).isoformat(timespec="seconds"))
+        return await take(given, known, self.blobs, datetime.now(UTC).isoformat(timespec="seconds"))
 
     def start(self, contract: Contract, *, owner: str = "", challenge: bool = True, left_s: float | None = None) -> Job:
         """Start the job of an authorized contract; with `left_s`, its time is what scoping and planning have left of it."""
@@ -342,13 +343,13 @@ class Team:
         return self._start(Commission(brief=brief, challenge=challenge), owner)
 
     def _start(self, commission: Commission, owner: str) -> Job:
-        bench, (title, budget) = self._bench(commission, Steering()), self._bounds(commission)
-        return self._observed(self.jobs.start(commission, bench, owner=owner, title=title, budget=budget))
+        setup, (title, budget) = self._set_up(commission, Steering()), self._bounds(commission)
+        return self._observed(self.jobs.start(commission, setup, owner=owner, title=title, budget=budget))
 
     async def start_once(self, commission: Commission, *, owner: str = "") -> Job:
         """Start a job under the key of its request, kept before this returns; the same key gives the same job."""
-        bench, (title, budget) = self._bench(commission, Steering()), self._bounds(commission)
-        job = await self.jobs.start_once(commission, bench, owner=owner, title=title, budget=budget)
+        setup, (title, budget) = self._set_up(commission, Steering()), self._bounds(commission)
+        job = await self.jobs.start_once(commission, setup, owner=owner, title=title, budget=budget)
         # One that somebody else started is observed where it was started.
         return self._observed(job) if job.commission is commission else job
 
@@ -369,14 +370,14 @@ class Team:
             observe(job)
         return job
 
-    def _bench(self, commission: Commission, steering: Steering) -> Workbench:
+    def _set_up(self, commission: Commission, steering: Steering) -> JobSetup:
         """Set up what a job works with; after a restart anew."""
         brief = commission.contract.brief if commission.contract else commission.brief
         handlers = self._handlers(desk := self.desk(brief, steering))
         if commission.contract is not None and commission.contract.brief.tier is not None:
             # A tier bounds the searches and sources of the whole run, not those of each leaf and round.
             handlers = bounded(handlers, commission.contract.caps)
-        return Workbench(handlers=handlers, build=self._build, close=desk.close, steering=steering)
+        return JobSetup(handlers=handlers, build=self._build, close=desk.close, steering=steering)
 
     def _build(self, job_id: str, outcome: Outcome, actual: Actual) -> ReportDocument:
         unread, engine = tuple(getattr(self.searcher, "unread", ()))[:MAX_UNREAD], self.engine
@@ -394,7 +395,7 @@ class Team:
 
     async def open(self) -> None:
         """Take up the jobs that a former process left; a `ConfigError` when the store can't be used."""
-        for job in await self.jobs.open(self._bench):
+        for job in await self.jobs.open(self._set_up):
             self._observed(job)
 
     async def close(self) -> None:
@@ -408,8 +409,8 @@ class Team:
             await self.fetcher.aclose()
 
 
-def open_team(settings: Settings, *, keep: bool = False) -> Team:
-    """Wire a team from settings; with `keep`, its jobs outlive this process: `Team.open` takes them up.
+def open_team(settings: Settings, *, durable: bool = False) -> Team:
+    """Wire a team from settings; with `durable`, its jobs outlive this process: `Team.open` takes them up.
 
     Raises:
         ConfigError: a setting can't be used; the message says which and why.
@@ -420,7 +421,11 @@ def open_team(settings: Settings, *, keep: bool = False) -> Team:
         if missing := prompts[role.prompt_name].inputs - set(role.takes.model_fields):
             raise ConfigError(f"prompt {role.prompt_name!r} wants {sorted(missing)}, which its contract does not hold")
     sources = open_sources(settings)
-    jobs = kept_jobs(settings) if keep else None
+    jobs: JobRuntime | None = None
+    if durable:
+        from agents.jobs.config import durable_jobs  # database and engine take half a second to import
+
+        jobs = durable_jobs(settings)
     pacing = Pacing(settings.model_limits)
     models, made = bind([role.name for role in ROLES], settings, prompts, pacing, also=usable_models())
     team = Team(
@@ -429,7 +434,7 @@ def open_team(settings: Settings, *, keep: bool = False) -> Team:
         made=made,
         searcher=sources.searcher,
         prompts=prompts,
-        shelf=jobs.shelf if jobs else Shelf(settings.data_dir),
+        blobs=jobs.blobs if jobs else BlobStore(settings.data_dir),
         sample=sources.sample,
         jobs=jobs,
     )

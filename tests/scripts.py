@@ -1,7 +1,7 @@
 """A scripted model that does every role's work sensibly, and a small scripted world, for whole runs in milliseconds."""
 
 from agents.contracts.brief import Brief, Query, ScopingInput, ScopingTurn
-from agents.contracts.change import Wish
+from agents.contracts.change import Command
 from agents.contracts.fact import Extraction, ExtractionInput, PointedFact
 from agents.contracts.finding import Frame, FrameInput, LeadInput, Section, SectionInput
 from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
@@ -9,7 +9,7 @@ from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree
 from agents.contracts.shortlist import Judged, ScoutInput, ScoutJudgement
 from agents.contracts.verification import Attack, Challenge, ChallengeInput, JudgeInput, StanceInput, VerifyInput
 from agents.core.model import Request
-from agents.jobs.changing import allowed, applied
+from agents.jobs.changes import allowed, applied
 from agents.llm.scripted_model import ScriptedModel
 from agents.offline.verifier import judge, judge_stances, verify
 from tests.scripted_search import ScriptedSearcher
@@ -136,6 +136,6 @@ def world(**kwargs):
 
 def change(run, kind, node="", **given):
     """Say something to a run from outside, as the service of jobs does."""
-    told = run.steering.take(allowed(Wish(kind=kind, node=node, **given), run, BRIEF), run.now())
+    told = run.steering.take(allowed(Command(kind=kind, node=node, **given), run, BRIEF), run.now())
     applied(told, run)
     return told

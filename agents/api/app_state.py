@@ -1,8 +1,9 @@
-"""One server's parts, opened once per process: settings, team, ledger, and our routes on Chainlit's app."""
+"""One server's parts, opened once per process: settings, team, and our routes on Chainlit's app."""
 
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import chainlit.server as chainlit_server
 from chainlit.config import config
@@ -11,7 +12,6 @@ from agents.api.about import Tried, about
 from agents.api.exposure import check_exposure
 from agents.api.hardening import harden
 from agents.api.jobs_api_state import ApiState
-from agents.api.ledger import Ledger
 from agents.api.metrics import log_to_stderr
 from agents.api.openapi import install_routes
 from agents.core.settings import Settings, load
@@ -49,9 +49,13 @@ class Site:
 
     settings: Settings
     team: Team
-    ledger: Ledger
     reach: Reach = field(default_factory=Reach)
     state: ApiState = field(default_factory=ApiState)
+
+    @property
+    def chats(self) -> Path:
+        """The file of the chats."""
+        return self.settings.data_dir / "chat.db"
 
     def __post_init__(self) -> None:
         self.team.observers.append(self.state.meter.observe)
@@ -72,8 +76,8 @@ def opened(settings: Settings | None = None, team: Team | None = None) -> Site:
         check_exposure(settings)
         log_to_stderr(settings.log_level)
         settings.data_dir.mkdir(parents=True, exist_ok=True)
-        team = team or open_team(settings, keep=True)
-        site = Site(settings, team, Ledger(settings.data_dir / "chat.db"))
+        team = team or open_team(settings, durable=True)
+        site = Site(settings, team)
         # Else Chainlit opens a browser window by itself.
         config.run.headless = True
         harden(settings.host, settings.port)

@@ -18,7 +18,7 @@ DOING: Mapping[What, str] = {"finish": "finishing", "stop": "stopping", "drop": 
 
 def _lookup(request: Request) -> Lookup:
     site = request.app.state.dossier_site
-    return Lookup(site.team, site.ledger)
+    return Lookup(site.team)
 
 
 @branches.post("/research/jobs/{job_id}/nodes/{node:path}/{what}", status_code=202)
@@ -30,12 +30,12 @@ async def steer_branch(
     lookup: Annotated[Lookup, Depends(_lookup)],
 ) -> dict[str, object]:
     """Have one branch write from what it has, stop it, drop it, or try it again; the other branches go on."""
-    found = await lookup.job(job_id, owner)
-    row = next((one for one in (rows(found.job) if found.job else found.tree.nodes) if one.id == node), None)
+    job = await lookup.job(job_id, owner)
+    row = next((one for one in rows(job) if one.id == node), None)
     if row is None:
         raise not_found("There is no such branch in this run.")
     try:
-        change = steer(lookup.team.jobs, found.job, row, what) if found.job else None
+        change = steer(lookup.team.jobs, job, row, what)
     except BadRequest as error:
         raise ApiError(409, "not_allowed", error.notice) from error
     if change is None:

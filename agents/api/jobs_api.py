@@ -1,20 +1,17 @@
 """`/research/jobs`: start, list, describe, steer and delete jobs."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Any, Literal, Protocol, runtime_checkable
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
 
 from agents.api.error_responses import ApiError
 from agents.api.forgetting import forget_texts, given_to
-from agents.api.jobs_api_rows import Row, delete, described, rows_of
 from agents.api.jobs_api_start import brief_of, pending_window_s
 from agents.api.jobs_api_state import status_url
-from agents.api.jobs_api_view import row_of, whole
-from agents.api.ledger import entry_of
-from agents.api.lookup import Found, Lookup
+from agents.api.jobs_api_view import as_row, whole
+from agents.api.lookup import Lookup
 from agents.api.payloads import (
     ERRORS,
     BoundedRoute,
@@ -26,43 +23,17 @@ from agents.api.payloads import (
 )
 from agents.api.reports import kinds, written
 from agents.api.run import Here, Key, Owner
-from agents.contracts.job import OVER, JobStatus
+from agents.contracts.job import OVER, JobStatus, JobTask, TaskRow
 from agents.contracts.result import Commission, Request
 from agents.core.errors import BadRequest
-from agents.jobs.service import Job
+from agents.jobs.job import Job
+from agents.jobs.runtime import JobRuntime, NotDurable
 from agents.report.formats import FORMS
 
 PAGE, MOST = 50, 200
 """Jobs listed at a time when no other number is asked for, and at most."""
 
 jobs_api = APIRouter(tags=["jobs"], responses=ERRORS, route_class=BoundedRoute)
-
-Verb = Literal["pause", "resume", "rework", "restart"]
-
-
-@runtime_checkable
-class Durable(Protocol):
-    """What a service whose jobs outlive the process can do beyond those in memory; refusals are a `BadRequest`."""
-
-    async def pause(self, job: Job) -> None:
-        """Let the calls in flight finish and start none until it is resumed."""
-        ...
-
-    async def resume(self, job: Job) -> Job:
-        """Let a paused job go on."""
-        ...
-
-    async def restart(self, job: Job) -> Job:
-        """Do a job again from what is recorded of it."""
-        ...
-
-    async def rework(self, job: Job) -> Job:
-        """Decide and write anew from what was read."""
-        ...
-
-    async def delete(self, owner: str | None, *, job_ids: Sequence[str] = (), force: bool = False) -> int:
-        """Delete jobs with everything that belongs to them, at once."""
-        ...
 
 
 @jobs_api.post("/research/jobs", status_code=202, response_model=JobAccepted)
@@ -81,7 +52,6 @@ async def create(sent: JobRequest, owner: Owner, site: Here, key: Key = None) ->
         else:
             asked = Request(key=key, fingerprint=fingerprint, answer=planner.model_dump_json())
             job = await team.start_once(Commission(brief=briefed.brief, request=asked), owner=owner)
-        site.state.follow(site.ledger, job)
         return job
 
     if key is None:
@@ -99,7 +69,7 @@ async def create(sent: JobRequest, owner: Owner, site: Here, key: Key = None) ->
             "engine": team.engine.name,
             "models": list(team.engine.names),
             "retrievers": list(team.retrievers),
-            "durable": isinstance(team.jobs, Durable),
+            "durable": team.jobs.durable,
         },
         "status_url": status_url(job.id),
     }
@@ -115,29 +85,16 @@ async def jobs(
     status: Annotated[list[JobStatus] | None, Query()] = None,
 ) -> dict[str, Any]:
     """List jobs, newest first."""
-    live: dict[str, Job] = {job.id: job for job in site.team.jobs.of(owner)}
-    known = [row for row in await rows_of(site.ledger.path, owner) if row.id not in live]
-    found = [*known, *(Row(job.id, job.created, job.status) for job in live.values())]
-    found = [row for row in found if status is None or row.status in status]
-    # Stable: of two that were created in the same second, the one that was listed first stays first.
-    found.sort(key=lambda row: row.created, reverse=True)
     first, many = max(0, offset), max(1, min(limit, MOST))
-    page = found[first : first + many]
-    kept = await described(site.ledger.path, [row.id for row in page if row.id not in live])
-    rows = [
-        row_of(Found(entry_of(live[row.id]), live[row.id])) if row.id in live else kept[row.id]
-        for row in page
-        if row.id in live or row.id in kept
-    ]
-    return {"jobs": rows, "total": len(found), "limit": many, "offset": first}
+    rows, total = await runtime(site).listed(owner, statuses=status or (), limit=many, offset=first)
+    return {"jobs": [as_row(row) for row in rows], "total": total, "limit": many, "offset": first}
 
 
 @jobs_api.get("/research/jobs/{job_id}")
 async def job(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
     """Describe a job whole: status, contract, state of its loops, claims, evidence, report."""
-    found = await Lookup(site.team, site.ledger).job(job_id, owner)
-    document = found.job.report if found.job else None
-    document = document or await site.team.shelf.report(job_id)
+    found = await Lookup(site.team).job(job_id, owner)
+    document = found.report or await site.team.blobs.report(job_id)
     return whole(found, document, pending_window_s(site.team))
 
 
@@ -150,139 +107,155 @@ async def remove(
     force: bool = False,
 ) -> dict[str, Any]:
     """Delete the caller's jobs with everything that hangs on them; running ones only with `force`."""
-    live: dict[str, Job] = {one.id: one for one in site.team.jobs.of(owner)}
-    states = {row.id: row.status for row in await rows_of(site.ledger.path, owner)}
-    states |= {one.id: one.status for one in live.values()}
-    if id is not None and (unknown := [one for one in id if one not in states]):
+    stored = runtime(site)
+    rows, _ = await stored.listed(owner, limit=1_000_000)
+    if id is not None and (unknown := sorted(set(id) - {row.id for row in rows})):
         raise ApiError(404, "not_found", "There is no such job.", details={"unknown": unknown})
-    chosen = [one for one in states if (id is None or one in id) and (status is None or states[one] in status)]
-    running = [one for one in chosen if one in live and not live[one].over]
+    rows = [row for row in rows if (id is None or row.id in id) and (status is None or row.status in status)]
+    chosen = [row.id for row in rows]
+    running = [row.id for row in rows if row.status not in OVER]
     if running and not force:
         message = f"{len(running)} of these jobs still run. Stop them first, or delete with force=true."
         raise ApiError(409, "running", message, details={"running": running})
-    for one in running:
-        site.team.jobs.stop(live[one])
-        await live[one].wait()
-    await asyncio.gather(*(site.state.entered(one) for one in chosen))
-    texts = given_to([entry for one in chosen if (entry := await site.ledger.get(one, owner)) is not None])
-    site.ledger.forget(chosen)
-    if chosen and isinstance(site.team.jobs, Durable):
-        await site.team.jobs.delete(owner, job_ids=chosen, force=True)
-    await delete(site.ledger.path, owner, chosen)
-    for one in chosen:
-        if one in live and not isinstance(site.team.jobs, Durable):
-            # The service in memory has no verb for it.
-            site.team.jobs._jobs.pop(one, None)
-        await asyncio.to_thread((site.team.shelf.folder / "reports" / f"{one}.json").unlink, missing_ok=True)
-    await forget_texts(site.ledger, site.team.shelf, texts)
+    if chosen:
+        texts = given_to([one for job_id in chosen if (one := await stored.find(job_id, owner)) is not None])
+        await stored.delete(owner, job_ids=chosen, force=True)
+        await forget_texts(stored, site.chats, texts)
     return {"deleted": chosen, "count": len(chosen)}
 
 
 # ---- steering
 
 
-async def _running(site: Any, job_id: str, owner: str) -> Job:
-    """Find a job that still runs.
+def runtime(site: Any) -> JobRuntime:
+    """Give the jobs of this server."""
+    jobs: JobRuntime = site.team.jobs
+    return jobs
 
-    Raises:
-        ApiError: 404; there is none. 409; it is over.
-    """
-    found = await Lookup(site.team, site.ledger).job(job_id, owner)
-    if found.job is None or found.job.over:
-        raise ApiError(409, "over", f"This job is {found.entry.status} already. Nothing was changed.")
-    return found.job
+
+def _state(job: Job) -> dict[str, Any]:
+    return {"job_id": job.id, "status": job.status, "stage": job.stage}
+
+
+def _still_open(job: Job) -> Job:
+    """Refuse what only a job that is not over can do: a 409."""
+    if job.status in OVER:
+        raise ApiError(409, "over", f"This job is {job.status} already. Nothing was changed.")
+    return job
+
+
+def _resting(job: Job, verb: str) -> Job:
+    """Refuse what only a job that does not run can do: a 409."""
+    if job.status in {"queued", "running"}:
+        raise ApiError(409, "running", f"This job still runs; cancel it before you {verb} it.", retryable=True)
+    return job
+
+
+T = TypeVar("T")
+
+
+async def _allowed(work: Awaitable[T]) -> T:
+    """Do something about a job; a refusal is a 409, and a 501 where jobs are not stored."""
+    try:
+        return await work
+    except NotDurable as error:
+        raise ApiError(501, "not_implemented", error.notice) from error
+    except BadRequest as error:
+        raise ApiError(409, "not_allowed", error.notice) from error
 
 
 @jobs_api.post("/research/jobs/{job_id}/cancel", status_code=202)
 async def cancel(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
     """Stop a job at once; stopping one that is over changes nothing."""
-    found = await Lookup(site.team, site.ledger).job(job_id, owner)
-    if found.job is not None:
-        site.team.jobs.stop(found.job)
-    return {"job_id": job_id, "status": "cancelling" if found.job and not found.job.over else found.entry.status}
+    job = await Lookup(site.team).job(job_id, owner)
+    runtime(site).stop(job)
+    return {"job_id": job_id, "status": job.status if job.status in OVER else "cancelling"}
 
 
 @jobs_api.post("/research/jobs/{job_id}/finish", status_code=202)
 async def finish(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
     """Have a job search no further and write from what it has; one that is over stays as it is."""
-    found = await Lookup(site.team, site.ledger).job(job_id, owner)
-    if found.job is not None and not found.job.over:
-        site.team.jobs.finish(found.job)
-        return {"job_id": job_id, "status": "finishing"}
-    return {"job_id": job_id, "status": found.entry.status}
+    job = await Lookup(site.team).job(job_id, owner)
+    if job.status in OVER:
+        return {"job_id": job_id, "status": job.status}
+    runtime(site).finish(job)
+    return {"job_id": job_id, "status": "finishing"}
 
 
 @jobs_api.post("/research/jobs/{job_id}/guidance", status_code=202)
 async def guidance(job_id: str, sent: GuidanceRequest, owner: Owner, site: Here) -> dict[str, Any]:
     """Add guidance that the next rounds follow."""
-    running = await _running(site, job_id, owner)
-    site.team.jobs.guide(running, sent.text)
-    return {"job_id": job_id, "status": running.status, "guidance": list(running.run.steering.guidance)}
+    job = _still_open(await Lookup(site.team).job(job_id, owner))
+    runtime(site).guide(job, sent.text)
+    return {"job_id": job_id, "status": job.status, "guidance": list(job.run.steering.guidance)}
+
+
+@jobs_api.post("/research/jobs/{job_id}/pause", status_code=202)
+async def pause(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
+    """Have a job stop at its next step until it is resumed. In memory: 501."""
+    job = _still_open(await Lookup(site.team).job(job_id, owner))
+    await _allowed(runtime(site).pause(job))
+    return _state(job)
+
+
+@jobs_api.post("/research/jobs/{job_id}/resume", status_code=202)
+async def resume(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
+    """Have a job go on that is paused or waits for a key. In memory: 501."""
+    job = _still_open(await Lookup(site.team).job(job_id, owner))
+    return _state(await _allowed(runtime(site).resume(job)))
+
+
+@jobs_api.post("/research/jobs/{job_id}/rework", status_code=202)
+async def rework(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
+    """Have a job that is over, or that the judge sent back, mend what fell short. In memory: 501."""
+    job = _resting(await Lookup(site.team).job(job_id, owner), "rework")
+    return _state(await _allowed(runtime(site).rework(job)))
+
+
+@jobs_api.post("/research/jobs/{job_id}/restart", status_code=202)
+async def restart(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
+    """Run a job that is over again from what is recorded of it. In memory: 501."""
+    job = _resting(await Lookup(site.team).job(job_id, owner), "restart")
+    return _state(await _allowed(runtime(site).restart(job)))
+
+
+@jobs_api.post("/research/jobs/{job_id}/release", status_code=202)
+async def release(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
+    """Let a job pass that the judge held back, with the report as it is."""
+    job = await Lookup(site.team).job(job_id, owner)
+    if not runtime(site).release(job):
+        raise ApiError(409, "not_allowed", f"This job is {job.status}; the judge does not hold it back.")
+    return {"job_id": job_id, "status": "releasing"}
 
 
 @jobs_api.post("/research/jobs/{job_id}/tasks", status_code=202)
-async def tasks(job_id: str, sent: TaskRequest, owner: Owner, site: Here) -> dict[str, Any]:
-    """Put a task into a running job: `collect` is looked at in the next round, `write` ends the collecting."""
-    running = await _running(site, job_id, owner)
-    contract = running.commission.contract
-    if sent.stage == "collect":
-        about = f"claim {sent.claim_id}: " if sent.claim_id else ""
-        if not sent.note and not sent.claim_id:
-            raise ApiError(422, "bad_request", "note: say what is to be collected")
-        site.team.jobs.guide(running, f"{about}{sent.note or 'look for more evidence'}")
-    elif sent.stage == "write":
-        site.team.jobs.finish(running)
-    elif callable(inject := getattr(site.team.jobs, "inject", None)):
-        await inject(running, sent.stage, sent.claim_id, sent.note)
-    elif sent.stage == "plan" and contract is None:
-        raise ApiError(409, "planning", "This job is being planned already.")
-    else:
-        raise _not_here(f"put a {sent.stage} task into a running job")
-    number = len(running.run.steering.guidance)
-    task = {"id": f"{job_id}-{sent.stage}-{number}", "kind": "research", "stage": sent.stage, "status": "queued"}
-    return {"job_id": job_id, "task": task | {"context": {"research": {"jobId": job_id, "stage": sent.stage}}}}
+async def add_task(job_id: str, sent: TaskRequest, owner: Owner, site: Here) -> dict[str, Any]:
+    """Put a task into a job: `collect` and `write` at once; `plan` and `challenge` when its present work has ended."""
+    job = await Lookup(site.team).job(job_id, owner)
+    if sent.stage == "collect" and not sent.note and not sent.claim_id:
+        raise ApiError(422, "bad_request", "note: say what is to be collected")
+    task = JobTask(stage=sent.stage, claim_id=sent.claim_id or "", note=sent.note or "")
+    number = await _allowed(runtime(site).add_task(job, task))
+    return {"job_id": job_id, "task": _task(job_id, TaskRow(id=number, task=task))}
 
 
-def _durable(verb: Verb) -> Callable[..., Awaitable[dict[str, Any]]]:
-    async def route(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
-        found = await Lookup(site.team, site.ledger).job(job_id, owner)
-        service = site.team.jobs
-        if verb in {"pause", "resume"} and (found.job is None or found.entry.status in OVER):
-            raise ApiError(409, "over", f"This job is {found.entry.status} already. Nothing was changed.")
-        if verb in {"rework", "restart"} and found.entry.status in {"queued", "running"}:
-            raise ApiError(409, "running", f"This job still runs; cancel it before you {verb} it.", retryable=True)
-        if not isinstance(service, Durable):
-            raise _not_here(f"{verb} a job")
-        if found.job is None:
-            raise ApiError(409, "gone", "Only the report of this job is left; start it anew.")
-        try:
-            now = await getattr(service, verb)(found.job) or found.job
-        except BadRequest as error:
-            raise ApiError(409, "not_allowed", error.notice) from error
-        return {"job_id": job_id, "status": now.status, "stage": now.stage}
-
-    return route
+@jobs_api.get("/research/jobs/{job_id}/tasks")
+async def tasks(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
+    """List the tasks that were put into a job, oldest first."""
+    job = await Lookup(site.team).job(job_id, owner)
+    return {"job_id": job_id, "tasks": [_task(job_id, row) for row in await runtime(site).tasks(job)]}
 
 
-VERBS: dict[Verb, str] = {
-    "pause": "Have a job stop at its next step until it is resumed. In memory: 501.",
-    "resume": "Have a job go on that is paused or waits for a key. In memory: 501.",
-    "rework": "Have a job that is over mend what fell short. In memory: 501.",
-    "restart": "Run a job that is over again from what is recorded of it. In memory: 501.",
-}
-for _verb, _said in VERBS.items():
-    jobs_api.add_api_route(
-        f"/research/jobs/{{job_id}}/{_verb}",
-        _durable(_verb),
-        methods=["POST"],
-        status_code=202,
-        name=_verb,
-        description=_said,
-    )
-
-
-def _not_here(what: str) -> ApiError:
-    return ApiError(501, "not_implemented", f"Jobs live in this process's memory, which can't {what}.")
+def _task(job_id: str, row: TaskRow) -> dict[str, Any]:
+    return {
+        "id": str(row.id),
+        "kind": "research",
+        "stage": row.task.stage,
+        "status": row.status,
+        "note": row.task.note,
+        "outcome": row.outcome,
+        "context": {"research": {"jobId": job_id, "stage": row.task.stage, "claimId": row.task.claim_id or None}},
+    }
 
 
 # ---- exports
@@ -290,7 +263,7 @@ def _not_here(what: str) -> ApiError:
 
 def _export(form: str) -> Callable[..., Awaitable[Response]]:
     async def route(job_id: str, owner: Owner, site: Here) -> Response:
-        lookup = Lookup(site.team, site.ledger)
+        lookup = Lookup(site.team)
         return await written(await lookup.report(await lookup.job(job_id, owner)), form)
 
     return route

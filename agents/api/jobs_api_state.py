@@ -1,17 +1,17 @@
-"""What the routes keep beside the jobs: followers of running ones, answers by idempotency key, meters."""
+"""What the routes keep beside the jobs: answers by idempotency key, meters."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agents.api.error_responses import ApiError
 from agents.api.metrics import Meter
 from agents.contracts.frozen import digest
-from agents.jobs.service import Job, Jobs
+from agents.jobs.job import Job
+from agents.jobs.runtime import JobRuntime
+from agents.team import Team
 
 if TYPE_CHECKING:
-    from agents.api.app_state import Site
-    from agents.api.ledger import Ledger
     from agents.run_answer import FlatRun
 
 MAX_KEY = 255
@@ -24,29 +24,14 @@ class ApiState:
     def __init__(self) -> None:
         self.meter = Meter()
         self._starting: dict[str, tuple[str, asyncio.Future[Job]]] = {}
-        self._followers: dict[str, asyncio.Task[Any]] = {}
 
-    def follow(self, ledger: "Ledger", job: Job) -> None:
-        """Have the ledger enter a job that no chat follows."""
-        if job.id in self._followers:
-            return
-        task = asyncio.get_running_loop().create_task(ledger.follow(job), name=f"follow-{job.id}")
-        self._followers[job.id] = task
-        task.add_done_callback(lambda _: self._followers.pop(job.id, None))
-
-    def run_started(self, site: "Site", planned: "FlatRun", job: Job) -> None:
-        """Enter a run that no chat follows, and what its planning took."""
-        self.meter.planned(job, len(planned.queries), site.team.models["planner"].name, planned.usage)
-        self.follow(site.ledger, job)
-
-    async def entered(self, job_id: str) -> None:
-        """Wait until the end of a job that is over stands in the ledger."""
-        if task := self._followers.get(job_id):
-            await asyncio.wait({task}, timeout=2)
+    def run_started(self, team: Team, planned: "FlatRun", job: Job) -> None:
+        """Count what the planning of a run took."""
+        self.meter.planned(job, len(planned.queries), team.models["planner"].name, planned.usage)
 
     async def once(
-        self, jobs: Jobs, owner: str, key: str, sent: str, start: Callable[[str], Awaitable[Job]]
-    ) -> Job:  # fmt: skip
+        self, jobs: JobRuntime, owner: str, key: str, sent: str, start: Callable[[str], Awaitable[Job]]
+    ) -> Job:
         """Start a job once per key: a second request gets the first one's job, also after a restart of the server.
 
         Args:

@@ -1,10 +1,9 @@
 """How a job is described to callers: in a list, whole, and while it still runs."""
 
-from datetime import datetime
 from typing import Any
 
 from agents.api.error_responses import as_api_error
-from agents.api.lookup import Found
+from agents.contracts.job import JobSummary
 from agents.contracts.report import (
     GapAnalysis,
     Iteration,
@@ -15,68 +14,40 @@ from agents.contracts.report import (
     TimeBudget,
 )
 from agents.core.events import RoundEnded
-from agents.jobs.orchestrator import Orchestrator, orchestrator
-from agents.jobs.service import Job
+from agents.jobs.job import Job, orchestrator
+from agents.jobs.runtime import summary
 
 
-def row_of(found: Found) -> dict[str, Any]:
-    """Describe a job for a list."""
-    entry, tree = found.entry, found.tree
-    return {
-        "job_id": entry.id,
-        "title": entry.title,
-        "status": entry.status,
-        "stage": tree.stage,
-        "grade": entry.grade,
-        "created": entry.created,
-        "seconds": tree.seconds,
-        "tokens": tree.usage.tokens,
-        "cost_usd": tree.usage.cost_usd,
-        "note": entry.note,
-    }
-
-
-def whole(found: Found, document: ReportDocument | None, window_s: float) -> dict[str, Any]:
+def whole(job: Job, document: ReportDocument | None, window_s: float) -> dict[str, Any]:
     """Describe a job whole."""
-    contract = found.entry.contract
+    contract, row = job.commission.contract, summary(job)
     claims = document.claims if document else ()
-    job = found.job
-    phase = document.phase_state if document else running_phase(job) if job else None
-    return row_of(found) | {
-        "blocked_reason": getattr(job, "blocked_reason", None),
+    phase = document.phase_state if document else running_phase(job)
+    stands = orchestrator(job, stage=job.stage, window_s=window_s, report=document)
+    return as_row(row) | {
+        "blocked_reason": job.blocked_reason,
         "contract": contract.model_dump(mode="json") | {"hash": contract.hash} if contract else None,
-        "phase_state": phase.model_dump(mode="json") if phase else None,
+        "phase_state": phase.model_dump(mode="json"),
         "claims": [claim.model_dump(mode="json") for claim in claims],
         "evidence": [
             one.model_dump(mode="json") | {"claim_id": claim.id} for claim in claims for one in claim.evidence
         ],
         "error": _error(job),
-        "metadata": {
-            "created": found.entry.created,
-            "note": found.entry.note,
-            "orchestrator": _orchestrator(found, document, window_s),
-        },
+        "metadata": {"created": job.created, "note": row.note, "orchestrator": stands},
         "report": document.model_dump(mode="json") if document else None,
     }
 
 
-def _error(job: Job | None) -> dict[str, Any] | None:
-    if job is None or job.error is None:
+def as_row(row: JobSummary) -> dict[str, Any]:
+    """Describe a job for a list."""
+    return {"job_id": row.id} | row.model_dump(mode="json", exclude={"id"})
+
+
+def _error(job: Job) -> dict[str, Any] | None:
+    if job.error is None:
         return None
     said = as_api_error(job.error)
     return {"type": said.type, "message": said.message, "retryable": said.retryable, "details": said.details}
-
-
-def _orchestrator(found: Found, document: ReportDocument | None, window_s: float) -> Orchestrator:
-    contract = found.entry.contract
-    count = len(document.claims) if document and document.claims else 0
-    return orchestrator(
-        found.job.run.events if found.job else [],
-        datetime.fromisoformat(found.entry.created),
-        stage=found.tree.stage,
-        claims=count or (sum(len(plan.claims) for plan in contract.plans) if contract else 0),
-        window_s=window_s,
-    )
 
 
 def running_phase(job: Job) -> PhaseState:

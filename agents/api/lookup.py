@@ -1,36 +1,37 @@
-"""Finding a job that a caller may see: among the kept ones, or in the ledger of those that were."""
+"""Finding a job that a caller may see, its report, and the stored texts behind its quotes."""
 
 from dataclasses import dataclass
 
 from agents.api.error_responses import ApiError, not_found
-from agents.api.ledger import Entry, Ledger, entry_of, live_tree
-from agents.api.tree import TreeView
+from agents.api.tree import Tree, TreeView
+from agents.contracts.job import OVER
 from agents.contracts.report import Quote, Reference, ReportDocument
 from agents.contracts.source import SourceCard
 from agents.core.errors import SourceError
-from agents.jobs.service import Job
+from agents.core.events import SourceRead
+from agents.jobs.job import Job
 from agents.team import Team
 
 NO_JOB = "There is no such job."
 
 
-@dataclass(frozen=True)
-class Found:
-    """A job, and what is known of it."""
+def live_tree(job: Job) -> TreeView:
+    """Draw the tree of a job as it stands now, with what it may spend."""
+    total_s = job.run.total_s(job.run.steering.limits.seconds)
+    tree = Tree(job.run.events).view(job.run.now())
+    return tree.model_copy(
+        update={
+            "minutes": None if total_s is None else total_s / 60,
+            "reserve_s": job.run.reserve_s,
+            "max_cost_usd": job.run.budget.limits.cost_usd,
+        }
+    )
 
-    entry: Entry
-    job: Job | None
-    """None when it is kept nowhere but in the ledger."""
 
-    @property
-    def tree(self) -> TreeView:
-        """The tree as it stands now, or as it stood at the end."""
-        if self.job is not None:
-            return live_tree(self.job)
-        status = self.entry.status
-        empty = TreeView(status=status, stage="completed", seq=0, seconds=0.0, now=self.entry.note)
-        tree = self.entry.tree or empty
-        return tree.model_copy(update={"status": status, "note": tree.note or self.entry.note})
+def sources_of(job: Job) -> dict[str, SourceCard]:
+    """List what a job has read, by id."""
+    read = (one.event.source for one in job.run.events if isinstance(one.event, SourceRead))
+    return {card.id: card for card in read}
 
 
 @dataclass(frozen=True)
@@ -45,43 +46,34 @@ class Quoted:
 class Lookup:
     """Jobs, reports and stored texts, owner checked."""
 
-    def __init__(self, team: Team, ledger: Ledger) -> None:
-        self.team, self.ledger = team, ledger
+    def __init__(self, team: Team) -> None:
+        self.team = team
 
-    async def job(self, job_id: str, owner: str) -> Found:
+    async def job(self, job_id: str, owner: str) -> Job:
         """Find a job.
 
         Raises:
             ApiError: 404; there is none, or it is somebody else's.
         """
         job = await self.team.jobs.find(job_id, owner)
-        if job is not None:
-            return Found(entry_of(job), job)
-        entry = await self.ledger.get(job_id, owner)
-        if entry is None:
+        if job is None:
             raise not_found(NO_JOB)
-        return Found(entry, None)
+        return job
 
-    async def all(self, owner: str) -> list[Found]:
-        """List the jobs of a caller, newest first."""
-        live = {job.id: Found(entry_of(job), job) for job in self.team.jobs.of(owner)}
-        past = [Found(entry, None) for entry in await self.ledger.of(owner) if entry.id not in live]
-        return sorted([*live.values(), *past], key=lambda found: found.entry.created, reverse=True)
-
-    async def report(self, found: Found) -> ReportDocument:
+    async def report(self, job: Job) -> ReportDocument:
         """Return the report of a job.
 
         Raises:
             ApiError: 404; there is none (yet).
         """
-        document = found.job.report if found.job is not None else None
-        document = document or await self.team.shelf.report(found.entry.id)
+        document = job.report or await self.team.blobs.report(job.id)
         if document is None:
-            what = "This run left no report." if found.entry.over else "The report is not written yet."
-            raise ApiError(404, "no_report", what, retryable=not found.entry.over)
+            over = job.status in OVER
+            what = "This run left no report." if over else "The report is not written yet."
+            raise ApiError(404, "no_report", what, retryable=not over)
         return document
 
-    async def quote(self, found: Found, document: ReportDocument, fact_id: str) -> Quoted:
+    async def quote(self, job: Job, document: ReportDocument, fact_id: str) -> Quoted:
         """Return a quote with the stored copy it was taken from.
 
         Raises:
@@ -90,15 +82,14 @@ class Lookup:
         for reference in document.references:
             for quote in reference.quotes:
                 if quote.fact_id == fact_id:
-                    return Quoted(reference, quote, await self._text(found, reference.source_id))
+                    return Quoted(reference, quote, await self._text(job, reference.source_id))
         raise not_found("The report holds no such quote.")
 
-    async def _text(self, found: Found, source_id: str) -> str:
-        cards: dict[str, SourceCard] = {card.id: card for card in found.entry.sources}
-        card = cards.get(source_id)
+    async def _text(self, job: Job, source_id: str) -> str:
+        card = sources_of(job).get(source_id)
         if card is None:
             raise not_found("The stored copy of this source is gone.")
         try:
-            return await self.team.shelf.get(card.text_hash)
+            return await self.team.blobs.get(card.text_hash)
         except SourceError as error:
             raise not_found("The stored copy of this source is gone.") from error

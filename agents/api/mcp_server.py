@@ -18,7 +18,7 @@ from agents.contracts.source import SearchQuery
 from agents.core.errors import DossierError, NotFeasible
 from agents.core.events import NodeChanged, RoundEnded, SearchDone, SectionWritten, SourceRead
 from agents.core.settings import Settings
-from agents.jobs.service import Job
+from agents.jobs.job import Job
 from agents.run_answer import FlatRun, answer
 from agents.run_research import Wish, taken_up
 from agents.team import Team
@@ -99,7 +99,7 @@ def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] |
     Args:
         team: who does the work.
         owner: whose jobs they are.
-        started: told of every run, so that a ledger can keep it.
+        started: told of every run, for the metrics.
     """
     # Seconds of import: only where it is used.
     from mcp.server.fastmcp import Context, FastMCP
@@ -159,9 +159,9 @@ async def serve_stdio(settings: Settings) -> None:
     Its jobs are kept where no server runs those of the data folder; what a former process left goes on meanwhile.
     """
     from agents.api.exposure import LOCAL
-    from agents.keeper import keeping_team
+    from agents.durable_team import durable_team
 
-    async with keeping_team(settings, _say) as team:
+    async with durable_team(settings, _say) as team:
         await mcp_server(team, LOCAL).run_stdio_async()
 
 
@@ -187,7 +187,7 @@ class _Mcp:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         site = request.app.state.dossier_site
-        server = mcp_server(site.team, owner, lambda planned, job: site.state.run_started(site, planned, job))
+        server = mcp_server(site.team, owner, lambda planned, job: site.state.run_started(site.team, planned, job))
         manager = StreamableHTTPSessionManager(app=server._mcp_server, stateless=True)
         async with manager.run():
             await manager.handle_request(scope, receive, send)

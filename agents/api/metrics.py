@@ -24,7 +24,7 @@ from agents.core.events import (
     SourceRejected,
 )
 from agents.core.trace_context import current_trace
-from agents.jobs.service import Job
+from agents.jobs.job import Job
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 LOOP_BUCKETS = (1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 14_400, 86_400)
@@ -125,7 +125,8 @@ class Meter:
             if isinstance(event, RoundEnded):
                 rounds = max(rounds, event.record.round) if event.node.count("/") == 1 else rounds
             elif isinstance(event, JobChanged) and event.status != status:
-                self.jobs.labels(status).dec()
+                if status not in OVER:
+                    self.jobs.labels(status).dec()
                 status = event.status
                 if event.status not in OVER:
                     self.jobs.labels(status).inc()

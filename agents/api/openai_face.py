@@ -17,7 +17,7 @@ from agents.api.stream import event_stream
 from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse
 from agents.core.errors import DossierError
-from agents.jobs.service import Job
+from agents.jobs.job import Job
 from agents.run_answer import FlatRun, answer
 from agents.run_research import Wish
 

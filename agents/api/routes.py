@@ -11,7 +11,7 @@ from fastapi.responses import FileResponse, JSONResponse, Response, StreamingRes
 from agents.api.about import about
 from agents.api.access import caller
 from agents.api.error_responses import OURS, body, not_found
-from agents.api.lookup import Lookup
+from agents.api.lookup import Lookup, live_tree
 from agents.api.payloads import ERRORS
 from agents.api.reports import SHOWN, fragment, kinds, quoted_data, quoted_page, written
 from agents.api.stream import event_stream
@@ -28,7 +28,7 @@ api = APIRouter(tags=["research"], responses=ERRORS)
 def lookup_of(request: Request) -> Lookup:
     """Give a route the jobs of this server."""
     site = request.app.state.dossier_site
-    return Lookup(site.team, site.ledger)
+    return Lookup(site.team)
 
 
 STREAM = kinds("text/event-stream") | {204: {"description": "Nothing more will come."}}
@@ -53,19 +53,19 @@ async def configuration(owner: Owner, lookup: Jobs, request: Request) -> dict[st
 @api.get("/research/jobs/{job_id}/tree")
 async def tree(job_id: str, owner: Owner, lookup: Jobs) -> dict[str, object]:
     """Draw the tree as it stands now; `seq` says where the events go on."""
-    return (await lookup.job(job_id, owner)).tree.model_dump(mode="json")
+    return live_tree(await lookup.job(job_id, owner)).model_dump(mode="json")
 
 
 @api.get("/research/jobs/{job_id}/events", responses=STREAM, response_class=Response)
 async def events(job_id: str, owner: Owner, lookup: Jobs, request: Request, after: str = "0") -> Response:
     """Stream the events as they come. Nothing more to come is a 204, which ends a browser's reconnecting."""
-    found = await lookup.job(job_id, owner)
+    job = await lookup.job(job_id, owner)
     said = request.headers.get("last-event-id") or after
     seq = int(said) if said.isdecimal() else 0
-    if found.job is None or (found.job.over and seq >= len(found.job.run.events)):
+    if job.over and seq >= len(job.run.events):
         return Response(status_code=204)
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-    return StreamingResponse(event_stream(found.job, seq), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(event_stream(job, seq), media_type="text/event-stream", headers=headers)
 
 
 @api.get(
@@ -86,8 +86,8 @@ async def report(job_id: str, form: str, owner: Owner, lookup: Jobs) -> Response
 )
 async def quote(job_id: str, fact_id: str, owner: Owner, lookup: Jobs, request: Request, format: str = "") -> Response:
     """Show the stored copy of a source with the quote marked; as JSON, the quote with the words around it."""
-    document = await lookup.report(found := await lookup.job(job_id, owner))
-    quoted = await lookup.quote(found, document, fact_id)
+    document = await lookup.report(job := await lookup.job(job_id, owner))
+    quoted = await lookup.quote(job, document, fact_id)
     if format == "json" or request.headers.get("accept", "").startswith("application/json"):
         return JSONResponse(quoted_data(quoted, document))
     return quoted_page(quoted, document.language)

@@ -25,7 +25,7 @@ from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse
 from agents.contracts.source import SearchQuery
 from agents.core.errors import DossierError
-from agents.jobs.service import Job
+from agents.jobs.job import Job
 from agents.run_answer import FlatRun, answer, planned_of
 from agents.run_research import Wish, begin, begin_once, plan_run
 
@@ -100,7 +100,7 @@ async def _run(
         async def begun(fingerprint: str) -> Job:
             planned = await plan_run(site.team, sent.task, wish)
             job = await begin_once(site.team, planned, owner, key, fingerprint)
-            site.state.run_started(site, planned, job)
+            site.state.run_started(site.team, planned, job)
             return job
 
         said = f"{request.url.path}{sent.model_dump_json()}{tier}"
@@ -119,14 +119,14 @@ async def _run(
 
 
 async def start(site: "Site", owner: str, task: str, wish: Wish) -> tuple[FlatRun, Job]:
-    """Plan a task and start its run; the ledger keeps it.
+    """Plan a task and start its run.
 
     Raises:
         DossierError: it is not feasible, or the planner gave nothing usable.
     """
     planned = await plan_run(site.team, task, wish)
     job = begin(site.team, planned, owner)
-    site.state.run_started(site, planned, job)
+    site.state.run_started(site.team, planned, job)
     return planned, job
 
 

@@ -6,15 +6,16 @@ from typing import Literal
 from agents.api.tree import Tree, TreeNode
 from agents.contracts.change import Change
 from agents.core.events import NodeState
-from agents.jobs.changing import ACTIVE, AGAIN, DROPPABLE
-from agents.jobs.service import Job, Jobs
+from agents.jobs.changes import ACTIVE, AGAIN, DROPPABLE
+from agents.jobs.job import Job
+from agents.jobs.runtime import JobRuntime
 
 What = Literal["finish", "stop", "drop", "retry"]
 STATES: Mapping[What, frozenset[NodeState]] = {"retry": AGAIN, "drop": DROPPABLE}
 """States of a branch in which it can be done; the others only while it is at work."""
 
 
-def steer(jobs: Jobs, job: Job, node: TreeNode, what: What) -> Change | None:
+def steer(jobs: JobRuntime, job: Job, node: TreeNode, what: What) -> Change | None:
     """Do one of them; returns the change as it was recorded, None when the state of the branch leaves nothing to do.
 
     Raises:

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 
 from agents.api.tree import Tree
 from agents.core.events import Numbered
-from agents.jobs.run_state import Run
-from agents.jobs.service import Job
+from agents.jobs.job import Job
+from agents.jobs.run import Run
 
 KEPT = 500
 """Messages of a run that are kept for those who watch; who is further behind has its own made."""

@@ -23,7 +23,7 @@ from agents.core.events import (
     SourceRead,
     SourceRejected,
 )
-from agents.jobs.changing import ACTIVE
+from agents.jobs.changes import ACTIVE
 
 DELIVERED: frozenset[NodeState] = frozenset({"done", "partial"})
 FEED = 40

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from agents.chat.commands import Command, Part, Wish, WishName
 from agents.chat.effects import Ask, Button, Effect, Refuse, Say, Started
 from agents.chat.limits import Edit
-from agents.chat.runs import Durable, explained
+from agents.chat.runs import explained
 from agents.chat.texts import Words, counted, minutes_and_seconds, money
 from agents.contracts.contract import Contract
 from agents.contracts.report import ReportDocument
@@ -47,6 +47,10 @@ class Over:
         match wish.name:
             case "restart" | "rework":
                 yield await self._taken_up(wish.name)
+            case "release":
+                job = await self.team.jobs.find(self.job_id, self.owner)
+                released = job is not None and self.team.jobs.release(job)
+                yield Say(words("released")) if released else Refuse(words("not_held"))
             case "thanks" | "agree" | "hello" | "wait":
                 yield Say(words("thanks_report"))
             case "term":
@@ -56,10 +60,10 @@ class Over:
             case "next" | "new_question" | "change":
                 yield Say(words("next_report"))
             case "summarise":
-                document = await self.team.shelf.report(self.job_id)
+                document = await self.team.blobs.report(self.job_id)
                 yield Say(self._summary(document, wish.topic) if document else words("nothing_to_summarise"))
             case "how_long" | "cost" | "sources" | "progress" | "refresh" | "show":
-                document = await self.team.shelf.report(self.job_id)
+                document = await self.team.blobs.report(self.job_id)
                 yield Say(await self._standing(wish.name) if document is None else self._took(document))
             case _:
                 yield Say(await self._standing(wish.name))
@@ -97,7 +101,7 @@ class Over:
         """
         jobs = self.team.jobs
         job = await jobs.find(self.job_id, self.owner)
-        if not isinstance(jobs, Durable):
+        if not jobs.durable:
             return Refuse(self.words("not_kept"))
         if job is None or job.commission.contract is None:
             return Refuse(self.words("run_gone"))
@@ -117,7 +121,7 @@ class Over:
         Raises:
             BadRequest: the question is empty or far too long.
         """
-        document = await self.team.shelf.report(self.job_id)
+        document = await self.team.blobs.report(self.job_id)
         if document is None or not document.references:
             return None
         answer = await self.team.follow_up(document, question)

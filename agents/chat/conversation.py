@@ -33,7 +33,7 @@ from agents.contracts.contract import Contract
 from agents.contracts.frozen import Mode
 from agents.core.errors import DossierError
 from agents.core.model import OnText
-from agents.jobs.service import Job
+from agents.jobs.job import Job
 from agents.research.scoping.research_command import ResearchCommand
 from agents.research.scoping.turn import Scope, checked
 from agents.search.uploads import UploadResult
@@ -72,9 +72,10 @@ class Conversation:
 
     @property
     def running(self) -> Job | None:
-        """The run that is going in this chat, when this process knows it."""
+        """The run that is going in this chat, when this process knows it; one that the judge sent back is not."""
         job = self.team.jobs.get(self.state.job_id, self.owner) if self.state.job_id else None
-        return job if job is not None and not job.over else None
+        going = job is not None and not job.over and job.blocked_reason != "needs_rework"
+        return job if going else None
 
     @property
     def stage(self) -> Stage:

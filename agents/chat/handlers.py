@@ -14,7 +14,6 @@ from pydantic import ValidationError
 from agents.api.app_state import Site
 from agents.api.exposure import LOCAL, REMOTE, is_the_key
 from agents.api.forgetting import forget_texts, given_to
-from agents.api.ledger import entry_of
 from agents.chat.conversation import Conversation
 from agents.chat.effects import Effect, Refuse, Started
 from agents.chat.history import History, Uploads
@@ -40,10 +39,10 @@ class Chat:
     """The chat over a team: one per process."""
 
     def __init__(self, site: Site) -> None:
-        self.site, self.team, self.ledger = site, site.team, site.ledger
+        self.site, self.team = site, site.team
         data = site.settings.data_dir
         self.history = History(data / "chat.db", Uploads(data / "uploads"))
-        self.outcomes = Outcomes(self.ledger, self.team.shelf, self.history)
+        self.outcomes = Outcomes(self.team.jobs, self.history)
         self.history.on_deleted = self._deleted
         self._probing: asyncio.Task[None] | None = None
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -51,26 +50,16 @@ class Chat:
     # ---- life of the server
 
     async def open(self) -> None:
-        """Go on with what a former process left open, and close what nobody goes on with."""
+        """Go on with what a former process left open."""
         await self.team.open()
-        alive = set()
-        for entry in await self.ledger.open_entries():
-            job = await self.team.jobs.find(entry.id, entry.owner)
-            if job is None:
-                continue
-            alive.add(entry.id)
-            if job.over:
-                await self.ledger.write(entry_of(job, entry.thread_id))
-            else:
-                self.outcomes.watch(job, entry.thread_id, await self.history.get_user(entry.owner))
-        for entry in await self.ledger.settle(self.team.shelf, alive):
-            log.info("job %s was left open by a former process: %s", entry.id, entry.status)
+        for job in self.team.jobs.live():
+            if job.thread_id:
+                self.outcomes.watch(job, job.thread_id, await self.history.get_user(job.owner))
         # In the background: the first page must not wait for a network that may not be there.
         self._probing = asyncio.create_task(self.site.reach.ask(self.team), name="probe")
 
     async def close(self) -> None:
         """Stop all runs, and let their chats know."""
-        self.outcomes.closing = True
         if self._probing is not None:
             self._probing.cancel()
         await self.team.close()
@@ -265,14 +254,13 @@ class Chat:
 
         Nobody would see what a run costs that goes on, nor its report. Reports that are written stay with their jobs.
         """
-        entries = await self.ledger.in_thread(thread_id, owner)
-        for entry in entries:
-            job = await self.team.jobs.find(entry.id, owner)
-            if job is not None and not job.over:
+        jobs = await self.team.jobs.in_thread(thread_id, owner)
+        for job in jobs:
+            if not job.over:
                 self.team.jobs.stop(job)
                 await self.outcomes.ended(job)
         files = texts_of(talk) if talk else set()
-        await forget_texts(self.ledger, self.team.shelf, files | given_to(entries))
+        await forget_texts(self.team.jobs, self.site.chats, files | given_to(jobs))
 
     async def reconnected(self, session: Any) -> None:
         """Send again what a tab may have missed while its connection was cut: Chainlit replays nothing."""

@@ -157,7 +157,7 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         return (rows[0]["name"] or "") if rows else ""
 
     async def delete_thread(self, thread_id: str) -> None:
-        """Forget a thread and how its talk stood; reports of its runs stay on the shelf.
+        """Forget a thread and how its talk stood; reports of its runs stay in the blob store.
 
         An open page, or a run that goes on, would else write it anew: Chainlit makes a thread of whatever is written.
         """

@@ -24,7 +24,7 @@ from agents.chat.views import (
     scope_markdown,
 )
 from agents.contracts.frozen import Frozen
-from agents.jobs.service import Job
+from agents.jobs.job import Job
 
 PIECE_S = 0.08
 """Seconds that the manager's words are gathered before they are sent on: each piece costs the browser 12 ms."""

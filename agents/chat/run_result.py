@@ -10,20 +10,20 @@ from chainlit.context import init_http_context
 from chainlit.element import CustomElement
 from chainlit.utils import utc_now
 
-from agents.api.ledger import INTERRUPTED, Entry, Ledger
+from agents.api.lookup import live_tree
 from agents.api.reports import chat_markdown
 from agents.chat import views
 from agents.chat.history import History
 from agents.chat.renderer import tabs, uid, who
 from agents.chat.runs import stopped_line
+from agents.contracts.job import OVER
 from agents.contracts.report import ReportDocument
 from agents.core.errors import DossierError
-from agents.jobs.blob_store import Shelf
-from agents.jobs.service import Job
+from agents.jobs.job import Job
+from agents.jobs.runtime import JobRuntime
 
 log = logging.getLogger(__name__)
 
-SHUT_DOWN = "The server was shut down while this ran. What it had read is kept; start it again for a report."
 OPENING_S = 1.0
 """Seconds after which a page that opens a chat has surely been sent it."""
 ENDING_S = 20.0
@@ -43,29 +43,27 @@ class Shown:
 class Outcomes:
     """Watches runs to their end and shows what came of them."""
 
-    def __init__(self, ledger: Ledger, shelf: Shelf, history: History) -> None:
-        self.ledger, self.shelf, self.history = ledger, shelf, history
-        self.closing = False
+    def __init__(self, jobs: JobRuntime, history: History) -> None:
+        self.jobs, self.history = jobs, history
         self._watching: set[asyncio.Task[None]] = set()
 
     def watch(self, job: Job, thread_id: str, user: Any) -> None:
         """Follow a run; belongs to no session, as the run itself."""
+        if job.thread_id != thread_id:
+            self.jobs.attach(job, thread_id)
         task = asyncio.get_running_loop().create_task(
-            self._watch(job, thread_id, user), context=contextvars.Context(), name=f"watch-{job.id}"
+            self._watch(job, user), context=contextvars.Context(), name=f"watch-{job.id}"
         )
         self._watching.add(task)
         task.add_done_callback(self._watching.discard)
 
-    async def _watch(self, job: Job, thread_id: str, user: Any) -> None:
+    async def _watch(self, job: Job, user: Any) -> None:
         try:
-            entry = await self.ledger.follow(job, thread_id)
-            if self.closing and entry.status == "cancelled":
-                entry = entry.model_copy(update={"status": "failed", "note": SHUT_DOWN})
-                await self.ledger.write(entry)
-            if not entry.over and job.report is None:
+            await job.wait()
+            if job.released or (job.status not in OVER and job.report is None):
                 # The server ends and the run does not: it goes on, and is watched again, at the next start.
                 return
-            await self.show(entry, user, job.report)
+            await self.show(job, user)
         except Exception:
             # The report itself is saved; it is shown when the chat is opened again.
             log.exception("the outcome of job %s could not be shown", job.id)
@@ -90,13 +88,11 @@ class Outcomes:
         if self._watching:
             await asyncio.wait(set(self._watching), timeout=timeout_s)
 
-    async def show(self, entry: Entry, user: Any, document: ReportDocument | None = None) -> Shown:
+    async def show(self, job: Job, user: Any) -> Shown:
         """Keep the outcome in the history and send it to the open tabs; doing it again changes nothing."""
-        if document is None and entry.status == "done":
-            document = await self.shelf.report(entry.id)
-        shown = outcome(entry, document)
+        shown = outcome(job, await self._report(job))
         # Chainlit's data layer asks the context whether a browser has spoken yet: here there is none.
-        init_http_context(thread_id=entry.thread_id, user=user)
+        init_http_context(thread_id=job.thread_id, user=user)
         for step in shown.steps:
             await self.history.create_step(dict(step))
         for element in shown.elements:
@@ -104,21 +100,24 @@ class Outcomes:
                 id=element["id"],
                 name=element["name"],
                 props=element["props"],
-                thread_id=entry.thread_id,
+                thread_id=job.thread_id,
                 for_id=element["forId"],
             )
             await self.history.create_element(kept)
-        for tab in tabs(entry.thread_id, entry.owner):
+        for tab in tabs(job.thread_id, job.owner):
             await _send(tab, shown)
         return shown
+
+    async def _report(self, job: Job) -> ReportDocument | None:
+        return job.report or (await self.jobs.blobs.report(job.id) if job.status == "done" else None)
 
     async def show_missing(self, thread_id: str, owner: str, user: Any, known: set[str]) -> Shown:
         """Show the outcomes of a chat that its history does not hold yet: the process ended in between."""
         steps: list[Step] = []
         elements: list[Step] = []
-        for entry in await self.ledger.in_thread(thread_id, owner):
-            if entry.over and _name(entry, "report") not in known:
-                shown = await self.show(entry, user)
+        for job in await self.jobs.in_thread(thread_id, owner):
+            if job.over and _name(job, "report") not in known:
+                shown = await self.show(job, user)
                 steps += shown.steps
                 elements += shown.elements
         return Shown(tuple(steps), tuple(elements))
@@ -126,10 +125,9 @@ class Outcomes:
     async def again(self, tab: Any, known: frozenset[str] = frozenset(), delay_s: float = 0.0) -> None:
         """Send the outcomes of a chat to one tab once more, but for messages that it has."""
         await asyncio.sleep(delay_s)
-        for entry in await self.ledger.in_thread(tab.thread_id, who(tab.user)):
-            if entry.over and _name(entry, "report") not in known:
-                document = await self.shelf.report(entry.id) if entry.status == "done" else None
-                await _send(tab, outcome(entry, document))
+        for job in await self.jobs.in_thread(tab.thread_id, who(tab.user)):
+            if job.over and _name(job, "report") not in known:
+                await _send(tab, outcome(job, await self._report(job)))
 
 
 async def _send(tab: Any, shown: Shown) -> None:
@@ -140,44 +138,45 @@ async def _send(tab: Any, shown: Shown) -> None:
         await tab.emit("new_message", step)
 
 
-def outcome(entry: Entry, document: ReportDocument | None) -> Shown:
+def outcome(job: Job, document: ReportDocument | None) -> Shown:
     """Make the messages that show how a run ended."""
     now = utc_now()
     # Copying and rating are offered on the last message of a finished run only: hence a run around the report.
-    run = _step(entry, "run", "run", now, parent=None, name="on_message", output="")
-    text = outcome_text(entry, document)
+    run = _step(job, "run", "run", now, parent=None, name="on_message", output="")
+    text = outcome_text(job, document)
     elements: tuple[Step, ...] = ()
     if document is not None and views.REPORT_ELEMENT and views.drawn("ReportView"):
         # The Markdown stays the message's text: for copying, for searching the history, and for when the element
         # fails. The page hides it while the element stands (see public/dossier.css).
-        elements = (_report_element(entry, document),)
-    message = _step(entry, "report", "assistant_message", now, parent=run["id"], name="Dossier", output=text)
-    message["isError"] = entry.status == "failed"
+        elements = (_report_element(job, document),)
+    message = _step(job, "report", "assistant_message", now, parent=run["id"], name="Dossier", output=text)
+    message["isError"] = job.status == "failed"
     return Shown((run, message), elements)
 
 
-def outcome_text(entry: Entry, document: ReportDocument | None) -> str:
+def outcome_text(job: Job, document: ReportDocument | None) -> str:
     """Say how a run ended: the report, or in one or two sentences why there is none."""
     if document is not None:
-        return f"{chat_markdown(document)}\n\n{views.downloads(document)}\n\n{views.grade_line(document)}"
-    if entry.status == "cancelled" and entry.tree is not None:
-        return stopped_line(entry.tree)
-    if entry.status == "done":
+        text = f"{chat_markdown(document)}\n\n{views.downloads(document)}\n\n{views.grade_line(document)}"
+        if job.blocked_reason != "needs_rework":
+            return text
+        return f"{text}\n\nThe judge sent this report back: {live_tree(job).note} Say *rework* or *release*."
+    if job.status == "cancelled":
+        return stopped_line(live_tree(job))
+    if job.status == "done":
         return "The run ended, but its report can't be read from disk any more."
-    if entry.note in {INTERRUPTED, SHUT_DOWN}:
-        return entry.note
-    return f"The run failed. {entry.note or DossierError.notice}"
+    return f"The run failed. {job.notice or DossierError.notice}"
 
 
-def _name(entry: Entry, what: str) -> str:
+def _name(job: Job, what: str) -> str:
     """Name a message: a run that was taken up again ends in messages of its own."""
-    return uid(entry.id, f"{what}-{entry.again}" if entry.again else what)
+    return uid(job.id, f"{what}-{job.run.again}" if job.run.again else what)
 
 
-def _step(entry: Entry, what: str, kind: str, now: str, *, parent: str | None, name: str, output: str) -> Step:
+def _step(job: Job, what: str, kind: str, now: str, *, parent: str | None, name: str, output: str) -> Step:
     return {
-        "id": _name(entry, what),
-        "threadId": entry.thread_id,
+        "id": _name(job, what),
+        "threadId": job.thread_id,
         "parentId": parent,
         "createdAt": now,
         "start": now,
@@ -193,18 +192,18 @@ def _step(entry: Entry, what: str, kind: str, now: str, *, parent: str | None, n
     }
 
 
-def _report_element(entry: Entry, document: ReportDocument) -> Step:
-    props = views.ReportView(job_id=entry.id, grade=document.grade, title=document.title)
+def _report_element(job: Job, document: ReportDocument) -> Step:
+    props = views.ReportView(job_id=job.id, grade=document.grade, title=document.title)
     return {
-        "id": _name(entry, "report-element"),
-        "threadId": entry.thread_id,
+        "id": _name(job, "report-element"),
+        "threadId": job.thread_id,
         "type": "custom",
         "name": "ReportView",
         "display": "inline",
-        "forId": _name(entry, "report"),
+        "forId": _name(job, "report"),
         "mime": "application/json",
         "props": props.model_dump(mode="json"),
         # The browser wants one of url and key before it shows an element; it reads neither of a custom one.
-        "chainlitKey": _name(entry, "report-element"),
+        "chainlitKey": _name(job, "report-element"),
         "url": None,
     }

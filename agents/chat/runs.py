@@ -1,7 +1,5 @@
 """What a message does to a run: while it goes, it is steered, narrowed, guided or asked after; when over, taken up again."""
 
-from typing import Protocol, runtime_checkable
-
 from agents.api.steer_branch import rows, steer
 from agents.api.tree import DELIVERED, ROOT, Tree, TreeNode, TreeView
 from agents.chat.commands import Command, Part, Pick, Research, Wish, asks_for_progress
@@ -12,33 +10,13 @@ from agents.contracts.brief import Brief
 from agents.contracts.change import Narrowing
 from agents.core.errors import BadRequest
 from agents.core.events import Noted, RoundEnded
-from agents.jobs.changing import GUIDANCE
-from agents.jobs.service import Job
+from agents.jobs.changes import GUIDANCE
+from agents.jobs.job import Job
 from agents.search.scope_filter import in_both
 from agents.team import Team
 
 _GUIDANCE = 120
 """Characters of guidance that are said back."""
-
-
-@runtime_checkable
-class Durable(Protocol):
-    """Jobs that outlive their process: only these can be paused or taken up again."""
-
-    async def pause(self, job: Job) -> None:
-        """Let it rest."""
-
-    async def resume(self, job: Job) -> Job:
-        """Let it go on."""
-        ...
-
-    async def restart(self, job: Job) -> Job:
-        """Try again what failed."""
-        ...
-
-    async def rework(self, job: Job) -> Job:
-        """Decide and write anew."""
-        ...
 
 
 # ---- how it goes
@@ -131,11 +109,11 @@ class Running:
                 jobs.finish(self.job)
                 return Say(words("finishing", sources=counted(view_of(self.job).usage.sources, "source")))
             case "pause":
-                if not isinstance(jobs, Durable):
+                if not jobs.durable:
                     return Refuse(words("paused_not_here"))
                 await jobs.pause(self.job)
                 return Say(words("pausing"))
-            case "resume" | "continue" | "begin" if paused and isinstance(jobs, Durable):
+            case "resume" | "continue" | "begin" if paused and jobs.durable:
                 await jobs.resume(self.job)
                 return Say(words("resumed"))
             case "resume" | "continue" | "begin" | "restart":

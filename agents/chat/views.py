@@ -16,7 +16,7 @@ from agents.contracts.plan import Leaf, Node
 from agents.contracts.report import Grade, ReportDocument
 from agents.core.budget import synthesis_reserve_s
 from agents.core.paths import RESOURCES
-from agents.jobs.service import Job
+from agents.jobs.job import Job
 from agents.research.scoping.authorization import PHRASE
 from agents.research.scoping.turn import Scope
 

@@ -11,7 +11,7 @@ from agents.core.errors import BadRequest, DossierError
 
 if TYPE_CHECKING:
     from agents.contracts.job import JobStatus
-    from agents.jobs.blob_store import Shelf
+    from agents.jobs.blob_store import BlobStore
     from agents.jobs.store import Store, StoredJob
 
 T = TypeVar("T")
@@ -84,49 +84,49 @@ def show(job_id: JobId) -> None:
 @app.command()
 def cancel(job_id: JobId) -> None:
     """Stop a job and everything it has running."""
-    _wish(job_id, "cancel")
+    _command(job_id, "cancel")
 
 
 @app.command()
 def pause(job_id: JobId) -> None:
     """Let a job's calls finish and start no others."""
-    _wish(job_id, "pause")
+    _command(job_id, "pause")
 
 
 @app.command()
 def resume(job_id: JobId) -> None:
     """Let a job go on that is paused or waits for a key."""
-    _wish(job_id, "resume")
+    _command(job_id, "resume")
 
 
 @app.command()
 def finish(job_id: JobId, branch: Annotated[str, typer.Option(help="Only this branch, as job/0/1.")] = "") -> None:
     """Have a job search no further and write from what it has."""
-    _wish(job_id, "finish", branch)
+    _command(job_id, "finish", branch)
 
 
 @app.command()
 def rework(job_id: JobId) -> None:
     """Decide and write anew from what a job has read, and try again what failed."""
-    _wish(job_id, "rework")
+    _command(job_id, "rework")
 
 
 @app.command()
 def restart(job_id: JobId) -> None:
     """Do a job again from its last good steps."""
-    _wish(job_id, "restart")
+    _command(job_id, "restart")
 
 
 @app.command()
 def release(job_id: JobId) -> None:
     """Let a job pass that the judge held back."""
-    _wish(job_id, "release")
+    _command(job_id, "release")
 
 
 @app.command()
 def guidance(job_id: JobId, text: Annotated[str, typer.Argument(help="What the next rounds shall follow.")]) -> None:
     """Tell a running job what to look at."""
-    _wish(job_id, "guidance", text)
+    _command(job_id, "guidance", text)
 
 
 @app.command()
@@ -178,9 +178,9 @@ def delete(
         if not row.over and not force:
             raise BadRequest(f"Job {row.id[:12]} is {row.status}. Cancel it first, or use --force.")
         if not row.over:
-            await granted(store, row, "cancel", "")
+            await answered(store, row, "cancel", "")
         await store.delete([row.id])
-        await _shelf(store).forget_report(row.id)
+        await _blobs(store).forget_report(row.id)
         say("deleted")
 
     with_store(work)
@@ -194,9 +194,9 @@ def purge(
     from agents.jobs import retention
 
     async def work(store: "Store") -> None:
-        shelf = _shelf(store)
-        gone = await retention.purge(store, shelf, days)
-        texts = await retention.sweep(store, shelf)
+        blobs = _blobs(store)
+        gone = await retention.purge(store, blobs, days)
+        texts = await retention.sweep(store, blobs)
         say(f"deleted: {gone} of the jobs, {texts} of the texts")
 
     with_store(work)
@@ -227,10 +227,10 @@ async def row_of(store: "Store", job_id: str) -> "StoredJob":
     return found[0]
 
 
-def _wish(job_id: str, verb: str, argument: str = "") -> None:
+def _command(job_id: str, verb: str, argument: str = "") -> None:
     async def work(store: "Store") -> None:
         row = await row_of(store, job_id)
-        said = await granted(store, row, verb, argument)
+        said = await answered(store, row, verb, argument)
         if said != "done":
             raise BadRequest(said)
         say(f"{row.id[:12]}: {verb} done")
@@ -238,30 +238,30 @@ def _wish(job_id: str, verb: str, argument: str = "") -> None:
     with_store(work)
 
 
-async def granted(store: "Store", row: "StoredJob", verb: str, argument: str) -> str:
-    """Leave a wish for the process that runs jobs, and wait for its answer."""
+async def answered(store: "Store", row: "StoredJob", verb: str, argument: str) -> str:
+    """Leave a command for the process that runs jobs, and wait for its answer."""
     from agents.jobs.filelock import held_by
 
-    number = await store.wish(row.id, verb, argument)
+    number = await store.add_command(row.id, verb, argument)
     began = asyncio.get_running_loop().time()
     file = store.database.file
     while (file is None or held_by(file.with_name("engine.db"))) and asyncio.get_running_loop().time() - began < WAIT_S:
-        if said := await store.granted(number):
+        if said := await store.answered(number):
             return said
         await asyncio.sleep(0.1)
     return (
-        f"No process that runs jobs answers. The wish ({verb}) is noted, and granted when one does: "
+        f"No process that runs jobs answers. The command ({verb}) is noted, and done when one does: "
         "`python -m agents serve` or `python -m agents worker`."
     )
 
 
-def _shelf(store: "Store") -> "Shelf":
+def _blobs(store: "Store") -> "BlobStore":
     from agents.core.settings import load
-    from agents.jobs.blob_store import Shelf
-    from agents.jobs.sql_blob_store import DatabaseShelf
+    from agents.jobs.blob_store import BlobStore
+    from agents.jobs.sql_blob_store import DatabaseBlobStore
 
     folder = load().data_dir
-    return Shelf(folder) if store.database.sqlite else DatabaseShelf(folder, store)
+    return BlobStore(folder) if store.database.sqlite else DatabaseBlobStore(folder, store)
 
 
 def with_store(work: "Callable[[Store], Awaitable[None]]") -> None:

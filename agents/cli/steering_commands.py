@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agents.cli.jobs_commands import JobId, fail, granted, row_of, say, with_store
+from agents.cli.jobs_commands import JobId, answered, fail, row_of, say, with_store
 from agents.core.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def narrow(
 def _change(job_id: str, branch: str = "", **wish: object) -> None:
     """Leave a change for the process that runs the job; a branch is found by its number or its path."""
     from agents.api.tree import Tree
-    from agents.contracts.change import Wish
+    from agents.contracts.change import Command
 
     async def work(store: "Store") -> None:
         row = await row_of(store, job_id)
@@ -81,7 +81,7 @@ def _change(job_id: str, branch: str = "", **wish: object) -> None:
                 raise BadRequest(f"There is no branch {branch} in this job; there are: {numbers}.")
             title = f"{node.n} “{node.title}”".strip()
             wish.update(node=node.id, title=title, words=f"branch {title} {wish['words']}")
-        said = await granted(store, row, "change", Wish.model_validate(wish).model_dump_json())
+        said = await answered(store, row, "change", Command.model_validate(wish).model_dump_json())
         if said != "done":
             raise BadRequest(said)
         say(f"{row.id[:12]}: {wish['kind']} done")

@@ -22,7 +22,7 @@ def worker(
     async def work() -> None:
         settings = load().model_copy(update={"runs_jobs": True})
         log_to_stderr(settings.log_level)
-        team = open_team(settings.model_copy(update={"worker_name": name}) if name else settings, keep=True)
+        team = open_team(settings.model_copy(update={"worker_name": name}) if name else settings, durable=True)
         stopping = asyncio.Event()
         for sign in (signal.SIGTERM, signal.SIGINT):
             with contextlib.suppress(NotImplementedError):

@@ -1,4 +1,4 @@
-"""Changes of a running job after its authorization: what is wished, and what was recorded of it."""
+"""Changes of a running job after its authorization: the command, and the change that was recorded."""
 
 import re
 from typing import Literal
@@ -33,7 +33,7 @@ class Narrowing(Frozen):
         return self != Narrowing()
 
 
-class Wish(Frozen):
+class Command(Frozen):
     """What the user wants changed in a running job."""
 
     kind: ChangeKind

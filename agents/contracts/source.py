@@ -153,7 +153,7 @@ class OwnFile(Frozen):
     name: Text
     """As the user's computer calls it, without anything that is no name."""
     card: SourceCard
-    """Its text lies on the shelf, under the hash that the contract binds."""
+    """Its text lies in the blob store, under the hash that the contract binds."""
     gaps: tuple[str, ...] = ()
     """What of it could not be read."""
 

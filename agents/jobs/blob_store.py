@@ -1,4 +1,4 @@
-"""What outlives a job: texts by their digest, reports by job, as plain files in the data folder."""
+"""The blob store: texts by their digest and reports by job, as plain files in the data folder."""
 
 import asyncio
 import contextlib
@@ -24,27 +24,27 @@ def hashes_in(record: str) -> set[str]:
     return set(_HASH.findall(record))
 
 
-class Shelf:
+class BlobStore:
     """Texts and reports in a folder. Every file appears whole or not at all."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     async def put(self, text: str) -> str:
-        """Keep a text and return its digest."""
+        """Store a text and return its digest."""
         name = digest(text)
         path = self._text_path(name)
         try:
-            os.utime(path)  # wanted again: not to be swept out as something that nobody has read for long
+            os.utime(path)  # in use again: not to be swept as something that nobody has read for long
         except FileNotFoundError:
             await asyncio.to_thread(_write, path, text)
         return name
 
     async def get(self, text_hash: str) -> str:
-        """Return a kept text.
+        """Return a stored text.
 
         Raises:
-            SourceError: no such text is kept.
+            SourceError: no such text is stored.
         """
         path = self._text_path(text_hash)
         try:
@@ -53,7 +53,7 @@ class Shelf:
             raise SourceError(text_hash, "its stored copy is gone") from error
 
     async def drop(self, text_hash: str) -> bool:
-        """Forget a text that nothing needs any more; False where it is not kept, or is kept for others too."""
+        """Delete a text that nothing needs any more; False where there is none, or others share it."""
         path = self._text_path(text_hash)
         try:
             await asyncio.to_thread(path.unlink)
@@ -61,14 +61,14 @@ class Shelf:
             return False
         return True
 
-    async def keep_report(self, document: ReportDocument) -> Path:
-        """Keep a report; a later one of the same job takes its place."""
+    async def save_report(self, document: ReportDocument) -> Path:
+        """Store a report; a later one of the same job takes its place."""
         path = self._report_path(document.job_id)
         await asyncio.to_thread(_write, path, document.model_dump_json(indent=1))
         return path
 
     async def report(self, job_id: str) -> ReportDocument | None:
-        """Return a kept report; None when there is none that can be read."""
+        """Return a stored report; None when there is none that can be read."""
         if not _NAME.fullmatch(job_id):
             return None
         try:
@@ -82,7 +82,7 @@ class Shelf:
             await asyncio.to_thread(self._report_path(job_id).unlink, missing_ok=True)
 
     async def reports(self, before: datetime) -> list[str]:
-        """Name the jobs whose reports have lain here unchanged since before a time."""
+        """Name the jobs whose reports were last written before a time."""
         return [path.stem for path in await asyncio.to_thread(_old, self.folder / "reports", "*.json", before)]
 
     async def quoted_in(self, job_ids: Collection[str]) -> set[str]:

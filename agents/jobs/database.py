@@ -1,4 +1,4 @@
-"""Opening the database of the job store: engines set up right, one process migrating at a time, plain errors."""
+"""Opening the database of the job store: engines with the right pragmas, one process migrating at a time, plain errors."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -16,13 +16,13 @@ from agents.core.errors import ConfigError
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_MS = 10_000
 """Milliseconds that a writer of an SQLite file waits for another."""
-PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", f"busy_timeout={BUSY_MS}", "foreign_keys=ON")
+PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
 UPGRADE_LOCK = int.from_bytes(hashlib.sha256(b"dossier upgrade").digest()[:7], "big")
 """Number of PostgreSQL's advisory lock under which one process migrates."""
 
 
 def async_url(url: str, data_dir: Path) -> str:
-    """Say where the store is: the file in the data folder by default, else what the operator set, with the driver."""
+    """Give the address of the store: the file in the data folder by default, else what the operator set, with the driver."""
     if not url:
         return f"sqlite+aiosqlite:///{data_dir / 'jobs.db'}"
     for prefix, driver in (
@@ -36,25 +36,25 @@ def async_url(url: str, data_dir: Path) -> str:
 
 
 def plain_url(url: str) -> str:
-    """Say the same for the durable engine, which brings its own drivers."""
+    """Give it for the durable engine, which brings its own drivers."""
     return url.replace("+asyncpg", "").replace("+aiosqlite", "")
 
 
 class Database:
     """Two ways into one database: writers one after the other, readers beside them."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, busy_ms: int = BUSY_MS) -> None:
         self.url = url
         self.sqlite = url.startswith("sqlite")
         try:
-            self.write = _engine(url, "IMMEDIATE", pool_size=1 if self.sqlite else 4, max_overflow=0)
-            self.read = _engine(url, "DEFERRED") if self.sqlite else self.write
+            self.write = _engine(url, "IMMEDIATE", busy_ms, pool_size=1 if self.sqlite else 4, max_overflow=0)
+            self.read = _engine(url, "DEFERRED", busy_ms) if self.sqlite else self.write
         except (ImportError, SQLAlchemyError) as error:
-            raise ConfigError(f"The database can't be used: {_said(error)}.") from error
+            raise ConfigError(f"The database can't be used: {_cause(error)}.") from error
 
     @property
     def file(self) -> Path | None:
-        """Where it is, when it is a file."""
+        """Its path, when it is a file."""
         name = self.write.url.database
         return Path(name) if self.sqlite and name else None
 
@@ -72,7 +72,7 @@ class Database:
                     await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(UPGRADE_LOCK)))
                 await connection.run_sync(_migrate)
         except (SQLAlchemyError, OSError) as error:
-            raise ConfigError(f"The database {_shown(self.url)} can't be used: {_said(error)}.") from error
+            raise ConfigError(f"The database {_masked(self.url)} can't be used: {_cause(error)}.") from error
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[AsyncConnection]:
@@ -93,14 +93,14 @@ class Database:
             await self.read.dispose()
 
 
-def _engine(url: str, begin: str, **options: Any) -> AsyncEngine:
+def _engine(url: str, begin: str, busy_ms: int, **options: Any) -> AsyncEngine:
     engine = create_async_engine(url, **options)
     if engine.dialect.name == "sqlite":
 
         @event.listens_for(engine.sync_engine, "connect")
         def _set_up(connection: Any, _: Any) -> None:
             cursor = connection.cursor()
-            for pragma in PRAGMAS:
+            for pragma in (*PRAGMAS, f"busy_timeout={busy_ms}"):
                 cursor.execute(f"PRAGMA {pragma}")
             cursor.close()
             # We say BEGIN ourselves: the driver's own comes too late for a transaction that reads before it writes.
@@ -132,11 +132,11 @@ def _migrate(connection: sa.Connection) -> None:
     command.upgrade(config, "head")
 
 
-def _said(error: Exception) -> str:
+def _cause(error: Exception) -> str:
     cause = getattr(error, "orig", None) or error
     return " ".join(str(cause).split())[:200] or type(error).__name__
 
 
-def _shown(url: str) -> str:
-    """Show where the database is, without its password."""
+def _masked(url: str) -> str:
+    """Give the address without its password."""
     return sa.make_url(url).render_as_string(hide_password=True)

@@ -1,7 +1,7 @@
 """Tells running jobs when a model provider asks to be left alone: a wait that nobody sees looks like a fault."""
 
 from agents.core.events import Noted
-from agents.jobs.service import Job
+from agents.jobs.job import Job
 from agents.llm.pacing import Pacing
 
 

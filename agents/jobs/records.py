@@ -1,16 +1,16 @@
-"""What a step leaves behind, and what research may decide by: the recorded clock, and what the user had said by then."""
+"""What a step leaves behind, and the recorded clock that research decides by."""
 
-from pydantic import ConfigDict
+from pydantic import AliasChoices, ConfigDict, Field
 
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Frozen, digest
 from agents.core.errors import DossierError, StepFailed
-from agents.research.steering import DROPPED, STOPPED, Said
+from agents.research.steering import DROPPED, STOPPED, SteeringSnapshot
 
 
 class StepRecord(Frozen):
-    """What a step left behind: its value as JSON, or its failure; and the clock when it ended."""
+    """The result of a step: its value as JSON, or its failure; and the clock when it ended."""
 
-    model_config = ConfigDict(extra="ignore")  # records of earlier versions may hold fields that are gone
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)  # earlier versions may have stored other fields
 
     value: str | None = None
     type: str = ""
@@ -21,15 +21,15 @@ class StepRecord(Frozen):
     """The error's own word for what went wrong, where its class has a list of them."""
     elapsed: float
     """Seconds of the job's clock when the step ended."""
-    said: Said = Said()
-    """What the user had said by then."""
+    steering: SteeringSnapshot = Field(SteeringSnapshot(), validation_alias=AliasChoices("steering", "said"))
+    """The user's changes by then."""
     stopped: str = ""
     """The branch whose stopping or dropping cut this step off; empty when none did."""
     asked: str = ""
-    """Digest of what the step was asked for, where a later attempt may want to know."""
+    """Digest of the step's arguments: a later attempt reuses the record only for the same ones."""
 
     @classmethod
-    def of(cls, error: DossierError, elapsed: float, said: Said = Said()) -> "StepRecord":
+    def of(cls, error: DossierError, elapsed: float, steering: SteeringSnapshot = SteeringSnapshot()) -> "StepRecord":
         """Record how a step failed."""
         return cls(
             type=error.type if isinstance(error, StepFailed) else type(error).__name__,
@@ -38,47 +38,56 @@ class StepRecord(Frozen):
             retryable=error.retryable,
             fault=error.fault,
             elapsed=elapsed,
-            said=said,
+            steering=steering,
         )
 
     def failure(self, key: str) -> StepFailed:
-        """Say it as the error that research code knows."""
+        """Give the error that research code knows."""
         return StepFailed(
-            key,
-            type_=self.type,
-            message=self.message,
-            notice=self.notice,
-            retryable=self.retryable,
-            fault=self.fault,
+            key, type_=self.type, message=self.message, notice=self.notice, retryable=self.retryable, fault=self.fault
         )
 
 
-def stopped_record(path: str, elapsed: float, said: Said, *, dropped: bool = False) -> StepRecord:
+def stopped_record(path: str, elapsed: float, steering: SteeringSnapshot, *, dropped: bool = False) -> StepRecord:
     """Record that the user stopped or dropped a branch."""
     word = "dropped" if dropped else "stopped"
     return StepRecord(
         type=DROPPED if dropped else STOPPED, message=f"{word} by the user", notice=f"You {word} it.",
-        elapsed=elapsed, said=said, stopped=path,
+        elapsed=elapsed, steering=steering, stopped=path,
     )  # fmt: skip
 
 
+def digest_of(args: tuple[object, ...]) -> str:
+    """Digest those arguments of a step that are data."""
+
+    def text(arg: object) -> str:
+        if isinstance(arg, Frozen):
+            return arg.model_dump_json()
+        if isinstance(arg, str | int | float | tuple | list | None):
+            return repr(arg)
+        return str(getattr(arg, "name", ""))
+
+    return digest("|".join(text(arg) for arg in args))
+
+
+class Reached(Frozen):
+    """Where a branch stands: the recorded clock and the user's changes. All that research decides by."""
+
+    elapsed: float = 0.0
+    steering: SteeringSnapshot = SteeringSnapshot()
+
+    def later(self, other: "Reached | StepRecord") -> "Reached":
+        """Take the later of both."""
+        return Reached(elapsed=max(self.elapsed, other.elapsed), steering=self.steering.later(other.steering))
+
+
 class BranchDropped(Exception):
-    """A step was cut off because the user dropped a branch; goes up to that branch's place, and no further."""
+    """A step was cut off because the user dropped a branch; goes up to that branch, and no further."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.path = path
 
 
-class Reached(Frozen):
-    """Where a branch stands: the recorded clock, and what the user had said by then. All that research decides by."""
-
-    elapsed: float = 0.0
-    said: Said = Said()
-
-    def later(self, other: "Reached | StepRecord") -> "Reached":
-        """Take what is known here and there together."""
-        return Reached(elapsed=max(self.elapsed, other.elapsed), said=self.said.later(other.said))
-
-
-NOWHERE = Reached()
+class Fenced(Exception):
+    """A later attempt at the job has begun elsewhere: this one may write no more."""

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from agents.contracts.job import OVER
 from agents.jobs import schema as tables
-from agents.jobs.blob_store import Shelf
+from agents.jobs.blob_store import BlobStore
 from agents.jobs.store import Store, now
 
 log = logging.getLogger(__name__)
@@ -31,32 +31,32 @@ async def old_jobs(store: Store, days: float, limit: int = MANY) -> list[tuple[s
 
 
 async def purge(
-    store: Store, shelf: Shelf, days: float, let_go: Callable[[str, int], Awaitable[None]] | None = None
+    store: Store, blobs: BlobStore, days: float, before: Callable[[str, int], Awaitable[None]] | None = None
 ) -> int:
     """Delete jobs that have been over for some days, with events, reports and all; says how many there were.
 
     Args:
         store: where they are.
-        shelf: where their reports are.
+        blobs: where their reports are.
         days: how long they may have been over.
-        let_go: told id and attempt of each before it is deleted.
+        before: told id and attempt of each before it is deleted.
     """
     gone = 0
     while old := await old_jobs(store, days):
         for job_id, attempt in old:
-            if let_go is not None:
-                await let_go(job_id, attempt)
-            await shelf.forget_report(job_id)
+            if before is not None:
+                await before(job_id, attempt)
+            await blobs.forget_report(job_id)
         gone += await store.delete([job_id for job_id, _ in old])
-    return gone + await forget_runs(store, shelf, days)
+    return gone + await forget_runs(store, blobs, days)
 
 
-async def forget_runs(store: Store, shelf: Shelf, days: float) -> int:
+async def forget_runs(store: Store, blobs: BlobStore, days: float) -> int:
     """Delete the reports of runs that no store knows (the command line's) after some days; says how many there were."""
-    old = await shelf.reports(now() - timedelta(days=days))
+    old = await blobs.reports(now() - timedelta(days=days))
     stray = set(old) - await known_jobs(store, old)
     for job_id in stray:
-        await shelf.forget_report(job_id)
+        await blobs.forget_report(job_id)
     return len(stray)
 
 
@@ -65,16 +65,16 @@ async def known_jobs(store: Store, job_ids: Collection[str]) -> set[str]:
     return await _among(store, tables.jobs.c.id, job_ids)
 
 
-async def sweep(store: Store, shelf: Shelf, grace: timedelta = GRACE) -> int:
+async def sweep(store: Store, blobs: BlobStore, grace: timedelta = GRACE) -> int:
     """Delete the texts that no job and no report uses any more; says how many there were."""
-    reports = await shelf.reports(now())
+    reports = await blobs.reports(now())
     stray = set(reports) - await known_jobs(store, reports)
-    quoted = await shelf.quoted_in(stray)
+    quoted = await blobs.quoted_in(stray)
 
     async def in_use(names: Collection[str]) -> set[str]:
         return quoted | await _among(store, tables.text_uses.c.hash, names)
 
-    gone = await shelf.sweep(in_use, now() - grace)
+    gone = await blobs.sweep(in_use, now() - grace)
     if gone:
         log.info("%d texts that no job uses any more were deleted", gone)
     return gone

@@ -1,4 +1,4 @@
-"""The tables of the job store, the same on SQLite and PostgreSQL. Keys are the keys of steps: writing twice is nothing.
+"""The tables of the job store, the same on SQLite and PostgreSQL. Rows are keyed by steps: writing twice is nothing.
 
 Every research row carries `origin_run_id`: job, attempt and step of the call that made it.
 """
@@ -56,6 +56,7 @@ jobs = sa.Table(
     sa.Column("blocked_reason", sa.String(16)),
     sa.Column("grade", sa.String(16)),
     sa.Column("note", sa.Text, nullable=False, server_default=""),
+    sa.Column("thread_id", sa.Text, nullable=False, server_default="", comment="the chat it was started in"),
     sa.Column("attempt", sa.Integer, nullable=False, server_default="1"),
     sa.Column("again", sa.Integer, nullable=False, server_default="0", comment="restarts and reworks so far"),
     sa.Column("steering", sa.Text, nullable=False, server_default="{}"),
@@ -67,6 +68,7 @@ jobs = sa.Table(
     sa.UniqueConstraint("owner", "request_key"),
     sa.Index("ix_research_jobs_owner_created", "owner", "created"),
     sa.Index("ix_research_jobs_status", "status"),
+    sa.Index("ix_research_jobs_thread", "thread_id"),
 )
 
 contracts = sa.Table(
@@ -204,8 +206,8 @@ text_uses = sa.Table(
 )
 """Which jobs have read which texts: what nobody has read any more is swept out."""
 
-wishes = sa.Table(
-    "research_wishes",
+commands = sa.Table(
+    "research_commands",
     metadata,
     sa.Column("id", sa.Integer, primary_key=True),
     _job(nullable=False, index=True),
@@ -215,6 +217,7 @@ wishes = sa.Table(
     sa.Column("taken_by", sa.Text),
     sa.Column("outcome", sa.Text, nullable=False, server_default=""),
 )
+"""Commands for the process that runs a job: of other processes, and the tasks of operators (verb `task`)."""
 
 workers = sa.Table(
     "research_workers",

@@ -10,12 +10,12 @@ from agents.contracts.frozen import digest
 from agents.contracts.report import ReportDocument
 from agents.core.errors import SourceError
 from agents.jobs import schema as tables
-from agents.jobs.blob_store import Shelf
+from agents.jobs.blob_store import BlobStore
 from agents.jobs.store import Store, now
 
 
-class DatabaseShelf(Shelf):
-    """The shelf of jobs that run on more than one machine. Reports are kept with all else that a job came to."""
+class DatabaseBlobStore(BlobStore):
+    """The blob store of jobs that run on more than one machine; reports are in the job store."""
 
     def __init__(self, folder: Path, store: Store) -> None:
         super().__init__(folder)
@@ -42,7 +42,7 @@ class DatabaseShelf(Shelf):
         # Other machines share these texts, and their chats are not known here.
         return False
 
-    async def keep_report(self, document: ReportDocument) -> Path:
+    async def save_report(self, document: ReportDocument) -> Path:
         return self.folder
 
     async def forget_report(self, job_id: str) -> None:

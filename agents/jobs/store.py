@@ -1,4 +1,4 @@
-"""The job store: jobs and all that belongs to them, in SQL. Writing what is there already changes nothing."""
+"""The job store: jobs and all that belongs to them, in SQL. Writing a row twice changes nothing."""
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
+from pydantic import TypeAdapter
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from agents.contracts.change import Change, Narrowing
 from agents.contracts.frozen import Frozen
-from agents.contracts.job import OVER, BlockedReason, JobStatus, Stage
+from agents.contracts.job import OVER, BlockedReason, JobStatus, JobSummary, Stage
 from agents.contracts.report import Grade, ReportDocument
 from agents.contracts.result import Commission
 from agents.core.budget import Limits
@@ -22,66 +22,6 @@ from agents.jobs.records import StepRecord
 from agents.research.steering import Steering
 
 Row = Mapping[str, Any]
-
-
-class Spending(Frozen):
-    """What a job may spend, as the store keeps it."""
-
-    seconds: float | None = None
-    tokens: int | None = None
-    cost_usd: float | None = None
-    calls: int | None = None
-
-    @classmethod
-    def of(cls, limits: Limits) -> "Spending":
-        """Take it from a budget."""
-        return cls(seconds=limits.seconds, tokens=limits.tokens, cost_usd=limits.cost_usd, calls=limits.calls)
-
-    def limits(self) -> Limits:
-        """Give it to a budget."""
-        return Limits(seconds=self.seconds, tokens=self.tokens, cost_usd=self.cost_usd, calls=self.calls)
-
-
-class Wishes(Frozen):
-    """Steering, as the store keeps it."""
-
-    finish: tuple[str, ...] = ()
-    stopped: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
-    again: tuple[str, ...] = ()
-    guidance: tuple[str, ...] = ()
-    limits: Narrowing = Narrowing()
-    changes: tuple[Change, ...] = ()
-
-    @classmethod
-    def of(cls, steering: Steering) -> "Wishes":
-        """Take it from a run."""
-        return cls(
-            finish=tuple(sorted(steering.finish)),
-            stopped=tuple(sorted(steering.stopped)),
-            dropped=tuple(sorted(steering.dropped)),
-            again=tuple(steering.again),
-            guidance=tuple(steering.guidance),
-            limits=steering.limits,
-            changes=tuple(steering.changes),
-        )
-
-    def steering(self) -> Steering:
-        """Give it to a run."""
-        return Steering(
-            finish=set(self.finish),
-            stopped=set(self.stopped),
-            dropped=set(self.dropped),
-            again=list(self.again),
-            guidance=list(self.guidance),
-            limits=self.limits,
-            changes=list(self.changes),
-        )
-
-    def anew(self, seconds: float, words: str) -> "Wishes":
-        """Give what a later attempt heeds: limits and guidance hold; what was stopped, finished or dropped is begun anew."""
-        restart = Change(number=len(self.changes) + 1, seconds=seconds, kind="restart", words=words)
-        return Wishes(guidance=self.guidance, limits=self.limits, changes=(*self.changes, restart))
 
 
 class StoredJob(Frozen):
@@ -95,6 +35,7 @@ class StoredJob(Frozen):
     blocked_reason: BlockedReason | None
     grade: Grade | None
     note: str
+    thread_id: str
     attempt: int
     again: int
     executor: str
@@ -104,11 +45,12 @@ class StoredJob(Frozen):
 
     @classmethod
     def new(cls, owner: str, title: str, code_version: str) -> "StoredJob":
-        """Make the row of a job that is put into the queue now."""
+        """Make the row of a job that enters the queue now."""
         at = now()
         return cls(
             id=uuid.uuid4().hex, owner=owner, title=title, status="queued", stage="planning", blocked_reason=None,
-            grade=None, note="", attempt=1, again=0, executor="", code_version=code_version, created=at, updated=at,
+            grade=None, note="", thread_id="", attempt=1, again=0, executor="",
+            code_version=code_version, created=at, updated=at,
         )  # fmt: skip
 
     @property
@@ -122,13 +64,16 @@ class WholeJob(Frozen):
 
     row: StoredJob
     commission: Commission
-    spending: Spending
-    wishes: Wishes
+    limits: Limits
+    steering: Steering
 
 
+_LIMITS = TypeAdapter(Limits)
 LISTED = tuple(tables.jobs.c[name] for name in StoredJob.model_fields)
-EVENTS, WISHES = "dossier_events", "dossier_wishes"
-"""Channels on which PostgreSQL tells other processes at once that a job has news, or that somebody wishes something."""
+EVENTS, COMMANDS = "dossier_events", "dossier_commands"
+"""PostgreSQL channels that tell other processes at once of a job's events, or of a command for its worker."""
+WHEN_ENDED = ("task:plan", "task:challenge")
+"""Commands that begin the next attempt: they wait until the present one has ended."""
 BY_AGE = (tables.jobs.c.created.desc(), tables.jobs.c.id.desc())
 
 
@@ -146,15 +91,19 @@ class Store:
         """Make an insert in the database's own dialect."""
         return (sqlite if self.database.sqlite else postgresql).insert(table)
 
+    async def _rows(self, query: sa.Select[Any]) -> list[StoredJob]:
+        async with self.database.reading() as connection:
+            return [StoredJob.model_validate(dict(row)) for row in (await connection.execute(query)).mappings()]
+
     # ---- jobs
 
     async def add(
-        self, row: StoredJob, commission: Commission, spending: Spending, request_key: str | None = None
+        self, row: StoredJob, commission: Commission, limits: Limits, request_key: str | None = None
     ) -> StoredJob:
         """Enter a job, or find the one that the same caller entered under the same key."""
         values = row.model_dump() | {
             "commission": commission.model_dump_json(),
-            "limits": spending.model_dump_json(),
+            "limits": _LIMITS.dump_json(limits).decode(),
             "request_key": request_key,
         }
         async with self.database.begin() as connection:
@@ -192,30 +141,66 @@ class Store:
         query = sa.select(*LISTED).order_by(*BY_AGE).limit(limit).offset(offset)
         query = query if owner is None else query.where(tables.jobs.c.owner == owner)
         query = query.where(tables.jobs.c.status.in_(statuses)) if statuses else query
-        async with self.database.reading() as connection:
-            rows = (await connection.execute(query)).mappings().all()
-        return [StoredJob.model_validate(dict(row)) for row in rows]
+        return await self._rows(query)
 
     async def beginning(self, start: str) -> list[StoredJob]:
         """Find the jobs whose id begins so."""
         query = sa.select(*LISTED).where(tables.jobs.c.id.startswith(start, autoescape=True)).order_by(*BY_AGE).limit(5)
-        async with self.database.reading() as connection:
-            rows = (await connection.execute(query)).mappings().all()
-        return [StoredJob.model_validate(dict(row)) for row in rows]
+        return await self._rows(query)
 
-    async def count(self, owner: str | None = None) -> int:
+    async def count(self, owner: str | None = None, statuses: Sequence[JobStatus] = ()) -> int:
         """Count jobs."""
         query = sa.select(sa.func.count()).select_from(tables.jobs)
         query = query if owner is None else query.where(tables.jobs.c.owner == owner)
+        query = query.where(tables.jobs.c.status.in_(statuses)) if statuses else query
         async with self.database.reading() as connection:
             return int((await connection.execute(query)).scalar_one())
 
+    async def summaries(
+        self, owner: str, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
+    ) -> list[JobSummary]:
+        """List jobs of an owner with what they took, newest first."""
+        rows = await self.jobs(owner, statuses=statuses, limit=limit, offset=offset)
+        ids, costs, events = [row.id for row in rows], tables.costs.c, tables.events.c
+        unknown = sa.func.sum(sa.case((costs.cost_usd.is_(None), 1), else_=0))
+        tokens = sa.func.sum(costs.tokens_in + costs.tokens_out)
+        spent = sa.select(costs.job_id, tokens, sa.func.sum(costs.cost_usd), unknown)
+        clock = sa.select(events.job_id, sa.func.max(events.seconds))
+        async with self.database.reading() as connection:
+            took = {
+                job_id: (int(total), None if unpriced else float(cost))
+                for job_id, total, cost, unpriced in await connection.execute(
+                    spent.where(costs.job_id.in_(ids)).group_by(costs.job_id)
+                )
+            }
+            seconds = dict(
+                (await connection.execute(clock.where(events.job_id.in_(ids)).group_by(events.job_id))).tuples().all()
+            )
+        return [
+            JobSummary(
+                id=row.id, title=row.title, status=row.status, stage=row.stage, grade=row.grade,
+                created=row.created.isoformat(timespec="seconds"), seconds=seconds.get(row.id, 0.0),
+                tokens=took.get(row.id, (0, 0.0))[0], cost_usd=took.get(row.id, (0, 0.0))[1],
+                note="" if row.status in {"queued", "running"} else row.note,
+            )
+            for row in rows
+        ]  # fmt: skip
+
+    async def in_thread(self, thread_id: str, owner: str) -> list[StoredJob]:
+        """List the jobs of one chat, oldest first."""
+        query = sa.select(*LISTED).where(tables.jobs.c.thread_id == thread_id, tables.jobs.c.owner == owner)
+        return await self._rows(query.order_by(tables.jobs.c.created, tables.jobs.c.id))
+
+    async def using_text(self, text_hash: str) -> list[StoredJob]:
+        """List the jobs that were given a text, or have read it."""
+        used = sa.select(tables.text_uses.c.job_id).where(tables.text_uses.c.hash == text_hash)
+        given = tables.jobs.c.commission.contains(text_hash, autoescape=True)
+        query = sa.select(*LISTED).where(tables.jobs.c.id.in_(used) | given)
+        return await self._rows(query)
+
     async def states(self, job_ids: Sequence[str]) -> dict[str, StoredJob]:
         """Read how some jobs stand."""
-        async with self.database.reading() as connection:
-            query = sa.select(*LISTED).where(tables.jobs.c.id.in_(job_ids))
-            rows = (await connection.execute(query)).mappings().all()
-        return {row["id"]: StoredJob.model_validate(dict(row)) for row in rows}
+        return {row.id: row for row in await self._rows(sa.select(*LISTED).where(tables.jobs.c.id.in_(job_ids)))}
 
     async def change(self, job_id: str, *, at_attempt: int | None = None, **values: Any) -> bool:
         """Change a job's row; with `at_attempt`, only while it still is at that one. False when it was not."""
@@ -248,13 +233,6 @@ class Store:
             rows = (await connection.execute(query)).all()
         return {key: (attempt, StepRecord.model_validate_json(record)) for key, attempt, record in rows}
 
-    async def step(self, job_id: str, key: str) -> StepRecord | None:
-        """Read one recorded step."""
-        query = sa.select(tables.steps.c.record).where(tables.steps.c.job_id == job_id, tables.steps.c.key == key)
-        async with self.database.reading() as connection:
-            record = (await connection.execute(query)).scalar_one_or_none()
-        return None if record is None else StepRecord.model_validate_json(record)
-
     async def forget(self, job_id: str, keys: Iterable[str]) -> None:
         """Forget steps, so that a later attempt does them anew; what they cost stays booked."""
         async with self.database.begin() as connection:
@@ -270,17 +248,17 @@ class Store:
             body = (await connection.execute(query)).scalar_one_or_none()
         return None if body is None else ReportDocument.model_validate_json(body)
 
-    async def keep_outcome(self, job_id: str, rows: Mapping[sa.Table, Sequence[Row]]) -> None:
+    async def save_outcome(self, job_id: str, rows: Mapping[sa.Table, Sequence[Row]]) -> None:
         """Write everything that a job came to, in the place of what an earlier attempt came to."""
         async with self.database.begin() as connection:
             for table in tables.OUTCOME_TABLES:
                 await connection.execute(sa.delete(table).where(table.c.job_id == job_id))
                 await insert_all(connection, self, table, rows.get(table, ()))
 
-    # ---- words between processes
+    # ---- commands of other processes
 
-    async def ring(self, channel: str, job_ids: Sequence[str]) -> None:
-        """Tell other processes that there is news of some jobs; nothing where there are no others."""
+    async def notify(self, channel: str, job_ids: Sequence[str]) -> None:
+        """Tell other processes to look at some jobs; nothing where there are no others."""
         if self.database.sqlite or not job_ids:
             return
         async with self.database.begin() as connection:
@@ -289,47 +267,54 @@ class Store:
             for job_id in job_ids:
                 await connection.execute(sa.select(sa.func.pg_notify(channel, job_id)))
 
-    # ---- wishes of other processes
-
-    async def wish(self, job_id: str, verb: str, argument: str = "") -> int:
-        """Leave a wish for whoever runs the job."""
+    async def add_command(self, job_id: str, verb: str, argument: str = "") -> int:
+        """Leave a command for the process that runs the job; gives its number."""
         values = {"job_id": job_id, "verb": verb, "argument": argument, "at": now()}
         async with self.database.begin() as connection:
-            done = await connection.execute(sa.insert(tables.wishes).values(values).returning(tables.wishes.c.id))
+            done = await connection.execute(sa.insert(tables.commands).values(values).returning(tables.commands.c.id))
             number = int(done.scalar_one())
-        await self.ring(WISHES, [job_id])
+        await self.notify(COMMANDS, [job_id])
         return number
 
-    async def take_wishes(self, executor: str) -> list[Row]:
-        """Take the wishes that nobody has taken, oldest first; of jobs that run elsewhere none."""
-        wishes, jobs = tables.wishes, tables.jobs
-        mine = sa.select(jobs.c.id).where((jobs.c.status != "running") | jobs.c.executor.in_((executor, "")))
-        open_ones = wishes.c.taken_by.is_(None) & wishes.c.job_id.in_(mine)
+    async def commands(self, job_id: str, verb: str) -> list[Row]:
+        """List the commands for a job whose verb begins so, oldest first."""
+        commands = tables.commands.c
+        query = sa.select(tables.commands).where(commands.job_id == job_id, commands.verb.startswith(verb))
         async with self.database.reading() as connection:
-            if (await connection.execute(sa.select(wishes.c.id).where(open_ones).limit(1))).first() is None:
+            return [dict(row) for row in (await connection.execute(query.order_by(commands.id))).mappings()]
+
+    async def take_commands(self, executor: str) -> list[Row]:
+        """Take the commands that nobody has taken, oldest first; of jobs that run elsewhere none."""
+        commands, jobs = tables.commands, tables.jobs
+        mine = sa.select(jobs.c.id).where((jobs.c.status != "running") | jobs.c.executor.in_((executor, "")))
+        ended = sa.select(jobs.c.id).where(jobs.c.status.not_in(("queued", "running")))
+        due = commands.c.verb.not_in(WHEN_ENDED) | commands.c.job_id.in_(ended)
+        open_ones = commands.c.taken_by.is_(None) & commands.c.job_id.in_(mine) & due
+        async with self.database.reading() as connection:
+            if (await connection.execute(sa.select(commands.c.id).where(open_ones).limit(1))).first() is None:
                 return []
         async with self.database.begin() as connection:
-            query = sa.update(wishes).where(open_ones).values(taken_by=executor).returning(wishes)
+            query = sa.update(commands).where(open_ones).values(taken_by=executor).returning(commands)
             rows = (await connection.execute(query)).mappings().all()
         return sorted((dict(row) for row in rows), key=lambda row: int(row["id"]))
 
-    async def grant(self, wish_id: int, outcome: str) -> None:
-        """Say what came of a wish."""
+    async def answer(self, command_id: int, outcome: str) -> None:
+        """Record what came of a command."""
         async with self.database.begin() as connection:
             await connection.execute(
-                sa.update(tables.wishes).where(tables.wishes.c.id == wish_id).values(outcome=outcome)
+                sa.update(tables.commands).where(tables.commands.c.id == command_id).values(outcome=outcome)
             )
 
-    async def granted(self, wish_id: int) -> str:
-        """Read what came of a wish; empty while nothing did."""
+    async def answered(self, command_id: int) -> str:
+        """Read what came of a command; empty while nothing did."""
         async with self.database.reading() as connection:
-            query = sa.select(tables.wishes.c.outcome).where(tables.wishes.c.id == wish_id)
+            query = sa.select(tables.commands.c.outcome).where(tables.commands.c.id == command_id)
             return str((await connection.execute(query)).scalar_one_or_none() or "")
 
     # ---- workers
 
     async def seen(self, executor: str, place: str) -> None:
-        """Say that a worker is alive."""
+        """Record that a worker is alive."""
         async with self.database.begin() as connection:
             values = {"executor": executor, "place": place, "seen": now()}
             query = self.insert(tables.workers)
@@ -349,9 +334,7 @@ class Store:
         workers, jobs = tables.workers, tables.jobs
         alive = sa.exists().where(workers.c.executor == jobs.c.executor, workers.c.seen >= before)
         query = sa.select(*LISTED).where(jobs.c.status == "running", ~alive)
-        async with self.database.reading() as connection:
-            rows = (await connection.execute(query)).mappings().all()
-        return [StoredJob.model_validate(dict(row)) for row in rows]
+        return await self._rows(query)
 
 
 async def insert_all(connection: AsyncConnection, store: Store, table: sa.Table, rows: Sequence[Row]) -> None:
@@ -367,7 +350,7 @@ async def insert_all(connection: AsyncConnection, store: Store, table: sa.Table,
 
 
 def now() -> datetime:
-    """Say how late it is, in UTC."""
+    """Give the time, in UTC."""
     return datetime.now(UTC)
 
 
@@ -375,6 +358,6 @@ def _whole(row: Any) -> WholeJob:
     return WholeJob(
         row=StoredJob.model_validate({name: row[name] for name in StoredJob.model_fields}),
         commission=Commission.model_validate_json(row["commission"]),
-        spending=Spending.model_validate_json(row["limits"]),
-        wishes=Wishes.model_validate_json(row["steering"]),
+        limits=_LIMITS.validate_json(row["limits"]),
+        steering=Steering.model_validate_json(row["steering"]),
     )

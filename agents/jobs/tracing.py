@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from agents.contracts.job import OVER
 from agents.core.errors import ConfigError
 from agents.core.events import Charged, JobChanged, NodeChanged, Numbered, RoleAsked
-from agents.jobs.service import Job
-from agents.jobs.watching import CallMade
+from agents.jobs.job import Job
+from agents.jobs.run import CallMade
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor
@@ -91,7 +91,7 @@ class _Told:
     @property
     def attempt(self) -> int:
         """The attempt at the job: each has a tree of spans of its own, in one trace."""
-        return int(getattr(self.job.run, "attempt", 1))
+        return self.job.run.attempt
 
     def name(self, path: str) -> str:
         """Name a branch among all attempts at all jobs."""

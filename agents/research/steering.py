@@ -1,14 +1,15 @@
-"""What the user says to a running job from outside: finish, stop, drop, try again, narrower limits, guidance.
+"""What the user changes in a running job: finish, stop, drop, try again, narrower limits, guidance.
 
-Read inside steps only. What research code decides by (finish, the seconds in all, what shall be tried again) is recorded
-with the steps that first saw it, so that a replay decides alike.
+Read inside steps only. What research code decides by (finish, total seconds, what to try again) is recorded with the
+steps that first saw it, so that a replay decides the same way.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from agents.contracts.brief import Brief
-from agents.contracts.change import Change, ChangeKind, Narrowing, Wish, place
+from agents.contracts.change import Change, ChangeKind, Command, Narrowing, place
 from agents.contracts.frozen import Frozen
 from agents.contracts.source import SearchQuery
 from agents.core.errors import BadRequest
@@ -24,8 +25,8 @@ CUT = frozenset({STOPPED, DROPPED, TIME_UP})
 _OF_BRANCHES: frozenset[ChangeKind] = frozenset({"finish", "stop", "drop", "retry"})
 
 
-class Said(Frozen):
-    """What the user had said by the end of a step, as far as research decides by it; nothing is ever unsaid."""
+class SteeringSnapshot(Frozen):
+    """The user's changes as of the end of a step, as far as research decides by them; it only ever grows."""
 
     finish: tuple[str, ...] = ()
     """Branches (or `job`) that search no further."""
@@ -40,12 +41,12 @@ class Said(Frozen):
         """Tell whether `path` or a branch above it searches no further."""
         return bool(_above(path, self.finish))
 
-    def later(self, other: "Said") -> "Said":
+    def later(self, other: "SteeringSnapshot") -> "SteeringSnapshot":
         """Take what is known here and there together."""
-        if other in (self, _SILENCE):
+        if other in (self, _NO_CHANGES):
             return self
         totals = [one for one in (self.total_s, other.total_s) if one is not None]
-        return Said(
+        return SteeringSnapshot(
             finish=tuple(dict.fromkeys((*self.finish, *other.finish))),
             total_s=min(totals, default=None),
             again=tuple(dict.fromkeys((*self.again, *other.again))),
@@ -53,34 +54,35 @@ class Said(Frozen):
         )
 
 
-_SILENCE = Said()
+_NO_CHANGES = SteeringSnapshot()
 
 
-@dataclass
-class Steering:
-    """Wishes of the user, by the place they concern."""
+class Steering(BaseModel):
+    """The user's changes by the branch they concern; stored as JSON with the job."""
 
-    finish: set[str] = field(default_factory=set)
+    model_config = ConfigDict(extra="ignore")  # stored state of earlier versions may hold fields that are gone
+
+    finish: set[str] = Field(default_factory=set)
     """Branches (or `job`) that shall search no further and write from what is there."""
-    stopped: set[str] = field(default_factory=set)
+    stopped: set[str] = Field(default_factory=set)
     """Branches that make no further call; what they had found is kept."""
-    dropped: set[str] = field(default_factory=set)
+    dropped: set[str] = Field(default_factory=set)
     """Branches that make no further call, and whose findings are left out."""
-    again: list[str] = field(default_factory=list)
+    again: list[str] = Field(default_factory=list)
     """Branches that shall be tried again, each by the path of its new try."""
-    guidance: list[str] = field(default_factory=list)
+    guidance: list[str] = Field(default_factory=list)
     """What the next rounds shall follow, in the user's words."""
-    limits: Narrowing = field(default_factory=Narrowing)
+    limits: Narrowing = Field(default_factory=Narrowing)
     """All narrower limits so far, put together."""
-    changes: list[Change] = field(default_factory=list)
-    """Everything that was wished, numbered from 1."""
+    changes: list[Change] = Field(default_factory=list)
+    """Every change, numbered from 1."""
 
     # ---- asked by steps
 
-    def said(self) -> Said:
-        """Give what a step records of it."""
+    def snapshot(self) -> SteeringSnapshot:
+        """Give what a step records."""
         finish = (*sorted(self.finish), *sorted(self.stopped), *sorted(self.dropped))
-        return Said(
+        return SteeringSnapshot(
             finish=finish,
             total_s=self.limits.seconds,
             again=tuple(self.again),
@@ -89,7 +91,7 @@ class Steering:
 
     def finishing(self, path: str) -> bool:
         """Tell whether `path` or a branch above it was asked to finish, or was stopped."""
-        return self.said().finishing(path)
+        return self.snapshot().finishing(path)
 
     def current(self, node: str) -> str:
         """Give the path at which a place of the tree is worked on now: that of its latest try, and so above it."""
@@ -132,24 +134,24 @@ class Steering:
             return f"outside the dates set by {RULED_OUT}"
         return ""
 
-    # ---- said by the user
+    # ---- changed by the user
 
-    def take(self, wish: Wish, seconds: float) -> Change:
-        """Let a wish hold from now on, and record it.
+    def take(self, command: Command, seconds: float) -> Change:
+        """Apply a command from now on, and record it as a change.
 
         Args:
-            wish: what is wanted; limits are put together with those before.
-            seconds: how late it is on the job's clock.
+            command: what is wanted; limits are combined with the earlier ones.
+            seconds: the time on the job's clock.
 
         Raises:
             BadRequest: the limits allow what an earlier change had ruled out, or leave nothing.
         """
-        path, said = self.current(wish.node or "job"), wish.words
-        if path in {"finish": self.finish, "stop": self.stopped, "drop": self.dropped}.get(wish.kind, ()):
-            former = [one for one in self.changes if (one.kind, one.node) == (wish.kind, place(path))]
+        path, words = self.current(command.node or "job"), command.words
+        if path in {"finish": self.finish, "stop": self.stopped, "drop": self.dropped}.get(command.kind, ()):
+            former = [one for one in self.changes if (one.kind, one.node) == (command.kind, place(path))]
             if former:
-                return former[-1]  # said twice is said once
-        match wish.kind:
+                return former[-1]  # the same command twice is one change
+        match command.kind:
             case "finish":
                 self.finish.add(path)
             case "stop":
@@ -159,19 +161,19 @@ class Steering:
             case "retry":
                 self._try_again(path)
             case "guidance":
-                self.guidance.append(said)
+                self.guidance.append(words)
             case "limits":
-                self.limits = together(self.limits, wish.limits)
+                self.limits = together(self.limits, command.limits)
             case "restart":
                 pass
         change = Change(
             number=len(self.changes) + 1,
             seconds=round(max(0.0, seconds), 3),
-            words=said or wish.kind,
-            kind=wish.kind,
-            node=place(path) if wish.kind in _OF_BRANCHES else "",
-            title=wish.title,
-            limits=wish.limits,
+            words=words or command.kind,
+            kind=command.kind,
+            node=place(path) if command.kind in _OF_BRANCHES else "",
+            title=command.title,
+            limits=command.limits,
         )
         self.changes.append(change)
         return change
@@ -181,9 +183,14 @@ class Steering:
         self.again.append(f"{base}+{tries + 1}")
 
     def follow(self, other: "Steering") -> None:
-        """Become what another process knows; whoever holds this one sees it too."""
-        for name in self.__dataclass_fields__:
+        """Take over the state that another process stored; whoever shares this object sees it too."""
+        for name in type(self).model_fields:
             setattr(self, name, getattr(other, name))
+
+    def for_next_attempt(self, seconds: float, words: str) -> "Steering":
+        """Give what a later attempt follows: limits and guidance hold; what was stopped or finished begins anew."""
+        restart = Change(number=len(self.changes) + 1, seconds=seconds, kind="restart", words=words)
+        return Steering(guidance=self.guidance, limits=self.limits, changes=[*self.changes, restart])
 
 
 def bound_by(brief: Brief) -> Narrowing:
@@ -225,8 +232,8 @@ def together(old: Narrowing, new: Narrowing) -> Narrowing:
     return both
 
 
-def _above(path: str, wished: Iterable[str]) -> str:
-    return min((one for one in wished if path == one or path.startswith(one + "/")), key=len, default="")
+def _above(path: str, branches: Iterable[str]) -> str:
+    return min((one for one in branches if path == one or path.startswith(one + "/")), key=len, default="")
 
 
 def _untried(path: str) -> str:

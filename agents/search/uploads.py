@@ -155,7 +155,7 @@ def _told_apart(file: OwnFile, others: Sequence[OwnFile]) -> OwnFile:
 
 
 class Files:
-    """The files of one chat, indexed in memory when first asked for: their texts lie on the shelf."""
+    """The files of one chat, indexed in memory when first asked for: their texts lie in the blob store."""
 
     def __init__(self, files: Sequence[OwnFile], texts: Texts) -> None:
         self._by_url = {file.card.url: file for file in files}

@@ -2,12 +2,16 @@
 
 import asyncio
 import json
+import time
+from contextlib import asynccontextmanager
 
 import pytest
 
 from agents.core.prompts import load as load_prompts
 from agents.core.settings import Settings
-from agents.jobs.blob_store import Shelf
+from agents.jobs.blob_store import BlobStore
+from agents.jobs.client import Client
+from agents.jobs.config import JobStoreConfig
 from tests.chat import conftest as chat_conftest  # noqa: F401 - sets what Chainlit reads while it is imported
 from tests.flat import FLAT, NAMES, TASK, TOO_BROAD, FlatWorker, Gate, scripted
 from tests.scripts import world
@@ -41,8 +45,8 @@ def prompts():
 @pytest.fixture
 async def put(server_app, tmp_path, prompts):
     """Put a team behind the routes for one test."""
+
     from agents.api.app_state import Site
-    from agents.api.ledger import Ledger
     from agents.team import ROLES, Team
 
     before, teams = server_app.state.dossier_site, []
@@ -53,13 +57,13 @@ async def put(server_app, tmp_path, prompts):
             models=dict.fromkeys([role.name for role in ROLES], model or scripted()),
             searcher=searcher or world(),
             prompts=prompts,
-            shelf=Shelf(tmp_path),
+            blobs=BlobStore(tmp_path),
             sample=False,
             today=lambda: "2026-11-27",
             jobs=jobs,
         )
         teams.append(team)
-        site = Site(team.settings, team, Ledger(team.settings.data_dir / "chat.db"))
+        site = Site(team.settings, team)
         server_app.state.dossier_site = site
         return site
 
@@ -67,6 +71,33 @@ async def put(server_app, tmp_path, prompts):
     for team in teams:
         await team.close()
     server_app.state.dossier_site = before
+
+
+@pytest.fixture
+def stored(server_app, tmp_path, prompts):
+    """A server whose jobs are stored; closed and opened again it is a restarted one."""
+    from agents.api.app_state import Site
+    from agents.team import ROLES, Team
+
+    @asynccontextmanager
+    async def opened(model=None, **settings):
+        before = server_app.state.dossier_site
+        jobs = Client(BlobStore(tmp_path), time.monotonic, JobStoreConfig.of(tmp_path, "", poll_s=0.02), per_job=6)
+        model = model or scripted()
+        team = Team(
+            Settings(data_dir=tmp_path, model="offline", **settings), models=dict.fromkeys([role.name for role in ROLES], model),
+            searcher=world(), prompts=prompts, blobs=BlobStore(tmp_path), sample=False, today=lambda: "2026-11-27", jobs=jobs,
+        )  # fmt: skip
+        site = Site(team.settings, team)
+        server_app.state.dossier_site = site
+        await team.open()
+        try:
+            yield site
+        finally:
+            await team.close()
+            server_app.state.dossier_site = before
+
+    return opened
 
 
 @pytest.fixture
@@ -93,7 +124,6 @@ def over(http):
         assert answer.status_code == 202, answer.text
         job = site.team.jobs.get(answer.json()["job_id"], "local")
         await asyncio.wait_for(job.wait(), 30)
-        await site.state.entered(job.id)
         return job.id
 
     return start

@@ -81,9 +81,9 @@ def holds(text, written):
 
 
 async def test_every_command_of_the_page_gives_what_stands_below_it(put, http, tmp_path):
-    from agents.jobs.blob_store import Shelf
-    from agents.jobs.maintenance import DurableJobs
-    from agents.jobs.store_config import Where
+    from agents.jobs.blob_store import BlobStore
+    from agents.jobs.client import Client
+    from agents.jobs.config import JobStoreConfig
     from agents.offline import OfflineModel
     from agents.search.library import Library
     from agents.sourcing import SAMPLE_LIBRARY
@@ -103,7 +103,7 @@ async def test_every_command_of_the_page_gives_what_stands_below_it(put, http, t
                     await self.open.wait()
             return await super().reply(request, on_text)
 
-    jobs = DurableJobs(Shelf(tmp_path), time.monotonic, Where.of(tmp_path, "", poll_s=0.02), per_job=6)
+    jobs = Client(BlobStore(tmp_path), time.monotonic, JobStoreConfig.of(tmp_path, "", poll_s=0.02), per_job=6)
     model = Patient()
     library = Library((SAMPLE_LIBRARY,), tmp_path / "library.db", kind="sample", name="sample library")
     site = put(model, searcher=library, jobs=jobs)

@@ -1,53 +1,22 @@
 """Idempotency keys: the same key gives the same run, whoever restarted what, and whose connection broke."""
 
 import asyncio
-import time
-from contextlib import asynccontextmanager
 
 import pytest
 
 from agents.contracts.frozen import digest
 from agents.contracts.response import FlatPlanInput
 from agents.contracts.result import Commission, Request
+from agents.core.budget import Limits
 from agents.core.settings import Settings
-from agents.jobs.blob_store import Shelf
+from agents.jobs.client import Client
 from agents.jobs.database import Database, async_url
-from agents.jobs.maintenance import DurableJobs
-from agents.jobs.store import Spending, Store, StoredJob, now
-from agents.jobs.store_config import Where
+from agents.jobs.store import Store, StoredJob, now
 from agents.run_research import Wish
 from tests.api.conftest import TASK, FlatWorker, Gate, scripted
-from tests.scripts import BRIEF, world
+from tests.scripts import BRIEF
 
 KEY = {"Idempotency-Key": "order 17"}
-
-
-@pytest.fixture
-def kept(server_app, tmp_path, prompts):
-    """A server whose jobs are kept; closed and opened again it is a restarted one."""
-    from agents.api.app_state import Site
-    from agents.api.ledger import Ledger
-    from agents.team import ROLES, Team
-
-    @asynccontextmanager
-    async def opened(model=None):
-        before = server_app.state.dossier_site
-        jobs = DurableJobs(Shelf(tmp_path), time.monotonic, Where.of(tmp_path, "", poll_s=0.02), per_job=6)
-        model = model or scripted()
-        team = Team(
-            Settings(data_dir=tmp_path, model="offline"), models=dict.fromkeys([role.name for role in ROLES], model),
-            searcher=world(), prompts=prompts, shelf=Shelf(tmp_path), sample=False, today=lambda: "2026-11-27", jobs=jobs,
-        )  # fmt: skip
-        site = Site(team.settings, team, Ledger(tmp_path / "chat.db"))
-        server_app.state.dossier_site = site
-        await team.open()
-        try:
-            yield site
-        finally:
-            await team.close()
-            server_app.state.dossier_site = before
-
-    return opened
 
 
 async def ended(site, job_id):
@@ -56,23 +25,23 @@ async def ended(site, job_id):
     return job
 
 
-async def test_a_key_gives_the_same_run_after_a_restart(kept, http):
+async def test_a_key_gives_the_same_run_after_a_restart(stored, http):
     asked = {"json": {"task": TASK, "async": True}, "headers": KEY}
-    async with kept() as site:
+    async with stored() as site:
         first = (await http.post("/run", **asked)).json()
         await ended(site, first["job_id"])
-    async with kept() as site:
+    async with stored() as site:
         again = await http.post("/run", **asked)
         assert (again.status_code, again.json()) == (202, first)
         assert await site.team.jobs.store.count() == 1
 
 
-async def test_the_whole_answer_is_given_again_after_a_restart_without_asking_anybody(kept, http):
+async def test_the_whole_answer_is_given_again_after_a_restart_without_asking_anybody(stored, http):
     asked = {"json": {"task": TASK}, "headers": KEY}
-    async with kept():
+    async with stored():
         first = (await http.post("/run", **asked)).json()
     model = scripted()
-    async with kept(model):
+    async with stored(model):
         again = (await http.post("/run", **asked)).json()
     assert not model.asked
     first["metadata"].pop("timestamp")
@@ -80,15 +49,15 @@ async def test_the_whole_answer_is_given_again_after_a_restart_without_asking_an
     assert again == first
 
 
-async def test_a_run_that_a_restart_broke_off_goes_on_and_answers_the_second_request(kept, http):
+async def test_a_run_that_a_restart_broke_off_goes_on_and_answers_the_second_request(stored, http):
     gate = Gate(FlatWorker())
     asked = {"json": {"task": TASK, "async": True}, "headers": KEY}
-    async with kept(gate) as site:
+    async with stored(gate) as site:
         first = (await http.post("/run", **asked)).json()
         job = await site.team.jobs.find(first["job_id"], "local")
         while not any(event.event.kind == "search" for event in job.run.events):  # noqa: ASYNC110 - any progress at all
             await asyncio.sleep(0.02)
-    async with kept() as site:
+    async with stored() as site:
         again = (await http.post("/run", **asked)).json()
         assert again == first
         assert (await ended(site, first["job_id"])).report is not None
@@ -98,11 +67,11 @@ async def test_a_run_that_a_restart_broke_off_goes_on_and_answers_the_second_req
     ("path", "other"),
     [("/run", {"task": "Something else?"}), ("/run-simple", {"task": TASK}), ("/research/jobs", {"query": TASK})],
 )
-async def test_the_key_of_another_request_is_refused_after_a_restart_too(kept, http, path, other):
-    async with kept() as site:
+async def test_the_key_of_another_request_is_refused_after_a_restart_too(stored, http, path, other):
+    async with stored() as site:
         first = (await http.post("/run", json={"task": TASK, "async": True}, headers=KEY)).json()
         await ended(site, first["job_id"])
-    async with kept() as site:
+    async with stored() as site:
         answer = await http.post(path, json=other, headers=KEY)
         assert answer.status_code == 422
         error = answer.json()["error"]
@@ -112,12 +81,12 @@ async def test_the_key_of_another_request_is_refused_after_a_restart_too(kept, h
         assert await site.team.jobs.store.count() == 1
 
 
-async def test_a_posted_job_is_the_same_after_a_restart_and_says_what_its_planner_did(kept, http):
+async def test_a_posted_job_is_the_same_after_a_restart_and_says_what_its_planner_did(stored, http):
     asked = {"json": {"query": TASK}, "headers": KEY}
-    async with kept() as site:
+    async with stored() as site:
         first = (await http.post("/research/jobs", **asked)).json()
         await ended(site, first["job_id"])
-    async with kept() as site:
+    async with stored() as site:
         again = (await http.post("/research/jobs", **asked)).json()
         assert again["job_id"] == first["job_id"]
         assert again["planner"] == first["planner"]
@@ -125,11 +94,11 @@ async def test_a_posted_job_is_the_same_after_a_restart_and_says_what_its_planne
         assert await site.team.jobs.store.count() == 1
 
 
-async def test_of_two_processes_that_use_one_key_at_once_both_answer_with_the_job_of_the_first(kept, http, tmp_path):
+async def test_of_two_processes_that_use_one_key_at_once_both_answer_with_the_job_of_the_first(stored, http, tmp_path):
     """The other process enters its job while this one still has the question judged."""
     model = scripted()
     body = {"query": TASK}
-    async with kept(model) as site:
+    async with stored(model) as site:
         from agents.api.payloads import JobRequest
 
         print_ = digest(f"jobs{JobRequest(**body).model_dump_json()}")
@@ -145,7 +114,7 @@ async def test_of_two_processes_that_use_one_key_at_once_both_answer_with_the_jo
             elsewhere = Database(f"sqlite+aiosqlite:///{tmp_path / 'jobs.db'}")
             await elsewhere.open()
             await Store(elsewhere).add(
-                row, Commission(brief=BRIEF, request=request), Spending(), request_key=request.key
+                row, Commission(brief=BRIEF, request=request), Limits(), request_key=request.key
             )  # fmt: skip
             await elsewhere.close()
             return await scope(*args, **kwargs)
@@ -157,9 +126,9 @@ async def test_of_two_processes_that_use_one_key_at_once_both_answer_with_the_jo
         assert await site.team.jobs.store.count() == 1
 
 
-async def test_a_key_is_free_again_once_its_job_is_deleted(kept, http):
+async def test_a_key_is_free_again_once_its_job_is_deleted(stored, http):
     asked = {"json": {"task": TASK, "async": True}, "headers": KEY}
-    async with kept() as site:
+    async with stored() as site:
         first = (await http.post("/run", **asked)).json()
         await ended(site, first["job_id"])
         assert (await http.delete(f"/research/jobs?id={first['job_id']}")).status_code == 200
@@ -197,17 +166,17 @@ async def test_a_stream_under_a_key_tells_the_same_run_from_its_beginning(site, 
 # ---- runs without a key of the caller's: a function call, a tool of a host
 
 
-async def test_what_a_process_that_died_has_paid_for_is_taken_up_by_the_next_call(kept):
+async def test_what_a_process_that_died_has_paid_for_is_taken_up_by_the_next_call(stored):
     from agents.run_research import run_research, taken_up
 
     gate = Gate(FlatWorker())
-    async with kept(gate) as site:
+    async with stored(gate) as site:
         _, job = await taken_up(site.team, TASK, Wish(), "local")
         async for numbered in job.follow():
             if numbered is not None and numbered.event.kind == "search":
                 break
     model = scripted()
-    async with kept(model) as site:
+    async with stored(model) as site:
         told = await run_research(TASK, team=site.team, owner="local")
         assert told.metadata.job_id == job.id
         assert told.metadata.grade == "complete"
@@ -215,15 +184,15 @@ async def test_what_a_process_that_died_has_paid_for_is_taken_up_by_the_next_cal
     assert not any(isinstance(request.given, FlatPlanInput) for request in model.asked)
 
 
-async def test_another_question_or_other_bounds_are_no_reason_to_take_a_run_up(kept):
+async def test_another_question_or_other_bounds_are_no_reason_to_take_a_run_up(stored):
     from agents.run_research import taken_up
 
-    async with kept(Gate(FlatWorker())) as site:
+    async with stored(Gate(FlatWorker())) as site:
         _, job = await taken_up(site.team, TASK, Wish(), "local")
         async for numbered in job.follow():
             if numbered is not None and numbered.event.kind == "search":
                 break
-    async with kept() as site:
+    async with stored() as site:
         _, other = await taken_up(site.team, TASK, Wish(max_iters=1), "local")
         _, strange = await taken_up(site.team, TASK, Wish(), "somebody")
         assert len({job.id, other.id, strange.id}) == 3
@@ -231,10 +200,10 @@ async def test_another_question_or_other_bounds_are_no_reason_to_take_a_run_up(k
             await asyncio.wait_for(one.wait(), 20)
 
 
-async def test_two_who_ask_the_same_at_once_get_a_run_each(kept):
+async def test_two_who_ask_the_same_at_once_get_a_run_each(stored):
     from agents.run_research import taken_up
 
-    async with kept() as site:
+    async with stored() as site:
         (_, one), (_, two) = [await taken_up(site.team, TASK, Wish(), "local") for _ in range(2)]
         assert one.id != two.id
         for job in (one, two):
@@ -256,16 +225,16 @@ async def test_a_call_from_python_keeps_its_job_in_the_data_folder(tmp_path, mon
 
 
 async def test_beside_a_running_server_a_call_runs_in_memory_and_says_so(tmp_path):
+    from agents.durable_team import durable_team
     from agents.jobs.filelock import locked
-    from agents.keeper import keeping_team
 
     said = []
     with locked(tmp_path / "engine.db", "process 7 of this host"):
-        async with keeping_team(Settings(data_dir=tmp_path, model="offline"), said.append) as team:
-            assert not isinstance(team.jobs, DurableJobs)
-    assert said == ["process 7 of this host keeps the jobs of this folder; this run ends with its own process."]
-    async with keeping_team(Settings(data_dir=tmp_path, model="offline"), said.append) as team:
-        assert isinstance(team.jobs, DurableJobs)
-        async with keeping_team(Settings(data_dir=tmp_path, model="offline"), said.append) as beside:
-            assert not isinstance(beside.jobs, DurableJobs)
+        async with durable_team(Settings(data_dir=tmp_path, model="offline"), said.append) as team:
+            assert not isinstance(team.jobs, Client)
+    assert said == ["process 7 of this host runs the jobs of this folder; this run ends with its own process."]
+    async with durable_team(Settings(data_dir=tmp_path, model="offline"), said.append) as team:
+        assert isinstance(team.jobs, Client)
+        async with durable_team(Settings(data_dir=tmp_path, model="offline"), said.append) as beside:
+            assert not isinstance(beside.jobs, Client)
     assert len(said) == 1

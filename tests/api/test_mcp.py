@@ -96,8 +96,7 @@ async def test_the_same_tools_are_there_over_http(site, server_app):
         await client.initialize()
         told = await client.call_tool("research", {"question": TASK, "tier": "simple"})
     assert told.structuredContent["grade"] == "complete"
-    await site.state.entered(told.structuredContent["job_id"])
-    assert (await site.ledger.get(told.structuredContent["job_id"], "local")).status == "done"
+    assert site.team.jobs.get(told.structuredContent["job_id"], "local").status == "done"
 
 
 async def test_the_command_speaks_over_standard_input_and_output(tmp_path):

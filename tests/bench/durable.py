@@ -26,9 +26,9 @@ sys.path.insert(0, str(ROOT))
 import psycopg  # noqa: E402
 
 from agents.contracts.result import Commission  # noqa: E402
-from agents.jobs.blob_store import Shelf  # noqa: E402
-from agents.jobs.maintenance import DEAD_S  # noqa: E402
-from agents.jobs.service import Jobs  # noqa: E402
+from agents.jobs.blob_store import BlobStore  # noqa: E402
+from agents.jobs.config import MaintenancePolicy  # noqa: E402
+from agents.jobs.runtime import MemoryRuntime  # noqa: E402
 from agents.jobs.store import now  # noqa: E402
 from agents.research.steering import Steering  # noqa: E402
 from tests.jobs.conftest import Given, Word, bench_of, opened  # noqa: E402
@@ -66,7 +66,7 @@ def shape(delay_s):
 
 
 async def in_memory(bench, jobs):
-    service = Jobs(Shelf(Path(tempfile.mkdtemp())), time.monotonic)
+    service = MemoryRuntime(BlobStore(Path(tempfile.mkdtemp())), time.monotonic)
     commission = Commission(brief=BRIEF)
     began = time.perf_counter()
     made = [service.start(commission, bench(commission, Steering()), title="x") for _ in range(jobs)]
@@ -217,7 +217,8 @@ def fleet(url_of):
 
         async def eight(folder=folder, url=url, names=names):
             async with opened(folder, bench_of(None), url=url, runs=False) as service:
-                while len(await service.jobs.store.living(now() - timedelta(seconds=DEAD_S))) < len(names):  # noqa: ASYNC110
+                dead = timedelta(seconds=MaintenancePolicy().dead_s)
+                while len(await service.jobs.store.living(now() - dead)) < len(names):  # noqa: ASYNC110
                     await asyncio.sleep(0.1)
                 await asyncio.sleep(3)  # each listens to the queue about a second after its start
                 began = time.perf_counter()

@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 from agents.core.budget import NoDeadline  # noqa: E402 - runs from a checkout
 from agents.core.errors import SourceError  # noqa: E402
 from agents.core.prompts import load  # noqa: E402
-from agents.jobs.blob_store import Shelf  # noqa: E402
+from agents.jobs.blob_store import BlobStore  # noqa: E402
 from agents.offline import OfflineModel  # noqa: E402
 from agents.research.reading.source import SourceGiven, extract  # noqa: E402
 from agents.research.run_context import Desk  # noqa: E402
@@ -113,10 +113,10 @@ async def read_all(site: _Site, folder: Path) -> tuple[int, int]:
     """Fetch, read and extract from every file at once; how many gave a text, and how many did not."""
     fetcher = Fetcher(AllowedHosts.parse(f"*.example=127.0.0.1:{site.server_port}"))
     pages = WebPages(fetcher)
-    shelf = Shelf(folder)
+    blobs = BlobStore(folder)
     model = OfflineModel()
     desk = Desk(
-        models={"extractor": model}, prompts=load(), searcher=ScriptedSearcher({}), texts=shelf, today="2026-11-28"
+        models={"extractor": model}, prompts=load(), searcher=ScriptedSearcher({}), texts=blobs, today="2026-11-28"
     )
 
     async def one(number: int, path: str) -> bool:
@@ -127,7 +127,7 @@ async def read_all(site: _Site, folder: Path) -> tuple[int, int]:
             source = await pages.read(url, 60.0)
         except SourceError:
             return False
-        await shelf.put(source.text)
+        await blobs.put(source.text)
         given = SourceGiven(
             url=url,
             objective=QUESTIONS[0],

@@ -13,7 +13,7 @@ from agents.api.approot import app_root
 from agents.chat.conversation import Conversation
 from agents.core.prompts import load as load_prompts
 from agents.core.settings import Settings
-from agents.jobs.blob_store import Shelf
+from agents.jobs.blob_store import BlobStore
 from agents.llm.scripted_model import ScriptedModel
 from agents.team import ROLES, Team
 from tests.scripts import Worker, world
@@ -52,7 +52,7 @@ def make_team(folder, model=None, *, sample=False, searcher=None, kind=Team, **s
         models=dict.fromkeys([role.name for role in ROLES], model),
         searcher=searcher or world(),
         prompts=load_prompts(),
-        shelf=Shelf(folder),
+        blobs=BlobStore(folder),
         sample=sample,
         today=lambda: "2026-11-27",
     )
@@ -186,14 +186,13 @@ def serve(app_module, tmp_path):
     from chainlit.session import ws_sessions_id
 
     from agents.api.app_state import Site
-    from agents.api.ledger import Ledger
     from agents.chat.handlers import Chat
 
     state = server_app.state
     before = app_module.chat, state.dossier_site
 
     def put(team):
-        site = Site(team.settings, team, Ledger(team.settings.data_dir / "chat.db"))
+        site = Site(team.settings, team)
         chat = Chat(site)
         with closing(sqlite3.connect(team.settings.data_dir / "chat.db")) as db, db:
             users = [(f"id-{name}", name) for name in ("local", "somebody", "mallory")]

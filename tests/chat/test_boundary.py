@@ -153,33 +153,6 @@ async def test_an_outcome_that_was_missed_is_added_when_the_chat_is_opened(chat)
     assert any("## References" in step["output"] for step in thread["steps"])
 
 
-async def test_a_run_that_a_restart_cut_off_is_said_to_be_so(serve, held):
-    chat = serve(held.team)
-    page = Page()
-    await page.say(QUESTION)
-    await page.say(PHRASE)
-    await asyncio.sleep(0.1)
-    (entry,) = await chat.ledger.of("local")
-    assert entry.status == "running"
-
-    # A new process: a new team over the same folder.
-    fresh = serve(make_team(held.team.settings.data_dir))
-    await fresh.open()
-    from chainlit.context import init_ws_context
-
-    later = Page(thread_id=page.session.thread_id)
-    init_ws_context(later.session)
-    thread = await fresh.history.get_thread(page.session.thread_id)
-    await fresh.resume(thread)
-
-    assert thread["steps"][-1]["output"].startswith("The server was restarted while this ran.")
-    (entry,) = await fresh.ledger.of("local")
-    assert entry.status == "failed"
-    assert {node.state for node in entry.tree.nodes} <= {"stopped", "done"}
-    await chat.history.engine.dispose()
-    await fresh.history.engine.dispose()
-
-
 async def test_stopping_says_what_is_kept(held_chat):
     page = Page()
     await page.say(QUESTION)
@@ -452,7 +425,7 @@ async def test_a_report_outlives_the_chat_it_was_written_in(chat):
     await chat.history.delete_thread(page.session.thread_id)
 
     assert await chat.history.get_thread(page.session.thread_id) is None
-    assert (await chat.team.shelf.report(job.id)).grade == job.report.grade
+    assert (await chat.team.blobs.report(job.id)).grade == job.report.grade
 
 
 async def test_a_run_that_is_deleted_while_it_is_watched_is_gone_for_good(held_chat, http):

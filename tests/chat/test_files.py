@@ -255,7 +255,7 @@ async def test_a_file_that_another_chat_holds_too_stays(own):
     (file,) = own_files(second)
     assert file == "minutes.md"
     assert (await own.history.talk(second.session.thread_id)) is not None
-    assert await own.team.shelf.get(
+    assert await own.team.blobs.get(
         re.search(r'"text_hash":"(\w+)"', await own.history.talk(second.session.thread_id))[1]
     )
 
@@ -268,7 +268,7 @@ async def kept(chat, card):
     from agents.core.errors import SourceError
 
     try:
-        return bool(await chat.team.shelf.get(card.text_hash))
+        return bool(await chat.team.blobs.get(card.text_hash))
     except SourceError:
         return False
 

@@ -8,8 +8,8 @@ import pytest
 from agents.chat.effects import Refuse, Say, Started
 from agents.chat.runs import view_of
 from agents.chat.texts import Words
-from agents.jobs.maintenance import DurableJobs
-from agents.jobs.store_config import Where
+from agents.jobs.client import Client
+from agents.jobs.config import JobStoreConfig
 from tests.chat.conftest import HeldModel, Page, Talker, make_team
 from tests.chat.test_conversation import PHRASE, QUESTION
 from tests.scripted_search import ScriptedSearcher
@@ -176,7 +176,7 @@ async def kept(tmp_path):
     """A conversation whose runs are kept, and outlive their end."""
     model = HeldModel(Worker(), held=("synthesizer",))
     team = make_team(tmp_path, model, searcher=Best(WORLD))
-    team.jobs = DurableJobs(team.shelf, time.monotonic, Where.of(tmp_path, poll_s=0.02))
+    team.jobs = Client(team.blobs, time.monotonic, JobStoreConfig.of(tmp_path, poll_s=0.02))
     await team.open()
     talker = Talker(team)
     talker.model = model

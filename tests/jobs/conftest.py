@@ -11,10 +11,10 @@ from agents.contracts.frozen import Frozen
 from agents.contracts.result import Commission, Outcome
 from agents.core.budget import Limits
 from agents.core.port import Handler
-from agents.jobs.blob_store import Shelf
-from agents.jobs.maintenance import DurableJobs
-from agents.jobs.service import Workbench
-from agents.jobs.store_config import Where
+from agents.jobs.blob_store import BlobStore
+from agents.jobs.client import Client
+from agents.jobs.config import JobStoreConfig, MaintenancePolicy
+from agents.jobs.job import JobSetup
 from agents.report.document import build
 from agents.research.steering import Steering
 from tests.jobs.postgres import database, server  # noqa: F401 - fixtures, one server for all
@@ -33,7 +33,7 @@ class Given(Frozen):
 def bench_of(root, handlers=None, closed=None):
     """Make a workbench whose root does `root(ctx)` and comes to a fixed outcome."""
 
-    def bench(commission: Commission, steering: Steering) -> Workbench:
+    def bench(commission: Commission, steering: Steering) -> JobSetup:
         async def research(ctx, given):
             await root(ctx)
             return outcome()
@@ -44,7 +44,7 @@ def bench_of(root, handlers=None, closed=None):
         branches = {kind: Handler(run=run, takes=Given, gives=Word) for kind, run in (handlers or {}).items()}
         table = {"research": Handler(run=research, takes=Commission, gives=Outcome), **branches}
         close = (lambda: closed.append(1)) if closed is not None else (lambda: None)
-        return Workbench(handlers=table, build=document, close=close, steering=steering)
+        return JobSetup(handlers=table, build=document, close=close, steering=steering)
 
     return bench
 
@@ -67,9 +67,10 @@ class Kept:
 
 
 @asynccontextmanager
-async def opened(folder, bench, *, url="", **kwargs):
-    where = Where.of(folder, url, **{"poll_s": 0.02, **kwargs})
-    jobs = DurableJobs(Shelf(folder), time.monotonic, where, per_job=6)
+async def opened(folder, bench, *, url="", policy=None, **kwargs):
+    """Open the jobs of a folder; `policy` gives those seconds of the maintenance policy that differ."""
+    config = JobStoreConfig.of(folder, url, **{"poll_s": 0.02, "policy": MaintenancePolicy(**(policy or {})), **kwargs})
+    jobs = Client(BlobStore(folder), time.monotonic, config, per_job=6)
     await jobs.open(bench)
     try:
         yield Kept(jobs, bench)

@@ -14,9 +14,9 @@ from pathlib import Path
 from agents.contracts.change import Narrowing
 from agents.core.prompts import load
 from agents.core.settings import Settings
-from agents.jobs.blob_store import Shelf
-from agents.jobs.maintenance import DurableJobs
-from agents.jobs.store_config import Where
+from agents.jobs.blob_store import BlobStore
+from agents.jobs.client import Client
+from agents.jobs.config import JobStoreConfig
 from agents.team import ROLES, Team
 from tests.scripts import BRIEF, leaf, tree, under, working_model, world
 
@@ -96,12 +96,12 @@ class Searcher:
 
 def team_in(folder, url="", **where):
     counted = Counted(folder / "calls.jsonl")
-    shelf = Shelf(folder)
-    jobs = DurableJobs(shelf, time.monotonic, Where.of(folder, url, **{"poll_s": 0.05, **where}), per_job=6)
+    blobs = BlobStore(folder)
+    jobs = Client(blobs, time.monotonic, JobStoreConfig.of(folder, url, **{"poll_s": 0.05, **where}), per_job=6)
     return Team(
         Settings(data_dir=folder, model="offline", max_leaves=24),
         models=dict.fromkeys([role.name for role in ROLES], Model(counted)),
-        searcher=Searcher(counted), prompts=load(), shelf=shelf, sample=False, today=lambda: "2026-11-27", jobs=jobs,
+        searcher=Searcher(counted), prompts=load(), blobs=blobs, sample=False, today=lambda: "2026-11-27", jobs=jobs,
     )  # fmt: skip
 
 

@@ -8,7 +8,6 @@ import psycopg
 import pytest
 
 from agents.core.errors import BadRequest, ConfigError
-from agents.jobs import database as opening
 from agents.jobs.database import Database, async_url
 from tests.jobs.conftest import Word, bench_of, opened, until
 
@@ -61,13 +60,12 @@ async def test_a_server_that_is_not_there_is_said_in_one_sentence(tmp_path):
         await Database(async_url("postgresql://dossier@127.0.0.1:1/none", tmp_path)).open()
 
 
-async def test_a_file_that_another_program_keeps_locked_is_said_at_start(tmp_path, monkeypatch):
-    monkeypatch.setattr(opening, "PRAGMAS", ("journal_mode=WAL", "busy_timeout=100"))
+async def test_a_file_that_another_program_keeps_locked_is_said_at_start(tmp_path):
     with closing(sqlite3.connect(tmp_path / "jobs.db", isolation_level=None)) as other:
         other.execute("PRAGMA journal_mode=WAL")
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(ConfigError, match="can't be used: database is locked"):
-            await Database(async_url("", tmp_path)).open()
+            await Database(async_url("", tmp_path), busy_ms=100).open()
         other.execute("ROLLBACK")
     base = Database(async_url("", tmp_path))
     await base.open()
@@ -135,5 +133,5 @@ async def test_what_a_job_that_is_over_cannot_do_is_said(tmp_path, verb):
 async def test_an_unknown_job_is_none_of_anybodys(tmp_path, url):
     async with opened(tmp_path, bench_of(quick), url=url) as kept:
         assert await kept.jobs.find("0" * 32) is None
-        assert await kept.jobs.grant("cancel", "0" * 32, "") == "There is no such job."
+        assert await kept.jobs.worker.do("cancel", "0" * 32, "") == "There is no such job."
         assert await kept.jobs.delete("", job_ids=["0" * 32]) == 0

@@ -13,7 +13,7 @@ from agents.contracts.result import Commission
 from agents.core.budget import Limits
 from agents.core.events import Noted
 from agents.jobs import schema as tables
-from agents.jobs.service import Workbench
+from agents.jobs.job import JobSetup
 from agents.research.steering import Steering
 from tests.jobs.conftest import Given, Word, bench_of, opened, until
 from tests.scripts import BRIEF
@@ -88,10 +88,10 @@ async def test_c38_twenty_pairs_side_by_side_know_nothing_of_one_another(tmp_pat
     async with opened(tmp_path, None, url=url, workers=8, per_user=4) as kept:
         benches = {}
 
-        def rebuilt(commission, steering) -> Workbench:
+        def rebuilt(commission, steering) -> JobSetup:
             return benches[commission.brief.question](commission, steering)
 
-        kept.jobs._rebuild = rebuilt
+        kept.jobs.register.set_up = rebuilt
         jobs = []
         for n in range(PAIRS):
             for owner, tag, tokens in (("anna", f"ANNA-ORVANE-{n}-", 5000), ("bo", f"BO-SARN-{n}-", 2000)):
@@ -167,9 +167,8 @@ def _rss_mb():
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-async def test_c39_a_process_does_not_grow_with_its_jobs(tmp_path, monkeypatch):
+async def test_c39_a_process_does_not_grow_with_its_jobs(tmp_path):
     """The shorter form: 40 jobs; every fifth reader goes away in the middle, every seventh job is cancelled."""
-    monkeypatch.setattr("agents.jobs.persisted.REMEMBERED", 10)
 
     async def page(text):
         await asyncio.sleep(0)
@@ -179,7 +178,7 @@ async def test_c39_a_process_does_not_grow_with_its_jobs(tmp_path, monkeypatch):
         await ctx.fan("fetch", page, [(str(n), f"page {n} ") for n in range(8)], gives=Word, pool="web")
 
     levels, sizes = [], []
-    async with opened(tmp_path, bench_of(root), workers=4, per_user=4) as kept:
+    async with opened(tmp_path, bench_of(root), workers=4, per_user=4, policy={"remembered": 10}) as kept:
         for batch in range(4):
             jobs = [kept.start(owner=f"user{n}") for n in range(10)]
             readers = []
@@ -191,9 +190,9 @@ async def test_c39_a_process_does_not_grow_with_its_jobs(tmp_path, monkeypatch):
             for job in jobs:
                 await kept.ended(job, 60)
             await asyncio.gather(*readers)
-            await until(lambda: not kept.jobs._errands, 30)
-            assert len(kept.jobs.held) <= 10
-            assert set(kept.jobs._loading) <= set(kept.jobs.held)
+            await until(lambda: not kept.jobs.register._background, 30)
+            assert len(kept.jobs.register.jobs) <= 10
+            assert set(kept.jobs.register._loading) <= set(kept.jobs.register.jobs)
             del jobs, readers
             levels.append(_level())
             sizes.append(_rss_mb())

@@ -46,11 +46,8 @@ async def until(what, seconds=90.0):
     raise AssertionError("it did not come about in time")
 
 
-@pytest.fixture(autouse=True)
-def quick_to_notice(monkeypatch):
-    """As the workers are (see `worker_child`)."""
-    monkeypatch.setattr("agents.jobs.maintenance.ALIVE_S", 0.5)
-    monkeypatch.setattr("agents.jobs.maintenance.DEAD_S", 3.0)
+QUICK = {"alive_s": 0.5, "dead_s": 3.0}
+"""Quick to notice, as the workers are (see `worker_child`)."""
 
 
 async def nothing(ctx):
@@ -64,7 +61,7 @@ async def test_a_chat_server_enqueues_and_watches_and_a_lost_workers_job_goes_on
 
 
 async def _lost(tmp_path, database, processes):
-    async with opened(tmp_path, bench_of(nothing), url=database, runs=False) as kept:
+    async with opened(tmp_path, bench_of(nothing), url=database, runs=False, policy=QUICK) as kept:
         shares = []
         kept.jobs.limits.told.append(shares.append)
         jobs = [kept.start(owner=owner) for owner in ("ann", "bob")]
@@ -111,7 +108,7 @@ class Since:
 async def test_a_watcher_stops_a_job_that_runs_elsewhere(fleet):
     folder, url = fleet
     since = Since(folder)
-    async with opened(folder, bench_of(nothing), url=url, runs=False) as kept:
+    async with opened(folder, bench_of(nothing), url=url, runs=False, policy=QUICK) as kept:
         job = kept.start(owner="ann")
         await until(since.ended)
         kept.jobs.stop(job)
@@ -126,7 +123,7 @@ async def test_a_watcher_stops_a_job_that_runs_elsewhere(fleet):
 async def test_a_watcher_pauses_and_resumes_a_job_that_runs_elsewhere(fleet):
     folder, url = fleet
     since = Since(folder)
-    async with opened(folder, bench_of(nothing), url=url, runs=False) as kept:
+    async with opened(folder, bench_of(nothing), url=url, runs=False, policy=QUICK) as kept:
         job = kept.start(owner="ann")
         await until(since.ended)
         await kept.jobs.pause(job)
@@ -142,10 +139,10 @@ async def test_a_watcher_pauses_and_resumes_a_job_that_runs_elsewhere(fleet):
         assert len(since.ended()) == len(set(since.ended()))
 
 
-async def test_a_watcher_hears_of_events_at_once_and_waits_for_no_round(fleet, monkeypatch):
+async def test_a_watcher_hears_of_events_at_once_and_waits_for_no_round(fleet):
     folder, url = fleet
-    monkeypatch.setattr("agents.jobs.maintenance.ROUND_S", 300.0)
-    async with opened(folder, bench_of(nothing), url=url, runs=False, poll_s=300.0) as kept:
+    quiet = {**QUICK, "round_s": 300.0}
+    async with opened(folder, bench_of(nothing), url=url, runs=False, poll_s=300.0, policy=quiet) as kept:
         job = kept.start(owner="ann")
         seen = []
         async with asyncio.timeout(100):
@@ -159,13 +156,13 @@ async def test_a_watcher_hears_of_events_at_once_and_waits_for_no_round(fleet, m
 
 async def test_the_full_text_of_a_source_is_in_the_database(tmp_path, database):
     from agents.jobs.database import Database, async_url
-    from agents.jobs.sql_blob_store import DatabaseShelf
+    from agents.jobs.sql_blob_store import DatabaseBlobStore
     from agents.jobs.store import Store
 
     base = Database(async_url(database, tmp_path))
     await base.open()
-    shelf = DatabaseShelf(tmp_path, Store(base))
-    name = await shelf.put("zwölf\r\nTage \ud800")
-    assert await shelf.put("zwölf\r\nTage \ud800") == name
-    assert await shelf.get(name) == "zwölf\r\nTage \ud800"
+    blobs = DatabaseBlobStore(tmp_path, Store(base))
+    name = await blobs.put("zwölf\r\nTage \ud800")
+    assert await blobs.put("zwölf\r\nTage \ud800") == name
+    assert await blobs.get(name) == "zwölf\r\nTage \ud800"
     await base.close()

@@ -3,7 +3,7 @@
 from agents.contracts.result import Commission, Outcome
 from agents.contracts.verification import Judgement, Truth
 from agents.core.port import Handler
-from agents.jobs.service import Workbench
+from agents.jobs.job import JobSetup
 from agents.report.document import build
 from tests.jobs.conftest import Word, opened, until
 from tests.unit.report_world import outcome
@@ -29,7 +29,7 @@ def judged(verdicts, made):
             return build(job_id, out, actual, engine="some/model", reasons=True)
 
         table = {"research": Handler(run=research, takes=Commission, gives=Outcome)}
-        return Workbench(handlers=table, build=document, steering=steering)
+        return JobSetup(handlers=table, build=document, steering=steering)
 
     return bench
 
@@ -44,7 +44,7 @@ async def test_what_the_judge_sends_back_is_blocked_and_readable_until_it_is_rel
         assert job.report is not None
         assert kept.jobs.release(job)
         await until(lambda: job.status == "done", 30)
-        await kept.jobs.journal.flush()
+        await kept.jobs.writer.flush()
         assert (await kept.jobs.store.job(job.id)).row.status == "done"
         assert not kept.jobs.release(job)
     assert made == ["read", "written"]
@@ -56,12 +56,12 @@ async def test_it_waits_for_its_release_over_a_restart_and_is_released_from_anot
     async with opened(tmp_path, bench, url=url) as kept:
         job = kept.start(owner="ann")
         await until(lambda: job.status == "blocked", 30)
-        await kept.jobs.journal.flush()
+        await kept.jobs.writer.flush()
     async with opened(tmp_path, bench, url=url) as kept:
         again = await kept.jobs.find(job.id, "ann")
         assert (again.status, again.blocked_reason) == ("blocked", "needs_rework")
         assert again.report.job_id == job.id
-        await kept.jobs.store.wish(job.id, "release")
+        await kept.jobs.store.add_command(job.id, "release")
         await until(lambda: again.status == "done", 30)
         assert again.over
     assert made == ["read", "written"]
@@ -71,7 +71,7 @@ async def test_a_rework_writes_anew_from_what_was_read_and_is_judged_again(tmp_p
     made = []
     async with opened(tmp_path, judged(["request_changes", "approve"], made), url=url) as kept:
         job = kept.start(owner="ann")
-        await until(lambda: job.status == "blocked" and kept.jobs.held[job.id].ended.is_set(), 30)
+        await until(lambda: job.status == "blocked" and job.ended.is_set(), 30)
         again = await kept.jobs.rework(job)
         await kept.ended(again, 30)
         assert (again.status, again.blocked_reason) == ("done", None)

@@ -5,23 +5,19 @@ import os
 import time
 from datetime import timedelta
 
-import pytest
 from typer.testing import CliRunner
 
 from agents.cli.main import app
 from agents.contracts.frozen import Frozen
 from agents.jobs import retention
 from agents.jobs import schema as tables
-from agents.jobs.blob_store import Shelf, hashes_in
+from agents.jobs.blob_store import BlobStore, hashes_in
 from agents.jobs.database import Database, async_url
 from agents.jobs.store import Store, now
 from tests.jobs.conftest import bench_of, opened, until
 
-
-@pytest.fixture(autouse=True)
-def by_hand(monkeypatch):
-    """Nothing is swept out by itself, however slow the machine."""
-    monkeypatch.setattr("agents.jobs.maintenance.ALIVE_S", float("inf"))
+BY_HAND = {"policy": {"alive_s": float("inf")}}
+"""Nothing is swept out by itself, however slow the machine."""
 
 
 class Page(Frozen):
@@ -35,10 +31,10 @@ class Card(Frozen):
 
 
 def reading(kept_by, *texts):
-    """A job that puts texts on the shelf of the service that runs it."""
+    """A job that puts texts in the blob store of the service that runs it."""
 
     async def fetch(text):
-        return Page(card=Card(text_hash=await kept_by[0].shelf.put(text)))
+        return Page(card=Card(text_hash=await kept_by[0].blobs.put(text)))
 
     async def root(ctx):
         for n, text in enumerate(texts):
@@ -49,7 +45,7 @@ def reading(kept_by, *texts):
 
 async def aged(jobs, days=3.0):
     """Make all jobs older, once all that was to be written about them is."""
-    await jobs.journal.flush()
+    await jobs.writer.flush()
     async with jobs.store.database.begin() as connection:
         await connection.execute(tables.jobs.update().values(updated=now() - timedelta(days=days)))
 
@@ -57,63 +53,62 @@ async def aged(jobs, days=3.0):
 async def aged_texts(jobs):
     """Make all texts older."""
     then = now() - timedelta(days=3)
-    for path in (jobs.shelf.folder / "texts").rglob("*.txt"):
+    for path in (jobs.blobs.folder / "texts").rglob("*.txt"):
         os.utime(path, (then.timestamp(), then.timestamp()))
     async with jobs.store.database.begin() as connection:
         await connection.execute(tables.texts.update().values(at=then))
 
 
-async def there(shelf, name):
+async def there(blobs, name):
     try:
-        return await shelf.get(name)
+        return await blobs.get(name)
     except Exception:
         return None
 
 
 async def test_a_purge_takes_the_job_its_report_its_engines_record_and_the_texts_that_only_it_read(tmp_path, url):
     service = []
-    async with opened(tmp_path, reading(service, "shared", "its own"), url=url) as kept:
+    async with opened(tmp_path, reading(service, "shared", "its own"), url=url, **BY_HAND) as kept:
         service.append(kept.jobs)
         old = await kept.ended(kept.start(owner="ann"))
         kept.bench = reading(service, "shared")
-        kept.jobs._rebuild = kept.bench
+        kept.jobs.register.set_up = kept.bench
         await aged(kept.jobs)
         young = await kept.ended(kept.start(owner="bob"))
-        shelf, store = kept.jobs.shelf, kept.jobs.store
-        own, shared = await shelf.put("its own"), await shelf.put("shared")
+        blobs, store = kept.jobs.blobs, kept.jobs.store
+        own, shared = await blobs.put("its own"), await blobs.put("shared")
         await aged_texts(kept.jobs)
 
-        assert await kept.jobs.purge(days=2) == 1
-        assert await kept.jobs.sweep() == 1
+        assert await kept.jobs.worker.purge(days=2) == 1
+        assert await kept.jobs.worker.sweep() == 1
 
         assert await store.job(old.id) is None
-        assert await shelf.report(old.id) is None
+        assert await blobs.report(old.id) is None
         assert await kept.jobs.find(old.id, "ann") is None
-        assert await kept.jobs.engine.known(old.id, 1) is None
-        assert await there(shelf, own) is None
-        assert await there(shelf, shared) == "shared"
+        assert not await kept.jobs.engine.known(old.id, 1)
+        assert await there(blobs, own) is None
+        assert await there(blobs, shared) == "shared"
         assert (await kept.jobs.find(young.id, "bob")).report is not None
 
 
 async def test_a_text_that_was_just_put_is_not_swept_out_and_putting_it_again_makes_it_young(tmp_path, url):
-    async with opened(tmp_path, bench_of(None), url=url) as kept:
-        name = await kept.jobs.shelf.put("a page on its way")
-        assert await kept.jobs.sweep() == 0
+    async with opened(tmp_path, bench_of(None), url=url, **BY_HAND) as kept:
+        name = await kept.jobs.blobs.put("a page on its way")
+        assert await kept.jobs.worker.sweep() == 0
         await aged_texts(kept.jobs)
-        assert await kept.jobs.shelf.put("a page on its way") == name
-        assert await kept.jobs.sweep() == 0
+        assert await kept.jobs.blobs.put("a page on its way") == name
+        assert await kept.jobs.worker.sweep() == 0
         await aged_texts(kept.jobs)
-        assert await kept.jobs.sweep() == 1
+        assert await kept.jobs.worker.sweep() == 1
 
 
-async def test_the_process_that_runs_jobs_purges_by_itself(tmp_path, monkeypatch):
-    monkeypatch.setattr("agents.jobs.maintenance.ALIVE_S", 0.05)
-    monkeypatch.setattr("agents.jobs.maintenance.KEEP_HOUSE_S", 0.05)
+async def test_the_process_that_runs_jobs_purges_by_itself(tmp_path):
+    policy = {"alive_s": 0.05, "clean_s": 0.05}
 
     async def quick(ctx):
         pass
 
-    async with opened(tmp_path, bench_of(quick), keep_days=2) as kept:
+    async with opened(tmp_path, bench_of(quick), keep_days=2, policy=policy) as kept:
         job = await kept.ended(kept.start())
         for _ in range(5):
             await asyncio.sleep(0.06)
@@ -126,16 +121,15 @@ async def test_the_process_that_runs_jobs_purges_by_itself(tmp_path, monkeypatch
         assert await kept.jobs.find(job.id) is None
 
 
-async def test_without_a_number_of_days_everything_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("agents.jobs.maintenance.ALIVE_S", 0.05)
+async def test_without_a_number_of_days_everything_is_kept(tmp_path):
 
     async def quick(ctx):
         pass
 
-    async with opened(tmp_path, bench_of(quick)) as kept:
+    async with opened(tmp_path, bench_of(quick), policy={"alive_s": 0.05}) as kept:
         job = await kept.ended(kept.start())
         await aged(kept.jobs, days=10_000)
-        await until(lambda: kept.jobs._kept_house is not None, 30)
+        await until(lambda: kept.jobs.worker._next_clean > 0, 30)
         await asyncio.sleep(0.2)
         assert await kept.jobs.store.job(job.id) is not None
 
@@ -144,32 +138,32 @@ async def test_deleting_a_job_that_had_several_attempts_leaves_nothing_of_any(tm
     async def quick(ctx):
         pass
 
-    async with opened(tmp_path, bench_of(quick)) as kept:
+    async with opened(tmp_path, bench_of(quick), **BY_HAND) as kept:
         job = await kept.ended(kept.start())
         job = await kept.ended(await kept.jobs.restart(job))
         assert (await kept.jobs.store.job(job.id)).row.attempt == 2
         assert await kept.jobs.delete("") == 1
-        assert await kept.jobs.engine.roots() == []
-        assert await kept.jobs.shelf.report(job.id) is None
+        assert await kept.jobs.engine.ended() == []
+        assert await kept.jobs.blobs.report(job.id) is None
 
 
 async def test_what_the_engine_knows_of_jobs_deleted_beside_it_is_swept_out(tmp_path):
     async def quick(ctx):
         pass
 
-    async with opened(tmp_path, bench_of(quick)) as kept:
+    async with opened(tmp_path, bench_of(quick), **BY_HAND) as kept:
         gone, stays = await kept.ended(kept.start()), await kept.ended(kept.start())
         await kept.jobs.store.delete([gone.id])
         assert await kept.jobs.find(gone.id) is None
-        await kept.jobs.sweep()
-        assert await kept.jobs.engine.roots() == [(stays.id, 1)]
+        await kept.jobs.worker.sweep()
+        assert await kept.jobs.engine.ended() == [(stays.id, 1)]
 
 
 async def test_reports_of_runs_beside_the_store_keep_their_texts_as_long_as_they_are_kept(tmp_path):
     base = Database(async_url("", tmp_path))
     await base.open()
-    store, shelf = Store(base), Shelf(tmp_path)
-    name = await shelf.put("quoted by a run of the command line")
+    store, blobs = Store(base), BlobStore(tmp_path)
+    name = await blobs.put("quoted by a run of the command line")
     path = tmp_path / "reports" / "0123456789abcdef.json"
     path.parent.mkdir()
     path.write_text(Page(card=Card(text_hash=name)).model_dump_json())
@@ -177,10 +171,10 @@ async def test_reports_of_runs_beside_the_store_keep_their_texts_as_long_as_they
     old = (now() - timedelta(days=3)).timestamp()
     for one in (path, *(tmp_path / "texts").rglob("*.txt")):
         os.utime(one, (old, old))
-    assert await retention.sweep(store, shelf) == 0
-    assert await retention.purge(store, shelf, days=5) == 0
-    assert await retention.purge(store, shelf, days=2) == 1
-    assert await retention.sweep(store, shelf) == 1
+    assert await retention.sweep(store, blobs) == 0
+    assert await retention.purge(store, blobs, days=5) == 0
+    assert await retention.purge(store, blobs, days=2) == 1
+    assert await retention.sweep(store, blobs) == 1
     await base.close()
 
 
@@ -188,9 +182,9 @@ async def test_the_command_line_purges(tmp_path):
     async def quick(ctx):
         pass
 
-    async with opened(tmp_path, bench_of(quick)) as kept:
+    async with opened(tmp_path, bench_of(quick), **BY_HAND) as kept:
         job = await kept.ended(kept.start())
     env = {"DOSSIER_DATA_DIR": str(tmp_path)}
     out = await asyncio.to_thread(CliRunner().invoke, app, ["jobs", "purge", "--days", "0"], env=env)
     assert out.stdout == "deleted: 1 of the jobs, 0 of the texts\n"
-    assert await Shelf(tmp_path).report(job.id) is None
+    assert await BlobStore(tmp_path).report(job.id) is None

@@ -10,8 +10,8 @@ from agents.core.budget import Limits
 from agents.core.errors import BadRequest
 from agents.core.events import NodeChanged, Noted
 from agents.core.prompts import load
-from agents.jobs.store import Wishes
 from agents.research.run_context import Desk, Searched
+from agents.research.steering import Steering
 from tests.jobs.conftest import Given, Word, bench_of, opened
 from tests.jobs.test_fleet import nothing, running, until
 from tests.jobs.test_lifecycle import World
@@ -39,7 +39,7 @@ async def test_limits_hold_after_the_process_is_gone(tmp_path):
         job = kept.start()
         await until(lambda: gate.made)
         kept.jobs.narrow(job, Narrowing(exclude_domains=("b.example",), domains=("a.example", "b.example")), "narrower")
-        await kept.jobs.journal.flush()
+        await kept.jobs.writer.flush()
     gate.go.set()
     async with opened(tmp_path, bench_of(root)) as kept:
         again = await kept.ended(kept.jobs.get(job.id))
@@ -66,7 +66,7 @@ async def test_an_earlier_end_is_kept_over_a_restart_of_the_process_and_decides_
         job = kept.start(budget=Limits(seconds=300))
         await until(lambda: len(gate.made) == 2)
         kept.jobs.narrow(job, Narrowing(seconds=100), "100 seconds in all")
-        await kept.jobs.journal.flush()
+        await kept.jobs.writer.flush()
     gate.go.set()
     async with opened(tmp_path, bench_of(root)) as kept:
         await kept.ended(kept.jobs.get(job.id))
@@ -139,26 +139,26 @@ async def test_a_change_that_widens_is_refused_and_not_kept(tmp_path):
         await until(lambda: gate.made)
         with pytest.raises(BadRequest, match="adds time"):
             kept.jobs.narrow(job, Narrowing(seconds=100_000), "longer")
-        await kept.jobs.journal.flush()
+        await kept.jobs.writer.flush()
         whole = await kept.jobs.store.job(job.id)
-        assert whole.wishes == Wishes()
+        assert whole.steering == Steering()
         gate.go.set()
         await kept.ended(job)
 
 
-def test_wishes_of_before_there_were_limits_are_still_read():
+def test_steering_of_before_there_were_limits_are_still_read():
     kept = '{"finish": ["job/0"], "stopped": [], "guidance": ["g"]}'
-    steering = Wishes.model_validate_json(kept).steering()
+    steering = Steering.model_validate_json(kept)
     assert (steering.finish, steering.guidance, steering.limits) == ({"job/0"}, ["g"], Narrowing())
 
 
 def test_what_is_kept_of_steering_comes_back_whole():
     change = Change(number=1, seconds=2.0, kind="stop", node="job/0", words="stopped")
-    wishes = Wishes(
+    steering = Steering(
         finish=("job/1",), stopped=("job/0",), dropped=("job/2",), again=("job/0+2",), guidance=("g",),
         limits=Narrowing(seconds=9), changes=(change,),
     )  # fmt: skip
-    assert Wishes.of(Wishes.model_validate_json(wishes.model_dump_json()).steering()) == wishes
+    assert Steering.model_validate_json(steering.model_dump_json()) == steering
 
 
 async def test_a_watcher_narrows_a_job_that_runs_elsewhere(tmp_path, database):
@@ -195,7 +195,7 @@ async def test_the_command_line_steers_a_job_that_a_server_runs(tmp_path):
     async with opened(tmp_path, bench_of(root, {"branch": branch})) as kept:
         job = kept.start()
         await until(lambda: gate.made)
-        await kept.jobs.journal.flush()
+        await kept.jobs.writer.flush()
         short = job.id[:8]
 
         narrowed = await command(

@@ -11,12 +11,13 @@ from typer.testing import CliRunner
 
 from agents.cli.main import app
 from agents.contracts.result import Commission
+from agents.core.budget import Limits
 from agents.core.errors import ConfigError
 from agents.jobs import schema as tables
-from agents.jobs.blob_store import Shelf
+from agents.jobs.blob_store import BlobStore
 from agents.jobs.database import Database, async_url
-from agents.jobs.run_state import StepRecord
-from agents.jobs.store import Spending, Store, StoredJob
+from agents.jobs.records import StepRecord
+from agents.jobs.store import Store, StoredJob
 from tests.jobs.conftest import Word, bench_of, opened
 from tests.scripts import BRIEF
 
@@ -132,7 +133,7 @@ async def test_adding_a_job_twice_is_adding_it_once(tmp_path):
     store = Store(base)
     row = StoredJob.new("ann", "q", "research-1")
     for _ in range(2):
-        await store.add(row, Commission(brief=BRIEF), Spending())
+        await store.add(row, Commission(brief=BRIEF), Limits())
     assert await store.count() == 1
     await base.close()
 
@@ -166,5 +167,5 @@ async def test_the_command_line_lists_shows_replays_exports_and_deletes(tmp_path
     assert "No process that runs jobs answers" in cancelled.stderr
     assert unknown.stderr == "There is no job nothing.\n"
     assert (await command(tmp_path, "delete", short)).stdout == "deleted\n"
-    assert await Shelf(tmp_path).report(job.id) is None
+    assert await BlobStore(tmp_path).report(job.id) is None
     assert (await command(tmp_path, "list")).stdout == "There are no jobs.\n"

@@ -4,15 +4,15 @@ import asyncio
 import sys
 from pathlib import Path
 
-import agents.jobs.maintenance as rounds
+from agents.jobs.config import MaintenancePolicy
 from tests.jobs.crash_child import team_in
 
-# Quick to notice a lost worker.
-rounds.ALIVE_S, rounds.DEAD_S = 0.5, 3.0
+QUICK = MaintenancePolicy(alive_s=0.5, dead_s=3.0)
+"""Quick to notice a lost worker."""
 
 
 async def main(folder, url, name):
-    team = team_in(folder, url, executor=name, workers=int(sys.argv[4]) if len(sys.argv) > 4 else 4)
+    team = team_in(folder, url, executor=name, policy=QUICK, workers=int(sys.argv[4]) if len(sys.argv) > 4 else 4)
     await team.open()
     await asyncio.sleep(300)
 

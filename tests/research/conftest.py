@@ -6,7 +6,7 @@ from agents.contracts.result import Commission, Outcome
 from agents.core.budget import Budget, Limits
 from agents.core.call_limits import ProcessLimits
 from agents.core.prompts import load
-from agents.jobs.memory_port import JobRun
+from agents.jobs.run import Run
 from agents.research.challenge.challenge import challenge_handler, claim_handler
 from agents.research.loop.node import node_handler
 from agents.research.pipeline import Means, research_handler
@@ -65,7 +65,7 @@ class Bench:
 
     def job(self, record=None):
         handlers = self.handlers()
-        return JobRun(
+        return Run(
             job_id="test", handlers=handlers, steering=self.desk.steering, budget=Budget(self.limits, name="job"), clock=self.clock,
             limits=ProcessLimits(), per_job=self.per_job, record=dict(record or {}),
         )  # fmt: skip
@@ -84,7 +84,7 @@ def bench():
 async def asking(tmp_path):
     """Ask `run_research` of a team on scripts; returns the answer and the team."""
     from agents.core.settings import Settings
-    from agents.jobs.blob_store import Shelf
+    from agents.jobs.blob_store import BlobStore
     from agents.run_research import run_research
     from agents.team import ROLES as ASKED_ROLES
     from agents.team import Team
@@ -98,7 +98,7 @@ async def asking(tmp_path):
             models=dict.fromkeys([role.name for role in ASKED_ROLES], model or scripted()),
             searcher=searcher or world(),
             prompts=load(),
-            shelf=Shelf(tmp_path),
+            blobs=BlobStore(tmp_path),
             sample=False,
             today=lambda: "2026-11-27",
             **({"clock": clock} if clock else {}),

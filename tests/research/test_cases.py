@@ -286,14 +286,14 @@ async def started(asking_team):
 async def held(tmp_path):
     from agents.core.prompts import load
     from agents.core.settings import Settings
-    from agents.jobs.blob_store import Shelf
+    from agents.jobs.blob_store import BlobStore
     from agents.team import ROLES as ALL
     from agents.team import Team
 
     model = Counting(FlatWorker())
     team = Team(
         Settings(data_dir=tmp_path, model="offline"), models=dict.fromkeys([role.name for role in ALL], model),
-        searcher=world(), prompts=load(), shelf=Shelf(tmp_path), sample=False, today=lambda: "2026-11-27",
+        searcher=world(), prompts=load(), blobs=BlobStore(tmp_path), sample=False, today=lambda: "2026-11-27",
     )  # fmt: skip
     yield team, model
     model.open.set()

@@ -4,7 +4,7 @@ from agents.contracts.report import Actual
 from agents.contracts.result import Commission, Outcome
 from agents.core.errors import ModelError
 from agents.core.events import Noted
-from agents.jobs.service import stand_ins
+from agents.jobs.job import stand_ins
 from agents.llm.fallbacks import Ward, WithFallbacks
 from agents.llm.scripted_model import ScriptedModel
 from agents.offline import OfflineModel

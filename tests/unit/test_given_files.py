@@ -6,7 +6,7 @@ import pytest
 
 from agents.contracts.source import OwnFile, SearchQuery
 from agents.core.errors import SearchError, SourceError
-from agents.jobs.blob_store import Shelf
+from agents.jobs.blob_store import BlobStore
 from agents.search.searcher import FILES_NAME, SAMPLE_NAME
 from agents.search.uploads import (
     AT_ONCE,
@@ -28,19 +28,19 @@ CLOSURES = b"# Closures of the Orvane ferry\n\nThe Orvane ferry was closed on 17
 
 
 @pytest.fixture
-def shelf(tmp_path):
-    return Shelf(tmp_path)
+def blobs(tmp_path):
+    return BlobStore(tmp_path)
 
 
-async def taken(shelf, *files, known=()):
-    return await take([UploadedFile(name, body) for name, body in files], known, shelf, NOW)
+async def taken(blobs, *files, known=()):
+    return await take([UploadedFile(name, body) for name, body in files], known, blobs, NOW)
 
 
 def case(name):
     return DATA / name
 
 
-async def test_every_kind_that_is_read_becomes_a_document_with_its_text_on_the_shelf(shelf):
+async def test_every_kind_that_is_read_becomes_a_document_with_its_text_on_the_shelf(blobs):
     files = [
         (name, (SAMPLES / name).read_bytes())
         for name in (
@@ -51,14 +51,14 @@ async def test_every_kind_that_is_read_becomes_a_document_with_its_text_on_the_s
         )
     ]
 
-    got = await taken(shelf, *files, ("plain.txt", b"The ferry was closed on 17 days.\n"))
+    got = await taken(blobs, *files, ("plain.txt", b"The ferry was closed on 17 days.\n"))
 
     assert got.refused == ()
     assert [file.name for file in got.files] == [*(name for name, _ in files), "plain.txt"]
     assert {file.card.kind for file in got.files} == {"upload"}
     assert len(got.files[0].card.pages) == 2
     for file in got.files:
-        assert await shelf.get(file.card.text_hash)
+        assert await blobs.get(file.card.text_hash)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ async def test_every_kind_that_is_read_becomes_a_document_with_its_text_on_the_s
         ("cut.pdf", case("C28/truncated.pdf"), "broken"),
     ],
 )
-async def test_what_can_not_be_read_is_refused_by_name_with_its_reason(shelf, name, body, why):
-    got = await taken(shelf, (name, body if isinstance(body, bytes) else body.read_bytes()))
+async def test_what_can_not_be_read_is_refused_by_name_with_its_reason(blobs, name, body, why):
+    got = await taken(blobs, (name, body if isinstance(body, bytes) else body.read_bytes()))
 
     assert got.files == ()
     (said,) = got.refused
@@ -84,32 +84,32 @@ async def test_what_can_not_be_read_is_refused_by_name_with_its_reason(shelf, na
     assert why in said
 
 
-async def test_an_archive_under_the_name_of_a_pdf_is_an_archive(shelf, tmp_path):
+async def test_an_archive_under_the_name_of_a_pdf_is_an_archive(blobs, tmp_path):
     import zipfile
 
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("a.txt", "words")
 
-    got = await taken(shelf, ("minutes.pdf", (tmp_path / "a.zip").read_bytes()))
+    got = await taken(blobs, ("minutes.pdf", (tmp_path / "a.zip").read_bytes()))
 
     assert got.refused == ("“minutes.pdf” was not added: it is an archive, not a document.",)
 
 
-async def test_a_file_is_what_its_bytes_are_whatever_it_is_called(shelf):
-    got = await taken(shelf, ("notes.txt", (SAMPLES / "smi-temperature-note-2025.pdf").read_bytes()))
+async def test_a_file_is_what_its_bytes_are_whatever_it_is_called(blobs):
+    got = await taken(blobs, ("notes.txt", (SAMPLES / "smi-temperature-note-2025.pdf").read_bytes()))
 
     assert len(got.files[0].card.pages) == 2
 
 
-async def test_pages_that_could_not_be_read_are_told(shelf):
-    got = await taken(shelf, ("mixed.pdf", case("C29/mixed_page2_scanned.pdf").read_bytes()))
+async def test_pages_that_could_not_be_read_are_told(blobs):
+    got = await taken(blobs, ("mixed.pdf", case("C29/mixed_page2_scanned.pdf").read_bytes()))
 
     assert got.files[0].gaps == ("page 2 of 2 could not be read",)
 
 
-async def test_the_same_words_are_taken_once_and_the_same_name_is_told_apart(shelf):
-    first = await taken(shelf, ("a.md", CLOSURES), ("b.md", CLOSURES))
-    second = await taken(shelf, ("c.md", CLOSURES), ("a.md", CLOSURES + b" It ran again in March."), known=first.files)
+async def test_the_same_words_are_taken_once_and_the_same_name_is_told_apart(blobs):
+    first = await taken(blobs, ("a.md", CLOSURES), ("b.md", CLOSURES))
+    second = await taken(blobs, ("c.md", CLOSURES), ("a.md", CLOSURES + b" It ran again in March."), known=first.files)
 
     assert [file.name for file in first.files] == ["a.md"]
     assert "says the same as “a.md”" in first.refused[0]
@@ -117,14 +117,14 @@ async def test_the_same_words_are_taken_once_and_the_same_name_is_told_apart(she
     assert [file.name for file in second.files] == ["a (2).md"]
 
 
-async def test_too_many_are_refused_with_the_bound(shelf):
+async def test_too_many_are_refused_with_the_bound(blobs):
     many = [(f"{n}.txt", b"The ferry was closed on %d days." % n) for n in range(AT_ONCE + 2)]
-    got = await taken(shelf, *many)
+    got = await taken(blobs, *many)
     assert len(got.files) == AT_ONCE
     assert got.refused == (f"2 files were not added: one message brings up to {AT_ONCE}.",)
 
     full = [OwnFile(name=f"{n}", card=got.files[0].card) for n in range(MAX_FILES)]
-    assert (await taken(shelf, ("x.txt", b"More."), known=full)).refused == (
+    assert (await taken(blobs, ("x.txt", b"More."), known=full)).refused == (
         f"1 file was not added: a chat holds up to {MAX_FILES}.",
     )
 
@@ -152,9 +152,9 @@ def test_an_endless_name_keeps_its_ending():
     assert shown.endswith("….docx")
 
 
-async def test_files_are_searched_beside_the_rest_and_read_from_the_shelf(shelf):
-    files = (await taken(shelf, ("a.md", CLOSURES))).files
-    searcher = SearchScope(ScriptedSearcher(WORLD), shelf).of(files, ())
+async def test_files_are_searched_beside_the_rest_and_read_from_the_shelf(blobs):
+    files = (await taken(blobs, ("a.md", CLOSURES))).files
+    searcher = SearchScope(ScriptedSearcher(WORLD), blobs).of(files, ())
 
     found = await searcher.search(SearchQuery(text="days on which the Orvane ferry was closed"))
 
@@ -167,10 +167,10 @@ async def test_files_are_searched_beside_the_rest_and_read_from_the_shelf(shelf)
     assert (await searcher.survey("Orvane ferry")).total == 1 + len(WORLD)
 
 
-async def test_the_invented_sample_steps_aside_for_own_files(shelf):
-    files = (await taken(shelf, ("a.md", CLOSURES))).files
+async def test_the_invented_sample_steps_aside_for_own_files(blobs):
+    files = (await taken(blobs, ("a.md", CLOSURES))).files
     sample = ScriptedSearcher(WORLD, name=SAMPLE_NAME)
-    searcher = SearchScope(sample, shelf).of(files, ())
+    searcher = SearchScope(sample, blobs).of(files, ())
 
     found = await searcher.search(SearchQuery(text="Orvane ferry passengers closed"))
 
@@ -180,19 +180,19 @@ async def test_the_invented_sample_steps_aside_for_own_files(shelf):
         await searcher.read("https://a.example/closures")
 
 
-async def test_a_search_that_fails_beside_files_that_answer_is_no_failure(shelf):
-    files = (await taken(shelf, ("a.md", CLOSURES))).files
-    searcher = SearchScope(ScriptedSearcher(WORLD, fail={"Orvane ferry", "zebras"}), shelf).of(files, ())
+async def test_a_search_that_fails_beside_files_that_answer_is_no_failure(blobs):
+    files = (await taken(blobs, ("a.md", CLOSURES))).files
+    searcher = SearchScope(ScriptedSearcher(WORLD, fail={"Orvane ferry", "zebras"}), blobs).of(files, ())
 
     assert len((await searcher.search(SearchQuery(text="Orvane ferry"))).hits) == 1
     with pytest.raises(SearchError):
         await searcher.search(SearchQuery(text="zebras"))
 
 
-async def test_files_of_one_chat_are_no_documents_of_another(shelf):
-    mine = (await taken(shelf, ("a.md", CLOSURES))).files
-    theirs = (await taken(shelf, ("b.md", b"The Orvane ferry was sold in 2025."))).files
-    searching = SearchScope(ScriptedSearcher(WORLD, name=SAMPLE_NAME), shelf)
+async def test_files_of_one_chat_are_no_documents_of_another(blobs):
+    mine = (await taken(blobs, ("a.md", CLOSURES))).files
+    theirs = (await taken(blobs, ("b.md", b"The Orvane ferry was sold in 2025."))).files
+    searching = SearchScope(ScriptedSearcher(WORLD, name=SAMPLE_NAME), blobs)
 
     found = await searching.of(theirs, ()).search(SearchQuery(text="Orvane ferry"))
 
@@ -201,10 +201,10 @@ async def test_files_of_one_chat_are_no_documents_of_another(shelf):
         await searching.of(theirs, ()).read(mine[0].card.url)
 
 
-async def test_a_file_whose_text_is_gone_does_not_take_the_others_with_it(shelf):
-    files = (await taken(shelf, ("a.md", CLOSURES), ("b.md", b"The Orvane ferry was sold in 2025."))).files
-    assert await shelf.drop(files[0].card.text_hash)
-    searcher = SearchScope(ScriptedSearcher(WORLD, name=SAMPLE_NAME), shelf).of(files, ())
+async def test_a_file_whose_text_is_gone_does_not_take_the_others_with_it(blobs):
+    files = (await taken(blobs, ("a.md", CLOSURES), ("b.md", b"The Orvane ferry was sold in 2025."))).files
+    assert await blobs.drop(files[0].card.text_hash)
+    searcher = SearchScope(ScriptedSearcher(WORLD, name=SAMPLE_NAME), blobs).of(files, ())
 
     found = await searcher.search(SearchQuery(text="Orvane ferry"))
 

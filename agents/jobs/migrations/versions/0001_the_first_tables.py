@@ -215,29 +215,3 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("research_wishes", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_research_wishes_job_id"), ["job_id"], unique=False)
-
-
-def downgrade() -> None:
-    """Step back."""
-    with op.batch_alter_table("research_wishes", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_research_wishes_job_id"))
-
-    op.drop_table("research_wishes")
-    op.drop_table("research_steps")
-    op.drop_table("research_sources")
-    op.drop_table("research_reports")
-    op.drop_table("research_findings")
-    op.drop_table("research_facts")
-    op.drop_table("research_evidence")
-    op.drop_table("research_events")
-    op.drop_table("research_errors")
-    op.drop_table("research_costs")
-    op.drop_table("research_contracts")
-    op.drop_table("research_claims")
-    op.drop_table("research_workers")
-    op.drop_table("research_texts")
-    with op.batch_alter_table("research_jobs", schema=None) as batch_op:
-        batch_op.drop_index("ix_research_jobs_status")
-        batch_op.drop_index("ix_research_jobs_owner_created")
-
-    op.drop_table("research_jobs")

@@ -35,10 +35,3 @@ def upgrade() -> None:
     found = {(job_id, name) for job_id, record in read for name in hashes_in(record)}
     if found:
         connection.execute(uses.insert(), [{"job_id": job_id, "hash": name} for job_id, name in sorted(found)])
-
-
-def downgrade() -> None:
-    """Step back."""
-    op.drop_table("research_text_uses")
-    with op.batch_alter_table("research_texts", schema=None) as batch_op:
-        batch_op.drop_column("at")

@@ -1,14 +1,14 @@
-"""Changes of a running job: whether one may be made, what it does at once, and how it is told."""
+"""Changes of a running job: whether one may be made, and what it does at once."""
 
 from collections.abc import Iterable
 
 from agents.contracts.brief import Brief
-from agents.contracts.change import Change, Narrowing, Wish, place
+from agents.contracts.change import Change, Command, Narrowing, place
 from agents.contracts.job import Stage
 from agents.core.budget import synthesis_reserve_s
 from agents.core.errors import BadRequest, BudgetExceeded
 from agents.core.events import JobChanged, NodeChanged, NodeState, Noted, Numbered, SearchDone
-from agents.jobs.run_state import Run
+from agents.jobs.run import Run
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS, TAG
 from agents.research.steering import bound_by, together
 
@@ -25,24 +25,24 @@ WRITTEN_OVER: frozenset[Stage] = frozenset({"challenging", "composing", "judging
 """Stages in which summary and claims rest on what all branches delivered."""
 
 
-def allowed(wish: Wish, run: Run, brief: Brief | None) -> Wish:
-    """Hold a wish against what was authorized and against the state of the run.
+def allowed(command: Command, run: Run, brief: Brief | None) -> Command:
+    """Check a command against what was authorized and against the state of the run.
 
     Raises:
         BadRequest: it would widen the contract, or there is nothing to try again or no way to; says which.
     """
-    if wish.kind == "limits":
-        return wish.model_copy(update={"limits": _narrower(wish.limits, run, brief)})
-    if wish.kind == "retry":
-        _may_be_tried_again(wish.node, run)
-    if wish.kind == "drop" and _stage(run) in WRITTEN_OVER:
+    if command.kind == "limits":
+        return command.model_copy(update={"limits": _narrower(command.limits, run, brief)})
+    if command.kind == "retry":
+        _may_be_tried_again(command.node, run)
+    if command.kind == "drop" and _stage(run) in WRITTEN_OVER:
         raise BadRequest("The claims and the summary rest on all branches by now; none can be dropped any more.")
-    return wish
+    return command
 
 
 def _stage(run: Run) -> Stage:
-    told = (one.event.stage for one in reversed(run.events) if isinstance(one.event, JobChanged))
-    return next(told, "planning")
+    stages = (one.event.stage for one in reversed(run.events) if isinstance(one.event, JobChanged))
+    return next(stages, "planning")
 
 
 def _narrower(limits: Narrowing, run: Run, brief: Brief | None) -> Narrowing:
@@ -58,13 +58,13 @@ def _narrower(limits: Narrowing, run: Run, brief: Brief | None) -> Narrowing:
 
 
 def _may_be_tried_again(node: str, run: Run) -> None:
-    rows = last_told(run.events)
-    row, spot = rows.get(place(node)), place(node)
+    rows = last_states(run.events)
+    row, branch = rows.get(place(node)), place(node)
     if row is None:
         raise BadRequest("There is no such branch in this run. Nothing was changed.")
     if row.state not in AGAIN:
         raise BadRequest(f"“{row.title}” is {row.state}: only a failed or stopped branch is tried again.")
-    tries = [one for one in run.events if isinstance(one.event, SearchDone) and place(one.event.node) == spot]
+    tries = [one for one in run.events if isinstance(one.event, SearchDone) and place(one.event.node) == branch]
     failed = sum(1 for one in tries if isinstance(one.event, SearchDone) and one.event.failed)
     if failed >= MAX_ATTEMPTS and failed == len(tries):
         raise BadRequest(
@@ -89,10 +89,10 @@ def _may_be_tried_again(node: str, run: Run) -> None:
 
 
 def applied(change: Change, run: Run) -> None:
-    """Do at once what a change asks for, and tell of it."""
+    """Do at once what a change asks for, and emit the events that say so."""
     path = run.steering.current(change.node or "job")
     if change.kind == "guidance":
-        return  # whoever took it knows from when on it counts, and tells
+        return  # the caller knows from which round on it counts, and says so
     run.emit(
         f"job#change:{change.number}",
         Noted(text=f"Change {change.number} to the contract: {change.words}.", tag=CHANGE),
@@ -100,15 +100,15 @@ def applied(change: Change, run: Run) -> None:
     match change.kind:
         case "stop" | "drop":
             run.cut(path)
-            # Its executor tells of it only when the branches beside it have ended.
+            # Its executor says so only when the branches beside it have ended.
             clock = f"{int(run.now()) // 60}:{int(run.now()) % 60:02d}"
-            for row in last_told(run.events).values():
+            for row in last_states(run.events).values():
                 wanted = DROPPABLE if change.kind == "drop" else ACTIVE
                 if row.state in wanted and (row.node == place(path) or row.node.startswith(place(path) + "/")):
                     doing = f"you {'dropped' if change.kind == 'drop' else 'stopped'} it at {clock}"
                     run.emit(f"{row.node}#stopped:{change.number}", _as(row, "stopped", doing))
         case "retry":
-            row = last_told(run.events)[place(path)]
+            row = last_states(run.events)[place(path)]
             doing = "it begins anew when the branches beside it have ended"
             run.emit(f"{row.node}#retrying:{change.number}", _as(row, "retrying", doing))
         case "limits":
@@ -117,13 +117,13 @@ def applied(change: Change, run: Run) -> None:
             pass
 
 
-def last_told(events: Iterable[Numbered]) -> dict[str, NodeChanged]:
-    """Give what was said last of each place in the tree."""
-    told: dict[str, NodeChanged] = {}
+def last_states(events: Iterable[Numbered]) -> dict[str, NodeChanged]:
+    """Give the last state of each branch of the tree."""
+    states: dict[str, NodeChanged] = {}
     for one in events:
         if isinstance(one.event, NodeChanged):
-            told[place(one.event.node)] = one.event.model_copy(update={"node": place(one.event.node)})
-    return told
+            states[place(one.event.node)] = one.event.model_copy(update={"node": place(one.event.node)})
+    return states
 
 
 def _as(row: NodeChanged, state: NodeState, doing: str) -> NodeChanged:

@@ -1,43 +1,47 @@
-"""One writer for all that running jobs leave behind: whatever is waiting goes into one transaction."""
+"""The one writer of what running jobs leave behind: whatever is waiting goes into one transaction.
+
+Why steps are recorded here and not by DBOS: DBOS finds a step by its position in its workflow, and parallel branches
+take positions as they finish, so on a replay answers would be handed to the wrong branch. Here a step has its own key.
+It is also several times as fast, and a later attempt at a job can use what an earlier one found.
+"""
 
 import asyncio
 import contextlib
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from agents.core.events import Charged, JobChanged, Numbered
 from agents.jobs import schema as tables
 from agents.jobs.blob_store import hashes_in
-from agents.jobs.records import StepRecord
+from agents.jobs.records import Fenced, StepRecord
 from agents.jobs.store import EVENTS, Store, insert_all, now
 
 log = logging.getLogger(__name__)
-
-AGAIN_S = (0.1, 0.3, 1.0, 3.0)
-"""Seconds between attempts to write; then the jobs that wait are told."""
 
 
 @dataclass
 class _Batch:
     rows: dict[sa.Table, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     changes: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
-    told: list[Callable[[], None]] = field(default_factory=list)
+    stored: list[Callable[[], None]] = field(default_factory=list)
     done: list[asyncio.Future[None]] = field(default_factory=list)
 
 
-class Journal:
+class Writer:
     """Writes events, steps and changes of jobs in the order they came, many at a time."""
 
-    def __init__(self, store: Store) -> None:
-        self.store = store
+    def __init__(self, store: Store, again_s: Sequence[float] = ()) -> None:
+        self.store, self._again_s = store, again_s
         self._batch = _Batch()
+        self._fenced: set[tuple[str, int]] = set()
         self._wake = asyncio.Event()
         self._writer: asyncio.Task[None] | None = None
         self._closing = False
@@ -45,7 +49,7 @@ class Journal:
     def open(self) -> None:
         """Start to write."""
         self._closing = False
-        self._writer = asyncio.get_running_loop().create_task(self._write(), name="job-journal")
+        self._writer = asyncio.get_running_loop().create_task(self._write(), name="job-writer")
 
     async def close(self) -> None:
         """Write what is waiting, then stop."""
@@ -54,8 +58,8 @@ class Journal:
         if self._writer is not None:
             await asyncio.wait({self._writer})
 
-    def event(self, job_id: str, numbered: Numbered, told: Callable[[], None]) -> None:
-        """Write an event; `told` is called once it is kept."""
+    def event(self, job_id: str, numbered: Numbered, stored: Callable[[], None]) -> None:
+        """Write an event; `stored` is called once it is in the store."""
         self._batch.rows[tables.events].append(
             {
                 "job_id": job_id,
@@ -76,7 +80,7 @@ class Journal:
                 "blocked_reason": event.blocked_reason,
                 "note": event.note,
             }
-        self._batch.told.append(told)
+        self._batch.stored.append(stored)
         self._wake.set()
 
     def change(self, job_id: str, **values: Any) -> None:
@@ -85,7 +89,11 @@ class Journal:
         self._wake.set()
 
     async def step(self, job_id: str, key: str, attempt: int, record: StepRecord) -> None:
-        """Write a step's record and what it cost; returns when it is kept."""
+        """Write a step's record and what it cost; returns when it is stored.
+
+        Raises:
+            Fenced: a later attempt at the job has begun.
+        """
         batch = self._batch
         batch.rows[tables.steps].append(
             {"job_id": job_id, "key": key, "attempt": attempt, "record": record.model_dump_json(), "at": now()}
@@ -108,13 +116,15 @@ class Journal:
                     }
                 )
         await self.flush()
+        if (job_id, attempt) in self._fenced:
+            raise Fenced(job_id)
 
     async def flush(self) -> None:
-        """Wait until everything given so far is kept."""
-        kept = asyncio.get_running_loop().create_future()
-        self._batch.done.append(kept)
+        """Wait until everything given so far is stored."""
+        stored = asyncio.get_running_loop().create_future()
+        self._batch.done.append(stored)
         self._wake.set()
-        await kept
+        await stored
 
     async def _write(self) -> None:
         while True:
@@ -126,54 +136,67 @@ class Journal:
                 continue
             batch, self._batch = self._batch, _Batch()
             waiting = batch.done
-            failure = await self._keep(batch)
+            failure = await self._store(batch)
             if failure is None:
-                for tell in batch.told:
+                for tell in batch.stored:
                     tell()
             else:
                 self._put_back(batch)
-            for kept in waiting:
-                if kept.done():
+            for waiter in waiting:
+                if waiter.done():
                     continue
                 if failure is None:
-                    kept.set_result(None)
+                    waiter.set_result(None)
                 else:
-                    kept.set_exception(failure)
+                    waiter.set_exception(failure)
             if failure is None:
-                await self._ring(batch)
+                await self._notify(batch)
             elif self._closing:
                 return
 
-    async def _ring(self, batch: _Batch) -> None:
+    async def _notify(self, batch: _Batch) -> None:
         """Have those who watch from elsewhere look at once; if it fails they look a moment later."""
-        told = {str(row["job_id"]) for row in batch.rows.get(tables.events, ())} | set(batch.changes)
+        changed = {str(row["job_id"]) for row in batch.rows.get(tables.events, ())} | set(batch.changes)
         with contextlib.suppress(SQLAlchemyError, OSError):
-            await self.store.ring(EVENTS, sorted(told))
+            await self.store.notify(EVENTS, sorted(changed))
 
     def _put_back(self, batch: _Batch) -> None:
-        """Keep what could not be written for the next time; it may be there already by then, which changes nothing."""
+        """Put what could not be written back for the next time; writing a row twice changes nothing."""
         later, self._batch = self._batch, batch
         for table, rows in later.rows.items():
             batch.rows[table] += rows
         for job_id, values in later.changes.items():
             batch.changes[job_id] |= values
-        batch.told += later.told
+        batch.stored += later.stored
         batch.done = later.done
 
     async def _drop_deleted(self, batch: _Batch) -> None:
-        """Let go of what belongs to jobs that were deleted meanwhile."""
+        """Drop what belongs to jobs that were deleted meanwhile."""
         wanted = {str(row["job_id"]) for rows in batch.rows.values() for row in rows}
         there = await self.store.states(tuple(wanted))
         for rows in batch.rows.values():
             rows[:] = [row for row in rows if row["job_id"] in there]
 
-    async def _keep(self, batch: _Batch) -> Exception | None:
+    async def _fence(self, connection: AsyncConnection, batch: _Batch) -> None:
+        """Drop the steps of attempts that were overtaken; on one machine none ever is."""
+        steps = batch.rows.get(tables.steps, [])
+        if self.store.database.sqlite or not steps:
+            return
+        query = sa.select(tables.jobs.c.id, tables.jobs.c.attempt)
+        query = query.where(tables.jobs.c.id.in_({str(row["job_id"]) for row in steps})).with_for_update(read=True)
+        latest = dict((await connection.execute(query)).tuples().all())
+        late = [row for row in steps if row["attempt"] < latest.get(row["job_id"], 0)]
+        self._fenced |= {(row["job_id"], row["attempt"]) for row in late}
+        steps[:] = [row for row in steps if row not in late]  # what they cost was paid all the same
+
+    async def _store(self, batch: _Batch) -> Exception | None:
         failure: Exception | None = None
-        for wait_s in (*AGAIN_S, None):
+        for wait_s in (*self._again_s, None):
             try:
                 if isinstance(failure, IntegrityError):
                     await self._drop_deleted(batch)
                 async with self.store.database.begin() as connection:
+                    await self._fence(connection, batch)
                     for table in (tables.events, tables.steps, tables.text_uses, tables.costs):
                         await insert_all(connection, self.store, table, batch.rows.get(table, []))
                     for job_id, values in batch.changes.items():
@@ -181,7 +204,7 @@ class Journal:
                         await connection.execute(query.values(updated=now(), **values))
                 return None
             except (SQLAlchemyError, OSError) as error:
-                # A full disk or a locked database: nothing is told, and what waits for it fails loudly.
+                # A full disk or a locked database: no event is shown, and what waits for it fails loudly.
                 log.error("the job store can't be written: %s", error)  # noqa: TRY400 - the trace says nothing more
                 failure = error
                 if wait_s is not None:

@@ -1,0 +1,102 @@
+"""Where jobs are stored, which process runs them, and how the store is looked after."""
+
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agents.core.settings import Settings, reread_keys
+from agents.jobs.blob_store import BlobStore
+from agents.jobs.database import async_url
+from agents.jobs.job import PLANNER_WINDOW_S
+
+if TYPE_CHECKING:
+    from agents.jobs.client import Client
+
+CODE_VERSION = "research-2"
+"""Raised by hand, and only when the recorded steps of running jobs can no longer be used. DBOS' own default, a hash of
+the sources, would strand every running job at every change of a line."""
+
+
+@dataclass(frozen=True)
+class MaintenancePolicy:
+    """How often a process looks after stored jobs, and what it calls too long. All in seconds."""
+
+    round_s: float = 0.5
+    """Between two looks for commands of other processes, or for what they did."""
+    alive_s: float = 5.0
+    """Between two signs of life of a worker."""
+    dead_s: float = 20.0
+    """Without a sign of life until a worker's jobs are taken up by others."""
+    silent_s: float = 600.0
+    """Without an event until a running job is said to stand still."""
+    clean_s: float = 3600.0
+    """Between two looks for old jobs, and for what deleted ones left."""
+    drain_s: float = 120.0
+    """That calls in flight get when a job is paused; what takes longer is cut off, and made anew on resuming."""
+    answer_s: float = 150.0
+    """That a worker gets to answer a command (pausing waits for calls in flight)."""
+    write_again_s: tuple[float, ...] = (0.1, 0.3, 1.0, 3.0)
+    """Between attempts to write to the store; then the jobs that wait for it break off."""
+    remembered: int = 50
+    """Jobs that are over and stay in memory (a number); others are read from the store when asked for."""
+
+
+@dataclass(frozen=True)
+class JobStoreConfig:
+    """Where jobs are stored and how they are run."""
+
+    database_url: str
+    engine_url: str
+    executor: str = "main"
+    """Stable name of this process among those that run jobs."""
+    workers: int = 4
+    """Jobs at once in this process."""
+    per_user: int = 2
+    """Jobs of one user at once, over all processes."""
+    poll_s: float = 0.2
+    """Between two looks of the queue."""
+    runs: bool = True
+    """False for a process that only puts jobs into the queue and watches them."""
+    keep_days: float = 0.0
+    """Days that jobs which are over are kept; 0 is for ever."""
+    planner_window_s: float = PLANNER_WINDOW_S
+    """Seconds that a job's planner is waited for."""
+    code_version: str = CODE_VERSION
+    reread_keys: Callable[[], None] = lambda: None
+    """Looks again for keys that were put into `.env` since this process started."""
+    policy: MaintenancePolicy = field(default_factory=MaintenancePolicy)
+
+    @classmethod
+    def of(cls, folder: Path, url: str = "", **options: Any) -> "JobStoreConfig":
+        """Store jobs in two files of the data folder, or in the operator's database."""
+        database = async_url(url, folder)
+        if database.startswith("sqlite"):
+            # One process, always the same one as far as the engine is concerned.
+            options |= {"executor": "main", "runs": True}
+            return replace(cls(database, f"sqlite:///{folder / 'engine.db'}"), **options)
+        return replace(cls(database, database), **options)
+
+
+def durable_jobs(settings: Settings) -> "Client":
+    """Set up jobs that outlive this process.
+
+    Raises:
+        ConfigError: the database's driver is missing.
+    """
+    # Database and engine take half a second to import: only where jobs are stored.
+    from agents.jobs.client import Client
+
+    config = JobStoreConfig.of(
+        settings.data_dir,
+        settings.database_url.get_secret_value(),
+        executor=settings.worker_name or socket.gethostname(),
+        workers=settings.worker_jobs,
+        runs=settings.runs_jobs,
+        keep_days=settings.keep_days,
+        planner_window_s=settings.planner_pending_window_ms / 1000,
+        reread_keys=reread_keys,
+    )
+    return Client(BlobStore(settings.data_dir), time.monotonic, config, per_job=settings.max_concurrency)

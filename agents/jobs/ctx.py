@@ -1,0 +1,197 @@
+"""The job port (see `agents.core.port`) over a run: the same for a job in memory and for a durable one."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from agents.contracts.frozen import Frozen
+from agents.core.budget import Budget, Deadline, Limits, least, synthesis_reserve_s
+from agents.core.errors import DossierError, StepFailed
+from agents.core.events import Charged, Event, RoleAsked
+from agents.core.port import M, Pool
+from agents.core.trace_context import TraceContext, traced
+from agents.jobs.deadlines import TimeLeft, TimeSlice
+from agents.jobs.records import BranchDropped, Reached, StepRecord, digest_of, stopped_record
+from agents.jobs.run import Run
+from agents.research.steering import DROPPED, SteeringSnapshot
+
+
+class RunCtx:
+    """What a handler has of its job: `Ctx` at one branch of a run."""
+
+    def __init__(self, run: Run, path: str, budget: Budget, *, depth: int = 0, reached: Reached = Reached()) -> None:
+        self.run, self.depth = run, depth
+        self.job_id, self.path, self.budget = run.job_id, path, budget
+        self.so_far = reached
+        self.deadline: Deadline = TimeLeft(run, budget, lambda: run.reserve_s)
+        self.last_deadline: Deadline = TimeLeft(run, budget, lambda: run.margin_s)
+
+    # ---- what a handler may decide by
+
+    @property
+    def elapsed(self) -> float:
+        return self.so_far.elapsed
+
+    @property
+    def left(self) -> float | None:
+        shortened = self.so_far.steering.total_s
+        left = least(self.budget.seconds_left(self.elapsed), None if shortened is None else shortened - self.elapsed)
+        return None if left is None else max(0.0, left)
+
+    @property
+    def collecting_left(self) -> float | None:
+        reserve_s = synthesis_reserve_s(self.run.total_s(self.so_far.steering.total_s))
+        return None if self.left is None else max(0.0, self.left - reserve_s)
+
+    @property
+    def finishing(self) -> bool:
+        return self.so_far.steering.finishing(self.path)
+
+    @property
+    def again(self) -> tuple[str, ...]:
+        return self.so_far.steering.again
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        return self.so_far.steering.dropped
+
+    def within(self, share: float) -> Deadline:
+        run = self.run
+        return TimeSlice(self.deadline, lambda: run.total_s(run.steering.limits.seconds), share)
+
+    def part(self, share: float) -> Deadline:
+        left = self.collecting_left
+        return TimeSlice(self.deadline, lambda: left, share)
+
+    def writing(self, share: float) -> Deadline:
+        run = self.run
+        return TimeLeft(run, self.budget, lambda: run.margin_s + (1 - share) * run.reserve_s)
+
+    # ---- steps
+
+    async def call(
+        self, kind: str, key: str, fn: Callable[..., Awaitable[M]], *args: Any, gives: type[M], pool: Pool = "model"
+    ) -> M:
+        name = f"{kind}:{key}"
+        self.run.claim(full_key := f"{self.path}#{name}")
+        with traced(TraceContext(self.job_id, self.path, name)):
+            step = await self._recorded(full_key, fn, args, pool)
+        self.so_far = self.so_far.later(step)
+        if step.type == DROPPED:
+            raise BranchDropped(step.stopped)
+        if step.value is None:
+            raise step.failure(full_key)
+        value = gives.model_validate_json(step.value)
+        if isinstance(value, Charged):
+            self.budget.charge(value.usage)
+            if event := value.as_event(self.path):
+                self.emit(name, event)
+                if isinstance(event, RoleAsked) and (note := event.note()):
+                    # Once for the job, whichever branch meets it first.
+                    self.run.emit(f"job#model:{event.model} for {event.stood_in_for}", note)
+        return value
+
+    async def _recorded(
+        self, key: str, fn: Callable[..., Awaitable[Frozen]], args: tuple[Any, ...], pool: Pool
+    ) -> StepRecord:
+        """Read a step's record, or do the step and record it."""
+        run, asked = self.run, digest_of(args)
+
+        async def keep(record: StepRecord) -> None:
+            await run.persist(key, record.model_copy(update={"asked": asked}))
+
+        if not run.knows(key, asked):
+            record = await run.interruptible(
+                self.path, lambda: run.perform(self, fn, args, pool, keep), free=pool == "local"
+            )
+            if record.stopped and not run.knows(key, asked):
+                await keep(record)
+        record = run.record[key]
+        if run.again and key not in run.fresh:
+            # Recorded before the job was restarted: what was finished, stopped or shortened then begins anew.
+            record = record.model_copy(update={"steering": SteeringSnapshot()})
+        return record
+
+    async def fan(
+        self,
+        kind: str,
+        fn: Callable[..., Awaitable[M]],
+        items: Sequence[tuple[Any, ...]],
+        *,
+        gives: type[M],
+        pool: Pool = "model",
+    ) -> list[M | StepFailed]:
+        async def one(item: tuple[Any, ...]) -> M | StepFailed:
+            try:
+                return await self.call(kind, str(item[0]), fn, *item[1:], gives=gives, pool=pool)
+            except StepFailed as failure:
+                return failure
+
+        return await _side_by_side([one(item) for item in items])
+
+    # ---- branches
+
+    async def child(self, kind: str, key: str, given: Frozen, *, gives: type[M], limits: Limits = Limits()) -> M:
+        return await self._branch(kind, key, given, gives, limits, self.so_far)
+
+    async def children(
+        self, kind: str, items: Sequence[tuple[str, Frozen]], *, gives: type[M], limits: Limits = Limits()
+    ) -> list[M | StepFailed]:
+        return await self.children_of([(kind, key, given) for key, given in items], gives=gives, limits=limits)
+
+    async def children_of(
+        self,
+        items: Sequence[tuple[str, str, Frozen]],
+        *,
+        gives: type[M],
+        limits: Limits = Limits(),
+        own: Mapping[str, Limits] | None = None,
+    ) -> list[M | StepFailed]:
+        # All branches start from the clock as it stands now: on a replay the first would else move it for the second.
+        reached = self.so_far
+
+        async def one(kind: str, key: str, given: Frozen) -> M | StepFailed:
+            try:
+                return await self._branch(kind, key, given, gives, (own or {}).get(key, limits), reached)
+            except StepFailed as failure:
+                return failure
+
+        return await _side_by_side([one(*item) for item in items])
+
+    async def _branch(self, kind: str, key: str, given: Frozen, gives: type[M], limits: Limits, reached: Reached) -> M:
+        """Run the handler of `kind` at `path/key`, from the clock as it stood when it was called for."""
+        path = f"{self.path}/{key}"
+        self.run.claim(path)
+        budget = self.budget.share(limits, name=path, elapsed_s=reached.elapsed)
+        ctx = RunCtx(self.run, path, budget, depth=self.depth + 1, reached=reached)
+        try:
+            out = await self.run.handlers[kind].run(ctx, given)
+            return gives.model_validate_json(out.model_dump_json())  # as it would come out of a store
+        except StepFailed:
+            raise
+        except BranchDropped as dropped:
+            if dropped.path != path:
+                raise
+            record = stopped_record(path, ctx.elapsed, ctx.so_far.steering, dropped=True)
+            raise record.failure(f"{path}#dropped") from dropped
+        except DossierError as error:
+            raise StepRecord.of(error, 0.0).failure(path) from error
+        finally:
+            self.so_far = self.so_far.later(ctx.so_far)
+
+    def emit(self, key: str, event: Event) -> None:
+        self.run.emit(f"{self.path}#{key}", event)
+
+
+async def _side_by_side(branches: Sequence[Awaitable[M | StepFailed]]) -> list[M | StepFailed]:
+    """Run branches at once and keep their order; an error that is no recorded failure cancels the others."""
+
+    async def as_coroutine(branch: Awaitable[M | StepFailed]) -> M | StepFailed:
+        return await branch
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(as_coroutine(branch)) for branch in branches]
+    except BaseExceptionGroup as many:
+        raise many.exceptions[0] from many
+    return [task.result() for task in tasks]

@@ -1,0 +1,261 @@
+"""The queue of jobs on DBOS Transact: the only module that imports it.
+
+DBOS decides which process runs which job and when: the queue with its order and its shares per user, claiming,
+recovery after a crash under the same executor name, cancellation, and the owner token that keeps two processes off
+one job. One attempt at a job is one workflow. It has no DBOS steps: what a step came to is in the job store under
+its own key (see `Writer` for why), and a workflow that is run again reads it from there.
+"""
+
+import asyncio
+import logging
+import os
+import socket
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Any
+
+import sqlalchemy as sa
+from dbos import (
+    DBOS,
+    DBOSClient,
+    DBOSConfig,
+    DBOSPortableJSONSerializer,
+    EnqueueOptions,
+    SetEnqueueOptions,
+    SetWorkflowID,
+)
+from dbos import error as dbos_error
+from pydantic import ConfigDict
+from sqlalchemy import event
+from sqlalchemy.exc import SQLAlchemyError
+
+from agents.contracts.frozen import Frozen
+from agents.core.errors import ConfigError
+from agents.jobs.config import JobStoreConfig
+from agents.jobs.database import plain_url
+from agents.jobs.filelock import locked
+
+QUEUE = "jobs"
+EPOCH = 1_767_225_600
+"""2026 in seconds: priorities are counted from there, since DBOS takes no number above 2 to the 31st."""
+ENGINE_ERRORS = (dbos_error.DBOSException, SQLAlchemyError)
+"""Errors that say nothing about the job: the engine is being closed, or a database is away."""
+
+RunAttempt = Callable[[str, int], Awaitable[None]]
+"""Runs a job's attempt in this process; raises `CancelledError` where it shall not run (any more)."""
+
+_run_attempt: RunAttempt | None = None
+"""Set while an engine is open; DBOS itself is one per process too."""
+
+
+class Attempt(Frozen):
+    """A workflow's input."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    job: str
+    attempt: int
+    path: str = "job"
+    """Earlier versions ran branches as workflows of their own; what is left of those is let go."""
+
+    @property
+    def workflow_id(self) -> str:
+        """Name its workflow."""
+        return f"{self.job}~{self.attempt}"
+
+
+def _attempt_of(workflow_id: str) -> tuple[str, int]:
+    job, _, attempt = workflow_id.partition("~")
+    return job, int(attempt) if attempt.isdecimal() else 0
+
+
+@DBOS.workflow(name="node")  # the one registered workflow; never rename it: queued jobs are found by this name
+async def _workflow(given: dict[str, Any]) -> dict[str, Any]:
+    attempt = Attempt.model_validate(given)
+    if attempt.path != "job":
+        return {}
+    if _run_attempt is None:
+        raise asyncio.CancelledError
+    await _run_attempt(attempt.job, attempt.attempt)
+    return {}
+
+
+class Engine:
+    """DBOS in this process: as a worker, or as a client that only enqueues."""
+
+    def __init__(self, config: JobStoreConfig) -> None:
+        self.config, self.url = config, plain_url(config.engine_url)
+        self._client: DBOSClient | None = None
+        self._last_priority = 0
+        self._lock: IO[str] | None = None
+
+    @property
+    def place(self) -> str:
+        """Name this process, for people."""
+        return f"process {os.getpid()} on {socket.gethostname()}"
+
+    async def open(self, run_attempt: RunAttempt | None) -> None:
+        """Start DBOS inside the running loop; attempts that a former process left are run again by themselves.
+
+        Args:
+            run_attempt: runs an attempt; None for a process that only enqueues.
+
+        Raises:
+            ConfigError: another process runs the jobs of this file, or the database can't be used.
+        """
+        global _run_attempt
+        if run_attempt is None:
+            try:
+                # It may be here before any worker is.
+                await asyncio.to_thread(DBOS.migrate, self.url)
+                self._client = DBOSClient(system_database_url=self.url, serializer=DBOSPortableJSONSerializer())
+            except ENGINE_ERRORS as error:
+                raise ConfigError(f"The job queue can't be used: {' '.join(str(error).split())[:200]}") from error
+            return
+        options: DBOSConfig = {
+            "name": "dossier", "application_version": self.config.code_version, "executor_id": self.config.executor,
+            "max_executor_threads": 32, "log_level": "ERROR", "serializer": DBOSPortableJSONSerializer(),
+            "notification_listener_polling_interval_sec": self.config.poll_s, "run_admin_server": False,
+        }  # type: ignore[typeddict-unknown-key]  # fmt: skip
+        if self.url.startswith("sqlite:///"):
+            self._lock = locked(Path(self.url.removeprefix("sqlite:///")), self.place)
+            options["system_database_engine"] = _sqlite_engine(self.url)
+        options["system_database_url"] = self.url
+        engine_log = logging.getLogger("dbos")
+        engine_log.addFilter(_not_about_cancelling)
+        if not engine_log.handlers:
+            # Else DBOS writes to the stream that standard error was just then, which may be closed by the next run.
+            engine_log.addHandler(logging.NullHandler())
+        _run_attempt = run_attempt
+        try:
+            # The queue is there before DBOS looks: it looks again only a second later.
+            await asyncio.to_thread(self._register, options.get("system_database_engine"))
+            DBOS(config=options)
+            DBOS.launch()
+        except Exception as error:
+            await self.close()
+            raise ConfigError(f"The job engine can't start: {' '.join(str(error).split())[:200]}") from error
+
+    def _register(self, engine: sa.Engine | None) -> None:
+        client = DBOSClient(
+            system_database_url=self.url, system_database_engine=engine, serializer=DBOSPortableJSONSerializer()
+        )
+
+        def register() -> None:
+            client.register_queue(
+                QUEUE, worker_concurrency=self.config.workers, partition_concurrency=self.config.per_user,
+                polling_interval_sec=self.config.poll_s, on_conflict="always_update", application_name="dossier",
+            )  # fmt: skip
+
+        try:
+            register()
+        except SQLAlchemyError:
+            # DBOS' tables are not there, or of an older version of it: only then is it worth the time.
+            DBOS.migrate(self.url)
+            register()
+        finally:
+            if engine is None:
+                client.destroy()
+
+    async def close(self) -> None:
+        """Stop DBOS; what runs is cut off and taken up at the next start."""
+        global _run_attempt
+        if self._client is not None:
+            await asyncio.to_thread(self._client.destroy)
+            self._client = None
+            return
+        _run_attempt = None
+        # DBOS puts its threads in the place of the loop's own; others need some while those are being ended.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
+        await asyncio.to_thread(DBOS.destroy)
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    async def enqueue(self, job: str, attempt: int, user: str) -> None:
+        """Put a job's attempt into the queue; doing it again changes nothing."""
+        given, partition = Attempt(job=job, attempt=attempt), user or "-"
+        # DBOS' clock on SQLite knows whole seconds only: jobs are numbered as they come.
+        self._last_priority = max(self._last_priority + 1, int(time.time()) - EPOCH)
+        if self._client is not None:
+            options: EnqueueOptions = {
+                "workflow_name": "node", "queue_name": QUEUE, "workflow_id": given.workflow_id,
+                "app_version": self.config.code_version, "queue_partition_key": partition,
+                "priority": self._last_priority,
+            }  # fmt: skip
+            await self._client.enqueue_async(options, given.model_dump(mode="json"))
+            return
+        with (
+            SetWorkflowID(given.workflow_id),
+            SetEnqueueOptions(queue_partition_key=partition, priority=self._last_priority),
+        ):
+            await DBOS.enqueue_workflow_async(QUEUE, _workflow, given.model_dump(mode="json"))
+
+    async def cancel(self, job: str, attempt: int) -> None:
+        """Cancel an attempt, waiting or running."""
+        name = Attempt(job=job, attempt=attempt).workflow_id
+        await (self._client or DBOS).cancel_workflow_async(name, cancel_children=True)
+
+    async def known(self, job: str, attempt: int) -> bool:
+        """Tell whether DBOS knows an attempt."""
+        names = [Attempt(job=job, attempt=attempt).workflow_id]
+        found = await (self._client or DBOS).list_workflows_async(
+            workflow_ids=names, load_input=False, load_output=False
+        )
+        return bool(found)
+
+    async def queued(self) -> list[tuple[str, str]]:
+        """List job and user of what waits, in the order it came."""
+        waiting = await (self._client or DBOS).list_queued_workflows_async(
+            queue_name=QUEUE, status="ENQUEUED", load_input=False
+        )
+        return [(_attempt_of(one.workflow_id)[0], one.queue_partition_key or "") for one in waiting]
+
+    async def stranded(self) -> list[tuple[str, int]]:
+        """List the attempts that only another version of this program could run."""
+        roots = await DBOS.list_workflows_async(
+            status=["PENDING", "ENQUEUED"], has_parent=False, load_input=False, load_output=False
+        )
+        return [
+            _attempt_of(one.workflow_id) for one in roots if one.app_version not in (self.config.code_version, None)
+        ]
+
+    async def ended(self) -> list[tuple[str, int]]:
+        """List the attempts that are over."""
+        roots = await (self._client or DBOS).list_workflows_async(
+            status=["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"], has_parent=False,
+            load_input=False, load_output=False,
+        )  # fmt: skip
+        return [_attempt_of(one.workflow_id) for one in roots]
+
+    async def forget(self, job: str, attempt: int) -> None:
+        """Delete what DBOS knows of an attempt and those before it; the job store keeps all that matters."""
+        names = [Attempt(job=job, attempt=one).workflow_id for one in range(1, attempt + 1)]
+        there = await (self._client or DBOS).list_workflows_async(
+            workflow_ids=names, load_input=False, load_output=False
+        )
+        if there:
+            ids = [one.workflow_id for one in there]
+            await (self._client or DBOS).delete_workflows_async(ids, delete_children=True)
+
+
+def _sqlite_engine(url: str) -> sa.Engine:
+    """Open DBOS' file as DBOS itself does, but with a write-ahead log: 8 times the speed."""
+    engine = sa.create_engine(url)
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _: Any) -> None:
+        connection.isolation_level = "IMMEDIATE"
+        for pragma in ("busy_timeout=30000", "foreign_keys=ON", "journal_mode=WAL", "synchronous=NORMAL"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    return engine
+
+
+def _not_about_cancelling(record: logging.LogRecord) -> bool:
+    """Drop what DBOS logs about cancelling: stopping a job is no error."""
+    return not (
+        "cancelled" in record.getMessage().casefold() or (record.exc_info and "Cancelled" in str(record.exc_info[0]))
+    )

@@ -1,0 +1,222 @@
+"""The live jobs of this process, run or watched here: the one list of them, filled from the job store."""
+
+import asyncio
+import contextvars
+import json
+import logging
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
+
+from agents.contracts.job import OVER, JobStatus
+from agents.core.budget import Budget
+from agents.core.call_limits import ProcessLimits
+from agents.core.errors import BadRequest, DossierError, ModelError
+from agents.core.events import JobChanged, Numbered
+from agents.jobs.config import JobStoreConfig
+from agents.jobs.job import Job, JobSetup, SetUp, orchestrator
+from agents.jobs.run import Clock, DurableRun, Run
+from agents.jobs.store import Store, StoredJob, WholeJob
+from agents.jobs.writer import Writer
+
+log = logging.getLogger(__name__)
+
+OPEN: tuple[JobStatus, ...] = ("queued", "running", "blocked")
+
+
+class Register:
+    """Live jobs by id, and the background tasks about them."""
+
+    def __init__(
+        self,
+        store: Store,
+        writer: Writer,
+        config: JobStoreConfig,
+        *,
+        clock: Clock,
+        limits: ProcessLimits,
+        per_job: int,
+    ) -> None:
+        self.store, self.writer, self.config = store, writer, config
+        self.clock, self.limits, self.per_job = clock, limits, per_job
+        self.jobs: dict[str, Job] = {}
+        self.set_up: SetUp | None = None
+        self.on_key_missing: Callable[[Job, DurableRun, ModelError], None] = lambda job, run, error: None
+        self._background: set[asyncio.Task[None]] = set()
+        self._loading: dict[str, asyncio.Lock] = {}
+
+    @staticmethod
+    def run_of(job: Job) -> DurableRun:
+        """Give the run of a job that is held here."""
+        if not isinstance(job.run, DurableRun):
+            raise BadRequest("This job is over.")
+        return job.run
+
+    # ---- filling
+
+    async def load(self, whole: WholeJob) -> Job:
+        """Hold a job of the store, to be run or to wait."""
+        job_id = whole.row.id
+        async with self._loading.setdefault(job_id, asyncio.Lock()):
+            known = self.jobs.get(job_id)
+            if known is not None and self.run_of(known).attempt >= whole.row.attempt:
+                return known
+            if self.set_up is None:
+                raise DossierError("the jobs were not opened")
+            events, steps = await self.store.events(job_id), await self.store.steps(job_id)
+            job = self.hold(whole, self.set_up(whole.commission, whole.steering))
+            job.stored.set()
+            self.run_of(job).take_up(events, steps)
+            if whole.row.blocked_reason == "awaiting_key":
+                job.error = BadRequest(whole.row.note)
+            if whole.row.blocked_reason == "needs_rework":
+                job.report = await self.store.report(job_id)
+                job.ended.set()
+            job.moved()
+            return job
+
+    def hold(self, whole: WholeJob, setup: JobSetup) -> Job:
+        """Hold a job, to be run or watched here; who follows an earlier attempt goes on following the job."""
+        row = whole.row
+        run = DurableRun(
+            job_id=row.id, handlers=setup.handlers, budget=Budget(whole.limits, name="job"), clock=self.clock,
+            limits=self.limits, per_job=self.per_job, steering=setup.steering, attempt=row.attempt, again=row.again,
+            writer=self.writer, watched=not self.config.runs,
+        )  # fmt: skip
+        job = self.jobs.get(row.id)
+        if job is None:
+            job = self.jobs[row.id] = _job(whole, run)
+            created = job
+            run.listeners += [job.hear, lambda numbered: self._store_planning(created, numbered)]
+        else:
+            # Who observes the job goes on observing it.
+            run.listeners += job.run.listeners
+            run.watchers += job.run.watchers
+            job.run, job.status, job.stage, job.blocked_reason = run, row.status, row.stage, row.blocked_reason
+            job.report = job.error = None
+            job.ended.clear()
+        job.setup = setup
+        held = job
+        run.on_key_missing = lambda error: self.on_key_missing(held, run, error)
+        return job
+
+    async def shown(self, whole: WholeJob) -> Job:
+        """Read a job that is over, only to be looked at."""
+        events = await self.store.events(whole.row.id)
+        run = Run(
+            job_id=whole.row.id, handlers={}, budget=Budget(whole.limits, name="job"), clock=lambda: 0.0,
+            limits=self.limits, events=events, again=whole.row.again, steering=whole.steering,
+        )  # fmt: skip
+        run.started = -events[-1].seconds if events else 0.0
+        job = _job(whole, run)
+        job.report = await self.store.report(whole.row.id)
+        if whole.row.status == "failed":
+            job.error = BadRequest(whole.row.note or DossierError.notice)
+        job.ended.set()
+        return job
+
+    def _store_planning(self, job: Job, numbered: Numbered) -> None:
+        """Write down how planning stands, whenever the job enters a stage."""
+        if isinstance(numbered.event, JobChanged):
+            stands = orchestrator(job, stage=numbered.event.stage, window_s=self.config.planner_window_s)
+            self.writer.change(job.id, metadata=json.dumps({"orchestrator": stands}))
+
+    # ---- letting go
+
+    def end(self, job: Job) -> None:
+        """Let a job rest, and forget the oldest of those that are over."""
+        job.end()
+        over = [job_id for job_id, one in self.jobs.items() if one.over]
+        for job_id in over[: -self.config.policy.remembered]:
+            self.forget(job_id)
+
+    def forget(self, job_id: str) -> None:
+        """Hold a job no longer."""
+        self.jobs.pop(job_id, None)
+        self._loading.pop(job_id, None)
+
+    def release_all(self) -> None:
+        """Let go of everything: the process is being closed."""
+        for job in self.jobs.values():
+            job.released = True
+            job.end()
+
+    # ---- background tasks
+
+    def background(self, work: Coroutine[Any, Any, Any], job: Job | None = None) -> None:
+        """Do something about a job that nobody waits for; if it goes wrong the job fails and says so."""
+
+        async def run() -> None:
+            try:
+                await work
+            except Exception as error:
+                log.exception("something about a job went wrong")
+                if job is not None and job.status not in OVER and job.id in self.jobs:
+                    job.error = error if isinstance(error, DossierError) else DossierError(str(error))
+                    job.status = "failed"
+                    self.end(job)
+
+        task = asyncio.get_running_loop().create_task(run(), context=contextvars.Context())
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def cancel_background(self) -> None:
+        """Stop all background tasks."""
+        for task in list(self._background):
+            task.cancel()
+
+    # ---- jobs that other processes run
+
+    async def catch_up(self, job_ids: Iterable[str]) -> None:
+        """Learn what other processes did to jobs that are held here."""
+        mine = [(job_id, self.jobs[job_id]) for job_id in job_ids if job_id in self.jobs]
+        live = [job_id for job_id, job in mine if job.stored.is_set() and not job.over]
+        for job_id, row in (await self.store.states(live)).items():
+            job = self.jobs.get(job_id)
+            if job is None:
+                continue
+            if row.attempt > self.run_of(job).attempt:
+                if self.run_of(job).at_work:
+                    log.warning("job %s was taken up by another process", row.id)
+                self.run_of(job).halt()
+                if (whole := await self.store.job(job_id)) is None:
+                    continue
+                job = await self.load(whole)
+            run = self.run_of(job)
+            run.watched = run.watched or (not run.at_work and row.executor not in {"", self.config.executor})
+            if run.watched:
+                await self._follow(job, run, row)
+
+    async def _follow(self, job: Job, run: DurableRun, row: StoredJob) -> None:
+        """Follow a job that another process runs."""
+        if row.status == "running":
+            whole = await self.store.job(row.id)
+            if whole is not None and len(whole.steering.changes) >= len(run.steering.changes):
+                run.steering.follow(whole.steering)
+        news = await self.store.events(row.id, run.stored)
+        changes = [one.event for one in news if isinstance(one.event, JobChanged)]
+        rests = any(one.status in OVER or one.blocked_reason == "needs_rework" for one in changes)
+        if rests:
+            # What it came to is here before anybody is told that it has come to an end.
+            whole = await self.store.job(row.id)
+            job.report = await self.store.report(row.id)
+            job.commission = whole.commission if whole is not None else job.commission
+        if changes:
+            last = changes[-1]
+            wrong = last.status == "failed" or last.blocked_reason == "awaiting_key"
+            job.error = BadRequest(last.note or DossierError.notice) if wrong else None
+        for numbered in news:
+            if numbered.seq == len(run.events) + 1:
+                run.events.append(numbered)
+                run.base_s, run.stored = max(run.base_s, numbered.seconds), numbered.seq
+                job.hear(numbered)
+        if job.status in OVER or (rests and job.status == "blocked"):
+            self.end(job)
+
+
+def _job(whole: WholeJob, run: Run) -> Job:
+    row = whole.row
+    return Job(
+        id=row.id, owner=row.owner, title=row.title, commission=whole.commission, run=run,
+        created=row.created.isoformat(timespec="seconds"), thread_id=row.thread_id, status=row.status,
+        stage=row.stage, blocked_reason=row.blocked_reason,
+    )  # fmt: skip

@@ -1,0 +1,425 @@
+"""The worker of stored jobs: runs attempts, does what is commanded, and looks after the store.
+
+What stands here beside DBOS, and why:
+
+- **Attempts.** A job that is resumed, restarted, reworked or lost goes on as its next attempt, a new workflow. DBOS can
+  resume a cancelled workflow, but not do one again that is over, nor leave out single steps of it.
+- **Pause.** DBOS can only cancel, which throws away the calls in flight. The run's gate lets them finish first.
+- **Lost workers.** DBOS takes up the work of a worker only under the same name; taking over for one that never comes
+  back is a paid product. Signs of life in a table do it here.
+- **Commands.** A DBOS message reaches a workflow, and only while it runs. Most commands are for jobs that do not run.
+- **Version.** DBOS leaves the workflows of another version of the program waiting for ever; here they are shown as blocked.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+
+from agents.contracts.change import Change, Command
+from agents.contracts.job import OVER, BlockedReason, JobTask
+from agents.contracts.report import ReportDocument
+from agents.contracts.result import Outcome
+from agents.core.errors import BadRequest, DossierError, ModelError
+from agents.core.events import JobChanged, Noted
+from agents.jobs import retention
+from agents.jobs.blob_store import BlobStore
+from agents.jobs.changes import applied
+from agents.jobs.ctx import RunCtx
+from agents.jobs.engine import ENGINE_ERRORS, Engine
+from agents.jobs.job import Job, carry_out
+from agents.jobs.outcome_rows import rows_of
+from agents.jobs.register import OPEN, Register
+from agents.jobs.run import ROOT, DurableRun
+from agents.jobs.runtime import checked
+from agents.jobs.store import StoredJob, now
+
+log = logging.getLogger(__name__)
+
+WRITING = frozenset({"section", "lead", "frame", "reflector"})
+"""Kinds of steps that a rework does anew; what was searched, read and extracted stays."""
+PLANNING = frozenset({"planner", "survey"})
+ORDERED = frozenset({"change", "finish", "guidance"})
+"""Commands that are done in the order they came; the others may take a while, and hold up nobody."""
+RESUMABLE: frozenset[BlockedReason] = frozenset({"paused", "awaiting_key"})
+TAKEN = "Somebody else has just taken this job up."
+DONE = "done"
+"""The answer to a command that was done."""
+OTHER_VERSION = "It was begun by another version of this program. Restart it: what it had found is used again."
+UNWIND_S = 1.5
+"""Seconds that what was cut off gets to come to its end when the process is closed."""
+
+
+class Worker:
+    """Runs the jobs of the store in this process."""
+
+    def __init__(self, register: Register, engine: Engine, blobs: BlobStore) -> None:
+        self.register, self.engine, self.blobs = register, engine, blobs
+        self.store, self.writer = register.store, register.writer
+        self.config, self.policy, self.clock = register.config, register.config.policy, register.clock
+        register.on_key_missing = lambda job, run, error: register.background(self._key_missing(job, run, error), job)
+        self._ordered = asyncio.Lock()
+        self._silent_at: dict[str, int] = {}
+        self._next_beat = self._next_clean = float("-inf")
+
+    # ---- opening and closing
+
+    async def open(self) -> None:
+        """Start the engine, which runs what a former process left, and put right what that had no time for."""
+        await self.engine.open(self.run_attempt)
+        for job_id, attempt in await self.engine.stranded():
+            job = self.register.jobs.get(job_id)
+            if job is not None and attempt == job.run.attempt and not job.over:
+                version = JobChanged(status="blocked", stage=job.stage, blocked_reason="version", note=OTHER_VERSION)
+                job.run.emit(f"job#version~{attempt}", version)
+                job.status = "blocked"
+        for job in list(self.register.jobs.values()):
+            waits = job.status in {"queued", "running"}
+            if waits and not await self.engine.known(job.id, job.run.attempt):
+                await self.engine.enqueue(job.id, job.run.attempt, job.owner)
+        for row in reversed(await self.store.jobs(statuses=("blocked",), limit=10_000)):
+            if row.blocked_reason == "awaiting_key":  # this process may have been started with a better one
+                with contextlib.suppress(BadRequest):  # another process was quicker
+                    await self._next_attempt(row.id, "Tried again with the keys as they are now.", again=False)
+
+    async def halt(self) -> None:
+        """Cut off what runs here; it goes on at the next start."""
+        runs = [self.register.run_of(job) for job in self.register.jobs.values()]
+        tasks = [run.task for run in runs if run.task is not None and not run.task.done()]
+        for run in runs:
+            run.halt()
+        if tasks:
+            await asyncio.wait(tasks, timeout=UNWIND_S)
+
+    # ---- running
+
+    async def run_attempt(self, job_id: str, attempt: int) -> None:
+        """Run an attempt, unless it is over, paused, or a later one has taken its place."""
+        job = self.register.jobs.get(job_id)
+        if job is None or job.run.attempt < attempt:
+            whole = await self.store.job(job_id)
+            if whole is None or whole.row.attempt != attempt or whole.row.status not in OPEN:
+                raise asyncio.CancelledError
+            job = await self.register.load(whole)
+        run = self.register.run_of(job)
+        if run.attempt != attempt or job.status in {*OVER, "blocked"}:
+            self.register.background(self.engine.cancel(job_id, attempt))
+            raise asyncio.CancelledError
+        if run.halted:
+            raise asyncio.CancelledError
+        run.watched = False
+        await run.work(lambda: self._work(job, run))
+
+    async def _work(self, job: Job, run: DurableRun) -> None:
+        setup, research = job.setup, run.handlers["research"]
+        if setup is None:
+            raise DossierError("the job was not set up")
+
+        async def outcome() -> Outcome:
+            try:
+                return Outcome.model_validate(await research.run(RunCtx(run, ROOT, run.budget), job.commission))
+            except ENGINE_ERRORS as error:
+                # Not the job's fault: a database is away. Nothing is recorded, so that it can be taken up again.
+                run.break_off(error)
+                raise asyncio.CancelledError from error
+
+        async def save(outcome: Outcome, document: ReportDocument) -> None:
+            await self.save(job, outcome, document)
+
+        self.writer.change(job.id, executor=self.config.executor)
+        if job.status == "queued" and run.attempt > 1:
+            run.emit(f"job#running~{run.attempt}", JobChanged(status="running", stage=job.stage))
+        await carry_out(job, setup.build, outcome, save)
+        await self.writer.flush()
+        # Paused when only its end was left to be told: the next attempt tells it, from what is recorded.
+        if not run.halted or job.status in OVER:
+            self.register.end(job)
+
+    async def save(self, job: Job, outcome: Outcome, document: ReportDocument) -> None:
+        """Store what a job came to."""
+        await self.blobs.save_report(document)
+        await self.store.save_outcome(job.id, rows_of(job.id, job.run.attempt, outcome, document))
+        commission = job.commission.model_dump_json()
+        self.writer.change(job.id, grade=document.grade, title=document.title, commission=commission)
+
+    # ---- steering
+
+    def change(self, job: Job, command: Command) -> Change:
+        """Change a running job at once, and store the change."""
+        change = job.run.steering.take(checked(job, command), job.run.now())
+        applied(change, job.run)
+        self.writer.change(job.id, steering=job.run.steering.model_dump_json())
+        return change
+
+    def release(self, job: Job) -> bool:
+        """Let a job pass that the judge held back; False when it is not held."""
+        if job.blocked_reason != "needs_rework":
+            return False
+        note = JobChanged(status="done", stage="completed", note="Released as it is.")
+        job.run.emit(f"job#released~{job.run.attempt}", note)
+        return True
+
+    async def cancel(self, job: Job) -> None:
+        """Cut a job off with everything it has running."""
+        await job.stored.wait()
+        run = self.register.run_of(job)
+        stopped = JobChanged(status="cancelled", stage=job.stage, note="Stopped.")
+        run.announce(f"job#cancelled~{run.attempt}", stopped)
+        run.halt()
+        await self.writer.flush()
+        await self.engine.cancel(job.id, run.attempt)
+        self.register.end(job)
+
+    async def pause(self, job: Job) -> None:
+        """Let the calls in flight finish, start none, and give the slot to others.
+
+        Raises:
+            BadRequest: it is neither waiting nor running.
+        """
+        if job.status not in {"queued", "running"}:
+            raise BadRequest(f"Only a waiting or running job can be paused; this one is {job.status}.")
+        await self._rest(job, self.register.run_of(job), "paused", "Paused.")
+
+    async def _key_missing(self, job: Job, run: DurableRun, error: ModelError) -> None:
+        log.warning("job %s waits for a key: %s", job.id, error)
+        job.error = error
+        note = f"{error.notice} It goes on at the next start, or when it is resumed; nothing is paid again."
+        await self._rest(job, run, "awaiting_key", note)
+
+    async def _rest(self, job: Job, run: DurableRun, reason: BlockedReason, note: str) -> None:
+        await job.stored.wait()
+        run.gate.clear()
+        blocked = JobChanged(status="blocked", stage=job.stage, blocked_reason=reason, note=note)
+        run.emit(f"job#{reason}~{run.attempt}", blocked)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(run.idle.wait(), self.policy.drain_s)
+        await self.writer.flush()
+        if not run.halted:
+            run.halt()
+            await self.engine.cancel(job.id, run.attempt)
+
+    async def resume(self, job: Job) -> Job:
+        """Let a job go on that is paused or waits for a key, in every branch.
+
+        Raises:
+            BadRequest: it does not rest for one of these reasons, or somebody else was quicker.
+        """
+        if job.status != "blocked" or job.blocked_reason not in RESUMABLE:
+            raise BadRequest("Only a job that is paused, or waits for a key, can be resumed.")
+        if job.blocked_reason == "awaiting_key":
+            self.config.reread_keys()
+        return await self._next_attempt(job.id, "Resumed.", again=False)
+
+    async def restart(self, job: Job) -> Job:
+        """Do a job again from its last good steps.
+
+        Raises:
+            BadRequest: it is at work, or somebody else was quicker.
+        """
+        return await self._done_again(job, "Restarted.", lambda path, kind: False)
+
+    async def rework(self, job: Job) -> Job:
+        """Decide and write anew from what was read, and try again what failed.
+
+        Raises:
+            BadRequest: it is at work, or somebody else was quicker.
+        """
+        return await self._done_again(job, "Reworked.", lambda path, kind: kind in WRITING)
+
+    async def do_task(self, job: Job, task: JobTask) -> Job:
+        """Do an operator's task: in a running job at once, else as the job's next attempt.
+
+        Raises:
+            BadRequest: the job's plan was authorized as it is, or its state leaves no place for the task.
+        """
+        if task.stage == "write" and not job.over and job.status != "blocked":
+            self.change(job, Command(kind="finish", node="job", words="the run writes from what it has"))
+            return job
+        if task.stage == "collect" and not job.over and job.status != "blocked":
+            self.change(job, Command(kind="guidance", words=task.guidance))
+            return job
+        match task.stage:
+            case "write":
+                return await self.rework(job)
+            case "collect":
+                self.change(job, Command(kind="guidance", words=task.guidance))
+                await self.writer.flush()
+                return await self.rework(job)
+            case "challenge":
+                return await self._done_again(
+                    job, "Challenged anew.", lambda path, kind: kind in WRITING or _of_challenge(path, task.claim_id)
+                )
+            case "plan":
+                if job.commission.brief is None:
+                    raise BadRequest("The plan of this job was authorized as it is. Start a new job for another plan.")
+                unplanned = job.commission.model_copy(update={"contract": None})
+                return await self._done_again(
+                    job, "Planned anew.", lambda path, kind: kind in {*WRITING, *PLANNING},
+                    commission=unplanned.model_dump_json(),
+                )  # fmt: skip
+
+    async def _done_again(
+        self, job: Job, note: str, anew: Callable[[str, str], bool], *, commission: str | None = None
+    ) -> Job:
+        """Begin another attempt: failed steps, and those that `anew` picks by path and kind, are done again."""
+        if job.status in {"queued", "running"}:
+            raise BadRequest(f"This job is {job.status}; stop or pause it first.")
+        forget = []
+        for key, (_, step) in (await self.store.steps(job.id)).items():
+            path, _, name = key.partition("#")
+            if step.value is None or anew(path, name.partition(":")[0]):
+                forget.append(key)
+        return await self._next_attempt(job.id, note, forget=forget, commission=commission)
+
+    async def _next_attempt(
+        self, job_id: str, note: str, *, again: bool = True, lost: bool = False, forget: Iterable[str] = (),
+        commission: str | None = None,
+    ) -> Job:  # fmt: skip
+        """Begin the next attempt at a job; of several who want to, one does."""
+        whole = await self.store.job(job_id)
+        if whole is None:
+            raise BadRequest("There is no such job any more.")
+        row, steering = whole.row, whole.steering
+        if row.status in {"queued", *(() if lost else ("running",))}:
+            raise BadRequest(TAKEN)
+        if again:
+            events = await self.store.events(job_id)
+            steering = steering.for_next_attempt(events[-1].seconds if events else 0.0, note)
+        changed = {"attempt": row.attempt + 1, "again": row.again + again, "status": "queued", "blocked_reason": None}
+        taken = await self.store.change(
+            job_id, at_attempt=row.attempt, **changed, steering=steering.model_dump_json(), executor="",
+            code_version=self.config.code_version, **({} if commission is None else {"commission": commission}),
+        )  # fmt: skip
+        if not taken:
+            raise BadRequest(TAKEN)
+        if (former := self.register.jobs.get(job_id)) is not None:
+            self.register.run_of(former).halt()
+        await self.engine.cancel(job_id, row.attempt)
+        await self.store.forget(job_id, forget)
+        whole = await self.store.job(job_id) or whole
+        job = await self.register.load(whole)
+        job.commission = whole.commission
+        stage = "planning" if again else row.stage
+        job.run.emit(f"job#anew~{job.run.attempt}", JobChanged(status="queued", stage=stage, note=note))
+        await self.writer.flush()
+        await self.engine.enqueue(job_id, job.run.attempt, row.owner)
+        return job
+
+    # ---- commands of other processes
+
+    async def do_commands(self) -> None:
+        """Take the commands that wait, and do them."""
+        for row in await self.store.take_commands(self.config.executor):
+            self.register.background(self._answer(row["id"], row["verb"], row["job_id"], row["argument"]))
+
+    async def _answer(self, command_id: int, verb: str, job_id: str, argument: str) -> None:
+        async with self._ordered if verb in ORDERED else contextlib.nullcontext():
+            await self.store.answer(command_id, await self.do(verb, job_id, argument))
+
+    async def do(self, verb: str, job_id: str, argument: str) -> str:
+        """Do a command; gives what came of it."""
+        whole = await self.store.job(job_id)
+        if whole is None:
+            return "There is no such job."
+        job = self.register.jobs.get(job_id)
+        if job is None:
+            job = await (self.register.shown(whole) if whole.row.over else self.register.load(whole))
+        try:
+            match verb:
+                case "pause":
+                    await self.pause(job)
+                case "resume":
+                    await self.resume(job)
+                case "restart":
+                    await self.restart(job)
+                case "rework":
+                    await self.rework(job)
+                case "cancel" if not job.over:
+                    await self.cancel(job)
+                case "finish" if not job.over:
+                    self.change(job, Command(kind="finish", node=argument or ROOT, words="finish with what is there"))
+                case "change" if not job.over:
+                    self.change(job, Command.model_validate_json(argument))
+                case "guidance" if not job.over:
+                    self.change(job, Command(kind="guidance", words=argument))
+                case "release" if job.status == "blocked":
+                    self.release(job)
+                case _ if verb.startswith("task:"):
+                    await self.do_task(job, JobTask.model_validate_json(argument))
+                case _:
+                    return f"Nothing to do: this job is {job.status}."
+        except DossierError as error:
+            return error.notice
+        return DONE
+
+    # ---- looking after the store
+
+    async def round(self) -> None:
+        """Look after things: commands, what other processes did, signs of life, silence, old jobs."""
+        await self.do_commands()
+        if not self.store.database.sqlite:
+            await self.register.catch_up(list(self.register.jobs))
+        if self.clock() < self._next_beat:
+            return
+        self._next_beat = self.clock() + self.policy.alive_s
+        if self.clock() >= self._next_clean:
+            self._next_clean = self.clock() + self.policy.clean_s
+            self.register.background(self._clean())
+        if not self.store.database.sqlite:
+            since = now() - timedelta(seconds=self.policy.dead_s)
+            await self.store.seen(self.config.executor, self.engine.place)
+            await self._take_over(await self.store.lost(since))
+            self.register.limits.divide_among(len(await self.store.living(since)))
+        for job in list(self.register.jobs.values()):
+            if self.register.run_of(job).broken_off and job.status == "running":
+                await self._next_attempt(job.id, "It goes on where it broke off.", again=False, lost=True)
+            self._note_silence(job)
+
+    async def _take_over(self, lost: list[StoredJob]) -> None:
+        """Put the jobs of workers that are gone into the queue again."""
+        for row in lost:
+            log.warning("worker %s is gone; job %s is taken up again", row.executor, row.id)
+            with contextlib.suppress(BadRequest):
+                await self._next_attempt(row.id, "Its worker was lost; it goes on.", again=False, lost=True)
+
+    def _note_silence(self, job: Job) -> None:
+        run = job.run
+        if job.status != "running" or not run.events:
+            return
+        last, quiet_s = run.events[-1], run.now() - run.events[-1].seconds
+        if quiet_s > self.policy.silent_s and self._silent_at.get(job.id) != last.seq:
+            minutes = int(quiet_s / 60)
+            log.warning("job %s has had no event for %d minutes", job.id, minutes)
+            run.emit(f"job#silent~{last.seq}", Noted(text=f"Nothing has happened for {minutes} minutes."))
+            self._silent_at[job.id] = run.events[-1].seq
+
+    async def _clean(self) -> None:
+        """Delete jobs that are older than they shall be, and what nobody uses any more."""
+        if self.config.keep_days and (gone := await self.purge(self.config.keep_days)):
+            log.info("%d jobs over for more than %g days were deleted", gone, self.config.keep_days)
+        await self.sweep()
+
+    async def purge(self, days: float) -> int:
+        """Delete jobs that have been over for some days, reports and all; says how many there were."""
+
+        async def before(job_id: str, attempt: int) -> None:
+            self.register.forget(job_id)
+            await self.engine.forget(job_id, attempt)
+
+        return await retention.purge(self.store, self.blobs, days, before)
+
+    async def sweep(self) -> int:
+        """Delete what deleted jobs left behind: texts that nobody uses, and what the engine still knows of them."""
+        ended = await self.engine.ended()
+        known = await retention.known_jobs(self.store, {job_id for job_id, _ in ended})
+        for job_id, attempt in ended:
+            if job_id not in known:
+                await self.engine.forget(job_id, attempt)
+        return await retention.sweep(self.store, self.blobs)
+
+
+def _of_challenge(path: str, claim_id: str) -> bool:
+    parts = path.split("/")
+    inside = any(part.startswith("challenge") for part in parts)
+    return inside and (not claim_id or any(claim_id in part for part in parts))
