@@ -60,7 +60,8 @@ _PLAIN: dict[WishName, str] = {
     "agree": "agree_draft", "thanks": "thanks_draft", "hello": "hello_draft", "begin": "only_the_phrase",
     "continue": "only_the_phrase", "resume": "only_the_phrase", "finish": "only_the_phrase", "wait": "wait_draft",
     "cancel": "cancel_draft", "stop": "cancel_draft", "pause": "cancel_draft", "refresh": "nothing_runs",
-    "progress": "nothing_runs", "restart": "nothing_runs", "rework": "nothing_runs", "release": "nothing_runs", "next": "next_draft",
+    "progress": "nothing_runs", "restart": "nothing_runs", "rework": "nothing_runs", "release": "nothing_runs",
+    "next": "next_draft",
     "help": "help", "summarise": "nothing_to_summarise", "new_question": "command_help", "change": "what_to_change",
     "draft_again": "what_to_change",
 }  # fmt: skip

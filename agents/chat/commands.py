@@ -17,7 +17,8 @@ from agents.research.scoping.research_command import ResearchCommand, parse_rese
 WishName = Literal[
     "agree", "thanks", "hello", "begin", "how_long", "cost", "sources", "privacy", "model", "next", "help", "show",
     "wait", "cancel", "stop", "finish", "pause", "resume", "continue", "refresh", "progress", "restart", "rework",
-    "release",     "undo", "draft_again", "summarise", "shorter", "term", "new_question", "change", "door_file", "door_folder", "door_key",
+    "release",
+        "undo", "draft_again", "summarise", "shorter", "term", "new_question", "change", "door_file", "door_folder", "door_key",
 ]  # fmt: skip
 PartOp = Literal["drop", "add", "rename", "up", "down", "stop", "finish", "retry"]
 
