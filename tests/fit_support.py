@@ -1,8 +1,8 @@
-"""How the few weights of `agents.verify.support_check` were made, and what they are worth on data they have not seen.
+"""How the few weights of `agents.verify.checks` were made, and what they are worth on data they have not seen.
 
     python -m tests.fit_support BEGIN_WOW.jsonl
 
-Logistic regression on the six features of `agents.verify.support_check.features`, each with a plain meaning, on the development
+Logistic regression on the six features of `agents.verify.checks.features`, each with a plain meaning, on the development
 half of BEGIN (Dziri et al. 2022), Wizard-of-Wikipedia part. Weights may only count against a sentence, and are held near
 zero by a quadratic penalty, so that no feature of chat style is learnt as a virtue. Ten folds, cut by passage: rows that
 share a passage are in one fold. Rows in which a finding has decided the verdict take no part in fitting.
@@ -14,8 +14,8 @@ import math
 import sys
 from pathlib import Path
 
-from agents.verify import support_check as module
-from agents.verify.comparing import compare
+from agents.verify import checks as module
+from agents.verify.compare import compare
 from agents.verify.parsed_text import joined, read
 
 FOLDS, ROUNDS, RATE, PENALTY = 10, 3_000, 0.5, 0.004

@@ -178,14 +178,14 @@ def _is_grammar(word: str) -> bool:
     return len(word) == 2 and (bool(_HIRAGANA.search(word)) or not lang.words("grammar", "zh").isdisjoint(word))
 
 
-_PLAIN_NUMBERS = ("en", "de", "fr", "es", "it", "pt", "nl", "da")
+NUMBER_WORDS = ("en", "de", "fr", "es", "it", "pt", "nl", "da")
 """Languages whose number words are known."""
 
 
 @lru_cache(maxsize=16_384)
 def number_value(word: str, language: str) -> str:
     """Give the value of one number word in digits; empty for any other word, and for those that mean other things too."""
-    if language not in _PLAIN_NUMBERS or word in lang.words("no_number", language):
+    if language not in NUMBER_WORDS or word in lang.words("no_number", language):
         return ""
     try:
         return str(text2num(word, language))

@@ -3,35 +3,12 @@
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from agents.verify.numerals import MONTHS
+from babel import Locale, UnknownLocaleError
 
-_MONTH = "|".join(sorted((re.escape(name) for name in MONTHS), key=len, reverse=True))
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|º|\.)?"
 _YEAR = r"(?P<year>\d{4})"
-_FORMS = tuple(
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        r"\b(?P<year>\d{4})-(?P<month>[01]\d)-(?P<day>[0-3]\d)\b",
-        r"(?P<year>\d{4})年(?:(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})日)?)?",
-        r"(?P<year>\d{4})년(?:\s?(?P<month>\d{1,2})월(?:\s?(?P<day>\d{1,2})일)?)?",
-        rf"\b{_DAY}\s+(?:of\s+|de\s+)?(?P<name>{_MONTH})\.?,?\s+(?:de\s+|del\s+)?{_YEAR}\b",
-        rf"\b(?P<name>{_MONTH})\.?\s+(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\s?,?\s+{_YEAR}\b",
-        rf"\b(?P<name>{_MONTH})\.?,?\s+(?:of\s+|de\s+|del\s+)?{_YEAR}\b",
-        rf"\b{_DAY}\s+(?:of\s+|de\s+)?(?P<name>{_MONTH})\b",
-        rf"\b(?P<name>{_MONTH})\.?\s+(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\b(?![.,]?\d|\s?%)",
-        r"\b(?P<one>[0-3]?\d)\.\s?(?P<month>[01]?\d)\.\s?(?P<year>\d{4})\b",
-        r"\b(?P<one>[0-3]?\d)/(?P<other>[0-3]?\d)/(?P<year>\d{4})\b",
-        r"\b(?P<year>1[0-9]\d{2}|20\d{2})(?:\s?[-–/]\s?(?P<until>\d{4}|\d{2}))\b(?![-–/]\d)",
-        r"(?<![\w.,])(?P<decade>\d{3}0)(?:['’]?s|er(?:n|\b))(?!\w)|\b(?:années|años|los)\s(?P<decade2>\d{3}0)\b",
-        r"\b(?P<century>\d{1,2})(?:st|nd|rd|th|\.|e|ème)[\s-](?:century|centuries|jahrhunderts?|siècle)\b",
-        r"\b(?:siglo\s(?P<roman>[IVX]+)|(?P<roman2>[IVX]+)(?:e|ème|er)\ssiècle)\b",
-        r"(?<![\w.,/€$£-])(?P<year>1[0-9]\d{2}|20\d{2}|[1-9]\d{0,2}(?=\s(?:AD|BC|BCE|CE)\b))(?![\w%€$£]|[.,]\d|\s?(?:%|per ?cent))",
-        rf"\b(?:in|since|until|by|of|early|late|mid|during|last|this|before|after|from|to|im|seit|en|depuis|desde|"
-        rf"jusqu['’]en|hasta|bis|ab|anfang|ende|mitte|and|und|et|y|through)[\s-](?P<name>{_MONTH})\b(?!\s\w+\s(?:be|have))",
-    )
-)
 _ERA = re.compile(r"\s?(?:BCE?|B\.C\.|v\. ?Chr\.|av\. ?J\.-C\.|a\. ?C\.)")
 _NOT_A_YEAR = re.compile(
     r"\s(?!(?:and|or|to|the|a|in|on|by|for|from|with|at|as|was|were|is|are|has|had|when|where|which|that|until|through|"
@@ -86,7 +63,7 @@ def dates(text: str, language: str = "en") -> tuple[When, ...]:
     """Read the times that `text` names, in order."""
     found: list[When] = []
     taken = [False] * len(text)
-    for form in _FORMS:
+    for form in _forms(language):
         for match in form.finditer(text):
             if any(taken[match.start() : match.end()]):
                 continue
@@ -96,6 +73,46 @@ def dates(text: str, language: str = "en") -> tuple[When, ...]:
             taken[when.start : when.end] = [True] * (when.end - when.start)
             found.append(when)
     return tuple(sorted(found, key=lambda one: one.start))
+
+
+@cache
+def months(language: str) -> dict[str, int]:
+    """Give the names and abbreviations of the months, casefolded: of a language and of the four that sources quote most."""
+    found = {"sept": 9, "setiembre": 9}
+    for one in dict.fromkeys((language, "en", "de", "fr", "es")):
+        try:
+            known = Locale(one).months
+        except (UnknownLocaleError, ValueError):
+            continue
+        for form, width in (("format", "wide"), ("stand-alone", "wide"), ("format", "abbreviated")):
+            names = {str(name).casefold().rstrip("."): at for at, name in known[form][width].items()}
+            found |= {name: at for name, at in names.items() if len(name) > 2 and name.isalpha() and name not in found}
+    return found
+
+
+@cache
+def _forms(language: str) -> tuple[re.Pattern[str], ...]:
+    month = "|".join(sorted(map(re.escape, months(language)), key=len, reverse=True))
+    forms = (
+        r"\b(?P<year>\d{4})-(?P<month>[01]\d)-(?P<day>[0-3]\d)\b",
+        r"(?P<year>\d{4})年(?:(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})日)?)?",
+        r"(?P<year>\d{4})년(?:\s?(?P<month>\d{1,2})월(?:\s?(?P<day>\d{1,2})일)?)?",
+        rf"\b{_DAY}\s+(?:of\s+|de\s+)?(?P<name>{month})\.?,?\s+(?:de\s+|del\s+)?{_YEAR}\b",
+        rf"\b(?P<name>{month})\.?\s+(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\s?,?\s+{_YEAR}\b",
+        rf"\b(?P<name>{month})\.?,?\s+(?:of\s+|de\s+|del\s+)?{_YEAR}\b",
+        rf"\b{_DAY}\s+(?:of\s+|de\s+)?(?P<name>{month})\b",
+        rf"\b(?P<name>{month})\.?\s+(?P<day>[0-3]?\d)(?:st|nd|rd|th)?\b(?![.,]?\d|\s?%)",
+        r"\b(?P<one>[0-3]?\d)\.\s?(?P<month>[01]?\d)\.\s?(?P<year>\d{4})\b",
+        r"\b(?P<one>[0-3]?\d)/(?P<other>[0-3]?\d)/(?P<year>\d{4})\b",
+        r"\b(?P<year>1[0-9]\d{2}|20\d{2})(?:\s?[-–/]\s?(?P<until>\d{4}|\d{2}))\b(?![-–/]\d)",
+        r"(?<![\w.,])(?P<decade>\d{3}0)(?:['’]?s|er(?:n|\b))(?!\w)|\b(?:années|años|los)\s(?P<decade2>\d{3}0)\b",
+        r"\b(?P<century>\d{1,2})(?:st|nd|rd|th|\.|e|ème)[\s-](?:century|centuries|jahrhunderts?|siècle)\b",
+        r"\b(?:siglo\s(?P<roman>[IVX]+)|(?P<roman2>[IVX]+)(?:e|ème|er)\ssiècle)\b",
+        r"(?<![\w.,/€$£-])(?P<year>1[0-9]\d{2}|20\d{2}|[1-9]\d{0,2}(?=\s(?:AD|BC|BCE|CE)\b))(?![\w%€$£]|[.,]\d|\s?(?:%|per ?cent))",
+        rf"\b(?:in|since|until|by|of|early|late|mid|during|last|this|before|after|from|to|im|seit|en|depuis|desde|"
+        rf"jusqu['’]en|hasta|bis|ab|anfang|ende|mitte|and|und|et|y|through)[\s-](?P<name>{month})\b(?!\s\w+\s(?:be|have))",
+    )
+    return tuple(re.compile(form, re.IGNORECASE) for form in forms)
 
 
 def missing(mine: When, theirs: tuple[When, ...]) -> bool:
@@ -121,7 +138,7 @@ def _when(text: str, match: re.Match[str], language: str) -> When | None:
     first, last = _years(text, got, end)
     if got.keys() == {"year"} and _NOT_A_YEAR.match(text, end):
         return None
-    month = MONTHS.get(got["name"].casefold().rstrip(".")) if "name" in got else _int(got.get("month"))
+    month = months(language).get(got["name"].casefold().rstrip(".")) if "name" in got else _int(got.get("month"))
     day = _int(got.get("day"))
     swapped = False
     if "one" in got and "other" in got:

@@ -1,12 +1,13 @@
-"""Named entities by their form: runs of capitalised words, abbreviations. The only list is one of nationalities."""
+"""Names by their form: runs of capitalised words, abbreviations; nationalities by a list."""
 
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agents.nlp import lang
 from agents.nlp.tokens import stop_words
-from agents.verify.numerals import MONTHS
+from agents.verify.dates import months
 
 _UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĚĘĢĞİŁŃŇŌŐŒŘŚŠŞŤŪŮŰŹŽŻΑ-ΩА-Я"
 _CAPITAL = rf"(?:[{_UPPER}]\.(?:\s?[{_UPPER}]\.)*|[{_UPPER}][\w’'.&-]*[\w]|[{_UPPER}])"
@@ -19,33 +20,7 @@ _BELONGING = re.compile(r"(?:ians?|ans?|ns?|ish|ese|'s|s)$")
 _LINKS = frozenset("of the de del la van von der du des di al el bin and".split())
 _OPENS = re.compile(r"(?:^|[.!?:;…]|[\"“„«(]|^\s*[-*•])\s*$")
 _LEADING = re.compile(r"^[\s.’']*(?:(?:of|the|de|del|la|le|der|die|das|des|du|and|&)\s+)*")
-_NOT_NAMES = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag sonntag "
-    "bc bce ad ce i i'm i'd i've i'll mr mrs ms dr prof sir yes no phase table figure".split()
-)
 _BARE_SUBJECT = re.compile(r"\s+(?:is|was|has|had|will|became|ist|war|hat|est|était|fue|es|'s)\b")
-_DEMONYMS = {
-    demonym: country
-    for country, demonyms in (
-        line.split(":")
-        for line in (
-            "france:french frenchman|spain:spanish spaniard|britain:british briton|netherlands:dutch holland|denmark:danish dane|"
-            "poland:polish pole|switzerland:swiss|greece:greek|turkey:turkish turk|china:chinese|japan:japanese|"
-            "portugal:portuguese|vietnam:vietnamese|finland:finnish finn|sweden:swedish swede|ireland:irish|england:english|"
-            "scotland:scottish scot scots|wales:welsh|iceland:icelandic|germany:german|norway:norwegian|belgium:belgian|"
-            "philippines:filipino|thailand:thai|america:american us usa united-states u.s u.s.a|uk:united-kingdom|"
-            "iraq:iraqi|israel:israeli|pakistan:pakistani|peru:peruvian|cyprus:cypriot|lebanon:lebanese|europe:european eu"
-        ).split("|")
-    )
-    for demonym in demonyms.split()
-}
-_LONG_FORMS = (
-    ("united states", "us"),
-    ("united states", "usa"),
-    ("united kingdom", "uk"),
-    ("european union", "eu"),
-    ("united nations", "un"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -85,7 +60,10 @@ def names(text: str, language: str = "en") -> tuple[Name, ...]:
         words = tuple(
             word
             for word in (piece.casefold().removesuffix("'s").removesuffix("’s") for piece in _WORD.findall(shown))
-            if word not in _LINKS and not word.isdigit() and word not in _NOT_NAMES and word not in MONTHS
+            if word not in _LINKS
+            and not word.isdigit()
+            and word not in lang.words("no_names")
+            and word not in months(language)
         )
         if not words:
             continue
@@ -99,7 +77,7 @@ def opens_with_function_word(word: str, language: str, *, opens: bool) -> bool:
     low = word.casefold()
     return (
         (opens or word in {"I", "The", "A"})
-        and (low in stop_words(language) or low in _NOT_NAMES)
+        and (low in stop_words(language) or low in lang.words("no_names"))
         and not (word.isupper() and len(word) > 1)
     )
 
@@ -140,21 +118,14 @@ def variants(words: Collection[str]) -> set[str]:
     for word in words:
         bare = word.replace(".", "")
         found.add(bare)
-        if country := _DEMONYMS.get(bare):
-            found.add(country)
-        for demonym, country in _DEMONYMS.items():
-            if country == bare:
-                found.add(demonym)
+        for country, *others in lang.rows("demonyms"):
+            if bare == country or bare in others:
+                found.update((country, *others) if bare == country else (country,))
     return found
-
-
-def is_nationality(word: str) -> bool:
-    """Tell whether a casefolded word names the people or language of a country."""
-    return word in _DEMONYMS or bool(re.fullmatch(r"[a-z]{3,}(?:ians?|icans?|eans?|ese)", word))
 
 
 def abbreviations(text: str, found: tuple[Name, ...]) -> set[str]:
     """Give the abbreviations that the names of a text may have: FDA for Food and Drug Administration."""
     low = text.casefold()
-    short = {form for long, form in _LONG_FORMS if long in low}
+    short = {form for form, *long in lang.rows("long_names") if " ".join(long) in low}
     return short | {"".join(word[0] for word in name.words) for name in found if len(name.words) > 1}

@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from agents.nlp import lang
 from agents.nlp.sentence_split import spans
 from agents.nlp.tokens import UNSPACED, stop_words
-from agents.verify import polarity
 from agents.verify.dates import When, dates
 from agents.verify.figures import Figure, figures
 from agents.verify.lexicon import classes, root
 from agents.verify.names import Name, abbreviations, names, variants
+from agents.verify.negation import Scope, scope
 
 _TOKEN = re.compile(
     rf"(?P<elided>\b(?:[nldjmtsc]|qu)['’](?=\w))|(?P<run>[{UNSPACED}]+)|(?P<number>\d+(?:[.,]\d+)*%?)"
@@ -22,21 +23,6 @@ _CITATION = re.compile(r"\[(?:\^|#)?\w{1,12}(?:\s?[,–-]\s?\d{1,3})*\]|【\d+�
 _QUOTATION = re.compile(r"[“„«「『\"]([^“”„«»「」『』\"]{8,600})[”“»」』\"]")
 _LIFE = re.compile(r"\([^()]*\b\d{3,4}\s?[-–—]\s?[^()]*\b\d{3,4}[^()]*\)")
 """`(1935 – 1977)` behind a name tells birth and death."""
-_FILLER = frozenset(
-    "yes yeah yea yep no nope well oh ok okay ah hmm wow haha lol hi hello sure indeed actually really basically simply "
-    "rund etwa circa roughly approximately nearly ungefähr knapp environ aproximadamente "
-    "known called named considered regarded thing things lot lots way ways "
-    "ja nun also tatsächlich oui eh bien sí bueno pues".split()
-)
-_PERSONAL = frozenset(
-    "i i'm i've i'd i'll im me my mine myself we we're we've our ours you you're your yours "
-    "ich mich mir mein meine wir uns unser unsere du dein sie-selbst je moi mon ma mes nous notre nos vous votre vos "
-    "yo mi mis nosotros nuestro nuestra tú usted ustedes".split()
-)
-_PRONOUNS = frozenset(
-    "it he she they this these its his her their er sie es dieser diese dieses il elle ils elles ce cette él ella ellos "
-    "ellas este esta".split()
-)
 
 
 @dataclass(frozen=True)
@@ -52,7 +38,7 @@ class Unit:
     figures: tuple[Figure, ...]
     whens: tuple[When, ...]
     names: tuple[Name, ...]
-    scope: polarity.Scope
+    scope: Scope
 
     @property
     def content_roots(self) -> tuple[str, ...]:
@@ -62,7 +48,7 @@ class Unit:
     @property
     def personal(self) -> bool:
         """Whether it speaks of the writer or the reader."""
-        return any(word in _PERSONAL for word in self.words)
+        return any(word in lang.words("personal") for word in self.words)
 
     @property
     def asks(self) -> bool:
@@ -72,7 +58,7 @@ class Unit:
     @property
     def opens_with_pronoun(self) -> bool:
         """Whether who it speaks of was named before it."""
-        return bool(self.words) and self.words[0] in _PRONOUNS
+        return bool(self.words) and self.words[0] in lang.words("pronouns")
 
 
 @dataclass(frozen=True)
@@ -115,7 +101,7 @@ def joined(readings: Sequence[Reading]) -> Reading:
 
 
 def _unit(text: str, language: str) -> Unit:
-    stop = stop_words(language)
+    stop, personal = stop_words(language) | lang.words("filler"), lang.words("personal")
     found_figures, whens = figures(text, language), dates(text, language)
     taken = [(one.start, one.end) for one in found_figures] + [(one.start, one.end) for one in whens]
     starts = {one.start: f"{one.low:g}" for one in found_figures if one.kind == "amount" and one.low == one.high}
@@ -133,14 +119,15 @@ def _unit(text: str, language: str) -> Unit:
         if value := starts.get(match.start()):
             numbers[len(words)] = value
         is_number = any(start <= match.start() < end for start, end in taken)
-        carries = match.lastgroup in {"word", "run"} and not is_number and word not in stop and word not in _FILLER
+        carries = match.lastgroup in {"word", "run"} and not is_number and word not in stop
         words.append(word)
-        content.append(carries and (len(word) > 1 or not word.isascii()) and word not in _PERSONAL)
-    scope = polarity.scope(words, content, text, language)
-    if scope.no_effect:
+        content.append(carries and (len(word) > 1 or not word.isascii()) and word not in personal)
+    reach = scope(words, content, text, language)
+    if reach.no_effect:
         # "did not differ", "no effect": said of one matter, denied of it, in whatever words.
-        scope = scope.with_denied(len(words))
+        more = {len(words)}
+        reach = replace(reach, denied=reach.denied | more, nearest=reach.nearest | more)
         words.append("affect")
         content.append(True)
     roots = tuple(numbers.get(at) or (root(word) if word[:1].isalpha() else word) for at, word in enumerate(words))
-    return Unit(text, tuple(words), roots, tuple(content), found_figures, whens, names(text, language), scope)
+    return Unit(text, tuple(words), roots, tuple(content), found_figures, whens, names(text, language), reach)

@@ -26,7 +26,7 @@ def first(text, language="en"):
         ("two hundred and forty-five days", "en", 245, "d"),
         ("共有12万人", "zh", 120_000, ""),
         ("١٢ يوما", "ar", 12, ""),
-        ("٪ ３８％", "zh", 38, ""),
+        ("٪ ３８％", "zh", 38, "%"),
         ("two thirds of them", "en", 66.67, "%"),
         ("12 consecutive days", "en", 12, "d"),
     ],

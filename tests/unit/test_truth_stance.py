@@ -21,11 +21,23 @@ def test_a_stance_is_judged_from_the_words(claim, fact, expected):
     assert stance(claim, fact).stance == expected
 
 
-def test_what_only_signs_tell_stays_weak():
-    judged = stance("The company was founded in Amsterdam by two friends.", "The company was founded in Stockholm.")
+def test_another_figure_in_a_text_about_half_the_same_is_a_weak_sign():
+    judged = stance("The old harbour of Telmar handled 400 ships.", "The harbour has 900 ships and a school.")
 
-    assert judged.stance == "contradicts"
-    assert judged.strength < 0.5
+    assert (judged.stance, judged.strength < 0.5) == ("contradicts", True)
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "No evidence shows that vitamin C cures colds.",
+        "There is no evidence that vitamin C cures colds.",
+        "It is unclear whether vitamin C cures colds.",
+        "No study has shown that vitamin C cures colds.",
+    ],
+)
+def test_a_lack_of_evidence_supports_nothing(fact):
+    assert stance("Vitamin C cures colds.", fact).stance in {"qualifies", "contradicts"}
 
 
 def test_nothing_to_compare_is_unrelated():

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from agents.verify.amounts import Finding, found
+from agents.nlp import lang
+from agents.verify.findings import Finding, found
 from agents.verify.lexicon import alike, classes, opposites
 from agents.verify.parsed_text import Unit
 
@@ -157,4 +158,4 @@ def _listed_together(unit: Unit, one: str, two: str) -> bool:
     """Tell whether only `and`, `or` or a comma stands between them: their order says nothing."""
     places = sorted((unit.roots.index(one), unit.roots.index(two))) if {one, two} <= set(unit.roots) else [0, 9]
     between = unit.words[places[0] + 1 : places[1]]
-    return all(word in {",", "and", "or", "und", "oder", "et", "ou", "y", "o"} for word in between)
+    return all(word == "," or word in lang.words("and") | lang.words("or") for word in between)

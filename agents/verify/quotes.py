@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from agents.nlp.tokens import UNSPACED
-from agents.verify.polarity import denies
+from agents.nlp.tokens import UNSPACED, language_of
+from agents.verify.figures import Figure, figures
+from agents.verify.negation import denies, is_cut_from_negation
 
 Via = Literal["exact", "normalised", "repair"]
 
@@ -32,6 +33,7 @@ _CITATION = re.compile(r"\s?\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]")
 _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’)\]]*\s")
 _MARKS = "\"'\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 _SIGNS = re.compile(f"[{UNSPACED}]")
+_PIECE = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _UNPARTED = re.compile(
     r"[\u3005\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff、。，！？；：「」『』（）]"
 )
@@ -67,21 +69,26 @@ def find_quote(quote: str, text: str) -> Place | None:
 
     Returns:
         The first place where its words stand, or None: for an empty or meaningless quote, for other words, another
-        order, another number, sign or unit, and for two passages stitched together without an omission mark.
+        order, another number, sign or unit, for two passages stitched together without an omission mark, and for words
+        that were cut from the negation beside them.
     """
     wanted = quote.strip()
     if not _proves_something(wanted):
         return None
-    if (at := text.find(wanted)) >= 0 and _is_whole(text, at, at + len(wanted)):
-        return Place(at, at + len(wanted), "exact")
-    return (
-        _folded_place(wanted, text)
-        or _without_outer_marks(wanted, text)
-        or _leaving_out(_CITATION, wanted, text, "a reference mark was left out")
-        or _leaving_out(_VOWEL_MARKS, wanted, text, "vowel marks were left out")
-        or _any_case(wanted, text)
-        or _with_omissions(wanted, text)
-    )
+    at = text.find(wanted)
+    if at >= 0 and _is_whole(text, at, at + len(wanted)):
+        found: Place | None = Place(at, at + len(wanted), "exact")
+    else:
+        found = (
+            _folded_place(wanted, text)
+            or _without_outer_marks(wanted, text)
+            or _leaving_out(_CITATION, wanted, text, "a reference mark was left out")
+            or _leaving_out(_VOWEL_MARKS, wanted, text, "vowel marks were left out")
+            or _any_case(wanted, text)
+            or _with_omissions(wanted, text)
+            or _with_other_spelling(wanted, text)
+        )
+    return None if found and is_cut_from_negation(text[: found.start], text[found.end :]) else found
 
 
 def speaks_for_itself(part: str, quote: str) -> bool:
@@ -171,6 +178,42 @@ def _with_omissions(quote: str, text: str) -> Place | None:
     return Place(begin, end, "repair", "words were left out where the quote says so")
 
 
+def _with_other_spelling(quote: str, text: str) -> Place | None:
+    """Find the same words where a figure is written in another way: 2,000 and 2000, 5 % and 5 per cent, 352万 and 三百五十二万."""
+    language = language_of(text)
+    mine = _spelled(quote, language)
+    if not any(figure for _, figure, _, _ in mine):
+        return None
+    theirs = _spelled(text, language)
+    for at in range(len(theirs) - len(mine) + 1):
+        if all(_same_piece(one, other) for one, other in zip(mine, theirs[at:], strict=False)):
+            start, end = theirs[at][2], theirs[at + len(mine) - 1][3]
+            if _is_whole(text, start, end):
+                return Place(start, end, "repair", "a figure is written in another way")
+    return None
+
+
+_Piece = tuple[str, Figure | None, int, int]
+
+
+@lru_cache(maxsize=32)
+def _spelled(text: str, language: str) -> tuple[_Piece, ...]:
+    """Cut a text into words and figures, with their places."""
+    found: list[_Piece] = [("", one, one.start, one.end) for one in figures(text, language, False) if not one.weak]
+    spans = [(start, end) for _, _, start, end in found]
+    for match in _PIECE.finditer(text):
+        if not any(start < match.end() and match.start() < end for start, end in spans):
+            found.append((match[0].casefold(), None, match.start(), match.end()))
+    return tuple(sorted(found, key=lambda one: one[2]))
+
+
+def _same_piece(one: _Piece, other: _Piece) -> bool:
+    mine, theirs = one[1], other[1]
+    if mine and theirs:
+        return mine.equals(theirs) and (mine.unit, mine.kind) == (theirs.unit, theirs.kind)
+    return mine is theirs and one[0] == other[0]
+
+
 def _is_whole(text: str, start: int, end: int) -> bool:
     """Tell whether the place cuts no word and no number, and loses no sign and no decimal point."""
     before, first = text[start - 1 : start], text[start : start + 1]
@@ -221,7 +264,7 @@ def _fold(text: str) -> _Folded:
                 letters.append(" ")
                 where.append(place)
         elif unicodedata.category(one) != "Cf":
-            folded = _FOLDED.get(one) or _decomposed(one)
+            folded = _FOLDED.get(one) or _decomposed(one, letters[-1] if letters else "")
             if folded == "-" and letters and letters[-1].isalpha() and (after := _joined(text, place)):
                 hyphens[len(letters)] = after > place + 1
                 place = after
@@ -251,8 +294,10 @@ def _joined(text: str, hyphen: int) -> int:
     return after if text[after : after + 1].isalpha() else 0
 
 
-def _decomposed(one: str) -> str:
-    # Raised and lowered digits would turn 10² into 102.
+def _decomposed(one: str, before: str) -> str:
+    """Write H₂O as H2O and m² as m2; elsewhere raised and lowered digits keep a mark, since 10² is not 102."""
     kind = unicodedata.decomposition(one)
     mark = "^" if kind.startswith("<super>") else "_" if kind.startswith("<sub>") else ""
+    if (mark == "_" and before.isalpha()) or (mark == "^" and before == "m"):
+        mark = ""
     return mark + unicodedata.normalize("NFKD", one)

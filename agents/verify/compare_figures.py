@@ -1,0 +1,285 @@
+"""Numbers and dates of a sentence held against those of its quotes: the same, rounded, computed, or another."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+
+from agents.nlp import lang
+from agents.verify.dates import When, missing
+from agents.verify.figures import Figure, same_slot
+from agents.verify.findings import Finding, found
+from agents.verify.lexicon import root
+from agents.verify.parsed_text import Unit
+
+SAME_CONTEXT = 0.5
+"""Share of the sentence's other content that a source sentence must have, for another number to be a contradiction
+rather than a number about something else."""
+RELATED = 0.25
+"""Share from which another number in the same place is a sign of one, and told as such."""
+
+_GROWTH_SIGNS = re.compile("[增减減升降涨漲跌]")
+_FACTORS = tuple(
+    (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), factor)
+    for words, factor in (
+        (r"doubl(?:ed|es|ing)|twice|two-?fold|verdoppel\w+|doppelt|doublé\w*|double|duplic\w+|doble", 2.0),
+        (r"tripl(?:ed|es|ing)|trebled|three-?fold|verdreifach\w+|triplé\w*|triplic\w+|triple", 3.0),
+        (r"quadrupl(?:ed|es|ing)|four-?fold|vervierfach\w+|quadruplé\w*|cuadruplic\w+", 4.0),
+        (r"halved|halv(?:es|ing)|fell by half|halbiert\w*|réduit\w* de moitié|redujo a la mitad", 0.5),
+    )
+)
+_OVER = re.compile(r"\b(?:more than|over|mehr als|plus que|más que)\s*$", re.IGNORECASE)
+_NEARLY = re.compile(r"\b(?:nearly|almost|close to|fast|beinahe|presque|casi)\s*$", re.IGNORECASE)
+_OF = re.compile(r"\s+(?:out\s+)?(?:of|von|der|sur|des|de)\s+(?:the\s|its\s|den\s|las\s|los\s|les\s)?\s*", re.I)
+
+
+def compare_amounts(
+    mine: Unit, near: Sequence[Unit], every: Sequence[Unit], context: float, language: str
+) -> Iterator[Finding]:
+    """Hold the figures of a sentence against its quotes.
+
+    Args:
+        mine: the sentence.
+        near: source sentences that say most of it.
+        every: all sentences of the quotes.
+        context: share of the sentence's content that `near` has.
+        language: of the reasons.
+    """
+    theirs = [figure for unit in every for figure in unit.figures]
+    beside = [figure for unit in near for figure in unit.figures]
+    years = {year for unit in every for when in unit.whens for year in (when.first, when.last) if year}
+    for figure in mine.figures:
+        if figure.weak or figure.low in years:
+            continue
+        if same := [other for other in theirs if figure.equals(other)]:
+            yield from _same_value(figure, same, theirs, mine, language)
+        elif any(figure.rounds(other) or figure.allows(other) for other in theirs):
+            continue
+        elif sources := _computed(figure, mine, every):
+            yield found("note", "computed", language, ours=figure.shown, theirs=sources)
+        else:
+            yield _not_given(figure, _rival(figure, mine, beside), context, language)
+    yield from _factors(mine, near, context, language)
+    yield from _shares(mine, near, language)
+    yield from _causes(mine, near, language)
+    yield from _mispaired(mine, near, language)
+
+
+def _not_given(figure: Figure, rival: Figure | None, context: float, language: str) -> Finding:
+    if rival and context >= SAME_CONTEXT:
+        return found("contradicted", "other", language, ours=figure.shown, theirs=rival.shown)
+    if rival and context >= RELATED:
+        return found("unsupported", "rival", language, ours=figure.shown, theirs=rival.shown)
+    is_small = figure.kind == "ordinal" and figure.low <= 2
+    return found("partly" if is_small else "unsupported", "number_missing", language, ours=figure.shown)
+
+
+def _same_value(
+    figure: Figure, same: Sequence[Figure], theirs: Sequence[Figure], mine: Unit, language: str
+) -> Iterator[Finding]:
+    """The number is the same; what is said of it may be another thing: its bound, its rate, what it counts."""
+    one = same[0]
+    if figure.role and all(other.role not in {"", figure.role} for other in same) and _tells_growth(mine.text):
+        ours, other = f"{figure.role} {figure.shown}", f"{one.role} {one.shown}"
+        yield found("contradicted", "other", language, ours=ours, theirs=other)
+    elif figure.bound and all(other.bound not in {"", figure.bound} for other in same):
+        yield found("contradicted", "other", language, ours=_with_bound(figure), theirs=_with_bound(one))
+    elif figure.per and all(other.per not in {"", figure.per} for other in same):
+        ours, other = f"{figure.shown} / {figure.per}", f"{one.shown} / {one.per}"
+        yield found("contradicted", "other", language, ours=ours, theirs=other)
+    elif figure.bound and _strictly(mine.text[: figure.start]) and not any(one.bound or one.is_range for one in same):
+        yield found("partly", "other", language, ours=_with_bound(figure), theirs=one.shown)
+    elif not figure.bound and all(other.bound == "most" for other in same):
+        yield found("partly", "restricted", language, theirs=_with_bound(one))
+    elif not figure.unit and figure.nouns and all(other.nouns and not _count_the_same(figure, other) for other in same):
+        # Five gold and two platinum albums: the same numbers, each of the other thing.
+        rival = next((one for one in theirs if one.nouns and _count_the_same(figure, one) and not one.unit), None)
+        if rival and not any(rival.equals(one) and _count_the_same(rival, one) for one in mine.figures):
+            yield found("contradicted", "other", language, ours=figure.shown, theirs=rival.shown)
+
+
+@cache
+def _strict_ending() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{lang.alternatives('strictly')})\s*$", re.IGNORECASE)
+
+
+def _strictly(before: str) -> bool:
+    return bool(_strict_ending().search(before))
+
+
+def _count_the_same(one: Figure, other: Figure) -> bool:
+    return bool(one.nouns and other.nouns) and root(one.nouns[0]) == root(other.nouns[0])
+
+
+def _with_bound(figure: Figure) -> str:
+    return {"least": "> ", "most": "< ", "": ""}[figure.bound] + figure.shown
+
+
+def _rival(figure: Figure, mine: Unit, beside: Sequence[Figure]) -> Figure | None:
+    """Another number for the same kind of thing that the sentence does not give too."""
+    open_ones = [other for other in beside if not any(other.equals(one) for one in mine.figures)]
+    same_value = [other for other in beside if other.unit and figure.unit and other.low == figure.low]
+    fitting = [other for other in open_ones if same_slot(figure, other)]
+    order = sorted(fitting, key=lambda other: (other.unit != figure.unit, abs(other.low - figure.low)))
+    return next(iter([*same_value, *order]), None)
+
+
+def _tells_growth(text: str) -> bool:
+    return bool(lang.cue("up").search(text) or lang.cue("down").search(text) or _GROWTH_SIGNS.search(text))
+
+
+def _pairs(units: Sequence[Unit]) -> Iterator[tuple[Figure, Figure]]:
+    """Earlier and later value, or part and whole, in the order in which a change is told."""
+    for unit in units:
+        amounts = [one for one in unit.figures if one.kind == "amount" and not one.weak]
+        for at, one in enumerate(amounts):
+            for other in amounts[at + 1 :]:
+                if one.unit == other.unit or not one.unit or not other.unit:
+                    yield (other, one) if other.role == "from" and one.role != "from" else (one, other)
+
+
+def _computed(figure: Figure, mine: Unit, units: Sequence[Unit]) -> str:
+    """Give the two values of the source from which a change, a share, a gap or a sum follows; empty when none do."""
+    grows = _tells_growth(mine.text)
+    up, down = bool(lang.cue("up").search(mine.text)), bool(lang.cue("down").search(mine.text))
+    slack = max(0.5, 0.05 * figure.low) if figure.about else 0.5
+    for early, late in _pairs(units):
+        if not early.low or not late.low:
+            continue
+        right_way = up == down or (late.low > early.low) == up
+        small, large = sorted((early.low, late.low))
+        gap, total = large - small, early.low + late.low
+        if figure.unit == "%":
+            change = 100 * abs(late.low / early.low - 1)
+            fits = (grows and right_way and abs(change - figure.low) <= slack) or (
+                not grows and abs(100 * small / large - figure.low) <= slack
+            )
+        elif figure.unit == "point" and late.unit == "%" and early.unit in {"", "%"}:
+            fits = right_way and abs(gap - figure.low) <= slack / 10
+        elif same_slot(figure, early) or same_slot(figure, late):
+            is_gap = grows or bool(lang.cue("gap").search(mine.text))
+            fits = (is_gap and abs(gap - figure.low) < 1e-6 * total) or (
+                bool(lang.cue("total").search(mine.text)) and total == figure.low
+            )
+        else:
+            fits = False
+        if fits:
+            return f"{early.shown}, {late.shown}"
+    return ""
+
+
+def _factors(mine: Unit, near: Sequence[Unit], context: float, language: str) -> Iterator[Finding]:
+    """Hold "doubled", "tripled" and "halved" against two values of the source."""
+    for pattern, factor in _FACTORS:
+        match = pattern.search(mine.text)
+        if not match or any(pattern.search(unit.text) for unit in near):
+            continue
+        before = mine.text[max(0, match.start() - 24) : match.start()]
+        early, late = next((pair for pair in _pairs(near) if "from" in {one.role for one in pair}), (None, None))
+        if not early or not late:
+            continue
+        ratio = late.low / early.low / factor if early.low else 0.0
+        if _OVER.search(before):
+            fits = ratio >= 1 if factor > 1 else ratio <= 1
+        else:
+            fits = 0.85 <= ratio <= 1 if _NEARLY.search(before) else 0.93 <= ratio <= 1.1
+        shown = f"{early.shown}, {late.shown}"
+        if fits:
+            yield found("note", "computed", language, ours=match.group(), theirs=shown)
+        elif context > 0:
+            yield found("contradicted", "not_computed", language, ours=match.group(), theirs=shown)
+
+
+def _shares(mine: Unit, near: Sequence[Unit], language: str) -> Iterator[Finding]:
+    """Hold "all" against "two of the three", and "a majority" against shares."""
+    every = [word for word in mine.words if word in lang.words("all")]
+    for unit in near if every else ():
+        for one, whole in pairwise(unit.figures):
+            is_part = _OF.fullmatch(unit.text[one.end : whole.start]) and one.low < whole.low
+            if is_part and {root(noun) for noun in whole.nouns} & set(mine.roots):
+                part = unit.text[one.start : whole.end]
+                yield found("contradicted", "other", language, ours=every[0], theirs=part)
+                return
+    shares = [one for unit in near for one in unit.figures if one.unit == "%"]
+    for key in ("majority", "minority") if shares else ():
+        match = lang.cue(key).search(mine.text)
+        if not match or any(lang.cue(key).search(unit.text) for unit in near):
+            continue
+        right = next((one for one in shares if one.low != 50 and (one.low > 50) == (key == "majority")), None)
+        if right:
+            yield found("note", "computed", language, ours=match.group(), theirs=right.shown)
+        else:
+            yield found("contradicted", "other", language, ours=match.group(), theirs=shares[0].shown)
+
+
+def _causes(mine: Unit, near: Sequence[Unit], language: str) -> Iterator[Finding]:
+    """A number that the source divides by reasons, given one reason as a whole; or given as that of a part of it."""
+    cause = re.search(rf"\b(?:{lang.alternatives('cause')})\s+(?P<cause>[^.,;]{{3,60}})", mine.text, re.IGNORECASE)
+    for unit in near:
+        part = re.search(rf"(?:\b|\s)(?:{lang.alternatives('of_which')})\s(?P<part>[^.;]{{3,70}})", unit.text, re.I)
+        whole = [one for one in unit.figures if part and one.end <= part.start()]
+        whole = [one for one in whole if any(one.equals(other) for other in mine.figures)]
+        if not part or not whole:
+            continue
+        said, before = _roots(part["part"]), _roots(unit.text[: part.start()])
+        of_part = whole[0].end < part.start() and len(unit.figures) > 1 and whole[0] != unit.figures[-1]
+        if cause and not _roots(cause["cause"]) & set(unit.roots):
+            yield found("contradicted", "other", language, ours=cause.group(), theirs=part.group().strip())
+        elif of_part and (said - before) & set(mine.roots) and len(mine.figures) == 1:
+            yield found("contradicted", "other", language, ours=whole[0].shown, theirs=part.group().strip())
+
+
+def _roots(text: str) -> set[str]:
+    return {root(word.casefold()) for word in re.findall(r"[^\W\d_]{4,}", text)}
+
+
+def _mispaired(mine: Unit, near: Sequence[Unit], language: str) -> Iterator[Finding]:
+    """A number that the source gives to another one of the things it lists: Telmar (12,000) and Brindle (19,000)."""
+    for unit in near[:2]:
+        for figure in mine.figures:
+            kind = [one for one in unit.figures if one.kind == "amount" and not one.weak and same_slot(one, figure)]
+            at = next((at for at, one in enumerate(kind) if figure.equals(one)), -1)
+            if at < 0 or len(kind) < 2 or len([one for one in mine.figures if same_slot(one, figure)]) != 1:
+                continue
+            place = _listed_place(mine, unit, len(kind))
+            if 0 <= place != at and not kind[place].equals(figure):
+                yield found("contradicted", "other", language, ours=figure.shown, theirs=kind[place].shown)
+                return
+
+
+def _listed_place(mine: Unit, unit: Unit, count: int) -> int:
+    """Give which of the source's names or years the sentence speaks of, when it lists `count` of them; −1 if unknown."""
+    years = [when for when in unit.whens if when.years]
+    named = [name for name in unit.names if name.sure or len(unit.names) == count]
+    places: list[int] = []
+    if len(years) == count:
+        places = [at for at, one in enumerate(years) if any(when.same_year(one) for when in mine.whens if when.years)]
+    elif len(named) == count:
+        places = [at for at, name in enumerate(named) if set(name.words) <= set(mine.words)]
+    return places[0] if len(places) == 1 else -1
+
+
+def compare_dates(
+    mine: Unit, near: Sequence[Unit], every: Sequence[Unit], context: float, language: str
+) -> Iterator[Finding]:
+    """Hold the dates of a sentence against its quotes; arguments as for `compare_amounts`."""
+    theirs = tuple(when for unit in every for when in unit.whens)
+    beside = tuple(when for unit in near for when in unit.whens)
+    numbers = {value for unit in every for figure in unit.figures for value in (figure.low, figure.high)}
+    for when in mine.whens:
+        if not missing(when, theirs) or (when.month is None and {when.first, when.last} <= numbers):
+            continue
+        rival = _other_time(when, mine.whens, beside)
+        if rival and context >= SAME_CONTEXT:
+            yield found("contradicted", "other", language, ours=when.shown, theirs=rival.shown)
+        elif rival and context >= RELATED:
+            yield found("unsupported", "rival", language, ours=when.shown, theirs=rival.shown)
+        else:
+            yield found("unsupported", "date_missing", language, ours=when.shown)
+
+
+def _other_time(when: When, mine: Sequence[When], beside: Sequence[When]) -> When | None:
+    kind = [other for other in beside if (when.years and other.years) or (when.month and other.month)]
+    return next(
+        (other for other in kind if not any(one.same_year(other) and one.same_day(other) for one in mine)), None
+    )

@@ -1,0 +1,144 @@
+"""What a sentence denies, leaves open or says with reservation: cues by language, and how far each reaches."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from agents.nlp import lang
+from agents.nlp.tokens import language_of
+
+SCOPE = 5
+"""Content words that one cue denies, at most, up to the end of its clause."""
+_CLAUSE_MARKS = frozenset(", ; : . ! ? ( ) – —".split())
+_BOTH_SIDES = frozenset("pending planned proposed discussion review".split())
+"""Last words of cues that leave open what stands before them too: the bridge is planned."""
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_UNSPACED_BEFORE = re.compile(r"[未没沒不无無非]$")
+_UNSPACED_AFTER = re.compile(r"\s?(?:な[いかく]|ず|ません|지\s?(?:않|못)|않|못|ไม่)")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What the cues of one sentence reach, as positions of words."""
+
+    denied: frozenset[int]
+    nearest: frozenset[int]
+    """The two content words next to each cue: those are surely denied."""
+    cues: tuple[int, ...]
+    open: frozenset[int]
+    """Content words whose matter is left open: planned, proposed, to be decided."""
+    not_yet: bool
+    """Whether the sentence says that something is not settled."""
+    no_effect: bool
+    """Whether it says that one thing makes no difference to another."""
+    hedges: tuple[int, ...]
+    """Words by which it takes back some of its certainty."""
+
+
+@cache
+def _cues(language: str) -> frozenset[str]:
+    """Negations that count in a sentence: those of the four languages that sources quote most, and its own."""
+    known = frozenset(word for one in (*lang.CUED, "ru") for word in lang.words("not", one))
+    return (known | lang.words("not", language)) - (frozenset() if language in {"en", "es"} else {"no"})
+
+
+def is_cue(word: str, language: str = "en") -> bool:
+    """Tell whether a casefolded word denies what it is next to."""
+    signs, excepted = lang.words("denying_signs", "zh"), lang.words("no_denying", "zh")
+    if word in lang.words("denying_pairs", "ja") or (len(word) == 2 and word[0] in signs and word not in excepted):
+        return True
+    return word in _cues(language) or word.endswith("n't") or (language == "fr" and word in {"n", "n'"})
+
+
+def denies(text: str) -> bool:
+    """Tell whether a piece of text holds a negation, in any of the languages that are known well."""
+    words = _WORD.findall(lang.cue("no_denial").sub(" ", text).casefold().replace("’", "'"))
+    return any(word in _cues("en") or word.endswith("n't") or word.startswith("n'") for word in words)
+
+
+def is_cut_from_negation(before: str, after: str) -> bool:
+    """Tell whether words that stand between these two parts of a text are denied by what stands right beside them.
+
+    “Significant” stands in “not significant”, “das Mittel wirkt” in “das Mittel wirkt nicht”: neither is a quote.
+    """
+    if _UNSPACED_BEFORE.search(before) or _UNSPACED_AFTER.match(after):
+        return True
+    clause = re.split(r"[.!?;:,()–—。！？；：，、]|\n\s*\n", before[-200:])[-1]
+    beside = _WORD.findall(lang.cue("no_denial").sub(" ", clause).casefold().replace("’", "'"))[-3:]
+    follows = _WORD.match(after.lstrip(" "))
+    if follows and follows[0].casefold() == "nicht":
+        return True
+    language = language_of(before[-2_000:] + after[:500]) if beside else "en"
+    return any(is_cue(word, language) for word in beside)
+
+
+def scope(words: Sequence[str], content: Sequence[bool], text: str, language: str = "en") -> Scope:
+    """Find what the negations of a sentence reach.
+
+    Args:
+        words: casefolded words and punctuation marks, in order.
+        content: for each, whether it carries meaning.
+        text: the sentence as written, for cues of several words.
+        language: whose cues count.
+    """
+    excused = {match.group().casefold().split()[0] for match in lang.cue("no_denial").finditer(text)}
+    excused |= {word for match in lang.cue("open").finditer(text) for word in match.group().casefold().split()}
+    failing = lang.words("failing", "en")
+    cues = tuple(
+        at
+        for at, word in enumerate(words)
+        if (is_cue(word, language) or (word in failing and words[at + 1 : at + 2] == ["to"]))
+        and word not in excused
+        and not (word == "no" and list(words[at + 1 : at + 2]) == ["."] and words[at + 2 : at + 3])  # No. 1
+    )
+    denied: set[int] = set()
+    nearest: set[int] = set()
+    for cue in cues:
+        reached = _reach(words, content, range(cue + 1, len(words)))
+        if not reached:  # "… gefällt ihm nicht", "it is not"
+            reached += _reach(words, content, range(cue - 1, -1, -1))[:3]
+        denied.update(reached)
+        nearest.update(reached[:2])
+    is_month = "May" in text and "may" not in text
+    hedging = lang.words("hedges") - ({"may"} if is_month else set())
+    return Scope(
+        frozenset(denied),
+        frozenset(nearest),
+        cues,
+        _left_open(words, content, text),
+        bool(lang.cue("not_yet").search(text)),
+        bool(lang.cue("no_effect").search(text)),
+        tuple(at for at, word in enumerate(words) if word in hedging),
+    )
+
+
+def _left_open(words: Sequence[str], content: Sequence[bool], text: str) -> frozenset[int]:
+    """Content words behind a cue such as "will decide", up to the end of its clause."""
+    found: set[int] = set()
+    for match in lang.cue("open").finditer(text):
+        cue = match.group().casefold().split()
+        for at in range(len(words) - len(cue) + 1):
+            if list(words[at : at + len(cue)]) == cue:
+                found.update(_reach(words, content, range(at + len(cue), len(words))))
+                if len(cue) == 1 or cue[-1] in _BOTH_SIDES:
+                    found.update(_reach(words, content, range(at - 1, -1, -1)))
+    return frozenset(found)
+
+
+def _reach(words: Sequence[str], content: Sequence[bool], order: range) -> list[int]:
+    found: list[int] = []
+    for at in order:
+        if words[at] in _CLAUSE_MARKS or words[at] in lang.words("clause_end"):
+            break
+        if content[at]:
+            found.append(at)
+        if len(found) == SCOPE:
+            break
+    return found
+
+
+def superlatives(text: str) -> tuple[str, ...]:
+    """Give the superlatives of a sentence, casefolded."""
+    found = (match.group().casefold() for match in lang.cue("superlative").finditer(text))
+    return tuple(word for word in found if word not in lang.words("not_superlative", "en"))
