@@ -20,7 +20,7 @@ from agents.chat.history import History, Uploads
 from agents.chat.page_setup import KEPT, furnish, preferences_of
 from agents.chat.plan_edits import CardEdit
 from agents.chat.preferences import Preferences
-from agents.chat.renderer import Stage, mirror, who
+from agents.chat.renderer import Renderer, mirror, who
 from agents.chat.run_result import Outcomes
 from agents.chat.starters import FOR_THE_WEB, starters
 from agents.chat.state import ChatState, as_picked, texts_of
@@ -156,10 +156,10 @@ class Chat:
     ) -> None:
         """Have the conversation answer and draw its acts."""
 
-        async def acts(conversation: Conversation, stage: Stage) -> AsyncIterator[Effect]:
+        async def acts(conversation: Conversation, renderer: Renderer) -> AsyncIterator[Effect]:
             taken = await self.team.take_files(given, conversation.state.scope.files) if given else UploadResult()
-            async for act in conversation.hear(text, command, modes, stage.streamed.on_text, taken):
-                yield act
+            async for effect in conversation.hear(text, command, modes, renderer.streamed.on_text, taken):
+                yield effect
 
         await self._conversed(acts)
 
@@ -172,17 +172,17 @@ class Chat:
             log.warning("an edit of a card can't be read: %s", error)
             return "That change could not be read. Nothing was changed."
 
-        async def acts(conversation: Conversation, _: Stage) -> AsyncIterator[Effect]:
-            async for act in conversation.on_card(edit):
-                if isinstance(act, Refuse):
-                    refusals.append(act.text)
+        async def acts(conversation: Conversation, _: Renderer) -> AsyncIterator[Effect]:
+            async for effect in conversation.on_card(edit):
+                if isinstance(effect, Refuse):
+                    refusals.append(effect.text)
                 else:
-                    yield act
+                    yield effect
 
         await self._conversed(acts)
         return " ".join(refusals)
 
-    async def _conversed(self, acts: Callable[[Conversation, Stage], AsyncIterator[Effect]]) -> None:
+    async def _conversed(self, acts: Callable[[Conversation, Renderer], AsyncIterator[Effect]]) -> None:
         """Draw what the conversation does; how the talk stands is kept whatever happens."""
         session = cl.context.session
         async with self._talking(session.thread_id):
@@ -190,15 +190,15 @@ class Chat:
             owner = who(session.user)
             preferences = await preferences_of(self.history, owner)
             conversation = Conversation(self.team, before, owner=owner, preferences=preferences)
-            stage = Stage(self.history, before.cards, sample=self.team.sample)
+            renderer = Renderer(self.history, before.cards, sample=self.team.sample)
             try:
-                async for act in acts(conversation, stage):
-                    if isinstance(act, Started):
-                        self.outcomes.watch(act.job, session.thread_id, session.user)
-                    await stage.draw(act)
+                async for effect in acts(conversation, renderer):
+                    if isinstance(effect, Started):
+                        self.outcomes.watch(effect.job, session.thread_id, session.user)
+                    await renderer.draw(effect)
             finally:
-                await stage.streamed.broken_off()
-                after = conversation.state.model_copy(update={"cards": stage.cards})
+                await renderer.done()
+                after = conversation.state.model_copy(update={"cards": renderer.cards})
                 if after != before:
                     await self.history.keep_talk(session.thread_id, after.model_dump_json())
                     await self._renamed(session.thread_id, before, after)

@@ -25,6 +25,7 @@ from agents.chat.views import (
 )
 from agents.contracts.frozen import Frozen
 from agents.jobs.job import Job
+from agents.research.scoping.turn import Scope
 
 PIECE_S = 0.08
 """Seconds that the manager's words are gathered before they are sent on: each piece costs the browser 12 ms."""
@@ -78,13 +79,15 @@ class Streamed:
         piece, self._waiting, self._sent_at = self._waiting, "", time.monotonic()
         await self.message.stream_token(piece)
 
-    async def whole(self, text: str) -> None:
-        """Put the whole reply in the place of what was streamed; it is what is kept."""
+    async def whole(self, text: str, element: cl.CustomElement | None = None) -> cl.Message:
+        """Put the whole reply, with its card, in the place of what was streamed; it is what is kept."""
         message = self.message or cl.Message(content="")
         self.message, self._waiting = None, ""
         message.content = text
+        message.elements = [element] if element else []
         await message.send()
-        await mirror(dict(message.to_dict()))
+        await mirror(dict(message.to_dict()), (dict(element.to_dict()),) if element else ())
+        return message
 
     async def broken_off(self) -> None:
         """Keep what was said before it broke off."""
@@ -97,46 +100,67 @@ def progress_name(job: Job) -> str:
     return uid(job.id, f"progress-{job.run.again}" if job.run.again else "progress")
 
 
-class Stage:
-    """Draws the acts of one answer."""
+class Renderer:
+    """Draws the effects of one answer."""
 
     def __init__(self, history: History, cards: tuple[ShownCard, ...], *, sample: bool) -> None:
         self.history, self.cards, self.sample = history, cards, sample
         self.streamed = Streamed()
+        self._reply = ""
+        """The manager's words, until it is known whether a card belongs to them."""
 
-    async def draw(self, act: Effect) -> None:
-        """Show one act."""
-        match act:
+    async def done(self) -> None:
+        """Show what is still held back, also when something went wrong."""
+        if self._reply:
+            reply, self._reply = self._reply, ""
+            await self.streamed.whole(reply)
+        await self.streamed.broken_off()
+
+    async def draw(self, effect: Effect) -> None:
+        """Show one effect."""
+        if self._reply and not isinstance(effect, ShowScope):
+            await self.done()
+        match effect:
             case Reply():
-                await self.streamed.whole(act.text)
+                self._reply = effect.text
             case Say() | Refuse():
-                await self._message(act.text)
+                await self._message(effect.text)
             case Ask():
-                actions = [cl.Action(name="say", payload={"text": one.says}, label=one.label) for one in act.buttons]
-                message = cl.Message(content=act.text, actions=actions)
+                actions = [cl.Action(name="say", payload={"text": one.says}, label=one.label) for one in effect.buttons]
+                message = cl.Message(content=effect.text, actions=actions)
                 await message.send()
                 await mirror(dict(message.to_dict()))
             case ShowScope():
                 await self._retire("replaced")
-                scope = ScopeCard.of(act.scope)
+                scope = ScopeCard.of(effect.scope)
                 if scope.queries or scope.open_questions:
-                    await self._card("ScopeCard", scope, scope_line(act.scope), scope_markdown(act.scope))
+                    await self._scoping(scope, effect.scope)
             case ShowContract():
-                card, line = ContractCard.of(act, sample=self.sample), contract_line(act.changed)
+                card, line = ContractCard.of(effect, sample=self.sample), contract_line(effect.changed)
                 # The card says what changed; another line above it would move it away under the pointer.
-                if act.in_place and await self._redraw("ContractCard", card, PHRASE_LINE):
+                if effect.in_place and await self._redraw("ContractCard", card, PHRASE_LINE):
                     return
                 await self._retire("replaced")
                 await self._card("ContractCard", card, line, f"{contract_markdown(card)}\n\n{line}")
             case Started():
                 await self._retire("bound")
-                run = ResearchRun.of(act.job, act.contract)
+                run = ResearchRun.of(effect.job, effect.contract)
                 await self._card(
-                    "ResearchRun", run, STARTED_LINE, STARTED_LINE, message_id=progress_name(act.job), lasting=True
+                    "ResearchRun", run, STARTED_LINE, STARTED_LINE, message_id=progress_name(effect.job), lasting=True
                 )
             case Stopping():
                 # How it ended is shown when it has (see outcome).
                 pass
+
+    async def _scoping(self, card: ScopeCard, scope: Scope) -> None:
+        """Show the manager's words and the choices as one message."""
+        reply, self._reply = self._reply, ""
+        if not drawn("ScopeCard"):
+            await self.streamed.whole(f"{reply}\n\n{scope_markdown(scope)}".strip())
+            return
+        element = cl.CustomElement(name="ScopeCard", props=card.model_dump(mode="json"), display="inline")
+        message = await self.streamed.whole(f"{reply}\n\n{scope_line(scope)}".strip(), element)
+        self.cards = (*self.cards, ShownCard(element_id=element.id, message_id=message.id, name="ScopeCard"))
 
     async def _message(self, text: str) -> None:
         message = cl.Message(content=text)

@@ -6,10 +6,11 @@ A card's props are a contract with its JSX file of the same name in `public/elem
 from pathlib import Path
 from typing import Literal
 
-from agents.chat.answers import note_of
+from agents.chat.answers import likely_cost, likely_time, note_of
 from agents.chat.effects import ShowContract
 from agents.chat.limits import LANGUAGES, dates_words, language_name, time_words
 from agents.chat.state import splits_of
+from agents.chat.texts import Words
 from agents.contracts.contract import Contract, ForecastLine
 from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.plan import Leaf, Node
@@ -157,6 +158,10 @@ class ContractCard(Frozen):
     queries: tuple[ScopeQuery, ...]
     trees: tuple[TreeItem, ...]
     forecast: tuple[ForecastItem, ...]
+    likely_time: str
+    """One figure; empty where it is not known."""
+    likely_cost: str
+    """One figure, `free`, or empty where it is not known."""
     caps: CapsItem
     domains: tuple[str, ...]
     exclude_domains: tuple[str, ...]
@@ -194,6 +199,8 @@ class ContractCard(Frozen):
             forecast=tuple(
                 ForecastItem(name=line.name, value=figure(line), basis=line.basis) for line in contract.forecast.lines
             ),
+            likely_time=likely_time(contract, Words()).likely,
+            likely_cost=likely_cost(contract).likely,
             caps=CapsItem(
                 minutes=caps.minutes,
                 rounds=caps.rounds,
@@ -287,12 +294,12 @@ def scope_line(scope: Scope) -> str:
         return ""
     open_queries = [number for number, query in enumerate(scope.queries, start=1) if not query.feasible]
     if not open_queries:
-        return "Feasible. What is still open stands above." if not scope.ready else "That is small enough as it is."
+        return "What is still open stands above." if not scope.ready else "That is small enough as it is."
     if len(scope.queries) == 1:
         return "Too broad as it stands. Pick a narrower one, or name your own."
     numbers = " and ".join(str(number) for number in open_queries)
     verb = "is" if len(open_queries) == 1 else "are"
-    return f"Query {numbers} {verb} too broad as it stands. Pick a narrower one, or name your own."
+    return f"Question {numbers} {verb} too broad as it stands. Pick a narrower one, or name your own."
 
 
 def scope_markdown(scope: Scope) -> str:
@@ -300,8 +307,8 @@ def scope_markdown(scope: Scope) -> str:
     numbers = {split: number for number, split in enumerate(splits_of(scope), start=1)}
     parts = [f"**{scope_line(scope)}**"] if scope.queries else []
     for number, query in enumerate(scope.queries, start=1):
-        name = f"Query {number}: " if len(scope.queries) > 1 else ""
-        verdict = "feasible" if query.feasible else "too broad"
+        name = f"Question {number}: " if len(scope.queries) > 1 else ""
+        verdict = "ready" if query.feasible else "too broad"
         parts.append(f"{name}{line_safe(query.text)}\n\n*{verdict}*: {line_safe(query.reason)}")
         if not query.feasible and query.suggested_split:
             parts.append("\n".join(f"{numbers[split]}. {line_safe(split)}" for split in query.suggested_split))
@@ -325,18 +332,22 @@ def contract_markdown(card: ContractCard) -> str:
     parts = [head] + ([card.caution] if card.caution else [])
     for query, tree in zip(card.queries, card.trees, strict=True):
         name = f"{query.n}. " if len(card.queries) > 1 else ""
-        parts.append(f"**{name}{line_safe(query.text)}**\n\n*feasible*: {line_safe(query.reason)}")
+        parts.append(f"**{name}{line_safe(query.text)}**\n\n{line_safe(query.reason)}")
         parts.append("\n".join(_lines(tree)))
+    parts.append(
+        f"Time: {f'about {card.likely_time}' if card.likely_time else 'unknown'}; "
+        f"cost: {card.likely_cost or 'unknown'}.".replace("$", "\\$")
+    )
     rows = "\n".join(f"| {line_safe(one.name)} | {one.value} | {line_safe(one.basis)} |" for one in card.forecast)
     parts.append(f"| Forecast | | Basis |\n| --- | --- | --- |\n{rows}".replace("$", "\\$"))
     limits = [
         time_words(caps.minutes),
-        f"{caps.rounds} rounds",
-        f"{caps.searches} planned searches",
-        f"{caps.sources} planned sources",
+        f"{caps.rounds} rounds of searching",
+        f"{caps.searches} searches",
+        f"{caps.sources} sources",
     ]
     limits += [f"${caps.cost_usd:.2f}"] if caps.cost_usd is not None else []
-    parts.append(f"At most: {', '.join(limits)}, {caps.depth} executors deep.".replace("$", "\\$"))
+    parts.append(f"At most: {', '.join(limits)}.".replace("$", "\\$"))
     where = [f"Searched: {', '.join(card.retrievers)}"] + (["invented sample documents"] if card.sample else [])
     where += [f"your files: {', '.join(line_safe(file.name) for file in card.files)}"] if card.files else []
     where += [f"only {', '.join(card.domains)}"] if card.domains else []

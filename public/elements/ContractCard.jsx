@@ -1,287 +1,735 @@
 // The contract: queries with verdicts, the draft tree, the forecast with its basis, the limits. It has no start button.
 // Only the typed phrase begins a run.
-import { useEffect, useId, useRef, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react';
 
-const parts = (globalThis.dossierParts = globalThis.dossierParts || {})
+const parts = (globalThis.dossierParts = globalThis.dossierParts || {});
 
-parts.ContractCard = parts.ContractCard || (function () {
-  const { Icon, plural } = globalThis.dossier
-  const has = (v) => v !== null && v !== undefined && v !== '' && !(Array.isArray(v) && !v.length)
-  const words = (v) => (Array.isArray(v) ? v.filter(has).join(', ') : String(v))
+parts.ContractCard =
+  parts.ContractCard ||
+  (function () {
+    const { Icon, plural } = globalThis.dossier;
+    const has = (v) => v !== null && v !== undefined && v !== '' && !(Array.isArray(v) && !v.length);
+    const words = (v) => (Array.isArray(v) ? v.filter(has).join(', ') : String(v));
 
-  /** The tree as rows, in order; folded branches leave their children out. */
-  function flatten(nodes, folded, depth, path, out) {
-    const list = nodes || []
-    list.forEach((node, i) => {
-      const at = [...path, i], key = at.join('.')
-      const kids = node.children || []
-      out.push({ node, key, path: at, depth, kids: kids.length, pos: i + 1, size: list.length })
-      if (kids.length && !folded.has(key)) flatten(kids, folded, depth + 1, at, out)
-    })
-    return out
-  }
-  const deepest = (nodes) => (nodes || []).reduce((m, n) => Math.max(m, n.kind === 'leaf' ? 0 : n.level || 0, deepest(n.children)), 0)
-
-  function Tree({ trees, editable, edit }) {
-    const [folded, setFolded] = useState(() => new Set())
-    const [here, setHere] = useState('0')
-    const [renaming, setRenaming] = useState('')
-    const [adding, setAdding] = useState('')
-    const box = useRef(null), base = useId()
-    const wanted = useRef('')
-    // with one query its own branches are the rows: its text stands right above
-    const lone = trees.length === 1 && (trees[0].children || []).length
-    const rows = lone ? flatten(trees[0].children, folded, 0, [0], []) : flatten(trees, folded, 0, [], [])
-    const current = rows.some((r) => r.key === here) ? here : rows.length ? rows[0].key : ''
-    useEffect(() => {
-      if (!wanted.current) return
-      const el = box.current && box.current.querySelector(`[data-key="${wanted.current}"]`)
-      wanted.current = ''
-      if (el) el.focus()
-    })
-    const go = (row) => { if (row) { wanted.current = row.key; setHere(row.key) } }
-    const fold = (row, shut) => setFolded((old) => { const s = new Set(old); if (shut) s.add(row.key); else s.delete(row.key); return s })
-    const onKey = (e, row, i) => {
-      if (e.target !== e.currentTarget) return
-      const { key } = e
-      const parent = row.path.length > 1 ? rows.find((r) => r.key === row.path.slice(0, -1).join('.')) : null
-      if (editable && e.altKey && (key === 'ArrowUp' || key === 'ArrowDown')) edit(key === 'ArrowUp' ? 'up' : 'down', row)
-      else if (e.altKey || e.ctrlKey || e.metaKey) return
-      else if (key === 'ArrowDown') go(rows[i + 1])
-      else if (key === 'ArrowUp') go(rows[i - 1])
-      else if (key === 'Home') go(rows[0])
-      else if (key === 'End') go(rows[rows.length - 1])
-      else if (key === 'ArrowRight') { if (!row.kids) return; if (folded.has(row.key)) fold(row, false); else go(rows[i + 1]) }
-      else if (key === 'ArrowLeft') { if (row.kids && !folded.has(row.key)) fold(row, true); else if (parent) go(parent); else return }
-      else if ((key === 'Enter' || key === ' ') && row.kids) fold(row, !folded.has(row.key))
-      else if (editable && key === 'F2') setRenaming(row.key)
-      else if (editable && key === 'Delete') edit('drop', row)
-      else return
-      e.preventDefault()
+    /** The tree as rows, in order; folded branches leave their children out. */
+    function flatten(nodes, folded, depth, path, out) {
+      const list = nodes || [];
+      list.forEach((node, i) => {
+        const at = [...path, i],
+          key = at.join('.');
+        const kids = node.children || [];
+        out.push({ node, key, path: at, depth, kids: kids.length, pos: i + 1, size: list.length });
+        if (kids.length && !folded.has(key)) flatten(kids, folded, depth + 1, at, out);
+      });
+      return out;
     }
-    const rename = (row, text) => {
-      setRenaming(''); wanted.current = row.key
-      if (text.trim() && text.trim() !== row.node.title) edit('rename', row, text.trim())
-    }
-    return (
-      <div className="ds-tree" role="tree" aria-label="Draft research tree" ref={box}>
-        {rows.map((row, i) => {
-          const { node, key } = row
-          const leaf = node.kind === 'leaf'
-          const shut = folded.has(key)
-          const end = node.note || (leaf ? '' : node.level ? `level ${node.level}` : '')
-          const focusable = key === current
-          return (
-            <div key={key} data-key={key} role="treeitem" aria-level={row.depth + 1} aria-posinset={row.pos} aria-setsize={row.size}
-              aria-expanded={row.kids ? !shut : undefined} aria-labelledby={`${base}n${key} ${base}t${key} ${base}k${key} ${base}e${key}`}
-              tabIndex={focusable ? 0 : -1} className={'ds-tr' + (leaf ? '' : ' ds-branch')} style={{ '--d': row.depth }}
-              onKeyDown={(e) => onKey(e, row, i)} onFocus={() => key !== here && setHere(key)}>
-              {row.depth ? <i className="ds-guides" /> : null}
-              {row.kids
-                ? <span className="ds-fold" aria-hidden="true" onClick={() => fold(row, !shut)}>{Icon(React, shut ? 'right' : 'down', 15)}</span>
-                : <span className="ds-fold" aria-hidden="true" style={{ cursor: 'default' }}>{Icon(React, /find|search/i.test(node.note || '') ? 'searching' : leaf ? 'reading' : 'working', 15)}</span>}
-              <span className="ds-nn" id={`${base}n${key}`}>{node.n} </span>
-              {renaming === key
-                ? <input className="ds-edit" autoFocus onFocus={(e) => e.target.select()} defaultValue={node.title} aria-label={`New name for ${node.n} ${node.title}`}
+    function Tree({ trees, editable, edit }) {
+      const [folded, setFolded] = useState(() => new Set());
+      const [here, setHere] = useState('0');
+      const [renaming, setRenaming] = useState('');
+      const [adding, setAdding] = useState('');
+      const box = useRef(null),
+        base = useId();
+      const wanted = useRef('');
+      // with one query its own branches are the rows: its text stands right above
+      const lone = trees.length === 1 && (trees[0].children || []).length;
+      const rows = lone ? flatten(trees[0].children, folded, 0, [0], []) : flatten(trees, folded, 0, [], []);
+      const current = rows.some((r) => r.key === here) ? here : rows.length ? rows[0].key : '';
+      useEffect(() => {
+        if (!wanted.current) return;
+        const el = box.current && box.current.querySelector(`[data-key="${wanted.current}"]`);
+        wanted.current = '';
+        if (el) el.focus();
+      });
+      const go = (row) => {
+        if (row) {
+          wanted.current = row.key;
+          setHere(row.key);
+        }
+      };
+      const fold = (row, shut) =>
+        setFolded((old) => {
+          const s = new Set(old);
+          if (shut) s.add(row.key);
+          else s.delete(row.key);
+          return s;
+        });
+      const onKey = (e, row, i) => {
+        if (e.target !== e.currentTarget) return;
+        const { key } = e;
+        const parent = row.path.length > 1 ? rows.find((r) => r.key === row.path.slice(0, -1).join('.')) : null;
+        if (editable && e.altKey && (key === 'ArrowUp' || key === 'ArrowDown'))
+          edit(key === 'ArrowUp' ? 'up' : 'down', row);
+        else if (e.altKey || e.ctrlKey || e.metaKey) return;
+        else if (key === 'ArrowDown') go(rows[i + 1]);
+        else if (key === 'ArrowUp') go(rows[i - 1]);
+        else if (key === 'Home') go(rows[0]);
+        else if (key === 'End') go(rows[rows.length - 1]);
+        else if (key === 'ArrowRight') {
+          if (!row.kids) return;
+          if (folded.has(row.key)) fold(row, false);
+          else go(rows[i + 1]);
+        } else if (key === 'ArrowLeft') {
+          if (row.kids && !folded.has(row.key)) fold(row, true);
+          else if (parent) go(parent);
+          else return;
+        } else if ((key === 'Enter' || key === ' ') && row.kids) fold(row, !folded.has(row.key));
+        else if (editable && key === 'F2') setRenaming(row.key);
+        else if (editable && key === 'Delete') edit('drop', row);
+        else return;
+        e.preventDefault();
+      };
+      const rename = (row, text) => {
+        setRenaming('');
+        wanted.current = row.key;
+        if (text.trim() && text.trim() !== row.node.title) edit('rename', row, text.trim());
+      };
+      return (
+        <div className="ds-tree" role="tree" aria-label="Plan" ref={box}>
+          {rows.map((row, i) => {
+            const { node, key } = row;
+            const leaf = node.kind === 'leaf';
+            const shut = folded.has(key);
+            const end = node.note || (leaf ? '' : '');
+            const focusable = key === current;
+            return (
+              <div
+                key={key}
+                data-key={key}
+                role="treeitem"
+                aria-level={row.depth + 1}
+                aria-posinset={row.pos}
+                aria-setsize={row.size}
+                aria-expanded={row.kids ? !shut : undefined}
+                aria-labelledby={`${base}n${key} ${base}t${key} ${base}k${key} ${base}e${key}`}
+                tabIndex={focusable ? 0 : -1}
+                className={'ds-tr' + (leaf ? '' : ' ds-branch')}
+                style={{ '--d': row.depth }}
+                onKeyDown={(e) => onKey(e, row, i)}
+                onFocus={() => key !== here && setHere(key)}
+              >
+                {row.depth ? <i className="ds-guides" /> : null}
+                {row.kids ? (
+                  <span className="ds-fold" aria-hidden="true" onClick={() => fold(row, !shut)}>
+                    {Icon(React, shut ? 'right' : 'down', 15)}
+                  </span>
+                ) : (
+                  <span className="ds-fold" aria-hidden="true" style={{ cursor: 'default' }}>
+                    {Icon(React, /find|search/i.test(node.note || '') ? 'searching' : leaf ? 'reading' : 'working', 15)}
+                  </span>
+                )}
+                <span className="ds-nn" id={`${base}n${key}`}>
+                  {node.n}{' '}
+                </span>
+                {renaming === key ? (
+                  <input
+                    className="ds-edit"
+                    autoFocus
+                    onFocus={(e) => e.target.select()}
+                    defaultValue={node.title}
+                    aria-label={`New name for ${node.n} ${node.title}`}
                     onBlur={(e) => rename(row, e.target.value)}
-                    onKeyDown={(e) => { e.stopPropagation(); if (e.key === 'Enter') e.target.blur(); if (e.key === 'Escape') { e.target.value = node.title; e.target.blur() } }} />
-                : <span className="ds-name" dir="auto" id={`${base}t${key}`}>{node.title} </span>}
-              {shut ? <span className="ds-small" id={`${base}k${key}`} style={{ color: 'var(--ds-t3)' }}>{plural(row.kids, 'branch', 'branches')} </span> : null}
-              {end ? <span className="ds-end" id={`${base}e${key}`}>{end}</span> : null}
-              {editable && renaming !== key ? (
-                <span className="ds-tools" role="group" aria-label={`Edit ${node.n} ${node.title}`}>
-                  {tools(row, trees.length).map(([op, icon, title, off]) => (
-                    <button key={op} type="button" className="ds-tool" title={title} aria-label={`${title} ${node.n}`.trim()} disabled={off} tabIndex={focusable ? 0 : -1}
-                      onClick={() => (op === 'rename' ? setRenaming(key) : op === 'add' ? setAdding(adding === key ? '' : key) : edit(op, row))}>{Icon(React, icon, 15)}</button>
-                  ))}
+                    onKeyDown={(e) => {
+                      e.stopPropagation();
+                      if (e.key === 'Enter') e.target.blur();
+                      if (e.key === 'Escape') {
+                        e.target.value = node.title;
+                        e.target.blur();
+                      }
+                    }}
+                  />
+                ) : (
+                  <span className="ds-name" dir="auto" id={`${base}t${key}`}>
+                    {node.title}{' '}
+                  </span>
+                )}
+                {shut ? (
+                  <span className="ds-small" id={`${base}k${key}`} style={{ color: 'var(--ds-t3)' }}>
+                    {plural(row.kids, 'part')}{' '}
+                  </span>
+                ) : null}
+                {end ? (
+                  <span className="ds-end" id={`${base}e${key}`}>
+                    {end}
+                  </span>
+                ) : null}
+                {editable && renaming !== key ? (
+                  <span className="ds-tools" role="group" aria-label={`Edit ${node.n} ${node.title}`}>
+                    {tools(row, trees.length).map(([op, icon, title, off]) => (
+                      <button
+                        key={op}
+                        type="button"
+                        className="ds-tool"
+                        title={title}
+                        aria-label={`${title} ${node.n}`.trim()}
+                        disabled={off}
+                        tabIndex={focusable ? 0 : -1}
+                        onClick={() =>
+                          op === 'rename'
+                            ? setRenaming(key)
+                            : op === 'add'
+                              ? setAdding(adding === key ? '' : key)
+                              : edit(op, row)
+                        }
+                      >
+                        {Icon(React, icon, 15)}
+                      </button>
+                    ))}
+                  </span>
+                ) : null}
+                {adding === key ? (
+                  <Words
+                    label={`Question of a new part in ${node.title}`}
+                    hint="What should the new part find out?"
+                    cls="ds-edit ds-edit-below"
+                    done={(text) => {
+                      setAdding('');
+                      wanted.current = key;
+                      if (text) edit('add', row, text);
+                    }}
+                  />
+                ) : null}
+              </div>
+            );
+          })}
+        </div>
+      );
+    }
+    /** What a row offers: a whole query keeps its place and its words. */
+    const tools = (row, trees) => {
+      const whole = row.path.length === 1,
+        branch = row.node.kind !== 'leaf';
+      return [
+        ...(branch ? [['add', 'plus', 'Add a part in', false]] : []),
+        ...(whole
+          ? []
+          : [
+              ['up', 'moveup', 'Move up', row.pos === 1],
+              ['down', 'movedown', 'Move down', row.pos === row.size],
+              ['rename', 'writing', 'Rename', false],
+            ]),
+        ['drop', 'drop', 'Drop', whole && trees === 1],
+      ];
+    };
+
+    /** One line to type in: Enter or leaving it takes it, Escape leaves things as they were. */
+    function Words({ label, hint, start = '', cls = 'ds-edit', type = 'text', done }) {
+      const over = useRef(false);
+      const end = (text) => {
+        if (over.current) return;
+        over.current = true;
+        done(text.trim());
+      };
+      return (
+        <input
+          className={cls}
+          type={type}
+          autoFocus
+          defaultValue={start}
+          aria-label={label}
+          placeholder={hint}
+          maxLength={200}
+          onFocus={(e) => e.target.select()}
+          onBlur={(e) => end(e.target.value)}
+          onKeyDown={(e) => {
+            e.stopPropagation();
+            if (e.key === 'Enter') {
+              e.preventDefault();
+              end(e.target.value);
+            }
+            if (e.key === 'Escape') end('');
+          }}
+        />
+      );
+    }
+
+    function Add({ edit }) {
+      const [open, setOpen] = useState(false);
+      return open ? (
+        <Words
+          label="Question of the new part"
+          hint="What should the new part find out?"
+          cls="ds-edit ds-edit-wide"
+          done={(text) => {
+            setOpen(false);
+            if (text) edit('add', { path: [0], node: {} }, text);
+          }}
+        />
+      ) : (
+        <button type="button" className="ds-btn ds-add" onClick={() => setOpen(true)}>
+          {Icon(React, 'plus', 14)}Add a part
+        </button>
+      );
+    }
+
+    /** A figure that can be changed where it stands. */
+    function Term({ shown, label, hint, start, words, say, editable, type }) {
+      const [open, setOpen] = useState(false);
+      if (!editable) return shown;
+      if (open)
+        return (
+          <Words
+            label={label}
+            hint={hint}
+            start={start}
+            type={type}
+            cls="ds-edit ds-edit-term"
+            done={(text) => {
+              setOpen(false);
+              if (text && text !== String(start)) say(words(text));
+            }}
+          />
+        );
+      return (
+        <button
+          type="button"
+          className="ds-term"
+          title={label}
+          aria-label={`${label}: now ${typeof shown === 'string' ? shown : start}`}
+          onClick={() => setOpen(true)}
+        >
+          {shown}
+        </button>
+      );
+    }
+    const domain = (text) =>
+      text
+        .toLowerCase()
+        .replace(/^[a-z]+:\/\//, '')
+        .replace(/\/.*$/, '')
+        .trim();
+    const asMinutes = (text) =>
+      /^(no|none|unlimited|∞)/i.test(text) ? 'unlimited time' : `${text.replace(/[^\d.,]/g, '')} minutes`;
+    const asDates = (text) =>
+      /^(any|all|none|open)$/i.test(text)
+        ? 'any date'
+        : /^\d{4}$/.test(text)
+          ? `${text}-${text}`
+          : text.replace(/\s*[–—]\s*/g, '-');
+
+    function Limits({ p, editable, say }) {
+      const caps = p.caps || {};
+      const rows = [];
+      const preset = new Set(p.preset || []);
+      const mine = (name) => (preset.has(name) ? <span className="ds-dim ds-small"> from your settings</span> : null);
+      const minutes = has(caps.minutes) ? `${caps.minutes} min` : 'no time limit';
+      const others = [
+        has(caps.cost_usd) ? `$${Number(caps.cost_usd).toFixed(2)}` : '',
+        has(caps.sources) ? plural(caps.sources, 'planned source') : '',
+        has(caps.searches) ? plural(caps.searches, 'planned search', 'planned searches') : '',
+      ].filter(has);
+      rows.push([
+        'Stop at',
+        <span className="ds-num" key="s">
+          <Term
+            shown={minutes}
+            label="Minutes, or unlimited"
+            hint="minutes"
+            start={has(caps.minutes) ? caps.minutes : ''}
+            words={asMinutes}
+            say={say}
+            editable={editable}
+          />
+          {others.map((s) => (
+            <React.Fragment key={s}>
+              <span className="ds-dim"> · </span>
+              {s}
+            </React.Fragment>
+          ))}
+        </span>,
+        mine('time'),
+      ]);
+      const other = p.mode === 'deep' ? 'standard' : 'deep';
+      rows.push([
+        'Rounds',
+        <span key="r">
+          {has(caps.rounds) ? `up to ${caps.rounds}` : ''}
+          {has(p.mode) ? <span className="ds-dim"> ({p.mode})</span> : null}
+          {mine('depth')}
+          {editable && has(p.mode) ? (
+            <>
+              {' '}
+              <button type="button" className="ds-link ds-small" onClick={() => say(other)}>
+                Make it {other}
+              </button>
+            </>
+          ) : null}
+        </span>,
+      ]);
+      if (editable || has(p.domains) || has(p.exclude_domains))
+        rows.push(['Domains', <Domains key="d" p={p} editable={editable} say={say} />, mine('exclude')]);
+      if (editable || has(p.dates))
+        rows.push([
+          'Dates',
+          <Term
+            key="t"
+            shown={has(p.dates) ? words(p.dates) : 'any'}
+            label="Years: 2015-2024, since 2020, or any"
+            hint="2015-2024, since 2020, any"
+            start={has(p.dates) ? words(p.dates) : ''}
+            words={asDates}
+            say={say}
+            editable={editable}
+          />,
+        ]);
+      if (has(p.language))
+        rows.push([
+          'Language',
+          editable && has(p.languages) ? (
+            <select
+              key="l"
+              className="ds-select"
+              aria-label="Language of the report"
+              value={p.language}
+              onChange={(e) => say(`in ${e.target.value}`)}
+            >
+              {[...new Set([p.language, ...p.languages])].map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          ) : (
+            words(p.language)
+          ),
+          mine('language'),
+        ]);
+      if (has(p.models))
+        rows.push([
+          'Models',
+          (Array.isArray(p.models) ? p.models : [p.models]).map((m, i) => (
+            <span key={i}>
+              {i ? <span className="ds-dim"> · </span> : null}
+              {m}
+            </span>
+          )),
+          mine('models'),
+        ]);
+      if (has(p.retrievers)) rows.push(['Searches in', words(p.retrievers), mine('places')]);
+      if (has(p.files)) rows.push(['Your files', <Files key="f" files={p.files} editable={editable} say={say} />]);
+      return (
+        <dl className="ds-set">
+          {rows.map(([k, v, more]) => (
+            <React.Fragment key={k}>
+              <dt>{k}</dt>
+              <dd>
+                {v}
+                {more || null}
+              </dd>
+            </React.Fragment>
+          ))}
+        </dl>
+      );
+    }
+
+    /** The user's own files, each with a way out of the draft. */
+    function Files({ files, editable, say }) {
+      return (
+        <ul className="ds-files">
+          {files.map((file, i) => (
+            <li key={file.name}>
+              <span className="ds-file" dir="auto">
+                {file.name}
+              </span>{' '}
+              <span className="ds-file-end">
+                {has(file.note) ? <span className="ds-dim ds-small">{file.note} </span> : null}
+                {editable ? (
+                  <button
+                    type="button"
+                    className="ds-x"
+                    aria-label={`Leave out: ${file.name}`}
+                    onClick={() => say(`drop file ${i + 1}`)}
+                  >
+                    {Icon(React, 'close', 11)}
+                  </button>
+                ) : null}
+              </span>
+            </li>
+          ))}
+        </ul>
+      );
+    }
+
+    function Domains({ p, editable, say }) {
+      const [open, setOpen] = useState('');
+      const chip = (kind, name) => (
+        <span key={kind + name}>
+          {kind} {name}
+          {editable ? (
+            <button
+              type="button"
+              className="ds-x"
+              aria-label={`Take back: ${kind} ${name}`}
+              onClick={() => say(`allow domain ${name}`)}
+            >
+              {Icon(React, 'close', 11)}
+            </button>
+          ) : null}
+        </span>
+      );
+      return (
+        <span className="ds-chips">
+          {(p.domains || []).map((d) => chip('only', d))}
+          {(p.exclude_domains || []).map((d) => chip('never', d))}
+          {!editable ? null : open ? (
+            <Words
+              label={open === 'only' ? 'Only search this domain' : 'Never use this domain'}
+              hint={open === 'only' ? 'only example.org' : 'never example.org'}
+              cls="ds-edit ds-edit-term"
+              done={(text) => {
+                setOpen('');
+                if (text) say(`${open === 'only' ? 'only' : 'exclude'} domain ${domain(text)}`);
+              }}
+            />
+          ) : (
+            <>
+              {has(p.domains) || has(p.exclude_domains) ? null : <span className="ds-plainchip">any</span>}
+              {[
+                ['only', 'Only'],
+                ['never', 'Never'],
+              ].map(([kind, name]) => (
+                <button
+                  key={kind}
+                  type="button"
+                  className="ds-chip-add"
+                  aria-label={`${name} a domain`}
+                  onClick={() => setOpen(kind)}
+                >
+                  {Icon(React, 'plus', 11)}
+                  {name}
+                </button>
+              ))}
+            </>
+          )}
+        </span>
+      );
+    }
+
+    /** Time and cost: one likely figure and a bound each. What is not known is called so. */
+    function Likely({ p }) {
+      const caps = p.caps || {};
+      const minutes = has(caps.minutes) ? `at most ${plural(caps.minutes, 'minute')}` : 'no time limit';
+      const cost = has(caps.cost_usd) ? `at most $${Number(caps.cost_usd).toFixed(2)}` : 'no cost limit set';
+      return (
+        <dl className="ds-likely">
+          <div>
+            <dt>Time</dt>
+            <dd className="ds-likely-v">{has(p.likely_time) ? `about ${p.likely_time}` : 'unknown'}</dd>
+            <dd className="ds-dim">{minutes}</dd>
+          </div>
+          <div>
+            <dt>Cost</dt>
+            <dd className="ds-likely-v">
+              {p.likely_cost === 'free' ? 'free' : has(p.likely_cost) ? `about ${p.likely_cost}` : 'unknown'}
+            </dd>
+            <dd className="ds-dim">{p.likely_cost === 'free' ? 'nothing is bought' : cost}</dd>
+          </div>
+        </dl>
+      );
+    }
+
+    return function ContractCard({ p, callAction }) {
+      const queries = p.queries || [],
+        trees = p.trees || [],
+        forecast = p.forecast || [];
+      const phrase = p.phrase || 'Authorized to execute';
+      const missing = queries.filter((q) => q.feasible === false).length;
+      const state = p.state || 'draft',
+        editable = p.editable === true && state === 'draft';
+      const [said, setSaid] = useState('');
+      const [busy, setBusy] = useState(false);
+      const [shown, setShown] = useState(false);
+      const send = async (payload) => {
+        setSaid('');
+        setBusy(true);
+        try {
+          const answer = await callAction({ name: 'contract_edit', payload: { ...payload, hash: p.hash } });
+          if (!answer || answer.success === false)
+            setSaid('That change did not reach the server. Nothing was changed.');
+          else if (answer.response) setSaid(answer.response);
+        } catch (e) {
+          setSaid('That change did not reach the server. Nothing was changed.');
+        }
+        setBusy(false);
+      };
+      const edit = (op, row, text) => send({ op, path: row.path, ...(text ? { text } : {}) });
+      const say = (text) => send({ op: 'say', text });
+      const short = [
+        has(p.likely_time) ? `about ${p.likely_time}` : '',
+        has(p.likely_cost) ? p.likely_cost : 'cost unknown',
+      ].filter(has);
+      const hash = String(p.hash || '').replace(/\s/g, '');
+      if (state === 'replaced' && !shown)
+        return (
+          <div className="ds ds-past ds-quiet" data-contract="replaced">
+            {Icon(React, 'stopped', 17)}
+            <span>
+              <b>Draft {p.draft}.</b> A later draft took its place.{' '}
+              <button type="button" className="ds-link" aria-expanded="false" onClick={() => setShown(true)}>
+                Show
+              </button>
+            </span>
+          </div>
+        );
+      const [tone, shape, word] =
+        state === 'bound'
+          ? ['good', 'done', 'Authorized']
+          : state === 'replaced'
+            ? ['quiet', 'stopped', 'Replaced']
+            : p.ready
+              ? ['good', 'tick', 'Ready to authorize']
+              : ['caution', 'partial', missing ? `${plural(missing, 'question')} still too broad` : 'Not ready yet'];
+      return (
+        <article
+          className="ds ds-card ds-contract"
+          aria-label={`Contract${p.draft ? `, draft ${p.draft}` : ''}`}
+          aria-busy={busy}
+          data-contract={state}
+          data-ready={p.ready ? 'yes' : 'no'}
+        >
+          <header>
+            <div className="ds-row">
+              <h2 className="ds-title">Contract</h2>
+              {has(p.draft) ? <span className="ds-tag">Draft {p.draft}</span> : null}
+              {hash ? (
+                <span className="ds-mono ds-dim" title={hash}>
+                  {hash.slice(0, 4)} {hash.slice(4, 8)}
                 </span>
               ) : null}
-              {adding === key ? <Words label={`Question of a new branch in ${node.title}`} hint="What should the new branch find out?" cls="ds-edit ds-edit-below" done={(text) => { setAdding(''); wanted.current = key; if (text) edit('add', row, text) }} /> : null}
+              <span className="ds-grow" />
+              {state === 'replaced' ? (
+                <button type="button" className="ds-link ds-small" aria-expanded="true" onClick={() => setShown(false)}>
+                  Hide
+                </button>
+              ) : null}
+              <span className={`ds-tag ds-${tone}`}>
+                {Icon(React, shape, 13)}
+                {word}
+              </span>
             </div>
-          )
-        })}
-      </div>
-    )
-  }
-  /** What a row offers: a whole query keeps its place and its words. */
-  const tools = (row, trees) => {
-    const whole = row.path.length === 1, branch = row.node.kind !== 'leaf'
-    return [
-      ...(branch ? [['add', 'plus', 'Add a branch in', false]] : []),
-      ...(whole ? [] : [['up', 'moveup', 'Move up', row.pos === 1], ['down', 'movedown', 'Move down', row.pos === row.size], ['rename', 'writing', 'Rename', false]]),
-      ['drop', 'drop', 'Drop', whole && trees === 1],
-    ]
-  }
-
-  /** One line to type in: Enter or leaving it takes it, Escape leaves things as they were. */
-  function Words({ label, hint, start = '', cls = 'ds-edit', type = 'text', done }) {
-    const over = useRef(false)
-    const end = (text) => { if (over.current) return; over.current = true; done(text.trim()) }
-    return <input className={cls} type={type} autoFocus defaultValue={start} aria-label={label} placeholder={hint} maxLength={200} onFocus={(e) => e.target.select()}
-      onBlur={(e) => end(e.target.value)} onKeyDown={(e) => { e.stopPropagation(); if (e.key === 'Enter') { e.preventDefault(); end(e.target.value) } if (e.key === 'Escape') end('') }} />
-  }
-
-  function Add({ edit }) {
-    const [open, setOpen] = useState(false)
-    return open
-      ? <Words label="Question of the new branch" hint="What should the new branch find out?" cls="ds-edit ds-edit-wide" done={(text) => { setOpen(false); if (text) edit('add', { path: [0], node: {} }, text) }} />
-      : <button type="button" className="ds-btn ds-add" onClick={() => setOpen(true)}>{Icon(React, 'plus', 14)}Add a branch</button>
-  }
-
-  /** A figure that can be changed where it stands. */
-  function Term({ shown, label, hint, start, words, say, editable, type }) {
-    const [open, setOpen] = useState(false)
-    if (!editable) return shown
-    if (open) return <Words label={label} hint={hint} start={start} type={type} cls="ds-edit ds-edit-term" done={(text) => { setOpen(false); if (text && text !== String(start)) say(words(text)) }} />
-    return <button type="button" className="ds-term" title={label} aria-label={`${label}: now ${typeof shown === 'string' ? shown : start}`} onClick={() => setOpen(true)}>{shown}</button>
-  }
-  const domain = (text) => text.toLowerCase().replace(/^[a-z]+:\/\//, '').replace(/\/.*$/, '').trim()
-  const asMinutes = (text) => (/^(no|none|unlimited|∞)/i.test(text) ? 'unlimited time' : `${text.replace(/[^\d.,]/g, '')} minutes`)
-  const asDates = (text) => (/^(any|all|none|open)$/i.test(text) ? 'any date' : /^\d{4}$/.test(text) ? `${text}-${text}` : text.replace(/\s*[–—]\s*/g, '-'))
-
-  function Limits({ p, editable, say }) {
-    const caps = p.caps || {}
-    const rows = []
-    const preset = new Set(p.preset || [])
-    const mine = (name) => (preset.has(name) ? <span className="ds-dim ds-small"> from your settings</span> : null)
-    const minutes = has(caps.minutes) ? `${caps.minutes} min` : 'no time limit'
-    const others = [has(caps.cost_usd) ? `$${Number(caps.cost_usd).toFixed(2)}` : '', has(caps.sources) ? plural(caps.sources, 'planned source') : '', has(caps.searches) ? plural(caps.searches, 'planned search', 'planned searches') : ''].filter(has)
-    rows.push(['Stop at', <span className="ds-num" key="s">
-      <Term shown={minutes} label="Minutes, or unlimited" hint="minutes" start={has(caps.minutes) ? caps.minutes : ''} words={asMinutes} say={say} editable={editable} />
-      {others.map((s) => <React.Fragment key={s}><span className="ds-dim"> · </span>{s}</React.Fragment>)}</span>, mine('time')])
-    const other = p.mode === 'deep' ? 'standard' : 'deep'
-    rows.push(['Rounds', <span key="r">{has(caps.rounds) ? `up to ${caps.rounds}` : ''}{has(p.mode) ? <span className="ds-dim"> ({p.mode})</span> : null}{mine('depth')}
-      {editable && has(p.mode) ? <> <button type="button" className="ds-link ds-small" onClick={() => say(other)}>Make it {other}</button></> : null}</span>])
-    if (has(caps.depth)) rows.push(['Depth', plural(caps.depth, 'level')])
-    if (has(p.query_type)) rows.push(['Kind', String(p.query_type).replace(/_/g, ' ')])
-    if (editable || has(p.domains) || has(p.exclude_domains)) rows.push(['Domains', <Domains key="d" p={p} editable={editable} say={say} />, mine('exclude')])
-    if (editable || has(p.dates)) rows.push(['Dates', <Term key="t" shown={has(p.dates) ? words(p.dates) : 'any'} label="Years: 2015-2024, since 2020, or any" hint="2015-2024, since 2020, any" start={has(p.dates) ? words(p.dates) : ''} words={asDates} say={say} editable={editable} />])
-    if (has(p.language)) rows.push(['Language', editable && has(p.languages)
-      ? <select key="l" className="ds-select" aria-label="Language of the report" value={p.language} onChange={(e) => say(`in ${e.target.value}`)}>{[...new Set([p.language, ...p.languages])].map((name) => <option key={name}>{name}</option>)}</select>
-      : words(p.language), mine('language')])
-    if (has(p.models)) rows.push(['Models', (Array.isArray(p.models) ? p.models : [p.models]).map((m, i) => <span key={i}>{i ? <span className="ds-dim"> · </span> : null}{m}</span>), mine('models')])
-    if (has(p.retrievers)) rows.push(['Searches in', words(p.retrievers), mine('places')])
-    if (has(p.files)) rows.push(['Your files', <Files key="f" files={p.files} editable={editable} say={say} />])
-    return <dl className="ds-set">{rows.map(([k, v, more]) => <React.Fragment key={k}><dt>{k}</dt><dd>{v}{more || null}</dd></React.Fragment>)}</dl>
-  }
-
-  /** The user's own files, each with a way out of the draft. */
-  function Files({ files, editable, say }) {
-    return (
-      <ul className="ds-files">
-        {files.map((file, i) => (
-          <li key={file.name}><span className="ds-file" dir="auto">{file.name}</span>{' '}
-            <span className="ds-file-end">{has(file.note) ? <span className="ds-dim ds-small">{file.note} </span> : null}
-              {editable ? <button type="button" className="ds-x" aria-label={`Leave out: ${file.name}`} onClick={() => say(`drop file ${i + 1}`)}>{Icon(React, 'close', 11)}</button> : null}</span></li>
-        ))}
-      </ul>
-    )
-  }
-
-  function Domains({ p, editable, say }) {
-    const [open, setOpen] = useState('')
-    const chip = (kind, name) => (
-      <span key={kind + name}>{kind} {name}{editable ? <button type="button" className="ds-x" aria-label={`Take back: ${kind} ${name}`} onClick={() => say(`allow domain ${name}`)}>{Icon(React, 'close', 11)}</button> : null}</span>
-    )
-    return (
-      <span className="ds-chips">
-        {(p.domains || []).map((d) => chip('only', d))}{(p.exclude_domains || []).map((d) => chip('never', d))}
-        {!editable ? null : open
-          ? <Words label={open === 'only' ? 'Only search this domain' : 'Never use this domain'} hint={open === 'only' ? 'only example.org' : 'never example.org'} cls="ds-edit ds-edit-term" done={(text) => { setOpen(''); if (text) say(`${open === 'only' ? 'only' : 'exclude'} domain ${domain(text)}`) }} />
-          : <>{has(p.domains) || has(p.exclude_domains) ? null : <span className="ds-plainchip">any</span>}
-            {[['only', 'Only'], ['never', 'Never']].map(([kind, name]) => <button key={kind} type="button" className="ds-chip-add" aria-label={`${name} a domain`} onClick={() => setOpen(kind)}>{Icon(React, 'plus', 11)}{name}</button>)}</>}
-      </span>
-    )
-  }
-
-  return function ContractCard({ p, callAction }) {
-    const queries = p.queries || [], trees = p.trees || [], forecast = p.forecast || []
-    const phrase = p.phrase || 'Authorized to execute'
-    const missing = queries.filter((q) => q.feasible === false).length
-    const state = p.state || 'draft', editable = p.editable === true && state === 'draft'
-    const [said, setSaid] = useState('')
-    const [busy, setBusy] = useState(false)
-    const [shown, setShown] = useState(false)
-    const send = async (payload) => {
-      setSaid(''); setBusy(true)
-      try {
-        const answer = await callAction({ name: 'contract_edit', payload: { ...payload, hash: p.hash } })
-        if (!answer || answer.success === false) setSaid('That change did not reach the server. Nothing was changed.')
-        else if (answer.response) setSaid(answer.response)
-      } catch (e) { setSaid('That change did not reach the server. Nothing was changed.') }
-      setBusy(false)
-    }
-    const edit = (op, row, text) => send({ op, path: row.path, ...(text ? { text } : {}) })
-    const say = (text) => send({ op: 'say', text })
-    const depth = deepest(trees)
-    const short = forecast.slice(0, 3).map((f) => (/^[\d.,–\s-]+$/.test(String(f.value)) ? `${f.value} ${String(f.name).toLowerCase()}` : f.value))
-    const hash = String(p.hash || '').replace(/\s/g, '')
-    if (state === 'replaced' && !shown) return (
-      <div className="ds ds-past ds-quiet" data-contract="replaced">{Icon(React, 'stopped', 17)}<span><b>Draft {p.draft}.</b> A later draft took its place. <button type="button" className="ds-link" aria-expanded="false" onClick={() => setShown(true)}>Show</button></span></div>
-    )
-    const [tone, shape, word] = state === 'bound' ? ['good', 'done', 'Authorized'] : state === 'replaced' ? ['quiet', 'stopped', 'Replaced']
-      : p.ready ? ['good', 'tick', 'Ready to authorize'] : ['caution', 'partial', missing ? `${plural(missing, 'query', 'queries')} not feasible yet` : 'Not ready yet']
-    return (
-      <article className="ds ds-card ds-contract" aria-label={`Contract${p.draft ? `, draft ${p.draft}` : ''}`} aria-busy={busy} data-contract={state} data-ready={p.ready ? 'yes' : 'no'}>
-        <header>
-          <div className="ds-row">
-            <h2 className="ds-title">Contract</h2>
-            {has(p.draft) ? <span className="ds-tag">Draft {p.draft}</span> : null}
-            {hash ? <span className="ds-mono ds-dim" title={hash}>{hash.slice(0, 4)} {hash.slice(4, 8)}</span> : null}
-            <span className="ds-grow" />
-            {state === 'replaced' ? <button type="button" className="ds-link ds-small" aria-expanded="true" onClick={() => setShown(false)}>Hide</button> : null}
-            <span className={`ds-tag ds-${tone}`}>{Icon(React, shape, 13)}{word}</span>
-          </div>
-          {has(p.changed) || editable ? (
-            <p className="ds-dim ds-changed" role="status" dir="auto">{!has(p.changed) && !p.undo ? 'Change it here or by talking. Every change is a draft of its own.' : null}{has(p.changed) ? `Changed from draft ${p.draft - 1}: ${p.changed.join('; ')}. ` : ''}
-              {p.undo && editable ? <button type="button" className="ds-link" disabled={busy} onClick={() => send({ op: 'undo' })}>Undo</button> : null}</p>
-          ) : null}
-          {short.length ? <p className="ds-sum ds-narrow-only">{short.join(' · ')}</p> : null}
-          {has(p.sample) && p.sample !== false ? <p className="ds-small ds-dim" style={{ marginTop: 4 }}>{typeof p.sample === 'string' ? p.sample : 'A sample: these figures come from a shortened survey.'}</p> : null}
-        </header>
-        <div className="ds-two" role="presentation">
-          <div>
-            {queries.map((q, i) => (
-              <div className="ds-query" key={i}>
-                <span className="ds-n">{q.n ?? i + 1}</span>
-                <p className="ds-q" dir="auto">{q.text}</p>
-                <span className={'ds-tag ' + (q.feasible === false ? 'ds-caution' : 'ds-good')}>{Icon(React, q.feasible === false ? 'partial' : 'tick', 13)}{q.feasible === false ? 'Not yet' : 'Feasible'}</span>
-                {q.reason || q.depth ? <span className="ds-why" dir="auto">{q.reason}{q.depth && q.feasible !== false ? ` Needs ${(p.caps || {}).depth ? `${q.depth} of ${p.caps.depth} levels` : plural(q.depth, 'level')}.` : ''}</span> : null}
-              </div>
-            ))}
-            {trees.length ? (
-              <>
-                <div className="ds-row ds-rule"><h3 className="ds-label">Draft tree</h3><span className="ds-grow" />
-                  {depth ? <span className="ds-small ds-dim">deepest branch: level {depth}{(p.caps || {}).depth ? ` of ${p.caps.depth}` : ''}</span> : null}</div>
-                <Tree trees={trees} editable={editable} edit={edit} />
-              </>
+            {has(p.changed) || editable ? (
+              <p className="ds-dim ds-changed" role="status" dir="auto">
+                {!has(p.changed) && !p.undo
+                  ? 'Change it here or by talking. Every change is a draft of its own.'
+                  : null}
+                {has(p.changed) ? `Changed from draft ${p.draft - 1}: ${p.changed.join('; ')}. ` : ''}
+                {p.undo && editable ? (
+                  <button type="button" className="ds-link" disabled={busy} onClick={() => send({ op: 'undo' })}>
+                    Undo
+                  </button>
+                ) : null}
+              </p>
             ) : null}
-            {editable && trees.length === 1 ? <Add edit={edit} /> : null}
-            {said ? <p className="ds-note ds-bad" role="alert" style={{ marginTop: 8 }}>{Icon(React, 'triangle', 15)}{said}</p> : null}
-          </div>
-          <div>
-            {forecast.length ? (
-              <>
-                <h3 className="ds-label">Forecast</h3>
-                <table className="ds-fc"><tbody>
-                  {forecast.map((f) => <tr key={f.name}><th scope="row">{f.name}</th><td className="ds-v">{f.value}</td><td className="ds-b">{f.basis}</td></tr>)}
-                </tbody></table>
-              </>
+            {short.length ? <p className="ds-sum ds-narrow-only">{short.join(' · ')}</p> : null}
+            {has(p.sample) && p.sample !== false ? (
+              <p className="ds-small ds-dim" style={{ marginTop: 4 }}>
+                {typeof p.sample === 'string' ? p.sample : 'A sample: these figures come from a shortened survey.'}
+              </p>
             ) : null}
-            <h3 className={'ds-label' + (forecast.length ? ' ds-rule' : '')}>Limits and scope</h3>
-            <Limits p={p} editable={editable} say={say} />
-            {p.caution ? <p className="ds-note ds-caution" style={{ marginTop: 12 }}>{Icon(React, 'triangle', 15)}<span>{p.caution}</span></p> : null}
+          </header>
+          <div className="ds-two" role="presentation">
+            <div>
+              {queries.map((q, i) => (
+                <div className="ds-query" key={i}>
+                  <span className="ds-n">{q.n ?? i + 1}</span>
+                  <p className="ds-q" dir="auto">
+                    {q.text}
+                  </p>
+                  <span className={'ds-tag ' + (q.feasible === false ? 'ds-caution' : 'ds-good')}>
+                    {Icon(React, q.feasible === false ? 'partial' : 'tick', 13)}
+                    {q.feasible === false ? 'Not yet' : 'Ready'}
+                  </span>
+                  {q.reason ? (
+                    <span className="ds-why" dir="auto">
+                      {q.reason}
+                    </span>
+                  ) : null}
+                </div>
+              ))}
+              {trees.length ? (
+                <>
+                  <div className="ds-row ds-rule">
+                    <h3 className="ds-label">Plan</h3>
+                  </div>
+                  <Tree trees={trees} editable={editable} edit={edit} />
+                </>
+              ) : null}
+              {editable && trees.length === 1 ? <Add edit={edit} /> : null}
+              {said ? (
+                <p className="ds-note ds-bad" role="alert" style={{ marginTop: 8 }}>
+                  {Icon(React, 'triangle', 15)}
+                  {said}
+                </p>
+              ) : null}
+            </div>
+            <div>
+              {forecast.length ? (
+                <>
+                  <h3 className="ds-label">Forecast</h3>
+                  <Likely p={p} />
+                  <details className="ds-details">
+                    <summary>All figures, and what they rest on</summary>
+                    <table className="ds-fc">
+                      <tbody>
+                        {forecast.map((f) => (
+                          <tr key={f.name}>
+                            <th scope="row">{f.name}</th>
+                            <td className="ds-v">{f.value}</td>
+                            <td className="ds-b">{f.basis}</td>
+                          </tr>
+                        ))}
+                      </tbody>
+                    </table>
+                  </details>
+                </>
+              ) : null}
+              <h3 className={'ds-label' + (forecast.length ? ' ds-rule' : '')}>Limits and scope</h3>
+              <Limits p={p} editable={editable} say={say} />
+              {p.caution ? (
+                <p className="ds-note ds-caution" style={{ marginTop: 12 }}>
+                  {Icon(React, 'triangle', 15)}
+                  <span>{p.caution}</span>
+                </p>
+              ) : null}
+            </div>
           </div>
-        </div>
-        {state === 'bound' ? <footer className="ds-go ds-bound"><span>{Icon(React, 'tick', 15)}<span>Your phrase bound exactly this draft{hash ? <>, <span className="ds-mono">{hash.slice(0, 4)} {hash.slice(4, 8)}</span></> : null}.</span></span><span className="ds-dim">What is changed afterwards is recorded with the run.</span></footer>
-          : state === 'replaced' ? null
-          : p.ready
-          ? <footer className="ds-go"><span className="ds-big">Type <kbd>{phrase}</kbd> to begin.</span><span className="ds-dim">It binds exactly this draft. Later changes are recorded.</span></footer>
-          : <footer className="ds-go ds-no"><span>{missing ? 'The phrase starts nothing while a query is not feasible.' : 'The phrase starts nothing until this draft is ready.'}</span></footer>}
-      </article>
-    )
-  }
-})()
+          {state === 'bound' ? (
+            <footer className="ds-go ds-bound">
+              <span>
+                {Icon(React, 'tick', 15)}
+                <span>
+                  Your phrase bound exactly this draft
+                  {hash ? (
+                    <>
+                      ,{' '}
+                      <span className="ds-mono">
+                        {hash.slice(0, 4)} {hash.slice(4, 8)}
+                      </span>
+                    </>
+                  ) : null}
+                  .
+                </span>
+              </span>
+              <span className="ds-dim">What is changed afterwards is recorded with the run.</span>
+            </footer>
+          ) : state === 'replaced' ? null : p.ready ? (
+            <footer className="ds-go">
+              <span className="ds-big">
+                Type <kbd>{phrase}</kbd> to begin.
+              </span>
+              <span className="ds-dim">It binds exactly this draft. Later changes are recorded.</span>
+            </footer>
+          ) : (
+            <footer className="ds-go ds-no">
+              <span>
+                {missing
+                  ? 'The phrase starts nothing while a question is too broad.'
+                  : 'The phrase starts nothing until this draft is ready.'}
+              </span>
+            </footer>
+          )}
+        </article>
+      );
+    };
+  })();
 
-const ContractCard = parts.ContractCard
-export default <ContractCard p={props} callAction={callAction} />
+const ContractCard = parts.ContractCard;
+export default <ContractCard p={props} callAction={callAction} />;

@@ -1,193 +1,559 @@
 // What the report rests on: sources with their quotes, claims with what speaks for and against, and how it was made.
-import { useEffect, useId, useMemo, useRef, useState } from 'react'
+import { useEffect, useId, useMemo, useRef, useState } from 'react';
 
-const parts = (globalThis.dossierParts = globalThis.dossierParts || {})
+const parts = (globalThis.dossierParts = globalThis.dossierParts || {});
 
-parts.EvidencePanel = parts.EvidencePanel || (function () {
-  const { Icon, clock, money, count, plural, verdict, day, webAddress } = globalThis.dossier
-  const has = (v) => v !== null && v !== undefined && v !== ''
-  const list = (v) => (Array.isArray(v) ? v : [])
-  const said = (v) => (typeof v === 'string' ? v : v && typeof v === 'object' ? v.text || v.topic || v.reason || v.message || JSON.stringify(v) : String(v ?? ''))
-  // A document of the user's own: its name in its folder.
-  const named = (url) => { const rest = String(url || '').replace(/^(?:library|upload):\/[^/]*\//, ''); try { return decodeURIComponent(rest) } catch (e) { return rest } }
-  const timesCited = (n) => (n === 1 ? 'cited once' : n === 2 ? 'cited twice' : n ? `cited ${n} times` : 'not cited')
-
-  function Sources({ doc, quoteAt }) {
-    const [find, setFind] = useState('')
-    const [byCited, setByCited] = useState(false)
-    const [whole, setWhole] = useState(() => new Set())
-    const cited = useMemo(() => {
-      const n = {}
-      for (const s of list(doc.sentences)) for (const c of new Set(list(s.citations))) n[c] = (n[c] || 0) + 1
-      return n
-    }, [doc])
-    const needle = find.trim().toLowerCase()
-    let rows = list(doc.references)
-    if (needle) rows = rows.filter((r) => [r.title, r.author, r.site, r.url, ...list(r.quotes).map((q) => q.text)].some((t) => String(t || '').toLowerCase().includes(needle)))
-    if (byCited) rows = [...rows].sort((a, b) => (cited[b.n] || 0) - (cited[a.n] || 0) || a.n - b.n)
-    const aside = list((doc.methodology || {}).sources_rejected).length
-    if (!list(doc.references).length) return <p className="ds-dim" style={{ padding: '14px 0' }}>No source is cited in this report.</p>
-    return (
-      <>
-        <div className="ds-bar">
-          <input className="ds-find" type="search" placeholder="Filter" aria-label="Filter sources" value={find} onChange={(e) => setFind(e.target.value)} />
-          <button type="button" className="ds-btn" aria-pressed={byCited} onClick={() => setByCited(!byCited)}>{byCited ? 'Most cited first' : 'In order of number'}</button>
-          {aside ? <span className="ds-small ds-dim" style={{ marginInlineStart: 'auto' }}>{aside} set aside</span> : null}
-        </div>
-        {needle ? <p className="ds-sr" role="status">{plural(rows.length, 'source')} found</p> : null}
-        {rows.map((r) => {
-          const quotes = list(r.quotes), all = whole.has(r.n), address = webAddress(r.url)
-          return (
-            <section className="ds-src" key={r.n} aria-label={`Source ${r.n}`}>
-              <span className="ds-badge" aria-hidden="true">{r.n}</span>
-              <h3 dir="auto">{address && r.url ? <a href={address} target="_blank" rel="noopener noreferrer">{r.title || r.site || r.url}</a> : r.title || r.site || 'Untitled source'}</h3>
-              <p className="ds-small ds-dim">{[...new Set([r.author, r.site]), has(r.published) ? day(r.published) : 'no date given'].filter(has).join(' · ')}</p>
-              <div className="ds-tags"><span className="ds-tag">{timesCited(cited[r.n])}</span>{has(r.accessed) ? <span className="ds-tag">read {day(r.accessed)}</span> : null}</div>
-              {(all ? quotes : quotes.slice(0, 2)).map((q, i) => (
-                <p className="ds-qt" key={q.fact_id || i} dir="auto" lang={q.language || r.language || undefined}>
-                  {has(q.fact_id) ? <a className="ds-plain" href={quoteAt(q.fact_id)} target="_blank" rel="noopener noreferrer" title="Open this quote in its context">“{q.text}”</a> : `“${q.text}”`}
-                  {has(q.page) ? <span className="ds-small ds-dim"> p. {q.page}</span> : null}
-                </p>
-              ))}
-              {quotes.length > 2 ? <button type="button" className="ds-link" aria-expanded={all} onClick={() => setWhole((old) => { const s = new Set(old); if (all) s.delete(r.n); else s.add(r.n); return s })}>{all ? 'Fewer quotes' : `All ${quotes.length} quotes`}</button> : null}
-            </section>
-          )
-        })}
-        {needle && !rows.length ? <p className="ds-dim">No source matches “{find}”.</p> : null}
-      </>
-    )
-  }
-
-  function Claims({ doc, quoteAt }) {
-    const claims = list(doc.claims)
-    const by = (r) => [...new Set([r.author, r.site])].filter(has).join(', ')
-    const facts = useMemo(() => {
-      const m = {}
-      for (const r of list(doc.references)) for (const q of list(r.quotes)) if (has(q.fact_id)) m[q.fact_id] = { text: q.text, n: r.n, site: by(r) }
-      for (const r of list(doc.references)) if (has(r.source_id)) m['s' + r.source_id] = { n: r.n, site: by(r) }
-      return m
-    }, [doc])
-    if (!claims.length) return <p className="ds-dim" style={{ padding: '14px 0' }}>No claims were checked in this run.</p>
-    const tally = {}
-    for (const c of claims) { const w = verdict(c.verdict).word.toLowerCase(); tally[w] = (tally[w] || 0) + 1 }
-    const Side = ({ name, rows }) => (
-      <div>
-        <h3>{name} ({rows.length})</h3>
-        <ul>
-          {rows.length ? rows.map((e, i) => {
-            const from = facts['s' + e.source_id] || {}, f = facts[e.fact_id] || { site: from.site }, n = f.n ?? from.n
-            return <li key={i}><span dir="auto">{f.text ? `“${f.text.length > 110 ? f.text.slice(0, 108).trimEnd() + '…' : f.text}”` : 'Evidence'}</span> {has(n) && has(e.fact_id) ? <a href={quoteAt(e.fact_id)} target="_blank" rel="noopener noreferrer" aria-label={`Source ${n}`}>{n}</a> : null}<small>{[f.site || e.domain, has(e.strength) ? (typeof e.strength === 'number' ? `strength ${e.strength.toFixed(2)}` : String(e.strength).replace(/_/g, ' ')) : ''].filter(has).join(', ')}</small></li>
-          }) : <li className="ds-dim">None found.</li>}
-        </ul>
-      </div>
-    )
-    return (
-      <>
-        <p className="ds-small ds-dim" style={{ padding: '12px 0 10px' }}>{Object.entries(tally).map(([w, n]) => `${n} ${w}`).join(' · ')}</p>
-        {claims.map((c, i) => {
-          const v = verdict(c.verdict), evidence = list(c.evidence)
-          const against = evidence.filter((e) => /refut|contra|against|oppos|counter|disput/i.test(String(e.stance))), pro = evidence.filter((e) => /support|for|pro|agree|confirm/i.test(String(e.stance)) && !against.includes(e))
-          const cs = c.counter_search, queries = cs && (Array.isArray(cs.queries) ? cs.queries.length : cs.queries), found = cs && (Array.isArray(cs.found) ? cs.found.length : cs.found)
-          const conf = has(c.confidence) ? Math.round(c.confidence <= 1 ? c.confidence * 100 : c.confidence) : null
-          const foot = [cs ? `Counter-search: ${plural(queries || 0, 'query', 'queries')}, ${found ? `${found === true ? 'some' : found} found` : 'none found'}.` : '', conf !== null ? `Confidence ${conf}.` : '', c.note || ''].filter(Boolean).join(' ')
-          return (
-            <section className="ds-cl" key={c.id ?? i} aria-label={`Claim ${i + 1}`}>
-              <div className="ds-row"><span className="ds-small ds-dim" style={{ fontWeight: 600 }}>Claim {/^\d+$/.test(String(c.id)) ? c.id : i + 1}</span><span className="ds-grow" /><span className={`ds-tag ds-${v.tone}`}>{Icon(React, v.shape, 13)}{v.word}</span></div>
-              <p dir="auto">{c.text}</p>
-              {evidence.length ? <div className="ds-fa"><Side name="For" rows={pro} /><Side name="Against" rows={against} /></div> : null}
-              {foot ? <p className="ds-small ds-dim">{foot}</p> : null}
-            </section>
-          )
-        })}
-      </>
-    )
-  }
-
-  const span = (v, show) => {
-    if (!has(v)) return '–'
-    if (Array.isArray(v)) return v.length === 2 ? `${show(v[0])}–${show(v[1])}` : v.map(show).join(', ')
-    if (typeof v === 'object') { const lo = v.low ?? v.min ?? v.from, hi = v.high ?? v.max ?? v.to; return has(lo) && has(hi) ? (String(show(lo, v)) === String(show(hi, v)) ? show(lo, v) : `${show(lo, v)}–${show(hi, v)}`) : has(v.value) ? show(v.value) : '–' }
-    return typeof v === 'number' ? show(v) : String(v)
-  }
-  const FIGURES = [ // row, names in the forecast, name in the actual figures, how it reads
-    ['Time', ['seconds', 'time'], (a) => a.seconds, (v, f) => (typeof v === 'number' ? clock(f && f.unit === 'min' ? v * 60 : v) : v)],
-    ['Cost', ['cost_usd', 'cost'], (a) => a.cost_usd, (v) => (typeof v === 'number' ? money(v) : v)],
-    ['Sources read', ['sources', 'sources read', 'sources_read'], (a, m) => m.sources_read, (v) => v],
-    ['Searches', ['searches'], (a, m) => a.searches ?? m.searches, (v) => v],
-    ['Model calls', ['model_calls', 'model calls', 'calls'], (a) => a.model_calls, (v) => v],
-    ['Tokens', ['tokens'], (a) => (has(a.tokens_in) || has(a.tokens_out) ? (a.tokens_in || 0) + (a.tokens_out || 0) : undefined), (v) => (typeof v === 'number' ? count(v) : v)],
-    ['Branches', ['branches', 'nodes'], (a, m, d) => list(d.nodes).length || undefined, (v) => v],
-  ]
-  function Methodology({ doc, id, url }) {
-    const m = doc.methodology || {}, a = m.actual || {}
-    const forecast = {}
-    const told = m.forecast && Array.isArray(m.forecast.lines) ? m.forecast.lines : m.forecast
-    if (Array.isArray(told)) for (const f of told) forecast[String(f.name).toLowerCase()] = f.low === undefined ? f.value ?? f : f.low === null || f.high === null ? 'unknown' : f
-    else if (told && typeof told === 'object') for (const [k, v] of Object.entries(told)) forecast[k.toLowerCase()] = v
-    const rows = FIGURES.map(([name, keys, actual, show]) => [name, keys.map((k) => forecast[k]).find(has), actual(a, m, doc), show]).filter((r) => has(r[1]) || has(r[2]))
-    const nodes = list(doc.nodes), bad = (w) => nodes.filter((n) => String(n.status).startsWith(w)).length
-    const extra = [bad('fail') ? `${bad('fail')} failed` : '', bad('stop') ? `${bad('stop')} stopped` : ''].filter(Boolean).join(', ')
-    const rejected = list(m.sources_rejected), skipped = list(m.skipped_topics), limits = list(doc.limitations), tried = list(doc.queries_tried), errors = list(doc.error_log)
-    const hash = (doc.contract || {}).hash
-    return (
-      <>
-        {rows.length ? (
-          <table className="ds-mt">
-            <thead><tr><th scope="col">Forecast and actual</th><th scope="col">Forecast</th><th scope="col">Actual</th></tr></thead>
-            <tbody>{rows.map(([name, f, v, show]) => <tr key={name}><td>{name}</td><td className="ds-dim" style={{ fontWeight: 400 }}>{span(f, show)}</td><td>{span(v, show)}{name === 'Branches' && extra ? `, ${extra}` : ''}</td></tr>)}</tbody>
-          </table>
-        ) : null}
-        <p className="ds-small ds-dim" style={{ marginTop: 8 }}>{[has(m.rounds) ? `${plural(m.rounds, 'round')}.` : '', has(doc.verifiable_ratio) ? `${Math.round(doc.verifiable_ratio * 100)} % of statements can be verified.` : '', has(doc.confidence) ? `Confidence ${Math.round(doc.confidence <= 1 ? doc.confidence * 100 : doc.confidence)}.` : '', hash ? `Contract ${String(hash).slice(0, 4)} ${String(hash).slice(4, 8)}.` : ''].filter(Boolean).join(' ')}</p>
-        {list(m.tags).length ? <><h3 className="ds-label">What to know about how this was made</h3>{m.tags.map((t, i) => <div className="ds-hash" key={i}><span className="ds-mono">{String(t.tag || t).startsWith('#') ? t.tag || t : '#' + (t.tag || t)}</span>{t.text ? <p dir="auto">{t.text}</p> : null}</div>)}</> : null}
-        {limits.length ? <><h3 className="ds-label">Limitations</h3>{limits.map((t, i) => <div className="ds-hash" key={i}><p dir="auto">{said(t)}</p></div>)}</> : null}
-        {rejected.length || skipped.length || tried.length || errors.length ? <h3 className="ds-label">The record</h3> : null}
-        {rejected.length ? <details><summary>{plural(rejected.length, 'source')} set aside</summary><ul>{rejected.map((r, i) => <li key={i}>{webAddress(r.url) && r.url ? <a href={webAddress(r.url)} target="_blank" rel="noopener noreferrer">{r.title || r.url}</a> : r.title || named(r.url)}<small>{String(r.reason || '').replace(/_/g, ' ')}</small></li>)}</ul></details> : null}
-        {tried.length ? <details><summary>{plural(tried.length, 'query', 'queries')} tried</summary><ul>{tried.map((q, i) => <li key={i} dir="auto">{said(q)}</li>)}</ul></details> : null}
-        {skipped.length ? <details><summary>{plural(skipped.length, 'topic')} skipped</summary><ul>{skipped.map((q, i) => <li key={i} dir="auto">{said(q)}</li>)}</ul></details> : null}
-        {errors.length ? <details><summary>{plural(errors.length, 'error')} on the way</summary><ul>{errors.map((q, i) => <li key={i}>{said(q)}</li>)}</ul></details> : null}
-      </>
-    )
-  }
-
-  return function EvidencePanel({ p, apiClient }) {
-    const id = p.job_id, base = useId()
-    const url = (path) => (apiClient && apiClient.buildEndpoint ? apiClient.buildEndpoint(path) : path)
-    const [state, setState] = useState({ at: 'first' })
-    const [tab, setTab] = useState(p.tab || 'sources')
-    const tabs = useRef(null)
-    const load = async () => {
-      setState({ at: 'first' })
+parts.EvidencePanel =
+  parts.EvidencePanel ||
+  (function () {
+    const { Icon, clock, money, count, plural, verdict, day, webAddress } = globalThis.dossier;
+    const has = (v) => v !== null && v !== undefined && v !== '';
+    const list = (v) => (Array.isArray(v) ? v : []);
+    const said = (v) =>
+      typeof v === 'string'
+        ? v
+        : v && typeof v === 'object'
+          ? v.text || v.topic || v.reason || v.message || JSON.stringify(v)
+          : String(v ?? '');
+    // A document of the user's own: its name in its folder.
+    const named = (url) => {
+      const rest = String(url || '').replace(/^(?:library|upload):\/[^/]*\//, '');
       try {
-        const r = await fetch(url(`/research/jobs/${encodeURIComponent(id)}/report.json`), { credentials: 'include' })
-        setState(r.ok ? { at: 'here', doc: await r.json() } : { at: r.status === 404 || r.status === 410 ? 'gone' : 'failed' })
-      } catch (e) { setState({ at: 'failed' }) }
-    }
-    useEffect(() => { load() }, [id])
-    if (state.at !== 'here') return (
-      <div className="ds ds-ev"><p className="ds-dim" role="status" style={{ padding: '12px 0' }}>{state.at === 'first' ? 'Opening the evidence.' : state.at === 'gone' ? 'The evidence of this run is no longer on the server.' : <span>The evidence could not be fetched. <button type="button" className="ds-link" onClick={load}>Try again</button></span>}</p></div>
-    )
-    const doc = state.doc
-    const quoteAt = (fact) => url(`/research/jobs/${encodeURIComponent(id)}/quote/${encodeURIComponent(fact)}`)
-    const TABS = [['sources', `Sources ${list(doc.references).length || ''}`], ['claims', `Claims ${list(doc.claims).length || ''}`], ['methodology', 'Methodology']]
-    const onKey = (e) => {
-      const i = TABS.findIndex(([k]) => k === tab)
-      const to = e.key === 'ArrowRight' ? (i + 1) % 3 : e.key === 'ArrowLeft' ? (i + 2) % 3 : e.key === 'Home' ? 0 : e.key === 'End' ? 2 : -1
-      if (to < 0) return
-      e.preventDefault(); setTab(TABS[to][0])
-      tabs.current.children[to].focus()
-    }
-    return (
-      <div className="ds ds-ev" data-tab={tab}>
-        <div className="ds-tabs" role="tablist" aria-label="Evidence" ref={tabs} onKeyDown={onKey}>
-          {TABS.map(([key, name]) => <button key={key} type="button" role="tab" id={`${base}t${key}`} aria-controls={`${base}p`} aria-selected={tab === key} tabIndex={tab === key ? 0 : -1} className="ds-tab" onClick={() => setTab(key)}>{name.trim()}</button>)}
-        </div>
-        <div role="tabpanel" id={`${base}p`} aria-labelledby={`${base}t${tab}`} tabIndex={0}>
-          {tab === 'sources' ? <Sources doc={doc} quoteAt={quoteAt} /> : tab === 'claims' ? <Claims doc={doc} quoteAt={quoteAt} /> : <Methodology doc={doc} id={id} url={url} />}
-        </div>
-      </div>
-    )
-  }
-})()
+        return decodeURIComponent(rest);
+      } catch (e) {
+        return rest;
+      }
+    };
+    const timesCited = (n) => (n === 1 ? 'cited once' : n === 2 ? 'cited twice' : n ? `cited ${n} times` : 'not cited');
 
-const EvidencePanel = parts.EvidencePanel
-export default <EvidencePanel p={props} apiClient={apiClient} />
+    function Sources({ doc, quoteAt }) {
+      const [find, setFind] = useState('');
+      const [byCited, setByCited] = useState(false);
+      const [whole, setWhole] = useState(() => new Set());
+      const cited = useMemo(() => {
+        const n = {};
+        for (const s of list(doc.sentences)) for (const c of new Set(list(s.citations))) n[c] = (n[c] || 0) + 1;
+        return n;
+      }, [doc]);
+      const needle = find.trim().toLowerCase();
+      let rows = list(doc.references);
+      if (needle)
+        rows = rows.filter((r) =>
+          [r.title, r.author, r.site, r.url, ...list(r.quotes).map((q) => q.text)].some((t) =>
+            String(t || '')
+              .toLowerCase()
+              .includes(needle),
+          ),
+        );
+      if (byCited) rows = [...rows].sort((a, b) => (cited[b.n] || 0) - (cited[a.n] || 0) || a.n - b.n);
+      const aside = list((doc.methodology || {}).sources_rejected).length;
+      if (!list(doc.references).length)
+        return (
+          <p className="ds-dim" style={{ padding: '14px 0' }}>
+            No source is cited in this report.
+          </p>
+        );
+      return (
+        <>
+          <div className="ds-bar">
+            <input
+              className="ds-find"
+              type="search"
+              placeholder="Filter"
+              aria-label="Filter sources"
+              value={find}
+              onChange={(e) => setFind(e.target.value)}
+            />
+            <button type="button" className="ds-btn" aria-pressed={byCited} onClick={() => setByCited(!byCited)}>
+              {byCited ? 'Most cited first' : 'In order of number'}
+            </button>
+            {aside ? (
+              <span className="ds-small ds-dim" style={{ marginInlineStart: 'auto' }}>
+                {aside} set aside
+              </span>
+            ) : null}
+          </div>
+          {needle ? (
+            <p className="ds-sr" role="status">
+              {plural(rows.length, 'source')} found
+            </p>
+          ) : null}
+          {rows.map((r) => {
+            const quotes = list(r.quotes),
+              all = whole.has(r.n),
+              address = webAddress(r.url);
+            return (
+              <section className="ds-src" key={r.n} aria-label={`Source ${r.n}`}>
+                <span className="ds-badge" aria-hidden="true">
+                  {r.n}
+                </span>
+                <h3 dir="auto">
+                  {address && r.url ? (
+                    <a href={address} target="_blank" rel="noopener noreferrer">
+                      {r.title || r.site || r.url}
+                    </a>
+                  ) : (
+                    r.title || r.site || 'Untitled source'
+                  )}
+                </h3>
+                <p className="ds-small ds-dim">
+                  {[...new Set([r.author, r.site]), has(r.published) ? day(r.published) : 'no date given']
+                    .filter(has)
+                    .join(' · ')}
+                </p>
+                <div className="ds-tags">
+                  <span className="ds-tag">{timesCited(cited[r.n])}</span>
+                  {has(r.accessed) ? <span className="ds-tag">read {day(r.accessed)}</span> : null}
+                </div>
+                {(all ? quotes : quotes.slice(0, 2)).map((q, i) => (
+                  <p className="ds-qt" key={q.fact_id || i} dir="auto" lang={q.language || r.language || undefined}>
+                    {has(q.fact_id) ? (
+                      <a
+                        className="ds-plain"
+                        href={quoteAt(q.fact_id)}
+                        target="_blank"
+                        rel="noopener noreferrer"
+                        title="Open this quote in its context"
+                      >
+                        “{q.text}”
+                      </a>
+                    ) : (
+                      `“${q.text}”`
+                    )}
+                    {has(q.page) ? <span className="ds-small ds-dim"> p. {q.page}</span> : null}
+                  </p>
+                ))}
+                {quotes.length > 2 ? (
+                  <button
+                    type="button"
+                    className="ds-link"
+                    aria-expanded={all}
+                    onClick={() =>
+                      setWhole((old) => {
+                        const s = new Set(old);
+                        if (all) s.delete(r.n);
+                        else s.add(r.n);
+                        return s;
+                      })
+                    }
+                  >
+                    {all ? 'Fewer quotes' : `All ${quotes.length} quotes`}
+                  </button>
+                ) : null}
+              </section>
+            );
+          })}
+          {needle && !rows.length ? <p className="ds-dim">No source matches “{find}”.</p> : null}
+        </>
+      );
+    }
+
+    function Claims({ doc, quoteAt }) {
+      const claims = list(doc.claims);
+      const by = (r) => [...new Set([r.author, r.site])].filter(has).join(', ');
+      const facts = useMemo(() => {
+        const m = {};
+        for (const r of list(doc.references))
+          for (const q of list(r.quotes)) if (has(q.fact_id)) m[q.fact_id] = { text: q.text, n: r.n, site: by(r) };
+        for (const r of list(doc.references)) if (has(r.source_id)) m['s' + r.source_id] = { n: r.n, site: by(r) };
+        return m;
+      }, [doc]);
+      if (!claims.length)
+        return (
+          <p className="ds-dim" style={{ padding: '14px 0' }}>
+            No claims were checked in this run.
+          </p>
+        );
+      const tally = {};
+      for (const c of claims) {
+        const w = verdict(c.verdict).word.toLowerCase();
+        tally[w] = (tally[w] || 0) + 1;
+      }
+      const Side = ({ name, rows }) => (
+        <div>
+          <h3>
+            {name} ({rows.length})
+          </h3>
+          <ul>
+            {rows.length ? (
+              rows.map((e, i) => {
+                const from = facts['s' + e.source_id] || {},
+                  f = facts[e.fact_id] || { site: from.site },
+                  n = f.n ?? from.n;
+                return (
+                  <li key={i}>
+                    <span dir="auto">
+                      {f.text ? `“${f.text.length > 110 ? f.text.slice(0, 108).trimEnd() + '…' : f.text}”` : 'Evidence'}
+                    </span>{' '}
+                    {has(n) && has(e.fact_id) ? (
+                      <a href={quoteAt(e.fact_id)} target="_blank" rel="noopener noreferrer" aria-label={`Source ${n}`}>
+                        {n}
+                      </a>
+                    ) : null}
+                    <small>
+                      {[
+                        f.site || e.domain,
+                        has(e.strength)
+                          ? typeof e.strength === 'number'
+                            ? `strength ${e.strength.toFixed(2)}`
+                            : String(e.strength).replace(/_/g, ' ')
+                          : '',
+                      ]
+                        .filter(has)
+                        .join(', ')}
+                    </small>
+                  </li>
+                );
+              })
+            ) : (
+              <li className="ds-dim">None found.</li>
+            )}
+          </ul>
+        </div>
+      );
+      return (
+        <>
+          <p className="ds-small ds-dim" style={{ padding: '12px 0 10px' }}>
+            {Object.entries(tally)
+              .map(([w, n]) => `${n} ${w}`)
+              .join(' · ')}
+          </p>
+          {claims.map((c, i) => {
+            const v = verdict(c.verdict),
+              evidence = list(c.evidence);
+            const against = evidence.filter((e) => /refut|contra|against|oppos|counter|disput/i.test(String(e.stance))),
+              pro = evidence.filter(
+                (e) => /support|for|pro|agree|confirm/i.test(String(e.stance)) && !against.includes(e),
+              );
+            const cs = c.counter_search,
+              queries = cs && (Array.isArray(cs.queries) ? cs.queries.length : cs.queries),
+              found = cs && (Array.isArray(cs.found) ? cs.found.length : cs.found);
+            const conf = has(c.confidence) ? Math.round(c.confidence <= 1 ? c.confidence * 100 : c.confidence) : null;
+            const foot = [
+              cs
+                ? `Counter-search: ${plural(queries || 0, 'query', 'queries')}, ` +
+                  (found ? `${found === true ? 'some' : found} found.` : 'none found.')
+                : '',
+              conf !== null ? `Confidence ${conf}.` : '',
+              c.note || '',
+            ]
+              .filter(Boolean)
+              .join(' ');
+            return (
+              <section className="ds-cl" key={c.id ?? i} aria-label={`Claim ${i + 1}`}>
+                <div className="ds-row">
+                  <span className="ds-small ds-dim" style={{ fontWeight: 600 }}>
+                    Claim {/^\d+$/.test(String(c.id)) ? c.id : i + 1}
+                  </span>
+                  <span className="ds-grow" />
+                  <span className={`ds-tag ds-${v.tone}`}>
+                    {Icon(React, v.shape, 13)}
+                    {v.word}
+                  </span>
+                </div>
+                <p dir="auto">{c.text}</p>
+                {evidence.length ? (
+                  <div className="ds-fa">
+                    <Side name="For" rows={pro} />
+                    <Side name="Against" rows={against} />
+                  </div>
+                ) : null}
+                {foot ? <p className="ds-small ds-dim">{foot}</p> : null}
+              </section>
+            );
+          })}
+        </>
+      );
+    }
+
+    const span = (v, show) => {
+      if (!has(v)) return '–';
+      if (Array.isArray(v)) return v.length === 2 ? `${show(v[0])}–${show(v[1])}` : v.map(show).join(', ');
+      if (typeof v === 'object') {
+        const lo = v.low ?? v.min ?? v.from,
+          hi = v.high ?? v.max ?? v.to;
+        return has(lo) && has(hi)
+          ? String(show(lo, v)) === String(show(hi, v))
+            ? show(lo, v)
+            : `${show(lo, v)}–${show(hi, v)}`
+          : has(v.value)
+            ? show(v.value)
+            : '–';
+      }
+      return typeof v === 'number' ? show(v) : String(v);
+    };
+    const FIGURES = [
+      // row, names in the forecast, name in the actual figures, how it reads
+      [
+        'Time',
+        ['seconds', 'time'],
+        (a) => a.seconds,
+        (v, f) => (typeof v === 'number' ? clock(f && f.unit === 'min' ? v * 60 : v) : v),
+      ],
+      ['Cost', ['cost_usd', 'cost'], (a) => a.cost_usd, (v) => (typeof v === 'number' ? money(v) : v)],
+      ['Sources read', ['sources', 'sources read', 'sources_read'], (a, m) => m.sources_read, (v) => v],
+      ['Searches', ['searches'], (a, m) => a.searches ?? m.searches, (v) => v],
+      ['Model calls', ['model_calls', 'model calls', 'calls'], (a) => a.model_calls, (v) => v],
+      [
+        'Tokens',
+        ['tokens'],
+        (a) => (has(a.tokens_in) || has(a.tokens_out) ? (a.tokens_in || 0) + (a.tokens_out || 0) : undefined),
+        (v) => (typeof v === 'number' ? count(v) : v),
+      ],
+      ['Branches', ['branches', 'nodes'], (a, m, d) => list(d.nodes).length || undefined, (v) => v],
+    ];
+    function Methodology({ doc }) {
+      const m = doc.methodology || {},
+        a = m.actual || {};
+      const forecast = {};
+      const told = m.forecast && Array.isArray(m.forecast.lines) ? m.forecast.lines : m.forecast;
+      if (Array.isArray(told))
+        for (const f of told)
+          forecast[String(f.name).toLowerCase()] =
+            f.low === undefined ? (f.value ?? f) : f.low === null || f.high === null ? 'unknown' : f;
+      else if (told && typeof told === 'object')
+        for (const [k, v] of Object.entries(told)) forecast[k.toLowerCase()] = v;
+      const rows = FIGURES.map(([name, keys, actual, show]) => [
+        name,
+        keys.map((k) => forecast[k]).find(has),
+        actual(a, m, doc),
+        show,
+      ]).filter((r) => has(r[1]) || has(r[2]));
+      const nodes = list(doc.nodes),
+        bad = (w) => nodes.filter((n) => String(n.status).startsWith(w)).length;
+      const extra = [bad('fail') ? `${bad('fail')} failed` : '', bad('stop') ? `${bad('stop')} stopped` : '']
+        .filter(Boolean)
+        .join(', ');
+      const rejected = list(m.sources_rejected),
+        skipped = list(m.skipped_topics),
+        limits = list(doc.limitations),
+        tried = list(doc.queries_tried),
+        errors = list(doc.error_log);
+      const hash = (doc.contract || {}).hash;
+      return (
+        <>
+          {rows.length ? (
+            <table className="ds-mt">
+              <thead>
+                <tr>
+                  <th scope="col">Forecast and actual</th>
+                  <th scope="col">Forecast</th>
+                  <th scope="col">Actual</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map(([name, f, v, show]) => (
+                  <tr key={name}>
+                    <td>{name}</td>
+                    <td className="ds-dim" style={{ fontWeight: 400 }}>
+                      {span(f, show)}
+                    </td>
+                    <td>
+                      {span(v, show)}
+                      {name === 'Branches' && extra ? `, ${extra}` : ''}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          ) : null}
+          <p className="ds-small ds-dim" style={{ marginTop: 8 }}>
+            {[
+              has(m.rounds) ? `${plural(m.rounds, 'round')}.` : '',
+              has(doc.verifiable_ratio)
+                ? `${Math.round(doc.verifiable_ratio * 100)} % of statements can be verified.`
+                : '',
+              has(doc.confidence)
+                ? `Confidence ${Math.round(doc.confidence <= 1 ? doc.confidence * 100 : doc.confidence)}.`
+                : '',
+              hash ? `Contract ${String(hash).slice(0, 4)} ${String(hash).slice(4, 8)}.` : '',
+            ]
+              .filter(Boolean)
+              .join(' ')}
+          </p>
+          {list(m.tags).length ? (
+            <>
+              <h3 className="ds-label">What to know about how this was made</h3>
+              {m.tags.map((t, i) => (
+                <div className="ds-hash" key={i}>
+                  <span className="ds-mono">
+                    {String(t.tag || t).startsWith('#') ? t.tag || t : '#' + (t.tag || t)}
+                  </span>
+                  {t.text ? <p dir="auto">{t.text}</p> : null}
+                </div>
+              ))}
+            </>
+          ) : null}
+          {limits.length ? (
+            <>
+              <h3 className="ds-label">Limitations</h3>
+              {limits.map((t, i) => (
+                <div className="ds-hash" key={i}>
+                  <p dir="auto">{said(t)}</p>
+                </div>
+              ))}
+            </>
+          ) : null}
+          {rejected.length || skipped.length || tried.length || errors.length ? (
+            <h3 className="ds-label">The record</h3>
+          ) : null}
+          {rejected.length ? (
+            <details>
+              <summary>{plural(rejected.length, 'source')} set aside</summary>
+              <ul>
+                {rejected.map((r, i) => (
+                  <li key={i}>
+                    {webAddress(r.url) && r.url ? (
+                      <a href={webAddress(r.url)} target="_blank" rel="noopener noreferrer">
+                        {r.title || r.url}
+                      </a>
+                    ) : (
+                      r.title || named(r.url)
+                    )}
+                    <small>{String(r.reason || '').replace(/_/g, ' ')}</small>
+                  </li>
+                ))}
+              </ul>
+            </details>
+          ) : null}
+          {tried.length ? (
+            <details>
+              <summary>{plural(tried.length, 'query', 'queries')} tried</summary>
+              <ul>
+                {tried.map((q, i) => (
+                  <li key={i} dir="auto">
+                    {said(q)}
+                  </li>
+                ))}
+              </ul>
+            </details>
+          ) : null}
+          {skipped.length ? (
+            <details>
+              <summary>{plural(skipped.length, 'topic')} skipped</summary>
+              <ul>
+                {skipped.map((q, i) => (
+                  <li key={i} dir="auto">
+                    {said(q)}
+                  </li>
+                ))}
+              </ul>
+            </details>
+          ) : null}
+          {errors.length ? (
+            <details>
+              <summary>{plural(errors.length, 'error')} on the way</summary>
+              <ul>
+                {errors.map((q, i) => (
+                  <li key={i}>{said(q)}</li>
+                ))}
+              </ul>
+            </details>
+          ) : null}
+        </>
+      );
+    }
+
+    return function EvidencePanel({ p, apiClient }) {
+      const id = p.job_id,
+        base = useId();
+      const url = (path) => (apiClient && apiClient.buildEndpoint ? apiClient.buildEndpoint(path) : path);
+      const [state, setState] = useState({ at: 'first' });
+      const [tab, setTab] = useState(p.tab || 'sources');
+      const tabs = useRef(null);
+      const load = async () => {
+        setState({ at: 'first' });
+        try {
+          const r = await fetch(url(`/research/jobs/${encodeURIComponent(id)}/report.json`), {
+            credentials: 'include',
+          });
+          setState(
+            r.ok
+              ? { at: 'here', doc: await r.json() }
+              : { at: r.status === 404 || r.status === 410 ? 'gone' : 'failed' },
+          );
+        } catch (e) {
+          setState({ at: 'failed' });
+        }
+      };
+      useEffect(() => {
+        load();
+      }, [id]);
+      if (state.at !== 'here')
+        return (
+          <div className="ds ds-ev">
+            <p className="ds-dim" role="status" style={{ padding: '12px 0' }}>
+              {state.at === 'first' ? (
+                'Opening the evidence.'
+              ) : state.at === 'gone' ? (
+                'The evidence of this run is no longer on the server.'
+              ) : (
+                <span>
+                  The evidence could not be fetched.{' '}
+                  <button type="button" className="ds-link" onClick={load}>
+                    Try again
+                  </button>
+                </span>
+              )}
+            </p>
+          </div>
+        );
+      const doc = state.doc;
+      const quoteAt = (fact) => url(`/research/jobs/${encodeURIComponent(id)}/quote/${encodeURIComponent(fact)}`);
+      const TABS = [
+        ['sources', `Sources ${list(doc.references).length || ''}`],
+        ['claims', `Claims ${list(doc.claims).length || ''}`],
+        ['methodology', 'Methodology'],
+      ];
+      const onKey = (e) => {
+        const i = TABS.findIndex(([k]) => k === tab);
+        const to =
+          e.key === 'ArrowRight'
+            ? (i + 1) % 3
+            : e.key === 'ArrowLeft'
+              ? (i + 2) % 3
+              : e.key === 'Home'
+                ? 0
+                : e.key === 'End'
+                  ? 2
+                  : -1;
+        if (to < 0) return;
+        e.preventDefault();
+        setTab(TABS[to][0]);
+        tabs.current.children[to].focus();
+      };
+      return (
+        <div className="ds ds-ev" data-tab={tab}>
+          <div className="ds-tabs" role="tablist" aria-label="Evidence" ref={tabs} onKeyDown={onKey}>
+            {TABS.map(([key, name]) => (
+              <button
+                key={key}
+                type="button"
+                role="tab"
+                id={`${base}t${key}`}
+                aria-controls={`${base}p`}
+                aria-selected={tab === key}
+                tabIndex={tab === key ? 0 : -1}
+                className="ds-tab"
+                onClick={() => setTab(key)}
+              >
+                {name.trim()}
+              </button>
+            ))}
+          </div>
+          <div role="tabpanel" id={`${base}p`} aria-labelledby={`${base}t${tab}`} tabIndex={0}>
+            {tab === 'sources' ? (
+              <Sources doc={doc} quoteAt={quoteAt} />
+            ) : tab === 'claims' ? (
+              <Claims doc={doc} quoteAt={quoteAt} />
+            ) : (
+              <Methodology doc={doc} id={id} url={url} />
+            )}
+          </div>
+        </div>
+      );
+    };
+  })();
+
+const EvidencePanel = parts.EvidencePanel;
+export default <EvidencePanel p={props} apiClient={apiClient} />;
