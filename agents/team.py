@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from agents.contracts.brief import Brief, Query, ScopingTurn
 from agents.contracts.contract import Contract
 from agents.contracts.frozen import Frozen, Tier
+from agents.contracts.plan import Plan
 from agents.contracts.report import Actual, ReportDocument
 from agents.contracts.result import Commission, Outcome
 from agents.contracts.source import OwnFile, Place
@@ -43,8 +44,8 @@ from agents.research.challenge.gates import Thresholds
 from agents.research.loop.loop_settings import LoopSettings
 from agents.research.loop.node import node_handler
 from agents.research.loop.topics import Topics
-from agents.research.pipeline import Means, draft_contract, research_handler
-from agents.research.planning.contract import Limits
+from agents.research.pipeline import Means, contract_of, draft_plans, research_handler
+from agents.research.planning.contract import Limits, at_pace
 from agents.research.planning.drafting import draft_handler
 from agents.research.planning.flat_plan import bounded
 from agents.research.reading.leaf import leaf_handler
@@ -71,6 +72,10 @@ from agents.search.uploads import SearchScope, UploadedFile, UploadResult, place
 from agents.sourcing import open_sources
 from agents.web.fetching import Fetcher
 
+MOST_AHEAD = 16
+"""Questions that are planned ahead at once, over all talks."""
+USUAL_CALL = (2_000, 250)
+"""Tokens that a usual call reads and writes."""
 MAX_UNREAD = 20
 """Unreadable files of a library that a report names, at most; `doctor` names all."""
 
@@ -151,6 +156,8 @@ class Team:
         self.made = made or {model.name: model for model in models.values()}
         self.model_choices: tuple[str, ...] = tuple(self.made) if self.engine.reasons else ()
         """Models that a user may choose from, by name; none where only the offline engine answers."""
+        self._ahead: dict[str, asyncio.Task[Contract]] = {}
+        """Plans that are drafted while the manager still writes, by the question."""
         self.fetcher: Fetcher | None = None
         self.pacing = Pacing(settings.model_limits)
         """How fast each model provider is asked, by all jobs of this process."""
@@ -233,13 +240,21 @@ class Team:
         }
 
     async def scope(
-        self, scope: Scope, message: str, on_text: OnText | None = None, *, limit_s: float | None = None
+        self,
+        scope: Scope,
+        message: str,
+        on_text: OnText | None = None,
+        *,
+        limit_s: float | None = None,
+        tier: Tier | None = None,
     ) -> tuple[Scope, ScopingTurn]:
         """Have the manager answer one message of the scoping talk, within `limit_s` seconds where that is given.
 
         Raises:
             DossierError: with a notice for the user; the talk stands as it was before.
         """
+        if self.engine.reasons and not scope.queries and not scope.turns:
+            self._plan_ahead(scope, checked(message), tier, limit_s)
         after, asked = await take_turn(
             self.desk(scope),
             scope,
@@ -267,40 +282,48 @@ class Team:
         Raises:
             DossierError: the manager gave no answer, or the planner none that could be used.
         """
-        text = checked(message)
+        after, turn = await self.scope(scope, message, limit_s=limit_s, tier=tier)
+        contract = await self.draft(after, tier=tier, challenge=challenge, limit_s=limit_s) if after.feasible else None
+        return Settled(after, turn, contract)
+
+    def _plan_ahead(self, scope: Scope, text: str, tier: Tier | None, limit_s: float | None) -> None:
+        """Have a new question planned as it stands while the manager still writes; thrown away where it comes to another."""
         query = Query(text=text, feasible=True, reason="taken as it stands", depth_estimate=1)
         assumed = scope.model_copy(
             update={"question": text, "queries": (query,), "language": language_of(text), "seed_urls": seeds_in(text)}
         )
+        while len(self._ahead) >= MOST_AHEAD:
+            self._ahead.pop(next(iter(self._ahead))).cancel()
+        self._ahead[text] = planning = asyncio.ensure_future(
+            self.draft_brief(self._brief(assumed, tier), limit_s=limit_s)
+        )
+        planning.add_done_callback(lambda done: done.cancelled() or done.exception())
 
-        def brief_of(one: Scope) -> Brief:
-            brief = one.brief(self.today(), max_cost_usd=self.settings.max_cost_usd)
-            return brief.model_copy(update={"tier": tier})
+    def _brief(self, scope: Scope, tier: Tier | None) -> Brief:
+        brief = scope.brief(self.today(), max_cost_usd=self.settings.max_cost_usd)
+        return brief.model_copy(update={"tier": tier})
 
-        began = self.clock()
-        planning = asyncio.ensure_future(self.draft_brief(brief_of(assumed), challenge=challenge, limit_s=limit_s))
-        try:
-            after, turn = await self.scope(scope, text, limit_s=limit_s)
-            if not after.feasible:
-                return Settled(after, turn)
-            brief = brief_of(after)
-            if len(after.queries) > 1 or after.language != assumed.language:
-                planning.cancel()
-                left_s = limit_s and max(1.0, limit_s - (self.clock() - began))
-                return Settled(after, turn, await self.draft_brief(brief, challenge=challenge, limit_s=left_s))
-            contract = await planning
-            plans = tuple(plan.model_copy(update={"query": brief.queries[0].text}) for plan in contract.plans)
-            return Settled(after, turn, contract.model_copy(update={"brief": brief, "plans": plans}))
-        finally:
-            planning.cancel()
-
-    async def draft(self, scope: Scope) -> Contract:
+    async def draft(
+        self, scope: Scope, *, tier: Tier | None = None, challenge: bool = True, limit_s: float | None = None
+    ) -> Contract:
         """Draft the contract of a talk that is ready: one plan per query, each checked by code.
 
         Raises:
             DossierError: a planner gave nothing usable.
         """
-        return await self.draft_brief(scope.brief(self.today(), max_cost_usd=self.settings.max_cost_usd))
+        brief, ahead = self._brief(scope, tier), self._ahead.pop(scope.question, None)
+        if ahead is not None and len(scope.queries) == 1 and language_of(scope.question) == scope.language:
+            plans = (await ahead).plans
+            renamed = tuple(plan.model_copy(update={"query": scope.queries[0].text}) for plan in plans)
+            return self._contract(brief, renamed, challenge=challenge)
+        if ahead is not None:
+            ahead.cancel()
+        return await self.draft_brief(brief, challenge=challenge, limit_s=limit_s)
+
+    def _contract(self, brief: Brief, plans: tuple[Plan, ...], *, challenge: bool = True) -> Contract:
+        contract = contract_of(brief, plans, self.means, challenge=challenge)
+        call_s, at_once = self._pace()
+        return at_pace(contract, call_s, at_once, reasons=self.means.reasons, challenge=challenge)
 
     async def draft_brief(self, brief: Brief, *, challenge: bool = True, limit_s: float | None = None) -> Contract:
         """Draft the contract of a brief (see `draft`), within `limit_s` seconds where that is given."""
@@ -315,9 +338,17 @@ class Team:
         )
         try:
             ctx = RunCtx(run, "draft", run.budget, depth=0)
-            return await draft_contract(ctx, brief, self.means, challenge=challenge)
+            return self._contract(brief, await draft_plans(ctx, brief), challenge=challenge)
         finally:
             desk.close()
+
+    def _pace(self) -> tuple[float | None, int]:
+        """Say how long a usual call takes, and how many are worked on at once, as seen so far of the model that reads."""
+        gates = [part.gate for part in parts_of(self.models[EXTRACTOR.name]) if isinstance(part, LiteLLMModel)]
+        gate = next((gate for gate in gates if gate is not None), None)
+        if gate is None:
+            return None, self.settings.max_concurrency
+        return gate.pace.call_s(*USUAL_CALL), min(gate.places.at_once(16), self.settings.max_concurrency)
 
     async def follow_up(self, document: ReportDocument, question: str) -> FollowUp:
         """Answer a question from a finished report's own facts; `enough` is False where that needs new research.
@@ -400,6 +431,8 @@ class Team:
 
     async def close(self) -> None:
         """Stop all jobs (kept ones go on at the next start) and let go of connections."""
+        for planning in self._ahead.values():
+            planning.cancel()
         await self.jobs.close()
         if self.tracing is not None:
             await asyncio.to_thread(self.tracing.close)

@@ -11,7 +11,7 @@ import threading
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import SecretStr
@@ -42,6 +42,8 @@ CALL_CAP_S = 300.0
 """Seconds one request may stay without an answer where more time is left, or all of it."""
 BATCH_S = 0.03
 """Pieces of a streamed text are passed on no more often than this: each costs the interface more than the model."""
+LEAST_TOKENS = 12
+"""Tokens of the shortest answer that is worth asking for."""
 MAX_ADAPTIONS = 8
 """More kinds of refusal than there are things to leave out."""
 
@@ -153,7 +155,7 @@ class LiteLLMModel:
         self.key_variable = key_variable(name)
         self._schema_note, self._api_base, self._api_key = schema_note, api_base, api_key
         self._retries, self._temperature, self._price, self._sleep = retries, temperature, price, sleep
-        self._gate, self._needs_key = gate, needs_key
+        self.gate, self._needs_key = gate, needs_key
         self._ways = Ways(structured=structured or "schema", temperature=temperature is not None)
         self._callbacks = callbacks
         self._litellm: Any = None
@@ -210,10 +212,17 @@ class LiteLLMModel:
         for _ in range(MAX_ADAPTIONS):
             try:
                 async with self._turn(request, course) as turn:
-                    answer = await self._send(request, ways, None if course.shown else on_text, course)
+                    fitting = self._fitting(request, course)
+                    try:
+                        answer = await self._send(fitting, ways, None if course.shown else on_text, course)
+                    except (asyncio.CancelledError, Failed) as failure:
+                        timed_out = isinstance(failure, Failed) and failure.error.fault == "timeout"
+                        if turn is not None and (timed_out or course.seconds_left() == 0.0):
+                            turn.ran_out = True
+                        raise
                     reply = self._reply_from(request, answer, course)
                     if turn is not None:
-                        turn.used(reply.usage.tokens)
+                        turn.used(reply.usage.tokens, reply.usage.tokens_out)
                 return reply
             except Failed as failure:
                 adapted = without_refused(ways, failure)
@@ -224,21 +233,37 @@ class LiteLLMModel:
                 ways = adapted
         raise AssertionError("a model refuses more than there is to leave out")
 
+    def _fitting(self, request: Request, course: _Course) -> Request:
+        """Ask for no more than the provider can write in the time that is left, at the pace seen so far.
+
+        Raises:
+            Failed: not even a short answer would come in time; nothing was sent.
+        """
+        tokens_in = sum(estimated_tokens(message.content) for message in request.messages)
+        room = None if self.gate is None else self.gate.pace.room(course.seconds_left(), tokens_in)
+        if room is None or room >= request.max_output_tokens:
+            return request
+        if room < LEAST_TOKENS:
+            error = self._error("timeout", f"at its pace it writes {max(0, room)} tokens in the time left")
+            error.retryable = False
+            raise Failed(error, None, "", None)
+        return replace(request, max_output_tokens=room)
+
     @asynccontextmanager
     async def _turn(self, request: Request, course: _Course) -> AsyncIterator[Turn | None]:
         """Wait for a turn at the provider; a pause that it asks for holds for all of its callers."""
-        if self._gate is None:
+        if self.gate is None:
             yield None
             return
         tokens = sum(estimated_tokens(message.content) for message in request.messages)
         try:
-            async with self._gate.turn(tokens, course.seconds_left()) as turn:
+            async with self.gate.turn(tokens, course.seconds_left()) as turn:
                 yield turn
         except HeldBack as error:
             raise Failed(self._error("rate", str(error)), None, "", error.wait_s) from None
         except Failed as failure:
             if failure.error.fault == "rate" or (failure.wait_s and failure.error.retryable):
-                self._gate.hold(UNSAID_PAUSE_S if failure.wait_s is None else failure.wait_s)
+                self.gate.hold(UNSAID_PAUSE_S if failure.wait_s is None else failure.wait_s)
             raise
 
     async def _send(self, request: Request, ways: Ways, on_text: OnText | None, course: _Course) -> _Answer:

@@ -19,8 +19,8 @@ WINDOW_S = 60.0
 LOCAL = frozenset({"ollama", "ollama_chat", "llamafile", "lm_studio", "hosted_vllm", "vllm", "xinference", "local"})
 """Providers, as litellm names them, that run on the user's own machines."""
 
-OWN_SERVER = Pace(at_once=8, calls_per_minute=0, tokens_per_minute=0)
-"""A server under an address that the user set: it queues by itself, but not without end."""
+OWN_SERVER = Pace(at_once=16, calls_per_minute=0, tokens_per_minute=0)
+"""A server under an address that the user set: how many calls it really works on at once is found out (`Places`)."""
 
 OTHERS = Pace(at_once=8, calls_per_minute=300, tokens_per_minute=0)
 """A provider of which nothing is known."""
@@ -32,7 +32,7 @@ DEFAULTS: Mapping[str, Pace] = {
     "mistral": Pace(at_once=4, calls_per_minute=60, tokens_per_minute=0),
     "deepseek": Pace(at_once=16, calls_per_minute=0, tokens_per_minute=0),
     "openrouter": Pace(at_once=8, calls_per_minute=0, tokens_per_minute=0),
-    **dict.fromkeys(LOCAL, Pace(at_once=2, calls_per_minute=0, tokens_per_minute=0)),
+    **dict.fromkeys(LOCAL, Pace(at_once=16, calls_per_minute=0, tokens_per_minute=0)),
 }
 """About what the smallest paid plans allow. Tokens are not counted by default: plans differ by a factor of a hundred,
 and a provider that has enough says so by itself, which is obeyed."""
@@ -68,6 +68,75 @@ def limits_for(provider: str, asked: Pace | None = None, *, own_server: bool = F
         calls_per_minute=max(1.0, calls * share) if calls else None,
         tokens_per_minute=max(1.0, tokens * share) if tokens else None,
     )
+
+
+class Places:
+    """How many calls a provider is given at once: a little more with each that goes well, half where it can't keep up.
+
+    It can't keep up where it says so (429), where a call runs out of time, or where answers come at less than 0.6 of
+    the best pace seen: a server with one slot works on its queue, so that each further call only takes longer.
+    """
+
+    def __init__(self) -> None:
+        self._window: float | None = None
+        self._best_tokens_s = 0.0
+        self._slow_in_a_row = 0
+
+    def at_once(self, limit: int) -> int:
+        """Give the places that are open, of `limit`."""
+        return limit if self._window is None else max(1, min(limit, int(self._window)))
+
+    def went_well(self, tokens_s: float, busy: int, limit: int) -> None:
+        """Note a call that was answered at a pace, while `busy` calls were open."""
+        self._best_tokens_s = max(self._best_tokens_s * 0.995, tokens_s)
+        slow = busy > 1 and tokens_s < SLOWED * self._best_tokens_s
+        self._slow_in_a_row = self._slow_in_a_row + 1 if slow else 0
+        if self._slow_in_a_row > 1:  # one alone may be chance
+            self.went_badly(busy)
+        elif not slow and self._window is not None:
+            self._window = min(float(limit), self._window + 0.5 / max(1.0, self._window))
+
+    def went_badly(self, busy: int) -> None:
+        """Note a call that ran out of time or was turned away, while `busy` calls were open."""
+        self._window = max(1.0, min(self._window or float(busy), float(busy)) / 2)
+
+
+SLOWED = 0.6
+"""Part of the best pace below which a provider is taken to work on more than it can."""
+QUICKEST_S = 0.05
+"""Seconds of an answer below which its pace says nothing."""
+
+
+READ_AS_WRITTEN = 1 / 20
+"""A token that is read takes about this part of the time of one that is written."""
+
+
+class ObservedPace:
+    """How fast a provider answers, as seen: tokens a second, those it reads counted as a part of those it writes."""
+
+    def __init__(self) -> None:
+        self.tokens_s: float | None = None
+
+    def note(self, seconds: float, tokens_in: int, tokens_out: int) -> float:
+        """Take in one answer; give its own pace."""
+        own = (max(1, tokens_out) + READ_AS_WRITTEN * tokens_in) / max(QUICKEST_S, seconds)
+        self.tokens_s = own if self.tokens_s is None else 0.7 * self.tokens_s + 0.3 * own
+        return own
+
+    def ran_out(self, seconds: float, tokens_in: int) -> None:
+        """Take in a call that had `seconds` and gave no answer: it is slower than what was known, by a half at least."""
+        known = self.tokens_s or READ_AS_WRITTEN * tokens_in / max(QUICKEST_S, seconds)
+        self.tokens_s = min(known / 2, (1 + READ_AS_WRITTEN * tokens_in) / max(QUICKEST_S, seconds))
+
+    def room(self, left_s: float | None, tokens_in: int) -> int | None:
+        """Give the output tokens that fit into some seconds; None where no pace is known, or there is time without end."""
+        if self.tokens_s is None or left_s is None:
+            return None
+        return int(0.8 * left_s * self.tokens_s - READ_AS_WRITTEN * tokens_in)
+
+    def call_s(self, tokens_in: int, tokens_out: int) -> float | None:
+        """Say how long a call of some size takes; None where no pace is known."""
+        return None if self.tokens_s is None else (tokens_out + READ_AS_WRITTEN * tokens_in) / self.tokens_s
 
 
 WORTH_TELLING_S = 3.0
@@ -119,10 +188,15 @@ class Turn:
 
     def __init__(self, counted: _Sent) -> None:
         self._counted = counted
+        self.tokens_in = 0
+        self.tokens_out: int | None = None
+        self.ran_out = False
+        """No answer came within the time there was."""
 
-    def used(self, tokens: int) -> None:
+    def used(self, tokens: int, tokens_out: int = 0) -> None:
         """Put what the request really took in the place of the estimate."""
-        self._counted.amount = tokens
+        self._counted.amount, self.tokens_out = tokens, tokens_out
+        self.tokens_in = tokens - tokens_out
 
 
 class Gate:
@@ -148,6 +222,7 @@ class Gate:
         self._freed = asyncio.Event()
         self._calls, self._tokens = _Window(), _Window()
         self._resumes_at = 0.0
+        self.pace, self.places = ObservedPace(), Places()
         self.busy = 0
         """Requests that are open."""
         self.peak = 0
@@ -161,6 +236,7 @@ class Gate:
         """Let nobody ask the provider for some seconds."""
         if seconds - self.held_s >= WORTH_TELLING_S:
             self._on_pause(seconds)
+        self.places.went_badly(max(1, self.busy))
         self._resumes_at = max(self._resumes_at, self._clock() + seconds)
 
     @asynccontextmanager
@@ -182,9 +258,16 @@ class Gate:
             self.peak = max(self.peak, self.busy)
             self._calls.add(1, self._clock())
             turn = Turn(self._tokens.add(tokens, self._clock()))
+        began = self._clock()
         try:
             yield turn
         finally:
+            if turn.tokens_out is not None:
+                own = self.pace.note(self._clock() - began, turn.tokens_in or tokens, turn.tokens_out)
+                self.places.went_well(own, self.busy, self._limits().at_once or self.busy)
+            elif turn.ran_out:
+                self.pace.ran_out(self._clock() - began, tokens)
+                self.places.went_badly(self.busy)
             self.busy -= 1
             self._freed.set()
 
@@ -199,7 +282,7 @@ class Gate:
             if wait > 0:
                 self._check(wait, ends_at)
                 await self._sleep(wait)
-            elif limits.at_once is not None and self.busy >= limits.at_once:
+            elif limits.at_once is not None and self.busy >= self.places.at_once(limits.at_once):
                 self._freed.clear()
                 await self._freed.wait()
             else:

@@ -45,8 +45,8 @@ class Means(Frozen):
     retrievers: tuple[str, ...] = ()
 
 
-async def draft_contract(ctx: Ctx, brief: Brief, means: Means, *, challenge: bool = True) -> Contract:
-    """Draft every query's plan side by side and freeze the contract.
+async def draft_plans(ctx: Ctx, brief: Brief) -> tuple[Plan, ...]:
+    """Draft every query's plan side by side.
 
     Raises:
         StepFailed: a planner gave nothing usable.
@@ -57,9 +57,14 @@ async def draft_contract(ctx: Ctx, brief: Brief, means: Means, *, challenge: boo
         if isinstance(one, StepFailed):
             raise one
         plans.append(one)
+    return tuple(plans)
+
+
+def contract_of(brief: Brief, plans: tuple[Plan, ...], means: Means, *, challenge: bool = True) -> Contract:
+    """Freeze brief and plans into the contract of a run."""
     return make_contract(
         brief,
-        tuple(plans),
+        plans,
         means.limits,
         reasons=means.reasons,
         challenge=challenge,
@@ -77,7 +82,7 @@ def research_handler(desk: Desk, means: Means) -> Handler:
             if given.brief is None:
                 raise BadRequest("There is nothing to research: neither a contract nor a question was given.")
             ctx.emit("stage:planning", JobChanged(status="running", stage="planning"))
-            contract = await draft_contract(ctx, given.brief, means, challenge=given.challenge)
+            contract = contract_of(given.brief, await draft_plans(ctx, given.brief), means, challenge=given.challenge)
         brief = contract.brief
         ctx.emit("stage:collecting", JobChanged(status="running", stage="collecting"))
         several = len(contract.plans) > 1

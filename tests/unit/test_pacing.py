@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from agents.contracts.pace import Pace
 from agents.core.settings import Settings
-from agents.llm.pacing import DEFAULTS, Gate, HeldBack, Limits, Pacing, limits_for
+from agents.llm.pacing import DEFAULTS, Gate, HeldBack, Limits, ObservedPace, Pacing, limits_for
 from agents.team import open_team
 
 
@@ -210,3 +210,57 @@ def test_c10_running_jobs_are_told_of_a_pause_and_others_are_not():
     [(_, note)] = running.run.events
     assert note.text == "openai asks for a pause of 20 s; what needs it waits, the rest goes on."
     assert waiting.run.events == []
+
+
+async def asked(doors, clock, count, answer_s, tokens_out=100):
+    """Ask at once; a server with one slot answers one after the other, each in `answer_s`. Gives the most in flight."""
+    slot, most = asyncio.Lock(), 0
+
+    async def one():
+        nonlocal most
+        async with doors.turn(400) as turn:
+            most = max(most, doors.busy)
+            async with slot:
+                await clock.sleep(answer_s)
+            turn.used(400 + tokens_out, tokens_out)
+
+    await asyncio.gather(*(one() for _ in range(count)))
+    return most
+
+
+async def test_a_server_with_one_slot_gets_one_call_at_a_time_once_its_pace_is_known(clock):
+    doors = gate(clock, at_once=16)
+    assert await asked(doors, clock, 16, 4.0) > 1
+    assert await asked(doors, clock, 16, 4.0) <= 3
+    await asked(doors, clock, 4, 4.0)
+    assert doors.places.at_once(16) <= 2
+
+
+async def test_a_provider_that_keeps_its_pace_keeps_all_its_places(clock):
+    doors = gate(clock, at_once=16)
+    async with doors.turn(400) as turn:
+        await clock.sleep(1.0)
+        turn.used(500, 100)
+    assert doors.places.at_once(16) == 16
+
+
+async def test_a_call_that_runs_out_of_time_halves_the_places_and_the_pace(clock):
+    doors = gate(clock, at_once=8)
+    async with doors.turn(400) as turn:
+        await clock.sleep(1.0)
+        turn.used(500, 100)
+    before = doors.pace.room(10.0, 400)
+    async with doors.turn(400) as turn:
+        await clock.sleep(10.0)
+        turn.ran_out = True
+    assert doors.pace.room(10.0, 400) < before / 2
+    assert doors.places.at_once(8) == 1
+
+
+def test_what_fits_into_the_time_left_follows_from_the_pace():
+    pace = ObservedPace()
+    assert pace.room(10.0, 0) is None
+    pace.note(10.0, 0, 100)
+    assert pace.room(10.0, 0) == 80
+    assert pace.room(None, 0) is None
+    assert pace.call_s(0, 50) == 5.0

@@ -116,6 +116,61 @@ def make_contract(
     )
 
 
+FEW_CALLS = 6
+"""Model calls of a run beside those of its leaves: manager, planner, challenge, frame, checks."""
+MOST_SOURCES_AT_PACE = 3
+"""Sources of a leaf where the pace leaves room for few calls."""
+
+
+def at_pace(
+    contract: Contract, call_s: float | None, at_once: int, *, reasons: bool, challenge: bool = True
+) -> Contract:
+    """Make the plans of a contract as small as a slow model needs it, and forecast by the pace that was seen.
+
+    Args:
+        contract: as it was drafted.
+        call_s: seconds of one call, as observed; None where no pace is known.
+        at_once: calls that the provider works on at the same time.
+        reasons: False when no language model is asked.
+        challenge: False where the search for counter-evidence is switched off.
+    """
+    if call_s is None:
+        return contract
+    caps, plans = contract.caps, contract.plans
+    if caps.minutes is not None:
+        calls = int(60 * caps.minutes / call_s * at_once) - FEW_CALLS
+        plans = tuple(_smaller(plan, max(2, calls // len(plans))) for plan in plans)
+    forecast = forecast_of(contract.brief, plans, caps, reasons=reasons, challenge=challenge, call_s=call_s)
+    return contract.model_copy(update={"plans": plans, "forecast": forecast})
+
+
+def _smaller(plan: Plan, calls: int) -> Plan:
+    """Keep as many leaves as there are calls for (each reads two sources at least and writes), important ones first."""
+    leaves = plan.root.leaves()
+    needed = sum(leaf.budget.sources + 1 for leaf in leaves)
+    if needed <= calls:
+        return plan
+    order = {"high": 0, "normal": 1, "low": 2}
+    room = max(1, calls // (MOST_SOURCES_AT_PACE + 1))
+    kept = {leaf.title for leaf in sorted(leaves, key=lambda leaf: order[leaf.priority])[:room]}
+
+    def cut(node: Node) -> Node | None:
+        children: list[Node | Leaf] = []
+        for child in node.children:
+            if isinstance(child, Node):
+                children += [inner] if (inner := cut(child)) else []
+            elif child.title in kept:
+                sources = min(child.budget.sources, MOST_SOURCES_AT_PACE)
+                children.append(
+                    child.model_copy(update={"budget": child.budget.model_copy(update={"sources": sources})})
+                )
+        return node.model_copy(update={"children": tuple(children)}) if children else None
+
+    said = f"The model is slow: {len(kept)} of {len(leaves)} planned branches fit into the time and are researched."
+    assumptions = (*plan.assumptions, said) if len(kept) < len(leaves) else plan.assumptions
+    return plan.model_copy(update={"root": cut(plan.root) or plan.root, "assumptions": assumptions})
+
+
 def searched_in(brief: Brief, retrievers: tuple[str, ...]) -> tuple[str, ...]:
     """Name what a brief searches, of all that the server can.
 

@@ -30,8 +30,8 @@ SENTENCES_PER_SECTION = 8
 """Sentences that state a fact, which a verifier looks at in batches."""
 SEARCHES_PER_CLAIM = 2
 """One for what speaks against a claim, one more for itself where its evidence falls short."""
-CHALLENGE_IN_A_ROW, WRITING_IN_A_ROW = 4, 4
-"""Calls one after another: searches for claims, stances, reading, stances; section, sections anew, summary, checks."""
+WRITING_IN_A_ROW = 4
+"""Calls one after another beside those of the executors: reading, section, summary, checks. The challenge runs beside them."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,7 @@ def forecast_of(
     reasons: bool,
     challenge: bool = True,
     searches_per_leaf: int = LoopSettings().searches_per_leaf,
+    call_s: float | None = None,
 ) -> Forecast:
     """Forecast nodes, searches, sources, model calls, tokens, minutes and cost, each with what it rests on.
 
@@ -125,7 +126,9 @@ def forecast_of(
         reasons: False when no language model is asked.
         challenge: False where the search for counter-evidence is switched off.
         searches_per_leaf: searches of one leaf, at most.
+        call_s: seconds of one model call, as observed; a first guess where None.
     """
+    each_s, slow_factor = (SECONDS_PER_CALL, SLOW) if call_s is None else (call_s, SLOW / 2)
     work = work_of(
         plans, caps, challenge=challenge, searches_per_leaf=searches_per_leaf, bounded=brief.tier is not None
     )
@@ -148,9 +151,9 @@ def forecast_of(
             _line("Cost", 0.0, 0.0, "nothing is bought", "USD"),
         ]
         return Forecast(lines=tuple(lines))
-    in_a_row = max(plan.root.depth() for plan in plans) + 1 + WRITING_IN_A_ROW + CHALLENGE_IN_A_ROW * challenge
-    seconds = in_a_row * SECONDS_PER_CALL
-    slow = SLOW * seconds / 60
+    in_a_row = max(plan.root.depth() for plan in plans) + WRITING_IN_A_ROW
+    seconds = in_a_row * each_s
+    slow = slow_factor * seconds / 60
     slow = slow if caps.minutes is None else min(slow, caps.minutes)
     tokens = _tokens(work, challenge)
     stages = "collecting, challenge, rework and checks" if challenge else "collecting and checks"
@@ -172,8 +175,9 @@ def forecast_of(
             "Time",
             round(min(seconds / 60, slow), 1),
             round(slow, 1),
-            f"{in_a_row} calls in a row at about {SECONDS_PER_CALL:g} s, up to {SLOW:g} times as long with a slow "
-            "provider; the time budget is the bound",
+            f"{in_a_row} calls in a row at about {each_s:.3g} s"
+            + ("" if call_s is None else ", as observed")
+            + f", up to {slow_factor:g} times as long with a slow provider; the time budget is the bound",
             "min",
         ),
         _line(
