@@ -43,7 +43,7 @@ def inside(line: ForecastLine, value):
 
 def test_challenge_and_rework_are_in_every_figure_that_they_move():
     with_it, without = forecast(), forecast(challenge=False)
-    for name in ("Searches", "Sources read", "Model calls", "Tokens", "Time"):
+    for name in ("Searches", "Sources read", "Model calls", "Tokens"):
         assert with_it[name].high > without[name].high, name
         assert with_it[name].basis != without[name].basis, name
     assert "challenge up to 10: one or two for each of up to 5 claims" in with_it["Searches"].basis
