@@ -72,6 +72,8 @@ from agents.search.uploads import SearchScope, UploadedFile, UploadResult, place
 from agents.sourcing import open_sources
 from agents.web.fetching import Fetcher
 
+LONGEST_AHEAD = 600
+"""Characters of a question that is planned ahead; a longer text is talked about first."""
 MOST_AHEAD = 16
 """Questions that are planned ahead at once, over all talks."""
 USUAL_CALL = (2_000, 250)
@@ -253,7 +255,7 @@ class Team:
         Raises:
             DossierError: with a notice for the user; the talk stands as it was before.
         """
-        if self.engine.reasons and not scope.queries and not scope.turns:
+        if self.engine.reasons and not scope.turns and len(message) <= LONGEST_AHEAD:
             self._plan_ahead(scope, checked(message), tier, limit_s)
         after, asked = await take_turn(
             self.desk(scope),
