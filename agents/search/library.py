@@ -31,8 +31,9 @@ from agents.search.index import Entry, Index, Noted
 from agents.search.searcher import LIBRARY_NAME
 from agents.search.telling_terms import telling, widespread
 from agents.web.decoding import decode
-from agents.web.html_text import MAX_NAME, Page, read_html
+from agents.web.html_text import MAX_NAME, read_html
 from agents.web.markdown_text import read_markdown
+from agents.web.parsed_document import Document
 
 MAX_BYTES = 10_000_000
 """Larger text files are skipped and named; PDF and Word files have a bound of their own."""
@@ -337,7 +338,7 @@ def _bytes(path: Path, at_most: int = MAX_BYTES) -> bytes:
         return file.read(at_most + 1)
 
 
-def _page(text: str, path: Path, url: str) -> Page:
+def _page(text: str, path: Path, url: str) -> Document:
     suffix = path.suffix.lower()
     if suffix in _HTML:
         return read_html(text, url)
@@ -345,7 +346,9 @@ def _page(text: str, path: Path, url: str) -> Page:
         return read_markdown(text, _title_of(path))
     plain = unruffled(seen(text))
     first = one_line(plain.lstrip().split("\n", 1)[0])
-    return Page(title=first if 0 < len(first) <= MAX_NAME else _title_of(path), text=plain, language=language_of(plain))
+    return Document(
+        title=first if 0 < len(first) <= MAX_NAME else _title_of(path), text=plain, language=language_of(plain)
+    )
 
 
 def _title_of(path: Path) -> str:

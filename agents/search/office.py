@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from agents.core.errors import SourceError
-from agents.web.docx_text import is_zip
 from agents.web.parsed_document import Document
 from agents.web.pdf_text import is_pdf
-from agents.web.reader import read_document
+from agents.web.reader import is_zip, read_document
 from agents.web.workshop import AT_ONCE
 
 MAX_BYTES = 50_000_000

@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -13,37 +13,25 @@ from lxml import etree
 from agents.core.errors import SourceError
 from agents.nlp.normalize import collapsed, one_line, seen
 from agents.nlp.tokens import language_of
+from agents.web.formulas import formula, raised, runs_joined
 from agents.web.parsed_document import Document
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
 
-MAX_UNPACKED = 60 * 2**20
-"""Bytes of all parts together, unpacked; a real report with its pictures stays below."""
-
-MAX_PARTS = 3_000
-MAX_RATIO = 300
-"""Times that a part may grow when unpacked, from `_SMALL` bytes on; text in XML shrinks to a tenth or a twentieth."""
-
-NO_DOCX = "it is an archive, not a document"
-OTHER_OFFICE = "it is an office file of a kind that is not read"
-BOMB = "it is an archive that would unpack to far more than a document"
 BROKEN = "it is a broken Word file"
 EMPTY = "it has no text"
 
-_SMALL = 2**20
 _MAX_NAME = 160
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _NEVER = {f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", f"{_W}delText", _FALLBACK, f"{_W}rPr", f"{_W}pPr"}
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_NOTES = {f"{_W}footnoteReference": "footnote", f"{_W}endnoteReference": "endnote"}
+_SCRIPTS = {"superscript": "raised", "subscript": "lowered"}
+_SPECK = 4  # half points of a letter that cannot be read
 _BREAKS = {f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}tab": "\t", f"{_W}noBreakHyphen": "-"}
-_OFFICE_PARTS = ("xl/workbook.xml", "ppt/presentation.xml", "content.xml", "META-INF/container.xml")
 _TEMPLATE_AUTHOR, _TEMPLATE_DATE = "python-docx", "2013-12-23"  # of the library that wrote the file, not of the file
-
-
-def is_zip(body: bytes) -> bool:
-    """Tell an archive, which Word files are, by its first bytes."""
-    return body.startswith(b"PK\x03\x04")
 
 
 def read_docx(body: bytes, url: str) -> Document:
@@ -54,16 +42,17 @@ def read_docx(body: bytes, url: str) -> Document:
         url: where it was found; names it when it does not name itself.
 
     Raises:
-        SourceError: it is another kind of archive, broken, empty, or unpacks to far more than a document.
+        SourceError: it is broken or empty.
     """
-    _judge(body, url)
     # Slow to import, and rarely needed.
     import docx
     from docx.opc.exceptions import PackageNotFoundError
 
     try:
         word = docx.Document(io.BytesIO(body))
-        blocks = [block for block in _blocks(word.element.body) if block.strip()]
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            reader = _Reader(_notes_of(archive))
+        blocks = [block for block in reader.blocks(word.element.body) if block.strip()]
         title, author, published = _facts(word)
         heading = _heading(word)
     except (
@@ -89,54 +78,122 @@ def read_docx(body: bytes, url: str) -> Document:
     )
 
 
-def _judge(body: bytes, url: str) -> None:
-    """Refuse, by the archive's table of contents, what should not be unpacked."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(body)) as archive:
-            parts = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OSError) as error:
-        raise SourceError(url, BROKEN) from error
-    names = {part.filename for part in parts}
-    if "[Content_Types].xml" not in names or "word/document.xml" not in names:
-        raise SourceError(url, OTHER_OFFICE if any(name in names for name in _OFFICE_PARTS) else NO_DOCX)
-    grows = any(part.file_size > _SMALL and part.file_size > MAX_RATIO * part.compress_size for part in parts)
-    if grows or len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED:
-        raise SourceError(url, BOMB)
+class _Reader:
+    """Writes the paragraphs and tables of one file.
 
+    Args:
+        notes: text of footnotes and endnotes, by their kind and number.
+    """
 
-def _blocks(parent: etree._Element) -> Iterator[str]:
-    """Give paragraphs and tables in their order; content controls and tracked insertions are part of the text."""
-    for child in parent:
-        if child.tag == f"{_W}p":
-            text = _text(child)
-            yield f"- {' '.join(text.split())}" if text.strip() and _is_item(child) else text
-        elif child.tag == f"{_W}tbl":
-            yield "\n".join(row for row in map(_row, child.iter(f"{_W}tr")) if row.strip(" |"))
-        elif child.tag in {f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins", f"{_W}customXml", f"{_W}moveTo"}:
-            yield from _blocks(child)
+    def __init__(self, notes: Mapping[tuple[str, str], str]) -> None:
+        self._notes = notes
+        self._pending: list[str] = []  # notes and text boxes of the paragraph at hand
 
+    def blocks(self, parent: etree._Element) -> Iterator[str]:
+        """Give paragraphs and tables in their order; content controls and tracked insertions are part of the text.
 
-def _text(element: etree._Element) -> str:
-    """Give the text of a paragraph without what is deleted or hidden; deep nesting is walked, not called."""
-    parts: list[str] = []
-    skip: etree._Element | None = None
-    for event, node in etree.iterwalk(element, events=("start", "end")):
-        if skip is not None:
-            if event == "end" and node is skip:
-                skip = None
-        elif event == "start":
-            if node.tag in _NEVER or (node.tag == f"{_W}r" and _is_hidden(node)):
+        Notes and text boxes follow the paragraph that holds their mark.
+        """
+        for child in parent:
+            if child.tag == f"{_W}p":
+                text = self.text(child)
+                yield f"- {' '.join(text.split())}" if text.strip() and _is_item(child) else text
+                yield from self._taken()
+            elif child.tag == f"{_W}tbl":
+                yield "\n".join(row for row in map(self._row, child.iter(f"{_W}tr")) if row.strip(" |"))
+                yield from self._taken()
+            elif child.tag in {f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins", f"{_W}customXml", f"{_W}moveTo"}:
+                yield from self.blocks(child)
+
+    def text(self, element: etree._Element) -> str:
+        """Give the text of a paragraph without what is deleted, struck or hidden; deep nesting is walked, not called."""
+        runs: list[tuple[str, str]] = []
+        skip: etree._Element | None = None
+        kind = ""
+        for event, node in etree.iterwalk(element, events=("start", "end")):
+            if skip is not None:
+                skip = None if event == "end" and node is skip else skip
+                continue
+            if event == "end":
+                kind = "" if node.tag == f"{_W}r" else kind
+            elif node.tag in _NEVER or (node.tag == f"{_W}r" and _is_hidden(node)):
                 skip = node
+            elif node.tag == f"{_W}txbxContent":
+                self._pending += [block for block in _Reader(self._notes).blocks(node) if block.strip()]
+                skip = node
+            elif node.tag == f"{_M}oMath":
+                runs.append(("", formula(node)))
+                skip = node
+            elif node.tag == f"{_W}r":
+                kind = _SCRIPTS.get(_value(node, "vertAlign"), "")
             elif node.tag == f"{_W}t":
-                parts.append(node.text or "")
+                runs.append((kind, node.text or ""))
+            elif node.tag in _NOTES and (note := self._notes.get((_NOTES[node.tag], node.get(f"{_W}id", "")))):
+                number = raised(str(sum(1 for one in self._pending if one.startswith("Note ")) + 1))
+                runs.append(("mark", number))
+                self._pending.append(f"Note {number}: {note}")
             else:
-                parts.append(_BREAKS.get(str(node.tag), ""))
-    return "".join(parts)
+                runs.append(("", _BREAKS.get(str(node.tag), "")))
+        return runs_joined(runs)
+
+    def _taken(self) -> Iterator[str]:
+        taken, self._pending = self._pending, []
+        yield from taken
+
+    def _row(self, row: etree._Element) -> str:
+        """Write a row; a cell over several columns is followed by empty ones, so that columns stay columns."""
+        cells: list[str] = []
+        for cell in row.iterchildren(f"{_W}tc"):
+            inner = "; ".join(" ".join(self.text(one).split()) for one in cell.iter(f"{_W}p"))
+            cells.append(inner.strip("; ").replace("|", "/"))
+            span = cell.find(f"{_W}tcPr/{_W}gridSpan")
+            width = span.get(f"{_W}val", "1") if span is not None else "1"
+            cells += [""] * (min(int(width), 64) - 1 if width.isdigit() else 0)
+        while cells and not cells[-1]:
+            cells.pop()
+        return " | ".join(cells)
+
+
+def _notes_of(archive: zipfile.ZipFile) -> dict[tuple[str, str], str]:
+    """Read footnotes and endnotes; the separators that Word keeps among them have a type."""
+    notes: dict[tuple[str, str], str] = {}
+    for kind in ("footnote", "endnote"):
+        name = f"word/{kind}s.xml"
+        if name not in archive.namelist():
+            continue
+        root = etree.fromstring(archive.read(name), etree.XMLParser(resolve_entities=False))
+        for note in root.iter(f"{_W}{kind}"):
+            text = " ".join(" ".join(_Reader({}).text(one).split()) for one in note.iter(f"{_W}p")).strip()
+            if text and note.get(f"{_W}type") in {None, "normal"}:
+                notes[kind, note.get(f"{_W}id", "")] = text
+    return notes
 
 
 def _is_hidden(run: etree._Element) -> bool:
-    found = run.find(f"{_W}rPr/{_W}vanish")
-    return found is not None and found.get(f"{_W}val", "1") not in {"0", "false", "off"}
+    """Tell a run that no reader sees, or that is struck: switched off, white on white, or as small as a speck."""
+    properties = run.find(f"{_W}rPr")
+    if properties is None:
+        return False
+    for name in ("vanish", "strike", "dstrike"):
+        found = properties.find(f"{_W}{name}")
+        if found is not None and found.get(f"{_W}val", "1") not in {"0", "false", "off"}:
+            return True
+    filled = any(properties.find(f"{_W}{name}") is not None for name in ("shd", "highlight"))
+    white = _value(run, "color").upper() in {"FFFFFF", "FEFEFE", "FFFFFE"} and not filled
+    size = _value(run, "sz")
+    return (white and not _is_shaded(run)) or (size.isdigit() and int(size) <= _SPECK)
+
+
+def _is_shaded(run: etree._Element) -> bool:
+    """Tell a run that lies in a filled cell or paragraph, where white letters are seen."""
+    return any(
+        above.find(f"{_W}{part}/{_W}shd") is not None for above in run.iterancestors() for part in ("tcPr", "pPr")
+    )
+
+
+def _value(run: etree._Element, name: str) -> str:
+    found = run.find(f"{_W}rPr/{_W}{name}")
+    return found.get(f"{_W}val", "") if found is not None else ""
 
 
 def _is_item(paragraph: etree._Element) -> bool:
@@ -146,20 +203,6 @@ def _is_item(paragraph: etree._Element) -> bool:
     named = style is not None and style.get(f"{_W}val", "").lower().startswith("list")
     number = paragraph.find(f"{_W}pPr/{_W}numPr/{_W}numId")
     return named or (number is not None and number.get(f"{_W}val") != "0")
-
-
-def _row(row: etree._Element) -> str:
-    """Write a row; a cell over several columns is followed by empty ones, so that columns stay columns."""
-    cells: list[str] = []
-    for cell in row.iterchildren(f"{_W}tc"):
-        inner = "; ".join(" ".join(_text(one).split()) for one in cell.iter(f"{_W}p"))
-        cells.append(inner.strip("; ").replace("|", "/"))
-        span = cell.find(f"{_W}tcPr/{_W}gridSpan")
-        width = span.get(f"{_W}val", "1") if span is not None else "1"
-        cells += [""] * (min(int(width), 64) - 1 if width.isdigit() else 0)
-    while cells and not cells[-1]:
-        cells.pop()
-    return " | ".join(cells)
 
 
 def _facts(word: "WordDocument") -> tuple[str, str | None, str | None]:
@@ -178,7 +221,7 @@ def _heading(word: "WordDocument") -> str:
     for paragraph in word.element.body.iterchildren(f"{_W}p"):
         style = paragraph.find(f"{_W}pPr/{_W}pStyle")
         kind = style.get(f"{_W}val", "").lower() if style is not None else ""
-        if kind.startswith(("title", "heading")) and (name := _name(_text(paragraph))):
+        if kind.startswith(("title", "heading")) and (name := _name(_Reader({}).text(paragraph))):
             return name
     return ""
 

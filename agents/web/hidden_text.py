@@ -1,4 +1,4 @@
-"""Style declarations that keep text from a reader's eyes. Knows simple selectors only; does not lay out a page."""
+"""Style declarations that keep text from a reader's eyes, or strike it. Knows simple selectors only; does not lay out a page."""
 
 import re
 from collections import defaultdict
@@ -107,6 +107,7 @@ def _is_switched_off(declared: Declared) -> bool:
         or _is_at_most(declared.get("opacity"), 0.05)
         or _is_at_most(declared.get("font-size"), 1)
         or "opacity(0" in declared.get("filter", "")
+        or "line-through" in declared.get("text-decoration", "") + declared.get("text-decoration-line", "")
     )
 
 

@@ -12,8 +12,10 @@ from trafilatura import bare_extraction, extract_metadata
 
 from agents.nlp.normalize import collapsed, one_line, seen
 from agents.nlp.tokens import language_of
+from agents.web.formulas import formula, lowered, raised
 from agents.web.hidden_text import WHITE, Colour, StyleSheet, background_of, hides
-from agents.web.links import Links, links_of
+from agents.web.links import links_of
+from agents.web.parsed_document import Document
 
 _Element = lxml.html.HtmlElement
 
@@ -30,6 +32,7 @@ _MAX_NESTING = 60
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _NEVER_TEXT = (
     "script", "style", "template", "noscript", "iframe", "object", "svg", "canvas", "select", "textarea", "button",
+    "del", "s", "strike",
 )  # fmt: skip
 _SAID_BY_ATTRIBUTE = ("alt", "title", "aria-label", "placeholder", "summary")
 _ROOTS = {"html", "body", "head"}
@@ -57,30 +60,11 @@ _CONSENT = (
 _NOTICE = re.compile(
     r"\b(?:us|verwend|utilis|usa|gebruik|använd)\w*\b.{0,60}\bcookies?\b|cookie\w*.(?:policy|settings|notice)", re.I
 )
-_SUPERSCRIPT = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 _ISO_DATE = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
 _LINE = "\ue000"  # stands for a line break while white space is collapsed
 
 
-@dataclass(frozen=True)
-class Page:
-    """A document as text, with what it says about itself."""
-
-    title: str
-    text: str
-    """Readable text: paragraphs and headings parted by blank lines, items as `- …`, table rows as `a | b | c`."""
-    author: str | None = None
-    published: str | None = None
-    """ISO date, as precise as the document says."""
-    site: str | None = None
-    language: str | None = None
-    """ISO 639-1 code."""
-    canonical: str | None = None
-    """The address that the document gives for itself, absolute."""
-    links: Links = ()
-
-
-def read_html(html: str, url: str) -> Page:
+def read_html(html: str, url: str) -> Document:
     """Read the article of a page; its text is empty when there is nothing to read.
 
     Args:
@@ -90,18 +74,21 @@ def read_html(html: str, url: str) -> Page:
     try:
         tree = lxml.html.document_fromstring(_XML_DECLARATION.sub("", html).replace("\x00", ""))
     except (etree.ParserError, etree.XMLSyntaxError):
-        return Page(title="", text="")
+        return Document(title="", text="")
     sheet = StyleSheet("\n".join(style.text_content() for style in tree.iter("style")))
     _clean(tree)
-    facts = _Facts.of(tree, url)
+    base = _joined(url, _first(tree, "//base/@href")) or url
+    facts = _Facts.of(tree, url, base)
+    _write_formulas(tree)
     _remove_hidden(tree, sheet)
+    _write_scripts(tree)
     _remove_overlays(tree)
     text = _article(tree, size=len(html))
     title = _title(tree, facts.title)
     spoken = language_of(text)
     # A declared language is often the template's; the script of the text is not mistaken.
     declared = facts.language if facts.language and spoken in _LATIN_GUESSES else None
-    return Page(
+    return Document(
         title=title,
         text=text,
         author=facts.author,
@@ -109,7 +96,7 @@ def read_html(html: str, url: str) -> Page:
         site=facts.site,
         language=declared or (spoken if text else None),
         canonical=facts.canonical,
-        links=links_of(tree, url) if _is_web(url) else (),
+        links=links_of(tree, base) if _is_web(url) else (),
     )
 
 
@@ -128,7 +115,7 @@ class _Facts:
     canonical: str | None
 
     @classmethod
-    def of(cls, tree: _Element, url: str) -> "_Facts":
+    def of(cls, tree: _Element, url: str, base: str) -> "_Facts":
         found = extract_metadata(
             deepcopy(tree),
             default_url=url if _is_web(url) else None,
@@ -146,7 +133,7 @@ class _Facts:
             or (_host(url) or "").removeprefix("www.")
             or None,
             language=language if re.fullmatch("[a-z]{2,3}", language) else None,
-            canonical=_joined(url, canonical.strip()) if canonical.strip() else None,
+            canonical=_joined(base, canonical.strip()) if canonical.strip() else None,
         )
 
 
@@ -196,8 +183,6 @@ def _remove_hidden(tree: _Element, sheet: StyleSheet) -> None:
             continue
         if element.tag in _NEVER_TEXT or _is_hidden(element, sheet):
             _drop(element)
-    for note in list(tree.iter("sup")):
-        _write_raised(note)
 
 
 def _is_hidden(element: _Element, sheet: StyleSheet) -> bool:
@@ -234,15 +219,28 @@ def _seen(text: str | None) -> str | None:
     return seen(text)
 
 
-def _write_raised(note: _Element) -> None:
-    """Keep 10⁶ and m² from becoming 106 and m2, and note letters from sticking to figures."""
-    text = note.text_content().strip()
-    if not 0 < len(text) <= 4:
-        return
-    for child in list(note):
-        note.remove(child)
-    digits = text.translate(_SUPERSCRIPT)
-    note.text = digits if text.strip("+-−").isdigit() else f"[{text}]" if text.isalpha() and len(text) == 1 else text
+def _write_scripts(tree: _Element) -> None:
+    """Keep 10⁶ from becoming 106, and marks of notes from sticking to figures."""
+    for element in list(tree.iter("sup", "sub")):
+        text = element.text_content()
+        above = element.getparent()
+        is_link = element.find(".//a[@href]") is not None or (above is not None and above.tag == "a")
+        for child in list(element):
+            element.remove(child)
+        element.text = raised(text, is_link=is_link) if element.tag == "sup" else lowered(text)
+        element.drop_tag()
+
+
+def _write_formulas(tree: _Element) -> None:
+    """Put formulas as text in the place of their markup, also where it is hidden behind a picture of them."""
+    for element in list(tree.iter("math")):
+        above = [one for one in element.iterancestors() if "mwe-math-element" in one.get("class", "").split()]
+        whole = above[-1] if above else element
+        written = formula(element)
+        for child in list(whole):
+            whole.remove(child)
+        whole.tag, whole.text = "span", written
+        whole.attrib.clear()
 
 
 def _drop(element: _Element) -> None:

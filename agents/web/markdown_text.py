@@ -12,7 +12,8 @@ from markdown_it.token import Token
 from agents.nlp.normalize import one_line, seen, unruffled
 from agents.nlp.tokens import language_of
 from agents.web.hidden_text import WHITE, declarations, hides
-from agents.web.html_text import MAX_NAME, Page
+from agents.web.html_text import MAX_NAME
+from agents.web.parsed_document import Document
 
 MAX_COLUMNS = 60
 """Columns from which a line is not read as a table: the parser takes seconds for thousands of them."""
@@ -37,7 +38,7 @@ _QUOTED = re.compile(r"([\"'])(.*)\1\s*(?:#.*)?$")
 _PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
-def read_markdown(text: str, fallback_title: str) -> Page:
+def read_markdown(text: str, fallback_title: str) -> Document:
     """Read a Markdown file.
 
     Args:
@@ -55,7 +56,7 @@ def read_markdown(text: str, fallback_title: str) -> Page:
     address = _fact(facts, "url", "source", "canonical")
     heading = next((_inline(after) for token, after in pairwise(tokens) if token.type == "heading_open"), "")
     language = _fact(facts, "language", "lang").split("-")[0].lower()
-    return Page(
+    return Document(
         title=_name(_fact(facts, "title")) or _name(heading) or fallback_title,
         text=body,
         author=_name(_fact(facts, "author", "authors", "by")),

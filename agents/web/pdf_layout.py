@@ -1,7 +1,4 @@
-"""The lines of printed pages in the order of reading, and the paragraphs that they make. Pure geometry, no PDF library.
-
-Coordinates are those of PDF: points, upwards and to the right.
-"""
+"""Lines of printed pages in the order of reading, and their paragraphs. Pure geometry, in points, up and to the right."""
 
 import re
 from collections import Counter
@@ -19,6 +16,7 @@ _PROSE_WORDS = 7  # words in the middling line of a text that fills its column
 _CROSSING = 0.15  # share of rows that may run across the gap: titles, wide tables
 _CELL_GAP = 1.5  # heights of a line that part two cells of a table
 _PARAGRAPH_GAP = 1.35  # usual steps between lines, from which a paragraph ends
+_KEY_FIGURE = 1.4  # of the usual height of letters, from which a lone number is no page number
 _HEAD_ROWS = 2
 _HEAD_PAGES = 3
 _SAME_HEIGHT = 3.0  # points within which a running head stays at its place
@@ -49,6 +47,11 @@ class Word:
     ends_line: bool = False
     hyphen: bool = False
     """It is cut by a hyphen at the end of its line, which `text` does not hold."""
+    size: float = 0.0
+    """Of its letters, in points."""
+    baseline: float = 0.0
+    after_script: bool = False
+    """It ends with raised or lowered characters."""
 
 
 @dataclass(frozen=True)
@@ -77,22 +80,15 @@ class Line:
         """Give the height of its letters, at least one point."""
         return max(1.0, median(word.top - word.bottom for word in self.words))
 
-    @property
-    def hyphen(self) -> bool:
-        """Tell whether its last word goes on in the next line."""
-        return self.words[-1].hyphen
-
     @cached_property
-    def cells(self) -> tuple[str, ...]:
+    def cells(self) -> tuple["Line", ...]:
         """Give its words, parted where the space between them is as wide as between columns of a table."""
-        cells = [self.words[0].text]
+        cells = [[self.words[0]]]
         for before, word in pairwise(self.words):
-            wide = word.left - before.right > _CELL_GAP * self.height
-            if wide:
-                cells.append(word.text)
-            else:
-                cells[-1] += f" {word.text}"
-        return tuple(cells)
+            if word.left - before.right > _CELL_GAP * self.height:
+                cells.append([])
+            cells[-1].append(word)
+        return tuple(Line(tuple(cell)) for cell in cells)
 
     def text(self) -> str:
         """Give its words with single spaces."""
@@ -120,18 +116,18 @@ def lines_of(words: Sequence[Word]) -> list[Line]:
 def without_heads(pages: Sequence[list[Line]]) -> list[list[Line]]:
     """Drop running heads and page numbers, but never all of a page.
 
-    Heads stand at the edge of a page, and at the same place of three pages or more with the same words; or they count
-    the pages, beside words that may change from chapter to chapter.
+    Heads stand at the same edge of three pages or more with the same words, or they count the pages.
     """
     edges = [_edges(page) for page in pages]
     seen = Counter(key for page in edges for key in {_key(line) for line in page})
     counting = Counter(offset for at, page in enumerate(edges) for offset in {_offset(line, at) for line in page})
     kept = []
     for at, (page, edge) in enumerate(zip(pages, edges, strict=True)):
+        usual = median(line.height for line in page) if page else 0.0
         heads = {
             id(line)
             for line in edge
-            if _PAGE_NUMBER.fullmatch(line.text())
+            if (_PAGE_NUMBER.fullmatch(line.text()) and line.height <= _KEY_FIGURE * usual)
             or seen[_key(line)] + _near(seen, line) >= _HEAD_PAGES
             or ((offset := _offset(line, at)) is not None and counting[offset] >= _HEAD_PAGES)
         }
@@ -283,26 +279,22 @@ class Flow:
         steps = [step for above, below in pairwise(lines) if (step := above.bottom - below.bottom) > 0]
         usual = median(steps) if steps else 0.0
         edges = _right_edges(lines, width)
-        wide = [len(line.cells) > 1 for line in lines]
+        rows = _rows(lines)
         before: Line | None = None
         was_row = False
         for at, line in enumerate(lines):
-            # Two lines in which wide spaces part the words are rows of a table.
-            is_row = wide[at] and (wide[at - 1 : at] == [True] or wide[at + 1 : at + 2] == [True])
+            is_row = at in rows
             joint = self._joint(before, line, usual, edges[at])
             if is_row or was_row:
                 joint = "\n" if is_row and was_row else "\n\n" * bool(self.size)
-            written = " | ".join(line.cells) if is_row else _LEADERS.sub(" … ", _BULLET.sub("- ", line.text()))
-            place = self._put(joint, written + "-" * line.hyphen)
+            written = rows[at] if is_row else _LEADERS.sub(" … ", _BULLET.sub("- ", line.text()))
+            place = self._put(joint, written + "-" * line.words[-1].hyphen)
             start = place if start is None else start
             before, was_row = line, is_row
         self.pages.append((self.size if start is None else start, self.size))
 
     def _joint(self, before: Line | None, line: Line, usual: float, edge: float) -> str:
-        """Choose what stands between two lines: nothing or a space within a paragraph, else a line break or two.
-
-        A backspace takes the hyphen at the end of the text away.
-        """
+        """Choose what stands between two lines; a backspace takes the hyphen at the end of the text away."""
         if not self.size:
             return ""
         text = line.text()
@@ -311,7 +303,7 @@ class Flow:
         if before is None:
             return self._seam(line) if runs_on else "\n\n"
         step = before.bottom - line.bottom
-        if before.hyphen or (abs(step) < 0.3 * line.height and line.left >= before.right):
+        if before.words[-1].hyphen or (abs(step) < 0.3 * line.height and line.left >= before.right):
             return self._seam(line)
         if step <= 0:  # the next column
             return self._seam(line) if runs_on else "\n\n"
@@ -354,10 +346,47 @@ class Flow:
         return start
 
 
+def _rows(lines: Sequence[Line]) -> dict[int, str]:
+    """Write the lines that are rows of tables: two or more, one below the other, in which wide spaces part the words.
+
+    Cells stand in the columns of their whole table, so that an empty one moves no value under another head.
+    """
+    written: dict[int, str] = {}
+    wide = [at for at, line in enumerate(lines) if len(line.cells) > 1]
+    for first, last in _stretches(wide):
+        if first == last:
+            continue
+        table = [lines[at].cells for at in range(first, last + 1)]
+        columns = _columns([cell for row in table for cell in row])
+        for at, row in enumerate(table, start=first):
+            cells = [cell.text() for cell in row]
+            if len(columns) >= max(map(len, table)):
+                under = {
+                    next(
+                        n for n, (left, right) in enumerate(columns) if cell.left <= right and cell.right >= left
+                    ): cell
+                    for cell in row
+                }
+                cells = [under[n].text() if n in under else "" for n in range(len(columns))]
+            written[at] = " | ".join(cells).rstrip()
+    return written
+
+
+def _columns(cells: Sequence[Line]) -> list[tuple[float, float]]:
+    """Give the upright stripes that cells of one table fill together."""
+    columns: list[tuple[float, float]] = []
+    for cell in sorted(cells, key=lambda one: one.left):
+        if columns and cell.left <= columns[-1][1]:
+            columns[-1] = columns[-1][0], max(columns[-1][1], cell.right)
+        else:
+            columns.append((cell.left, cell.right))
+    return columns
+
+
 def _right_edges(lines: Sequence[Line], width: float) -> list[float]:
     """Give for each line how far a full line of its column reaches.
 
-    Short lines in a single column do not show it: they could go on to the mirror image of their left margin.
+    Short lines in a single column could go on to the mirror image of their left margin.
     """
     columns: list[list[Line]] = [[]]
     for line in lines:

@@ -14,10 +14,11 @@ from agents.core.errors import SourceError
 from agents.nlp.normalize import collapsed, one_line, seen, unruffled
 from agents.nlp.tokens import language_of
 from agents.web.decoding import decode
-from agents.web.docx_text import is_zip, read_docx
+from agents.web.docx_text import read_docx
 from agents.web.fetching import Fetched, Fetcher
-from agents.web.html_text import MAX_NAME, Page, read_html
+from agents.web.html_text import MAX_NAME, read_html
 from agents.web.markdown_text import read_markdown
+from agents.web.office_text import archive_of, is_table, read_archive, read_table, rich_text
 from agents.web.parsed_document import Document
 from agents.web.pdf_text import is_pdf, read_pdf
 from agents.web.url_key import link
@@ -41,7 +42,7 @@ _BINARY = (
     (b"ID3", "a sound recording"), (b"fLaC", "a sound recording"), (b"\x1aE\xdf\xa3", "a film"),
     (b"\x1f\x8b", "an archive"), (b"BZh", "an archive"), (b"\xfd7zXZ", "an archive"), (b"7z\xbc\xaf", "an archive"),
     (b"Rar!", "an archive"), (b"\x7fELF", "a program"), (b"MZ", ""), (b"\xca\xfe\xba\xbe", "a program"),
-    (b"wOF", "a font"), (b"SQLite format 3\x00", "a database"), (b"{\\rtf", "a rich-text file, which is not read"),
+    (b"wOF", "a font"), (b"SQLite format 3\x00", "a database"),
     (b"\xd0\xcf\x11\xe0", "an old or locked office file, which is not read"),
     (b"%!PS", "a PostScript file, which is not read"),
 )  # fmt: skip
@@ -145,13 +146,19 @@ def read_here(body: bytes, content_type: str, url: str) -> Document:
     if is_pdf(body):
         return read_pdf(body, url)
     if is_zip(body):
-        return read_docx(body, url)
+        with archive_of(body, url) as archive:
+            if "word/document.xml" in archive.namelist():
+                return read_docx(body, url)
+            page = read_archive(archive, url)
+        return _document(page, page.text, url)
     for magic, kind in _BINARY:
         if kind and body.startswith(magic):
             raise SourceError(url, f"it is {kind}" if "read" in kind else f"it is {kind}, not a text")
     if body[4:8] == b"ftyp":
         raise SourceError(url, "it is a film, not a text")
     text = decode(body, content_type)
+    if body.startswith(b"{\\rtf"):
+        return _plain(rich_text(text), url)
     if "\x00" in text[:4_000] or _is_noise(text):
         raise SourceError(url, NOT_TEXT)
     declared = content_type.partition(";")[0].strip().lower()
@@ -165,7 +172,15 @@ def read_here(body: bytes, content_type: str, url: str) -> Document:
         return _document(page, page.text, url)
     if declared.endswith("json") or suffix == ".json":
         text = _json_lines(text)
+    if suffix in {".csv", ".tsv"} or declared in {"text/csv", "text/tab-separated-values"} or is_table(text):
+        table = read_table(text, tabs=suffix == ".tsv")
+        return _plain(unruffled(seen(table or text)), url, is_data=True)
     return _plain(unruffled(seen(text)), url)
+
+
+def is_zip(body: bytes) -> bool:
+    """Tell an archive, which office files are, by its first bytes."""
+    return body.startswith(b"PK\x03\x04")
 
 
 def _page(html: str, url: str) -> Document:
@@ -202,29 +217,21 @@ def _framed(html: str, url: str) -> str:
     return ""
 
 
-def _plain(text: str, url: str) -> Document:
+def _plain(text: str, url: str, *, is_data: bool = False) -> Document:
     if not any(letter.isalnum() for letter in text):
         raise SourceError(url, EMPTY)
     first = one_line(text.lstrip().split("\n", 1)[0])
-    is_data = first[:1] in {"{", "[", "<"} or urlsplit(url).path.lower().endswith((".csv", ".tsv"))
+    is_data = is_data or first[:1] in {"{", "[", "<"}
     title = first if 0 < len(first) <= MAX_NAME and not is_data else _file_name(url)
-    return _document(Page(title=title, text=text, language=language_of(text)), text, url)
+    return _document(Document(title=title, text=text, language=language_of(text)), text, url)
 
 
-def _document(page: Page, text: str, url: str) -> Document:
+def _document(page: Document, text: str, url: str) -> Document:
+    """Complete a document by its address; one without a letter is none."""
     if not any(letter.isalnum() for letter in text):
         raise SourceError(url, EMPTY)
     host = (urlsplit(url).hostname or "").removeprefix("www.")
-    return Document(
-        title=page.title or _file_name(url),
-        text=text,
-        author=page.author,
-        site=page.site or host or None,
-        published=page.published,
-        language=page.language,
-        canonical=page.canonical,
-        links=page.links,
-    )
+    return replace(page, title=page.title or _file_name(url), text=text, site=page.site or host or None)
 
 
 def _is_noise(text: str) -> bool:

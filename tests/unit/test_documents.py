@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from agents.core.errors import SourceError
 from agents.nlp.sentence_split import spans
-from agents.web.docx_text import BOMB, NO_DOCX, OTHER_OFFICE, read_docx
+from agents.web.docx_text import read_docx
+from agents.web.office_text import BOMB, NO_DOCUMENT
+from agents.web.office_text import BROKEN as BROKEN_OFFICE
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
 from agents.web.parsed_document import Document
@@ -312,11 +314,11 @@ def test_tracked_changes_are_read_as_they_stand_after_them():
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (archive(a_dot_txt="x"), NO_DOCX),
-        (archive(xl__workbook_dot_xml="<x/>"), OTHER_OFFICE),
+        (archive(a_dot_txt="x"), NO_DOCUMENT),
+        (archive(xl__workbook_dot_xml="<x/>"), BROKEN_OFFICE),
         (archive(**{"[Content_Types]_dot_xml": "<x/>", "word__document_dot_xml": b"0" * 80_000_000}), BOMB),
         (archive(**{"[Content_Types]_dot_xml": "<x/>", "word__document_dot_xml": "<x/>"}), "it is a broken Word file"),
-        (b"PK\x03\x04 and then nothing", "it is a broken Word file"),
+        (b"PK\x03\x04 and then nothing", BROKEN_OFFICE),
         (b"\xd0\xcf\x11\xe0" + b"\x00" * 600, "it is an old or locked office file, which is not read"),
     ],
 )
@@ -351,7 +353,7 @@ def test_tables_and_code_of_pages_keep_what_belongs_together():
     [
         (b"Twelve days.\n\n  41   23", "text/plain", "https://x.example/a", "Twelve days.\n\n  41   23"),
         (b'{"days":12,"a":"b"}', "application/json", "https://x.example/a", '{\n "days": 12,\n "a": "b"\n}'),
-        (b"winter,days\n2022/23,12\n", "text/csv", "https://x.example/a.csv", "winter,days\n2022/23,12"),
+        (b"winter,days\n2022/23,12\n", "text/csv", "https://x.example/a.csv", "winter: 2022/23; days: 12"),
         (b"# Head\n\nTwelve *days*.", "text/plain", "https://x.example/a.md", "Head\n\nTwelve days."),
         (b"<rss><title>Ice</title><p>A &amp; b</p></rss>", "text/xml", "https://x.example/f", "Ice\nA & b"),
         (b"<html><body><p>Twelve days.</p></body></html>", "text/plain", "https://x.example/a", "Twelve days."),

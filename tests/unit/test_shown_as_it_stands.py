@@ -1,0 +1,260 @@
+"""What is quoted is what stands there: raised figures, formulas, notes, forms, tables, and what no reader sees."""
+
+import io
+from pathlib import Path
+
+import docx
+import openpyxl
+import pptx
+import pytest
+from docx.oxml import OxmlElement
+from docx.shared import Pt, RGBColor
+
+from agents.core.errors import SourceError
+from agents.web.formulas import lowered, raised
+from agents.web.html_text import read_html
+from agents.web.reader import read_here
+
+CASES = Path(__file__).resolve().parent.parent / "data" / "cases" / "second"
+
+
+def text_of(body: bytes, name: str) -> str:
+    return read_here(body, "", f"https://a.example/{name}").text
+
+
+def case(name: str) -> str:
+    return text_of((CASES / name).read_bytes(), name)
+
+
+def pdf(stream: bytes) -> bytes:
+    """Make a page of one font and the given drawing."""
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R"
+        b" /Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    out, places = b"%PDF-1.4\n", []
+    for number, content in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, content)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    return out + b"xref\n0 6\n0000000000 65535 f \n%strailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (
+        table,
+        len(out),
+    )
+
+
+# ---- PDF
+
+
+def test_raised_figures_of_a_pdf_stay_apart_from_the_number_before_them():
+    text = case("raised.pdf")
+
+    assert "holds 10⁶ litres" in text
+    assert "fell to 412 [12,13] and in 2001 to 98³." in text
+
+
+def test_letters_beyond_the_basic_plane_and_lone_exponents_of_a_pdf_are_kept():
+    assert "is 8.2 × 10⁵ newton, and the safety factor is 𝑛 = 3 in all of the years." in case("formulas.pdf")
+
+
+def test_what_was_typed_into_a_form_is_read_beside_its_label():
+    text = case("form.pdf")
+
+    assert "Depth measured at the wall of the Orvelle dam (metres): 84.5" in text
+    assert "Finding of the inspector about the Orvelle dam: Crack in the east gate, closed on 3 May 2001." in text
+
+
+def test_an_empty_cell_of_a_pdf_table_moves_no_value_under_another_head():
+    rows = case("empty_cells.pdf").split("\n")
+
+    assert "Year | Depth (m) | Inflow (m3/s) | Cost (crowns)" in rows
+    assert "1994 |  | 13 |" in rows
+    assert "2001 | 90 |  | 44" in rows
+
+
+def test_a_pdf_whose_font_says_something_else_than_it_shows_is_not_used():
+    with pytest.raises(SourceError, match="its letters cannot be read"):
+        case("broken_font.pdf")
+
+
+def test_what_no_reader_of_a_pdf_sees_is_not_read_and_white_letters_on_blue_are():
+    text = text_of(
+        pdf(b"""BT /F1 12 Tf 72 760 Td (The dam of Orvelle was built in 1987 by the harbour office.) Tj ET
+1 1 1 rg BT /F1 12 Tf 72 740 Td (WHITE) Tj ET
+0 0 0 rg BT 3 Tr /F1 12 Tf 72 720 Td (INVISIBLE) Tj ET
+BT 0 Tr /F1 12 Tf 72 900 Td (OFFPAGE) Tj ET
+BT /F1 0.8 Tf 72 690 Td (TINY) Tj ET
+0 0 0.4 rg 70 600 300 30 re f 1 1 1 rg BT /F1 12 Tf 80 610 Td (White on blue in 2001.) Tj ET"""),
+        "a.pdf",
+    )
+
+    assert not any(word in text for word in ("WHITE", "INVISIBLE", "OFFPAGE", "TINY"))
+    assert "White on blue in 2001." in text
+
+
+def test_a_key_figure_at_the_foot_of_a_page_is_no_page_number():
+    stream = b"BT /F1 12 Tf 72 760 Td (Workers who died while the Orvelle dam was built:) Tj ET "
+    figure = stream + b"BT /F1 40 Tf 72 60 Td (412) Tj ET"
+    number = stream + b"BT /F1 12 Tf 300 40 Td (412) Tj ET"
+
+    assert "412" in text_of(pdf(figure), "a.pdf")
+    assert "412" not in text_of(pdf(number), "a.pdf")
+
+
+# ---- HTML
+
+
+def test_raised_marks_of_a_page_stay_apart_also_in_ranges():
+    assert "fell to 412 [12,13] in 1994, to 98 [1,2] in 2001 and to 35 [4–6] in 2004." in case("raised.html")
+
+
+def test_formulas_of_a_page_are_read_once_where_they_stand():
+    text = case("formulas.html")
+
+    assert "is 8.2 × 10⁵ newton when" in text
+    assert text.count("8.2") == 1
+    assert "The safety factor of the Orvelle wall is 3 in all" in text
+
+
+@pytest.mark.parametrize(
+    ("struck", "left"),
+    [
+        ("It cost <del>40</del> <ins>49</ins> crowns.", "It cost 49 crowns."),
+        ("It cost <s>40</s> 49 crowns.", "It cost 49 crowns."),
+        ('It cost <span style="text-decoration: line-through">40</span> 49 crowns.', "It cost 49 crowns."),
+    ],
+)
+def test_struck_words_of_a_page_are_not_read(struck, left):
+    assert left in read_html(f"<html><body><p>{struck}</p></body></html>", "https://a.example/").text
+
+
+def test_links_are_resolved_against_the_base_of_a_page():
+    page = read_html(
+        '<html><head><base href="https://a.example/reports/"></head><body><p>See <a href="2001.html">2001</a>.</p></body>',
+        "https://a.example/x/y",
+    )
+
+    assert page.links == (("https://a.example/reports/2001.html", "2001"),)
+
+
+@pytest.mark.parametrize(
+    ("mark", "written"),
+    [
+        ("6", "⁶"),
+        ("-3", "⁻³"),
+        ("2+", "²⁺"),
+        ("12,13", " [12,13]"),
+        ("a", "[a]"),
+        ("th", "th"),
+        ("[7]", "[7]"),
+        ("kt", "^kt"),
+    ],
+)
+def test_raised_characters_are_written_by_what_they_are(mark, written):
+    assert raised(mark) == written
+
+
+def test_lowered_figures_are_written_as_such_and_words_as_they_are():
+    assert (lowered("2"), lowered("max")) == ("₂", "max")
+
+
+# ---- Word and other office files
+
+
+def word(build) -> str:
+    document = docx.Document()
+    build(document)
+    out = io.BytesIO()
+    document.save(out)
+    return text_of(out.getvalue(), "a.docx")
+
+
+def test_a_footnote_of_a_word_file_follows_what_it_qualifies():
+    assert case("notes.docx") == (
+        "The dam cost 40 million crowns.¹ It has 3 gates.\n\n"
+        "Note ¹: The 40 million leave out the access road, which cost another 9 million crowns."
+    )
+
+
+def test_hidden_struck_and_raised_runs_of_a_word_file():
+    def build(document):
+        paragraph = document.add_paragraph("The lake holds 10")
+        paragraph.add_run("6").font.superscript = True
+        paragraph.add_run(" litres of H")
+        paragraph.add_run("2").font.subscript = True
+        paragraph.add_run("O")
+        paragraph.add_run(" STRUCK").font.strike = True
+        paragraph.add_run(" WHITE").font.color.rgb = RGBColor(255, 255, 255)
+        paragraph.add_run(" TINY").font.size = Pt(1)
+        paragraph.add_run(".")
+
+    assert word(build) == "The lake holds 10⁶ litres of H₂O."
+
+
+def test_a_formula_of_a_word_file_is_read():
+    def build(document):
+        paragraph = document.add_paragraph("The load is ")
+        formula, power = OxmlElement("m:oMath"), OxmlElement("m:sSup")
+        for part, letters in (("m:e", "10"), ("m:sup", "5")):
+            place, run, text = OxmlElement(part), OxmlElement("m:r"), OxmlElement("m:t")
+            text.text = letters
+            run.append(text)
+            place.append(run)
+            power.append(place)
+        formula.append(power)
+        paragraph._p.append(formula)
+        paragraph.add_run(" newton.")
+
+    assert word(build) == "The load is 10⁵ newton."
+
+
+def test_rows_of_a_table_file_are_records_with_their_heads():
+    assert "Station: Orvelle; Year: 1994; Deaths: 412; Depth (m): 84,5" in case("deaths.csv").split("\n")
+
+
+def test_a_table_is_known_by_its_lines_whatever_the_file_is_called():
+    body = (CASES / "deaths.csv").read_bytes()
+
+    assert "Deaths: 412" in text_of(body, "a.txt")
+    assert "Deaths" not in text_of(b"One; two; three.\nA line of prose; with marks; in it.\nAnd an end.\n", "b.txt")
+
+
+def test_a_workbook_gives_records_and_no_hidden_sheets():
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (["Station", "Year", "Deaths"], ["Orvelle", 1994, 412], ["Orvelle", 2001, None]):
+        sheet.append(row)
+    hidden = book.create_sheet("Draft")
+    hidden.append(["HIDDEN", "HIDDEN"])
+    hidden.sheet_state = "hidden"
+    out = io.BytesIO()
+    book.save(out)
+
+    text = text_of(out.getvalue(), "a.xlsx")
+
+    assert "Station: Orvelle; Year: 1994; Deaths: 412\nStation: Orvelle; Year: 2001" in text
+    assert "HIDDEN" not in text
+
+
+def test_slides_are_read_with_their_notes():
+    shown = pptx.Presentation()
+    slide = shown.slides.add_slide(shown.slide_layouts[1])
+    slide.shapes.title.text = "The Orvelle dam"
+    slide.placeholders[1].text = "It cost 412 million crowns."
+    slide.notes_slide.notes_text_frame.text = "Without the road."
+    out = io.BytesIO()
+    shown.save(out)
+
+    assert text_of(out.getvalue(), "a.pptx") == (
+        "The Orvelle dam\n\nIt cost 412 million crowns.\n\nSpeaker notes: Without the road."
+    )
+
+
+def test_rich_text_keeps_raised_figures_and_drops_struck_words():
+    body = rb"{\rtf1\ansi The lake holds 10{\super 6} litres{\strike  and more}.}"
+
+    assert text_of(body, "a.rtf") == "The lake holds 10⁶ litres."
