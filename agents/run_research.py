@@ -120,10 +120,10 @@ async def run_research(
         raise BadRequest(f"This run can't be made: {'; '.join(faults)}.") from None
     run, job = await taken_up(team, task, wish, owner)
     try:
-        await job.wait()
+        await job.settled()
     finally:
         # Whoever asked is gone: nobody could read the answer.
-        team.jobs.stop(job)
+        team.jobs.leave(job)
     return answer(team, run, job)
 
 

@@ -117,7 +117,7 @@ def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] |
             try:
                 await _told(job, ctx)
             finally:
-                team.jobs.stop(job)
+                team.jobs.leave(job)
             return _result(answer(team, planned, job))
         except DossierError as error:
             raise ToolError(_said(error)) from error

@@ -233,4 +233,4 @@ async def _streamed(site: Any, planned: FlatRun, job: Job, model: str, *, usage:
             yield f"data: {json.dumps(head | {'choices': [], 'usage': _usage(job, made)})}\n\n"
         yield "data: [DONE]\n\n"
     finally:
-        site.team.jobs.stop(job)
+        site.team.jobs.leave(job)

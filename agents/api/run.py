@@ -143,7 +143,7 @@ async def attended(site: "Site", job: Job, request: Request, *, stop: bool = Tru
         await job.settled()
     finally:
         if stop:
-            site.team.jobs.stop(job)
+            site.team.jobs.leave(job)
 
 
 async def _streamed(site: "Site", planned: FlatRun, job: Job, *, stop: bool = True) -> AsyncIterator[str]:
@@ -163,7 +163,7 @@ async def _streamed(site: "Site", planned: FlatRun, job: Job, *, stop: bool = Tr
             yield _event("error", body(said.type, said.message, retryable=said.retryable, details=said.details))
     finally:
         if stop:
-            site.team.jobs.stop(job)
+            site.team.jobs.leave(job)
 
 
 def _event(name: str, data: dict[str, Any]) -> str:

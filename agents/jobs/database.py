@@ -12,8 +12,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from agents.core.errors import ConfigError
+from agents.jobs.upgrades import upgrade
 
-MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_MS = 10_000
 """Milliseconds that a writer of an SQLite file waits for another."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
@@ -70,7 +70,7 @@ class Database:
             async with self.write.begin() as connection:
                 if not self.sqlite:
                     await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(UPGRADE_LOCK)))
-                await connection.run_sync(_migrate)
+                await connection.run_sync(upgrade)
         except (SQLAlchemyError, OSError) as error:
             raise ConfigError(f"The database {_masked(self.url)} can't be used: {_cause(error)}.") from error
 
@@ -111,25 +111,6 @@ def _engine(url: str, begin: str, busy_ms: int, **options: Any) -> AsyncEngine:
             connection.exec_driver_sql(f"BEGIN {begin}")
 
     return engine
-
-
-def _migrate(connection: sa.Connection) -> None:
-    from alembic import command
-    from alembic.config import Config
-    from alembic.runtime.migration import MigrationContext
-    from alembic.script import ScriptDirectory
-
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.attributes["connection"] = connection
-    at = MigrationContext.configure(connection, opts={"version_table": "research_version"}).get_current_revision()
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if at is not None and at not in known:
-        raise ConfigError(
-            f"The job store was written by a newer version of this program (revision {at}). "
-            "Update the program, or set another DOSSIER_DATA_DIR or DOSSIER_DATABASE_URL."
-        )
-    command.upgrade(config, "head")
 
 
 def _cause(error: Exception) -> str:

@@ -35,10 +35,6 @@ def rows_of(job_id: str, attempt: int, outcome: Outcome, document: ReportDocumen
     return {
         tables.sources: list(sources.values()),
         tables.facts: list(facts.values()),
-        tables.findings: [
-            row(part.path, path=part.path, role=part.role, status=part.status, title=part.title, markdown=part.markdown)
-            for part in {part.path: part for part in parts}.values()
-        ],
         tables.claims: [
             row("job", id=claim.id, text=claim.text, body=claim.model_dump_json()) for claim in document.claims
         ],
@@ -47,12 +43,7 @@ def rows_of(job_id: str, attempt: int, outcome: Outcome, document: ReportDocumen
             for claim in document.claims
             for n, one in enumerate(claim.evidence)
         ],
-        tables.errors: [
-            row(problem.where, key=f"{n}:{problem.where}", type=problem.type, message=problem.message)
-            for n, problem in enumerate(document.error_log)
-        ],
         tables.reports: [
             row("job#frame:0", grade=document.grade, title=document.title, body=document.model_dump_json())
         ],
-        tables.contracts: [row("job", hash=outcome.contract.hash, body=outcome.contract.model_dump_json())],
     }

@@ -130,6 +130,11 @@ class JobRuntime(ABC):
     def release(self, job: Job) -> bool:
         """Let a job pass that the judge held back; False when it is not held."""
 
+    def leave(self, job: Job) -> None:
+        """Stop a job whose only caller waits no longer, unless it ended or the judge sent it back, report and all."""
+        if not job.over and job.blocked_reason != "needs_rework":
+            self.stop(job)
+
     def finish(self, job: Job, path: str = "job", title: str = "") -> Change:
         """Ask a job, or one of its branches, to search no further and to write from what it has."""
         what = f"branch {title or path}" if path != "job" else "the run"

@@ -71,14 +71,6 @@ jobs = sa.Table(
     sa.Index("ix_research_jobs_thread", "thread_id"),
 )
 
-contracts = sa.Table(
-    "research_contracts",
-    metadata,
-    _job(primary_key=True),
-    sa.Column("hash", sa.String(16), nullable=False),
-    sa.Column("body", sa.Text, nullable=False),
-    _origin(),
-)
 
 events = sa.Table(
     "research_events",
@@ -138,17 +130,6 @@ facts = sa.Table(
     _origin(),
 )
 
-findings = sa.Table(
-    "research_findings",
-    metadata,
-    _job(primary_key=True),
-    sa.Column("path", sa.Text, primary_key=True),
-    sa.Column("role", sa.String(16), nullable=False),
-    sa.Column("status", sa.String(16), nullable=False),
-    sa.Column("title", sa.Text, nullable=False),
-    sa.Column("markdown", sa.Text, nullable=False),
-    _origin(),
-)
 
 claims = sa.Table(
     "research_claims",
@@ -180,15 +161,6 @@ reports = sa.Table(
     _origin(),
 )
 
-errors = sa.Table(
-    "research_errors",
-    metadata,
-    _job(primary_key=True),
-    sa.Column("key", sa.Text, primary_key=True),
-    sa.Column("type", sa.Text, nullable=False),
-    sa.Column("message", sa.Text, nullable=False),
-    _origin(),
-)
 
 texts = sa.Table(
     "research_texts",
@@ -227,5 +199,5 @@ workers = sa.Table(
     sa.Column("place", sa.Text, nullable=False, comment="host and process, for people"),
 )
 
-OUTCOME_TABLES = (claims, evidence, reports, findings, facts, sources, errors, contracts)
+OUTCOME_TABLES = (claims, evidence, reports, facts, sources)
 """What is written when a job has come to an end, all at once."""

@@ -59,7 +59,7 @@ async def test_a_job_runs_and_everything_about_it_is_in_the_store(tmp_path, call
         assert [one.seq for one in await store.events(job.id)] == list(range(1, len(job.run.events) + 1))
         assert list(await store.steps(job.id)) == ["job#say:1"]
         async with store.database.reading() as connection:
-            for table in (tables.sources, tables.facts, tables.findings, tables.claims, tables.reports):
+            for table in (tables.sources, tables.facts, tables.claims, tables.reports):
                 origins = (await connection.execute(sa.select(table.c.origin_run_id))).scalars().all()
                 assert all(origin.startswith(f"{job.id}~1/") for origin in origins)
 
