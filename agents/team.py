@@ -475,5 +475,5 @@ def open_team(settings: Settings, *, durable: bool = False) -> Team:
     )
     team.fetcher, team.pacing = sources.fetcher, pacing
     team.observers.append(Pauses(pacing).observe)
-    team.jobs.limits.told.append(pacing.take_share)
+    team.jobs.limits.on_share.append(pacing.take_share)
     return team

@@ -59,14 +59,14 @@ class ProcessLimits:
     """The limits that all jobs of this process share, and this process's part of what a provider allows all of them.
 
     What a process may do at once is its own affair. What a provider allows is divided among the processes that ask it:
-    whoever keeps such a limit puts a function into `told`, and multiplies by what it is told.
+    an adapter with such a limit adds a function to `on_share`, and multiplies its limit by the share it is given.
     """
 
     def __init__(self, sizes: dict[Pool, int] | None = None) -> None:
         self.pools: dict[Pool, Slots] = {pool: Slots(n) for pool, n in {**PROCESS_LIMITS, **(sizes or {})}.items()}
         self.live_workers = 1
-        self.told: list[Callable[[float], None]] = []
-        """Told this process's share, above 0 to 1, at each change."""
+        self.on_share: list[Callable[[float], None]] = []
+        """Called with this process's share, above 0 to 1, at each change."""
 
     @property
     def share(self) -> float:
@@ -77,5 +77,5 @@ class ProcessLimits:
         """Learn how many processes that run jobs are alive."""
         if (workers := max(1, workers)) != self.live_workers:
             self.live_workers = workers
-            for tell in self.told:
-                tell(self.share)
+            for use in self.on_share:
+                use(self.share)

@@ -295,7 +295,10 @@ class Client(JobRuntime):
     async def add_task(self, job: Job, task: JobTask) -> int:
         if task.stage == "plan" and job.commission.brief is None:
             raise BadRequest("The plan of this job was authorized as it is. Start a new job for another plan.")
-        return await self._command(job, f"task:{task.stage}", task.model_dump_json())
+        number = await self._command(job, f"task:{task.stage}", task.model_dump_json())
+        if self.worker is not None:
+            await self.worker.do_commands()
+        return number
 
     async def tasks(self, job: Job) -> list[TaskRow]:
         rows = []

@@ -97,15 +97,15 @@ class RunCtx:
         """Read a step's record, or do the step and record it."""
         run, asked = self.run, digest_of(args)
 
-        async def keep(record: StepRecord) -> None:
+        async def persist(record: StepRecord) -> None:
             await run.persist(key, record.model_copy(update={"asked": asked}))
 
         if not run.knows(key, asked):
             record = await run.interruptible(
-                self.path, lambda: run.perform(self, fn, args, pool, keep), free=pool == "local"
+                self.path, lambda: run.perform(self, fn, args, pool, persist), free=pool == "local"
             )
             if record.stopped and not run.knows(key, asked):
-                await keep(record)
+                await persist(record)
         record = run.record[key]
         if run.again and key not in run.fresh:
             # Recorded before the job was restarted: what was finished, stopped or shortened then begins anew.

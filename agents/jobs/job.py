@@ -91,7 +91,7 @@ class Job:
         return self.status == "blocked" and self.blocked_reason != "paused"
 
     def end(self) -> None:
-        """Let it rest: its setup is closed, and whoever waits or follows is told."""
+        """Let it rest: its setup is closed, and whoever waits or follows wakes."""
         self.ended.set()
         if self.setup is not None:
             self.setup.close()
@@ -103,7 +103,7 @@ class Job:
         self._moved = asyncio.Event()
 
     def hear(self, numbered: Numbered) -> None:
-        """Follow an event of the run: status and stage are what the last one said."""
+        """Follow an event of the run: status and stage are those of the last one."""
         if isinstance(event := numbered.event, JobChanged):
             self.status, self.stage, self.blocked_reason = event.status, event.stage, event.blocked_reason
         self.moved()
@@ -181,13 +181,13 @@ async def carry_out(
     research: Callable[[], Awaitable[Outcome]],
     save: Callable[[Outcome, ReportDocument], Awaitable[None]],
 ) -> None:
-    """Do a job's work and tell how it ended; being cut off is the caller's to tell.
+    """Do a job's work and emit how it ended; being cut off is the caller's to emit.
 
     Args:
         job: the job.
         build: makes the report of the outcome.
         research: does the work.
-        save: keeps the report: before any check of the job's end, so that it can't be lost by what comes after.
+        save: stores the report, before any check of the job's end, so that it can't be lost by what comes after.
     """
     run = job.run
     with traced(TraceContext(job.id, "job")):

@@ -192,11 +192,11 @@ class Register:
             whole = await self.store.job(row.id)
             if whole is not None and len(whole.steering.changes) >= len(run.steering.changes):
                 run.steering.follow(whole.steering)
-        news = await self.store.events(row.id, run.stored)
-        changes = [one.event for one in news if isinstance(one.event, JobChanged)]
+        fresh = await self.store.events(row.id, run.stored)
+        changes = [one.event for one in fresh if isinstance(one.event, JobChanged)]
         rests = any(one.status in OVER or one.blocked_reason == "needs_rework" for one in changes)
         if rests:
-            # What it came to is here before anybody is told that it has come to an end.
+            # Its report is here before anybody sees that it has ended.
             whole = await self.store.job(row.id)
             job.report = await self.store.report(row.id)
             job.commission = whole.commission if whole is not None else job.commission
@@ -204,7 +204,7 @@ class Register:
             last = changes[-1]
             wrong = last.status == "failed" or last.blocked_reason == "awaiting_key"
             job.error = BadRequest(last.note or DossierError.notice) if wrong else None
-        for numbered in news:
+        for numbered in fresh:
             if numbered.seq == len(run.events) + 1:
                 run.events.append(numbered)
                 run.base_s, run.stored = max(run.base_s, numbered.seconds), numbered.seq

@@ -1,4 +1,4 @@
-"""How long things are kept: which jobs are old, which texts nobody uses, and what is left over of deleted jobs."""
+"""How long things stay: which jobs are old, which texts nobody uses, and what is left over of deleted jobs."""
 
 import logging
 from collections.abc import Awaitable, Callable, Collection
@@ -39,7 +39,7 @@ async def purge(
         store: where they are.
         blobs: where their reports are.
         days: how long they may have been over.
-        before: told id and attempt of each before it is deleted.
+        before: called with id and attempt of each before it is deleted.
     """
     gone = 0
     while old := await old_jobs(store, days):

@@ -164,11 +164,13 @@ class Run:
         self.record[key] = record
         self.fresh.add(key)
 
-    async def perform(self, ctx: "RunCtx", fn: StepFn, args: tuple[Any, ...], pool: Pool, keep: Persist) -> StepRecord:
+    async def perform(
+        self, ctx: "RunCtx", fn: StepFn, args: tuple[Any, ...], pool: Pool, persist: Persist
+    ) -> StepRecord:
         """Do a step's effect when it is its turn, and record it before the next call has its turn."""
         async with self.turn(pool, ctx.depth):
             record = await self._effect(ctx, fn, args, pool)
-            await keep(record)
+            await persist(record)
             return record
 
     @asynccontextmanager
@@ -204,19 +206,19 @@ class Run:
         return StepRecord(value=value, elapsed=self.now(), steering=self.steering.snapshot())
 
     async def _watched(self, pool: Pool, fn: StepFn, args: tuple[Any, ...]) -> Frozen:
-        """Do an effect and tell the watchers, however it ends; being cut off is not told."""
+        """Do an effect and tell the watchers, however it ends; being cut off is no call."""
         began = time.perf_counter()  # not the job's clock, which counts for what is recorded
 
-        def told(value: Frozen | None, error: str = "") -> None:
+        def report(value: Frozen | None, error: str = "") -> None:
             for watcher in self.watchers:
                 watcher(CallMade(current_trace(), pool, time.perf_counter() - began, value, error))
 
         try:
             done = await fn(*args)
         except Exception as error:
-            told(None, type(error).__name__)
+            report(None, type(error).__name__)
             raise
-        told(done)
+        report(done)
         return done
 
     def _failure(self, error: DossierError) -> StepRecord:
@@ -285,7 +287,7 @@ class DurableRun(Run):
     watched: bool = False
     """True where another process runs the job: its events are only read here."""
     on_key_missing: Callable[[ModelError], None] | None = None
-    """Told once when a model's key is missing or refused."""
+    """Called once when a model's key is missing or refused."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -298,7 +300,7 @@ class DurableRun(Run):
         self.idle.set()
         self.task: asyncio.Task[None] | None = None
         """The job's work, while this process does it."""
-        self.broken_off = self._told_key_missing = False
+        self.broken_off = self._key_missing = False
         self._since: float | None = None
 
     def take_up(self, events: list[Numbered], steps: dict[str, tuple[int, StepRecord]]) -> None:
@@ -330,16 +332,16 @@ class DurableRun(Run):
         return self.stored
 
     def emit(self, key: str, event: Event) -> None:
-        # Research that is being cut off may still speak on its way out: it must not undo "cancelled" or "paused".
+        # Research that is being cut off may still emit on its way out: it must not undo "cancelled" or "paused".
         paused = not self.gate.is_set() and isinstance(event, JobChanged) and event.status == "running"
         if not (self.halted or self.watched or paused):
             self.announce(key, event)
 
     def announce(self, key: str, event: Event) -> None:
         """Append an event that was decided from outside, even where the job's own work was cut off."""
-        # After a restart the job's and its nodes' states are news, even where they were told before.
-        told_anew = self.again and isinstance(event, JobChanged | NodeChanged)
-        super().emit(f"{key}~{self.again}" if told_anew else key, event)
+        # After a restart the job's and its nodes' states are new, even where they were emitted before.
+        emitted_anew = self.again and isinstance(event, JobChanged | NodeChanged)
+        super().emit(f"{key}~{self.again}" if emitted_anew else key, event)
 
     def publish(self, numbered: Numbered) -> None:
         def stored() -> None:
@@ -385,20 +387,22 @@ class DurableRun(Run):
             raise asyncio.CancelledError from error
         await super().persist(key, record)
 
-    async def perform(self, ctx: "RunCtx", fn: StepFn, args: tuple[Any, ...], pool: Pool, keep: Persist) -> StepRecord:
+    async def perform(
+        self, ctx: "RunCtx", fn: StepFn, args: tuple[Any, ...], pool: Pool, persist: Persist
+    ) -> StepRecord:
         async def effect(*given: Any) -> Frozen:
             try:
                 return await fn(*given)
             except ModelError as error:
                 if error.fault != "key" or self.on_key_missing is None:
                     raise
-                if not self._told_key_missing:
-                    self._told_key_missing = True
+                if not self._key_missing:
+                    self._key_missing = True
                     self.on_key_missing(error)
                 raise KeyMissing from error
 
         try:
-            return await super().perform(ctx, effect, args, pool, keep)
+            return await super().perform(ctx, effect, args, pool, persist)
         except KeyMissing:
             await asyncio.Event().wait()  # without a slot, until the job is halted
             raise

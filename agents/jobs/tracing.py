@@ -53,10 +53,10 @@ class Tracing:
         self._tracer = self._provider.get_tracer("dossier")
 
     def observe(self, job: Job) -> None:
-        """Trace a job from here on; to be told of it before its first event."""
-        told = _Told(self, job)
-        job.run.listeners.append(told.heard)
-        job.run.watchers.append(told.called)
+        """Trace a job from here on; called before its first event."""
+        spans = _JobSpans(self, job)
+        job.run.listeners.append(spans.heard)
+        job.run.watchers.append(spans.called)
 
     def close(self) -> None:
         """Send what is left. Takes as long as the receiver does: not for the event loop."""
@@ -79,7 +79,7 @@ class Tracing:
         return self._tracer.start_span(name, context, attributes=attributes, start_time=began)
 
 
-class _Told:
+class _JobSpans:
     """One job's spans."""
 
     def __init__(self, tracing: Tracing, job: Job) -> None:

@@ -132,7 +132,7 @@ class Worker:
             run.emit(f"job#running~{run.attempt}", JobChanged(status="running", stage=job.stage))
         await carry_out(job, setup.build, outcome, save)
         await self.writer.flush()
-        # Paused when only its end was left to be told: the next attempt tells it, from what is recorded.
+        # Paused when only its end was left to be emitted: the next attempt does it, from what is recorded.
         if not run.halted or job.status in OVER:
             self.register.end(job)
 

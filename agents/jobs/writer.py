@@ -138,8 +138,8 @@ class Writer:
             waiting = batch.done
             failure = await self._store(batch)
             if failure is None:
-                for tell in batch.stored:
-                    tell()
+                for stored in batch.stored:
+                    stored()
             else:
                 self._put_back(batch)
             for waiter in waiting:

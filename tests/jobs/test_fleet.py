@@ -63,7 +63,7 @@ async def test_a_chat_server_enqueues_and_watches_and_a_lost_workers_job_goes_on
 async def _lost(tmp_path, database, processes):
     async with opened(tmp_path, bench_of(nothing), url=database, runs=False, policy=QUICK) as kept:
         shares = []
-        kept.jobs.limits.told.append(shares.append)
+        kept.jobs.limits.on_share.append(shares.append)
         jobs = [kept.start(owner=owner) for owner in ("ann", "bob")]
         await until(lambda: all(job.status == "running" for job in jobs))
         await until(lambda: len([1 for what, *_ in calls(tmp_path) if what == "ended"]) > 8)
