@@ -109,9 +109,18 @@ class SourceError(DossierError):
 
     fault: SourceFault = "document"
 
-    def __init__(self, url: str, reason: str, fault: SourceFault = "document") -> None:
+    def __init__(
+        self,
+        url: str,
+        reason: str,
+        fault: SourceFault = "document",
+        *,
+        retryable: bool = False,
+        retry_after_s: float | None = None,
+    ) -> None:
         super().__init__(f"{url}: {reason}")
         self.url, self.reason, self.fault = url, reason, fault
+        self.retryable, self.retry_after_s = retryable, retry_after_s
         self.notice = f"{url} was not used: {reason}."
 
 

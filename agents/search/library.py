@@ -1,4 +1,4 @@
-"""Folders of documents as a search provider: text, Markdown, HTML, PDF and Word, indexed on disk, kept up to date."""
+"""Folders of documents as a search provider, indexed on disk and kept up to date."""
 
 import asyncio
 import os
@@ -24,16 +24,11 @@ from agents.contracts.source import (
     SourceKind,
 )
 from agents.core.errors import ConfigError, SearchError, SourceError
-from agents.nlp.normalize import one_line, seen, unruffled
-from agents.nlp.tokens import language_of
 from agents.search import office
 from agents.search.index import Entry, Index, Noted
 from agents.search.searcher import LIBRARY_NAME
 from agents.search.telling_terms import telling, widespread
-from agents.web.decoding import decode
-from agents.web.html_text import MAX_NAME, read_html
-from agents.web.markdown_text import read_markdown
-from agents.web.parsed_document import Document
+from agents.web.reader import NOT_TEXT, read_here
 
 MAX_BYTES = 10_000_000
 """Larger text files are skipped and named; PDF and Word files have a bound of their own."""
@@ -45,15 +40,15 @@ SCHEME = "library:/"
 
 OTHER_KIND = "files of this kind are not read"
 TOO_LARGE = "it is larger than 10 MB"
-NOT_TEXT = "it is not a text file"
+
 UNREADABLE = "it cannot be opened"
-NO_TEXT = "it holds no text"
+
 A_LINK = "it is a link, and links out of the folder are not followed"
 _DOCUMENT_THEMES = 6
 _CORPUS_THEMES = 20
 UNKNOWN = "there is no such document in the library"
 
-_MARKDOWN, _PLAIN, _HTML = {".md", ".markdown"}, {".txt", ".text"}, {".html", ".htm"}
+_TEXTS = {".md", ".markdown", ".txt", ".text", ".html", ".htm", ".csv", ".tsv"}
 _BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"\x7fELF")
 
 _T = TypeVar("_T")
@@ -215,23 +210,12 @@ class _File:
             return self.url, self.stamp, UNREADABLE
         if len(raw) > MAX_BYTES:
             return self.url, self.stamp, TOO_LARGE
-        text = "" if raw.startswith(_BINARY) else decode(raw)
-        if raw.startswith(_BINARY) or "\x00" in text:
+        if raw.startswith(_BINARY):
             return self.url, self.stamp, NOT_TEXT
-        page = _page(text, self.path, self.url)
-        if not any(letter.isalnum() for letter in page.text):
-            return self.url, self.stamp, NO_TEXT
-        return Entry(
-            url=self.url,
-            folder=self.folder,
-            stamp=self.stamp,
-            title=page.title or _title_of(self.path),
-            text=page.text,
-            author=page.author,
-            site=page.site,
-            published=page.published,
-            language=page.language,
-        )
+        try:
+            return self.found(office.Outcome(document=read_here(raw, "", self.url)))
+        except SourceError as error:
+            return self.url, self.stamp, error.reason
 
     def _reason(self) -> str:
         suffix = self.path.suffix.lower()
@@ -239,7 +223,7 @@ class _File:
             return A_LINK
         if suffix in office.UNREAD:
             return office.OTHER_OFFICE
-        if not stat.S_ISREG(self.facts.st_mode) or suffix not in _MARKDOWN | _PLAIN | _HTML | office.READ:
+        if not stat.S_ISREG(self.facts.st_mode) or suffix not in _TEXTS | office.READ:
             return OTHER_KIND
         if suffix in office.READ:
             return office.TOO_LARGE if self.facts.st_size > office.MAX_BYTES else ""
@@ -250,7 +234,7 @@ class _File:
         return self.path.suffix.lower() in office.READ and not self._reason()
 
     def found(self, outcome: office.Outcome) -> Entry | tuple[str, str, str]:
-        """Take what came of a PDF or Word file: a document, or address, stamp and the reason why it is none."""
+        """Take what came of reading it: a document, or address, stamp and the reason why it is none."""
         document = outcome.document
         if document is None:
             return self.url, self.stamp, outcome.reason
@@ -336,25 +320,6 @@ def _bytes(path: Path, at_most: int = MAX_BYTES) -> bytes:
     )
     with os.fdopen(descriptor, "rb") as file:
         return file.read(at_most + 1)
-
-
-def _page(text: str, path: Path, url: str) -> Document:
-    suffix = path.suffix.lower()
-    if suffix in _HTML:
-        return read_html(text, url)
-    if suffix in _MARKDOWN:
-        return read_markdown(text, _title_of(path))
-    plain = unruffled(seen(text))
-    first = one_line(plain.lstrip().split("\n", 1)[0])
-    return Document(
-        title=first if 0 < len(first) <= MAX_NAME else _title_of(path), text=plain, language=language_of(plain)
-    )
-
-
-def _title_of(path: Path) -> str:
-    """Make a title of a file name."""
-    name = os.fsencode(path.stem).decode("utf-8", "replace")
-    return " ".join(name.replace("_", " ").replace("-", " ").split()) or "Untitled"
 
 
 def survey_of(index: Index, question: str, limit: int) -> CorpusSurvey:

@@ -1,4 +1,4 @@
-"""PDF and Word files of a folder: read apart from the program, some side by side, within bounds of size and time."""
+"""PDF and office files of a folder: read apart from the program, some side by side, within bounds of size and time."""
 
 import asyncio
 import time
@@ -23,17 +23,24 @@ FILE_S = 15.0
 SCAN_S = 60.0
 """Seconds of one look at the folders for files of these kinds; what is left is read at the next look."""
 
-READ = {".pdf", ".docx"}
+READ = {".pdf", ".docx", ".docm", ".dotx", ".xlsx", ".xlsm", ".pptx", ".odt", ".ods", ".odp", ".epub", ".rtf"}
 """Endings of the files that are read here."""
 
-UNREAD = {".doc", ".docm", ".dot", ".dotx", ".odt", ".rtf", ".pages", ".epub", ".xls", ".xlsx", ".ppt", ".pptx"}
+UNREAD = {".doc", ".dot", ".pages", ".xls", ".ppt", ".numbers", ".key"}
 """Endings of office files that are not read; they are named, with a way out."""
 
-OTHER_OFFICE = "office files of this kind are not read; saved as PDF or as .docx it would be"
+OTHER_OFFICE = (
+    "office files of this kind are not read; saved as PDF or in a newer format (.docx, .xlsx, .pptx) it would be"
+)
 TOO_LARGE = "it is larger than 50 MB"
 NO_PDF = "it is named like a PDF file, and is none"
-NO_WORD = "it is named like a Word file, and is none"
+NO_OFFICE = "it is named like an office file, and is none"
 LATER = "it has not been read yet: there are many files, and the next look goes on with it"
+
+_OTHER_STARTS = (
+    b"{\\rtf",
+    b"\xd0\xcf\x11\xe0",
+)  # rich text; old and locked office files: the reader says what they are
 
 File = TypeVar("File")
 
@@ -86,14 +93,9 @@ async def _read(file: File, body_of: Callable[[File], bytes], name_of: Callable[
     if len(body) > MAX_BYTES:
         return Outcome(reason=TOO_LARGE)
     is_named_pdf = path.suffix.lower() == ".pdf"
-    if not (is_pdf(body) if is_named_pdf else is_zip(body) or _is_old(body)):
-        return Outcome(reason=NO_PDF if is_named_pdf else NO_WORD)
+    if not (is_pdf(body) if is_named_pdf else is_zip(body) or body.startswith(_OTHER_STARTS)):
+        return Outcome(reason=NO_PDF if is_named_pdf else NO_OFFICE)
     try:
         return Outcome(document=await read_document(body, "", url, FILE_S))
     except SourceError as error:
         return Outcome(reason=error.reason)
-
-
-def _is_old(body: bytes) -> bool:
-    """Tell the container of old and of locked Word files: the reader says what it is."""
-    return body.startswith(b"\xd0\xcf\x11\xe0")

@@ -18,18 +18,14 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpcore2
 import httpx2
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 
 from agents.core.errors import SourceError
-from agents.web.courtesy import Courtesy
 from agents.web.guard import AllowedHosts, Blocked, Guard, GuardedTransport, Resolver, system_resolver
-from agents.web.robots import MAX_BYTES as ROBOTS_BYTES
-from agents.web.robots import Robots
+from agents.web.politeness import ROBOTS_BYTES, HostLimiter, Robots
+from agents.web.retry import RetryPolicy
 
 MAX_BYTES = 5 * 2**20
 TOTAL_S = 20.0
-ATTEMPTS = 3
-MAX_WAIT_S = 10.0
 MAX_REDIRECTS = 5
 MAX_PAUSE_S = 30.0
 """A host that asks to be left alone for longer is passed over instead: a run has other pages to read."""
@@ -87,14 +83,9 @@ class Fetched:
     """Those that say something about the document, by their lower-case names."""
 
 
-class _Passing(SourceError):
-    """A failure that may be gone at the next attempt."""
-
-    retryable = True
-
-    def __init__(self, url: str, reason: str, *, attempts: int = ATTEMPTS, wait_s: float | None = None) -> None:
-        super().__init__(url, reason)
-        self.attempts, self.wait_s = attempts, wait_s
+def _passing(url: str, reason: str, *, retry_after_s: float | None = None) -> SourceError:
+    """Make a failure that may be gone at the next attempt, and that other pages of the site would meet as well."""
+    return SourceError(url, reason, "site", retryable=True, retry_after_s=retry_after_s)
 
 
 class _Clock:
@@ -112,7 +103,7 @@ class _Clock:
                 yield
         except TimeoutError as error:
             seconds = self.total_s if self._work.expired() else self.deadline_s
-            raise _Passing(url, f"it took longer than {seconds or 0:.3g} s") from error
+            raise _passing(url, f"it took longer than {seconds or 0:.3g} s") from error
 
     @asynccontextmanager
     async def standing_still(self) -> AsyncIterator[None]:
@@ -175,11 +166,12 @@ class Fetcher:
         self._guard = guard or Guard(allowed, resolver)
         self._backend = backend
         self._agent, self._max_bytes, self._total_s = user_agent, max_bytes, total_s
-        self._max_redirects, self._sleep, self._now, self._spread = max_redirects, sleep, now, spread
+        self._max_redirects, self._now = max_redirects, now
+        self._retry = RetryPolicy(longest_wait_s=total_s, sleep=sleep, spread=spread)
         clock = clock or (lambda: asyncio.get_running_loop().time())
         name = _AGENT_NAME.match(user_agent)
         self._robots = Robots(self._robots_txt, name[0] if name else user_agent, clock)
-        self._courtesy = Courtesy(per_host_rate, clock, sleep)
+        self._courtesy = HostLimiter(per_host_rate, clock, sleep)
 
     async def fetch(self, url: str, deadline_s: float | None = None, *, named_by_user: bool = False) -> Fetched:
         """Read one address, following its redirects.
@@ -195,16 +187,7 @@ class Fetcher:
         """
         clock = _Clock(self._total_s, deadline_s)
         async with clock.running(url):
-            attempts = AsyncRetrying(
-                sleep=self._sleep,
-                retry=retry_if_exception_type(_Passing),
-                wait=self._wait_s,
-                stop=lambda state: (
-                    stop_after_attempt(_failure(state).attempts)(state) or state.upcoming_sleep >= clock.left_s()
-                ),
-                reraise=True,
-            )
-            fetched: Fetched = await attempts(self._follow, url, clock, named_by_user)
+            fetched: Fetched = await self._retry.retrying(clock.left_s)(self._follow, url, clock, named_by_user)
         return fetched
 
     async def aclose(self) -> None:
@@ -275,7 +258,7 @@ class Fetcher:
         wait_s = retry_after_s(response.headers.get("retry-after", ""), self._now())
         if wait_s:
             self._courtesy.pause(host, wait_s)
-        raise _Passing(url, f"{reason} ({code})", wait_s=wait_s)
+        raise _passing(url, f"{reason} ({code})", retry_after_s=wait_s)
 
     def _judge_headers(self, url: str, response: httpx2.Response) -> None:
         """Refuse, before the body comes, what it would be no use to read."""
@@ -327,12 +310,6 @@ class Fetcher:
             log.info("no robots.txt: %s (%r)", address, error)
         return None
 
-    def _wait_s(self, state: RetryCallState) -> float:
-        failure = _failure(state)
-        if failure.wait_s is not None:
-            return failure.wait_s + self._spread() / 2
-        return min(2.0**state.attempt_number + self._spread(), MAX_WAIT_S)
-
 
 def retry_after_s(value: str, now: datetime) -> float | None:
     """Read a `Retry-After`, which is seconds or a date of HTTP; None when it is neither. The past gives zero."""
@@ -356,23 +333,23 @@ def _explained(url: str) -> Iterator[None]:
         log.info("not fetched: %s (%s)", url, error.reason)
         raise SourceError(url, error.reason) from error
     except httpx2.TimeoutException as error:
-        raise _Passing(url, "it did not answer in time") from error
+        raise _passing(url, "it did not answer in time") from error
     except httpx2.ConnectError as error:
         if "CERTIFICATE_VERIFY_FAILED" in str(error):
-            raise SourceError(url, "its certificate is not valid") from error
-        raise _Passing(url, "its server could not be reached") from error
+            raise SourceError(url, "its certificate is not valid", "site") from error
+        raise _passing(url, "its server could not be reached") from error
     except (httpx2.NetworkError, httpx2.RemoteProtocolError) as error:
-        raise _Passing(url, "the connection broke off", attempts=2) from error
+        raise _passing(url, "the connection broke off") from error
     except httpx2.DecodingError as error:
         raise SourceError(url, "its compressed data is broken") from error
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
         raise SourceError(url, NO_HTTP) from error
     except socket.gaierror as error:
         if error.errno == socket.EAI_AGAIN:
-            raise _Passing(url, "its name could not be looked up") from error
-        raise SourceError(url, "there is no server of this name") from error
+            raise _passing(url, "its name could not be looked up") from error
+        raise SourceError(url, "there is no server of this name", "site") from error
     except OSError as error:
-        raise _Passing(url, "its name could not be looked up") from error
+        raise _passing(url, "its name could not be looked up") from error
 
 
 async def _beginning(response: httpx2.Response) -> bytes:
@@ -387,10 +364,3 @@ async def _beginning(response: httpx2.Response) -> bytes:
 def _written(url: str) -> str:
     """Write an address as links are often found: with space around, and unescaped spaces within."""
     return url.strip().replace(" ", "%20")
-
-
-def _failure(state: RetryCallState) -> _Passing:
-    error = state.outcome.exception() if state.outcome else None
-    if not isinstance(error, _Passing):
-        raise TypeError("only passing failures are tried again")
-    return error

@@ -7,6 +7,8 @@ import ipaddress
 import re
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit, urlunsplit
 
+from tld import Result, get_tld
+
 _TRACKERS = re.compile(
     r"utm_\w+|fbclid|gclid|gclsrc|gbraid|wbraid|dclid|msclkid|yclid|twclid|ttclid|igshid|igsh|li_fat_id|mc_[ce]id|_hs\w+"
     r"|hsctatracking|ref_src|ref_url|spm|cmpid|ocid|vero_\w+|oly_\w+|mkt_tok|guce_\w+|guccounter|ncid|sr_share|s_kwcid"
@@ -38,38 +40,6 @@ _ACTS = re.compile(
     r"(?:^|/)(?:log-?in|log-?out|sign-?in|sign-?up|sign-?out|register|subscribe|cart|basket|checkout|account|share|print"
     r"|wp-admin|wp-login\.php|password|unsubscribe)(?:/|$)",
     re.I,
-)
-
-# A compact extract of the Public Suffix List: names under which the public registers, below two-letter countries.
-_SECOND_LEVEL = (
-    "ac co com edu gob gov gouv go gub mil net ne nom or org sch lg ltd plc me nhs police mod asn id gen maori school"
-    " art adm adv blog eng ind inf jus leg med psi tur tv web info biz name pro"
-)
-_ONLY_UNDER = {  # short words that elsewhere are ordinary names of sites
-    "uk": "ac co gov ltd me net nhs org plc police sch mod",
-    "jp": "ac ad co ed go gr lg ne or",
-    "kr": "ac co es go hs kg mil ms ne or pe re sc",
-    "au": "asn com edu gov id net org",
-    "nz": "ac co cri geek gen govt health iwi kiwi maori mil net org parliament school",
-    "za": "ac co edu gov law mil net nom org school web",
-    "br": "adm adv art blog com edu eng gov ind inf jus leg med mil net org psi tur tv",
-    "in": "ac co edu firm gen gov ind mil net nic org res",
-    "il": "ac co gov idf k12 muni net org",
-    "th": "ac co go in mi net or",
-    "at": "ac co gv or",
-    "fr": "asso com gouv nom prd tm",
-    "pl": "com edu gov info net org",
-    "hu": "co info org",
-    "us": "", "de": "com", "ch": "", "nl": "co", "be": "ac", "it": "edu gov", "se": "", "no": "", "fi": "", "dk": "co",
-    "eu": "", "io": "com", "ai": "com", "me": "co ac edu gov org net", "tv": "", "cc": "", "ru": "",
-    "co": "com edu gov mil net nom org",
-    "es": "com edu gob nom org", "ca": "gc co", "ie": "gov", "cz": "co", "cn": "ac com edu gov mil net org",
-}  # fmt: skip
-# Whoever signs up gets a name below these, so each name is somebody else.
-_SHARED_HOSTS = (
-    "github.io gitlab.io blogspot.com wordpress.com netlify.app pages.dev workers.dev vercel.app herokuapp.com web.app"
-    " firebaseapp.com azurewebsites.net substack.com tumblr.com neocities.org readthedocs.io appspot.com weebly.com"
-    " wixsite.com livejournal.com typepad.com ghost.io gitbook.io surge.sh onrender.com fly.dev hatenablog.com"
 )
 
 
@@ -136,7 +106,7 @@ def display(url: str) -> str:
 def registrable_domain(host_or_url: str) -> str:
     """Give the part of a host name that somebody registered: `bbc.co.uk` for `https://www.bbc.co.uk/news`.
 
-    It tells whose pages they are. By a list of the common endings, not the whole of them.
+    It tells whose pages they are, by the Public Suffix List that the package `tld` carries.
 
     Returns:
         Lower case, international names in their ASCII form; a numeric address as it is; empty when there is no host.
@@ -151,12 +121,12 @@ def registrable_domain(host_or_url: str) -> str:
         host = re.split(r"[/?#]", host)[0].rpartition("@")[2]
         host = host if host.count(":") > 1 else host.partition(":")[0]
     host = _ascii(host.strip("[]"))
-    labels = host.split(".")
-    if _is_number(host) or len(labels) <= 2:
+    if not host or "." not in host or _is_number(host):
         return host
-    if ".".join(labels[-2:]) in _SHARED_HOSTS.split() or _is_suffix(labels[-2], labels[-1]):
-        return ".".join(labels[-3:])
-    return ".".join(labels[-2:])
+    found = get_tld(f"https://{host}", as_object=True, fail_silently=True, search_private=True)
+    if isinstance(found, Result):
+        return found.fld
+    return ".".join(host.split(".")[-2:])
 
 
 def link(base: str, href: str) -> str:
@@ -187,12 +157,6 @@ def worth_following(url: str) -> bool:
     """Tell whether a link may lead to something to read: no picture or program, no log-in, basket or print view."""
     path = urlsplit(url).path
     return not _NOT_READ.search(path) and not _ACTS.search(path)
-
-
-def _is_suffix(second: str, top: str) -> bool:
-    if top in _ONLY_UNDER:
-        return second in _ONLY_UNDER[top].split()
-    return len(top) == 2 and second in _SECOND_LEVEL.split()
 
 
 def _is_number(host: str) -> bool:

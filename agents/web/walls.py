@@ -2,14 +2,15 @@
 
 Such a page says 200 and has prose of its own, which must never be quoted for the text behind it. Short pages are judged
 by several signs together, since an article about log-ins or robot checks has the words of one. Knows the languages
-English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, and a little Russian, Chinese and Japanese.
+English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, and a little Russian, Chinese and Japanese;
+the phrases stand in `walls.toml`.
 """
 
 import re
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
-
-from agents.web import wall_signs as signs
 
 WallKind = Literal["blocked", "needs_javascript", "not_found", "partial", "empty"]
 
@@ -22,6 +23,16 @@ TEASER = "only its free beginning was read; the rest is for subscribers"
 SCRIPT = "it shows its text only in a browser with JavaScript"
 NOT_FOUND = "there is no such page any more, only a notice that says so"
 EMPTY = "it has no text"
+
+PARKED = "its name is for sale or parked; there is no text"
+MAINTENANCE = "its site is closed for maintenance"
+NETWORK = "the network of this computer blocks it"
+
+_SIGNS = {
+    name: re.compile("|".join(patterns), re.IGNORECASE)
+    for name, patterns in tomllib.loads(Path(__file__).with_name("walls.toml").read_text("utf-8")).items()
+}
+_ROBOT_ASKS = tuple(_SIGNS[f"robot_asks_{number}"] for number in range(1, 5))
 
 _LONG = 1_500  # characters of text from which a page is no mere notice
 _NOTICE = 700
@@ -71,24 +82,34 @@ def wall_of(html: str, text: str, status: int, url: str) -> Wall | None:
     if status in {404, 410}:
         return Wall("not_found", NOT_FOUND)
     if size < _LONG:
-        is_article = bool(signs.ARTICLE.search(markup))
+        is_article = bool(_SIGNS["article"].search(markup))
+        if size < _NOTICE and not is_article and (kept := _closed(f"{names}\n{text}")):
+            return Wall("blocked", kept)
         if _is_robot_check(markup, names, text, is_article=is_article):
             return Wall("blocked", ROBOT_CHECK)
-        if size < _NOTICE and signs.REGION.search(f"{names}\n{text}") and not (is_article and size > _LITTLE):
+        if size < _NOTICE and _SIGNS["region"].search(f"{names}\n{text}") and not (is_article and size > _LITTLE):
             return Wall("blocked", REGION)
         if _asks_for_log_in(markup, names, text, url, is_article=is_article):
             return Wall("blocked", LOG_IN)
-        if size < _NOTICE and not is_article and _in_lines(signs.NOT_FOUND, names):
+        if size < _NOTICE and not is_article and _in_lines(_SIGNS["not_found"], names):
             return Wall("not_found", NOT_FOUND)
         if not is_article and _is_consent(text):
             return Wall("blocked", CONSENT)
     if wall := _paywall(markup, text):
         return wall
-    if size < _LITTLE and (signs.SHELL.search(markup) or signs.NEEDS_SCRIPT.search(f"{_noscript(markup)}\n{text}")):
+    if size < _LITTLE and (
+        _SIGNS["shell"].search(markup) or _SIGNS["needs_script"].search(f"{_noscript(markup)}\n{text}")
+    ):
         return Wall("needs_javascript", SCRIPT)
     if sum(letter.isalnum() for letter in text) < _NOTHING:
         return Wall("empty", EMPTY)
     return None
+
+
+def _closed(said: str) -> str:
+    """Give the reason why a site as a whole says nothing; empty when it does."""
+    closed = {"parked": PARKED, "network": NETWORK, "maintenance": MAINTENANCE}
+    return next((reason for name, reason in closed.items() if _SIGNS[name].search(said)), "")
 
 
 def without_demands(text: str) -> str:
@@ -107,9 +128,9 @@ def _in_lines(pattern: re.Pattern[str], text: str) -> bool:
 
 
 def _is_robot_check(markup: str, names: str, text: str, *, is_article: bool) -> bool:
-    points = 2 * _in_lines(signs.ROBOT_NAMES, names)
-    points += sum(bool(pattern.search(text)) for pattern in signs.ROBOT_ASKS)
-    points += 2 * bool(signs.ROBOT_MARKUP.search(markup)) + bool(signs.CAPTCHA_FIELD.search(markup))
+    points = 2 * _in_lines(_SIGNS["robot_names"], names)
+    points += sum(bool(pattern.search(text)) for pattern in _ROBOT_ASKS)
+    points += 2 * bool(_SIGNS["robot_markup"].search(markup)) + bool(_SIGNS["captcha_field"].search(markup))
     points += (len(text) < _LITTLE) - 3 * is_article
     return points >= 3 and (points >= 4 or len(text) < _NOTICE)
 
@@ -117,22 +138,22 @@ def _is_robot_check(markup: str, names: str, text: str, *, is_article: bool) -> 
 def _asks_for_log_in(markup: str, names: str, text: str, url: str, *, is_article: bool) -> bool:
     if len(text) >= _NOTICE or is_article:
         return False
-    named = _in_lines(signs.LOG_IN, names)
-    has_field = bool(signs.PASSWORD.search(markup))
+    named = _in_lines(_SIGNS["log_in"], names)
+    has_field = bool(_SIGNS["password"].search(markup))
     path = _LOG_IN_PATH.search(url)
-    return (named and (has_field or len(text) < _LITTLE)) or bool(has_field and (path or signs.LOG_IN.search(text)))
+    return (named and (has_field or len(text) < _LITTLE)) or bool(has_field and (path or _SIGNS["log_in"].search(text)))
 
 
 def _is_consent(text: str) -> bool:
-    about = [part for part in text.split("\n\n") if signs.COOKIES.search(part)]
-    asks = bool(signs.CONSENTS.search(text)) and bool(signs.ADDRESSES.search(text)) and "ookie" in text
+    about = [part for part in text.split("\n\n") if _SIGNS["cookies"].search(part)]
+    asks = bool(_SIGNS["consents"].search(text)) and bool(_SIGNS["addresses"].search(text)) and "ookie" in text
     return asks and 2 * sum(map(len, about)) > len(text)
 
 
 def _paywall(markup: str, text: str) -> Wall | None:
     paragraphs = text.split("\n\n")
     # Demands stand at the end; in the middle of a text they are what it tells of.
-    last = paragraphs[-6:] if signs.PAY_MARKUP.search(markup) else paragraphs[-2:]
+    last = paragraphs[-6:] if _SIGNS["pay_markup"].search(markup) else paragraphs[-2:]
     if not any(_demands(paragraph) for paragraph in last):
         return None
     if len(without_demands(text)) < _LEFT:
@@ -142,7 +163,7 @@ def _paywall(markup: str, text: str) -> Wall | None:
 
 def _demands(paragraph: str) -> bool:
     """Tell a paragraph that asks to pay; a long one rather tells of others who ask."""
-    return len(paragraph) < 400 and bool(signs.PAYS.search(paragraph))
+    return len(paragraph) < 400 and bool(_SIGNS["pays"].search(paragraph))
 
 
 def _noscript(markup: str) -> str:

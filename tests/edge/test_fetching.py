@@ -265,14 +265,14 @@ async def test_passing_failures_are_tried_three_times_when_the_server_says(site,
     assert [wait for wait in waits if wait in waited] == waited
 
 
-async def test_a_connection_that_breaks_off_is_tried_once_more(site, fetcher_for):
+async def test_a_connection_that_breaks_off_is_tried_again(site, fetcher_for):
     site.behaviours |= {"/": reset, "/once": one_after_another(reset, answering())}
 
     async with fetcher_for() as fetcher:
         assert await reason(fetcher, "http://a.example/") == "the connection broke off"
         assert (await fetcher.fetch("http://a.example/once")).body == PAGE
 
-    assert site.paths() == ["/", "/", "/once", "/once"]
+    assert site.paths() == ["/", "/", "/", "/once", "/once"]
 
 
 async def test_three_attempts_are_all(site, fetcher_for):

@@ -12,8 +12,10 @@ import pytest
 from agents.contracts.frozen import digest
 from agents.contracts.source import SearchQuery, Source
 from agents.core.errors import ConfigError, SearchError, SourceError
-from agents.search.library import A_LINK, NO_TEXT, NOT_TEXT, OTHER_KIND, TOO_LARGE, Library
-from agents.search.office import OTHER_OFFICE
+from agents.search.library import A_LINK, OTHER_KIND, TOO_LARGE, Library
+from agents.search.office import NO_OFFICE, OTHER_OFFICE
+from agents.web.reader import NOT_TEXT
+from agents.web.walls import EMPTY as NO_TEXT
 from tests.scripted_search import ScriptedSearcher
 
 ROOT = Path(__file__).parent.parent.parent
@@ -119,7 +121,7 @@ async def test_files_that_are_not_used_are_named_with_the_reason(open_library, t
         {
             "a.md": HERON,
             "w.doc": b"\xd0\xcf\x11\xe0",
-            "w.odt": b"PK",
+            "w.odt": b"P",
             "p.png": b"\x89PNG",
             "fake.md": b"\x00\x01\x02" * 50,
             "empty.txt": " \n",
@@ -132,7 +134,7 @@ async def test_files_that_are_not_used_are_named_with_the_reason(open_library, t
 
     reasons = {one.url.rpartition("/")[2]: one.reason for one in library.skipped}
     assert reasons == {
-        "w.doc": OTHER_OFFICE, "w.odt": OTHER_OFFICE, "p.png": OTHER_KIND, "fake.md": NOT_TEXT, "empty.txt": NO_TEXT,
+        "w.doc": OTHER_OFFICE, "w.odt": NO_OFFICE, "p.png": OTHER_KIND, "fake.md": NOT_TEXT, "empty.txt": NO_TEXT,
         "big.txt": TOO_LARGE, "out": A_LINK,
     }  # fmt: skip
 

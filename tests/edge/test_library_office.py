@@ -10,8 +10,8 @@ import pytest
 
 from agents.contracts.source import SearchQuery, SourceCard
 from agents.search.library import Library
-from agents.search.office import LATER, NO_PDF, NO_WORD, read_all
-from agents.web import docx_text as word
+from agents.search.office import LATER, NO_OFFICE, NO_PDF, read_all
+from agents.web import office_text as office
 from agents.web import pdf_text as pdf
 from tests.make_sample_documents import LIBRARY, heat_file, pdf_file
 
@@ -111,8 +111,8 @@ async def test_scans_locked_and_broken_files_are_skipped_and_named_with_the_reas
         "cut.pdf": pdf.BROKEN,
         "page.pdf": NO_PDF,
         "locked.docx": "it is an old or locked office file, which is not read",
-        "cut.docx": word.BROKEN,
-        "note.docx": NO_WORD,
+        "cut.docx": office.BROKEN,
+        "note.docx": NO_OFFICE,
     }
     assert (await library.survey()).total == 1
     assert {one.url for one in library.unread} == {one.url for one in library.skipped}
