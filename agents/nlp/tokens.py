@@ -1,6 +1,7 @@
 """Words in any script: tokens, stems of content words, and a guess at the language."""
 
 import re
+import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
@@ -132,9 +133,20 @@ def stem(word: str, language: str = "en") -> str:
     return _unaccented(_stemmer(name).stemWord(plain))
 
 
-@lru_cache(maxsize=32)
+class _Stemmers(threading.local):
+    """Stemmers of one thread: they keep the word they work on, so that no two threads may share one."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, _Stemmer] = {}
+
+
+_STEMMERS = _Stemmers()
+
+
 def _stemmer(name: str) -> _Stemmer:
-    return cast("_Stemmer", snowballstemmer.stemmer(name))
+    if name not in _STEMMERS.by_name:
+        _STEMMERS.by_name[name] = cast("_Stemmer", snowballstemmer.stemmer(name))
+    return _STEMMERS.by_name[name]
 
 
 def _unaccented(word: str) -> str:

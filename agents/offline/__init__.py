@@ -8,7 +8,7 @@ import asyncio
 import re
 from collections.abc import Callable
 
-from agents.contracts.brief import ScopingInput
+from agents.contracts.brief import ScopingInput, ScopingTurn
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput
 from agents.contracts.frozen import Frozen
@@ -24,13 +24,11 @@ from agents.offline.frame_writer import frame
 from agents.offline.manager import scope
 from agents.offline.planner import plan
 from agents.offline.reflector import reflect
-from agents.offline.scout_tags import scout
+from agents.offline.scout import scout
 from agents.offline.section_writer import write_lead, write_section
 from agents.offline.verifier import challenge, judge, judge_stances, verify
 
 NAME = "offline engine"
-PIECE = 80
-"""Characters of a streamed piece, about: a sentence or two appear at a time."""
 
 _FUNCTIONS: dict[type[Frozen], Callable[..., Frozen]] = {
     ScopingInput: scope,
@@ -62,23 +60,13 @@ class OfflineModel:
         """
         function = _FUNCTIONS.get(type(request.given))
         if function is None:
-            raise ModelError(
-                f"the offline engine has no function for {type(request.given).__name__}",
-                fault="request",
-                notice="The offline engine cannot do this step; it needs a language model.",
-                model=self.name,
-            )
+            raise self._cannot(f"has no function for {type(request.given).__name__}")
         # A few milliseconds each, but many at once: the loop stays free for whoever watches.
         answer = await asyncio.to_thread(function, request.given)
         if not isinstance(answer, request.gives):
-            raise ModelError(
-                f"the offline engine gives {type(answer).__name__}, not {request.gives.__name__}",
-                fault="request",
-                notice="The offline engine cannot do this step; it needs a language model.",
-                model=self.name,
-            )
-        if on_text is not None:
-            for piece in _pieces(getattr(answer, "reply", "")):
+            raise self._cannot(f"gives {type(answer).__name__}, not {request.gives.__name__}")
+        if on_text is not None and isinstance(answer, ScopingTurn):
+            for piece in re.findall(r"\S+\s*|\s+", answer.reply):
                 await on_text(piece)
         return Reply(
             text=answer.model_dump_json(),
@@ -87,13 +75,6 @@ class OfflineModel:
             model=self.name,
         )
 
-
-def _pieces(text: str) -> list[str]:
-    """Cut a reply at spaces into pieces that join to it again."""
-    pieces: list[str] = []
-    for part in re.findall(r"\S+\s*|\s+", text):
-        if pieces and len(pieces[-1]) + len(part) <= PIECE:
-            pieces[-1] += part
-        else:
-            pieces.append(part)
-    return pieces
+    def _cannot(self, what: str) -> ModelError:
+        notice = "The offline engine cannot do this step; it needs a language model."
+        return ModelError(f"the offline engine {what}", fault="request", notice=notice, model=self.name)

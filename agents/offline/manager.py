@@ -1,279 +1,209 @@
-"""Scoping without a language model: the tree of each question is drafted, counted and held against the bounds."""
+"""Scoping without a language model: one question becomes queries that can be run, or is said to be too broad."""
 
+import re
 from dataclasses import dataclass
 
 from agents.contracts.brief import Query, ScopingInput, ScopingTurn
-from agents.contracts.frozen import QueryType, Tier
-from agents.offline import kinds
-from agents.offline import texts as wording
-from agents.offline.dialogue import Asked, Revision, revise
-from agents.offline.draft_tree import Draft, draft
-from agents.offline.narrowing import suggestions, themes_to_tell
-from agents.offline.question_parts import Question, asks_something, period, questions
-from agents.offline.terms import names
+from agents.contracts.frozen import QueryType
+from agents.contracts.source import CorpusSurvey
+from agents.offline.planner import draft
+from agents.offline.questions import Question, asks, questions
+from agents.offline.single_fact import is_lookup
+from agents.offline.terms import distinct, names, overlap, terms, years
+from agents.offline.words import SPACELESS, known, listed, opening, say
 
 MAX_QUERIES = 6
 MAX_READ = 4_000
 """Characters of a message that are taken apart."""
-_DEEP_LEAVES = 8
-"""A tree of this many leaves, or of several levels, is worth the deep tier."""
-_SUB_TOPICS = 8
+OFFERED = 4
+"""Narrower questions offered at a time."""
+_FEW_WORDS = 3
+"""Telling words of a question that names nothing in particular."""
+_PINNED = 2
+"""Names, dates and figures that bound a topic enough to work on."""
+_LONGEST_SUBJECT = 7
+_TYPES: tuple[tuple[QueryType, str], ...] = (
+    ("medical_legal_financial", "medical"),
+    ("comparison", "compare"),
+    ("technical", "technical"),
+    ("news", "news"),
+    ("academic", "academic"),
+    ("statistics", "quantity"),
+    ("person_or_organisation", "person"),
+)
+"""Kinds of question and the lists that tell them; the first that matches wins."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """One question with its drafted tree and the verdict."""
+    """One question with the verdict on it."""
 
-    question: Question
-    tree: Draft
     query: Query
+    open: tuple[str, ...]
+    """Names of the sentences that ask for what it leaves open."""
 
 
 def scope(given: ScopingInput) -> ScopingTurn:
-    """Answer one message of the scoping talk."""
-    if len(given.message) > MAX_READ:
-        # A pasted document: what is asked stands at its beginning, or it is asked again in fewer words.
-        given = given.model_copy(update={"message": given.message[:MAX_READ].rsplit(" ", 1)[0]})
-    revision = revise(given)
-    if revision is None:
-        found = questions(given.message, given.language) if asks_something(given.message) else ()
-        if not found:
-            return _nothing_asked(given)
-        judged = [_judge(question, given) for question in found[:MAX_QUERIES]]
-        return _turn(given, judged, Revision(()))
-    once = {asked.text.casefold(): asked for asked in reversed(revision.asked)}
-    judged = [one for asked in [*once.values()][::-1][:MAX_QUERIES] if (one := _rejudged(asked, given))]
-    if not judged:
-        return _empty(given, revision)
-    return _turn(given, judged, revision)
+    """Answer one message of the scoping talk.
+
+    A draft that stands is never touched: buttons, numbers and the closed list of changes are read before this is asked.
+    """
+    language, message = given.language, given.message[:MAX_READ]
+    ready = tuple(query for query in given.agreed if query.feasible)
+    broad = [query for query in given.agreed if not query.feasible]
+    if ready and not broad:
+        return _turn(given, f"{say(language, 'kept')} {say(language, 'ask_kept')}", ready, ())
+    found = () if opening("greets").fullmatch(message.strip(" .,!?")) else questions(message, language)
+    limits: tuple[str, ...] = ()
+    if broad and found and not asks(message) and len(message.split()) <= 2 * _LONGEST_SUBJECT:
+        limits = (*broad[0].scope_limits, message.strip(" .!,;"))
+        found = (_narrowed(questions(broad[0].text, language)[0], limits[-1], language),)
+    if not found:
+        ask = say(language, "ask_question")
+        greeting = " ".join((say(language, "greeting"), say(language, "quotes_only")))
+        return _turn(given, ask if given.turns else greeting, given.agreed, (ask,))
+    judged = [_judged(question, given, limits) for question in found[: MAX_QUERIES - len(ready)]]
+    unready = [one for one in judged if not one.query.feasible]
+    asked = (say(language, "ask_pick"), *(say(language, name) for one in unready for name in one.open))[:2]
+    reply = "\n\n".join((_verdict(language, judged, unready), *_remarks(given, query_type(message))))
+    queries = {query.text.casefold(): query for query in (*ready, *(one.query for one in judged))}
+    return _turn(given, reply, tuple(queries.values()), asked if unready else ())
 
 
-def _judge(question: Question, given: ScopingInput, limits: tuple[str, ...] = ()) -> Judged:
+def _turn(given: ScopingInput, reply: str, queries: tuple[Query, ...], ask: tuple[str, ...]) -> ScopingTurn:
+    lookups = bool(queries) and all(is_lookup(query.text) for query in queries)
+    return ScopingTurn(
+        reply=reply,
+        queries=queries,
+        open_questions=ask,
+        query_type=query_type(" ".join(query.text for query in queries)),
+        tier="simple" if lookups else "standard",
+        language=given.language,
+        ready=bool(queries) and not ask,
+    )
+
+
+def _narrowed(question: Question, limit: str, language: str) -> Question:
+    text = say(language, "only", question=question.text.rstrip("?. "), limit=limit)
+    return Question(text, (text,), question.things, question.points)
+
+
+def _judged(question: Question, given: ScopingInput, limits: tuple[str, ...]) -> Judged:
     language = given.language
-    tree = draft(question, given.survey, language, given.max_leaves)
-    feasible = tree.leaves <= given.max_leaves and tree.levels <= given.max_depth
-    offered = () if feasible else suggestions(question, given.survey, language, given.max_leaves, given.max_depth)
+    aspect = any(terms(re.sub(r"\d+", " ", limit), language) for limit in limits)
+    left_open = () if aspect else open_points(question, language)
+    drafts = draft(question, language, given.max_leaves)
+    leaves = max(len(drafts), len(question.things) * len(question.points))
+    feasible = not left_open and leaves <= given.max_leaves
+    if left_open:
+        reason = say(language, "reason_open", points=" ".join(say(language, name) for name in left_open))
+    elif not feasible:
+        reason = say(language, "reason_wide", n=leaves, most=given.max_leaves)
+    else:
+        reason = say(language, "reason_parts" if leaves > 1 else "reason_single", n=leaves)
     query = Query(
         text=question.text,
         feasible=feasible,
-        reason=_reason(tree, given, feasible=feasible),
-        depth_estimate=min(9, tree.levels),
-        sub_topics=tuple(sprig.title for sprig in tree.sprigs[:_SUB_TOPICS]) if feasible else (),
-        scope_limits=tuple(dict.fromkeys((*(limits or _limits(question)), *question.addresses))),
-        suggested_split=offered,
+        reason=reason,
+        depth_estimate=4 if left_open else 1,
+        sub_topics=tuple(one.title for one in drafts[:8]) if feasible else (),
+        scope_limits=tuple(dict.fromkeys((*limits, *question.addresses))),
+        suggested_split=() if feasible else _narrower(question, given.survey, language),
     )
-    return Judged(question, tree, query)
+    return Judged(query, left_open)
 
 
-def _rejudged(asked: Asked, given: ScopingInput) -> Judged | None:
-    """Judge a query that stands: as one question, also where it would now be read as two."""
-    found = questions(asked.text, given.language)
-    if not found:
-        return None
-    question = found[0]
-    if len(found) > 1:
-        clauses = tuple(clause for one in found for clause in one.clauses)
-        question = Question(asked.text, clauses, found[0].context, found[0].addresses)
-    return _judge(Question(asked.text, question.clauses, question.context, question.addresses), given, asked.limits)
-
-
-def _limits(question: Question) -> tuple[str, ...]:
-    span = period(question.text)
-    return (f"{span[0]}–{span[1]}",) if span else ()
-
-
-def _reason(tree: Draft, given: ScopingInput, *, feasible: bool) -> str:
-    language = given.language
-    values: dict[str, object] = {
-        "leaves": tree.leaves,
-        "levels": tree.levels,
-        "max_leaves": given.max_leaves,
-        "max_depth": given.max_depth,
-    }
-    values["level_word"] = wording.level_word(language, tree.levels)
-    if tree.lookup and feasible:
-        return wording.say(language, "lookup_reason")
-    if feasible and tree.leaves == 1:
-        return wording.say(language, "feasible_reason_one")
-    if feasible:
-        return wording.say(language, "feasible_reason", **values)
-    if not tree.open.any:
-        return wording.say(language, "too_wide_reason", **values)
-    points = tuple(wording.say(language, f"name_{point}", term=term) for point, term in tree.open.points)
-    return wording.say(language, "too_broad_reason", points=wording.listed(language, points), **values)
-
-
-def _turn(given: ScopingInput, judged: list[Judged], revision: Revision) -> ScopingTurn:
-    language = given.language
-    unready = [one for one in judged if not one.query.feasible]
-    asked = _asked_back(given, unready, revision)
-    parts = [*revision.notes, *_verdict(given, judged, unready, revision)]
-    parts += _remarks(given, judged, fresh=not revision.asked)
-    if revision.question and revision.question not in {"ask_pick"}:
-        parts.append(wording.say(language, revision.question))
-    if not any(turn.speaker == "manager" for turn in given.turns):
-        parts.append(wording.say(language, "quotes_only"))
-    kind = query_type(" ".join(one.question.text for one in judged))
-    return ScopingTurn(
-        reply="\n\n".join(_joined(parts)),
-        queries=tuple(one.query for one in judged),
-        open_questions=asked,
-        query_type=kind,
-        tier=_tier(judged),
-        language=language,
-        ready=not unready and not asked,
+def open_points(question: Question, language: str) -> tuple[str, ...]:
+    """Name what leaves a question open, by its grammar: quantifiers, effects on nobody in particular, bare topics."""
+    text, quoted = re.subn(r"[“\"„«][^”\"“»]{2,160}[”\"»]", " ", question.text)
+    named = min(2, quoted + len(names(text, language)))
+    pinned = named + bool(re.search(r"(?<!\w)\d", text)) + bool(listed("quantity").search(text))
+    telling = len(distinct(text, language))
+    lists = bool(question.things or question.points)
+    asking = "？" in text or listed("ask").search(text) or opening("order").match(text) or opening("yes_no").match(text)
+    on_nobody = pinned < _PINNED and listed("effect").search(text) and listed("nobody").search(text)
+    bare = pinned < _PINNED and not lists and not asking
+    vague = (
+        not pinned and not lists and len(question.parts) == 1 and telling <= _FEW_WORDS and not SPACELESS.search(text)
     )
-
-
-def _asked_back(given: ScopingInput, unready: list[Judged], revision: Revision) -> tuple[str, ...]:
-    language = given.language
-    if revision.question and revision.question != "ask_pick":
-        return (wording.say(language, revision.question),)
-    if not unready:
+    ordered = not pinned and not lists and bool(opening("order").match(text))
+    sweeping = listed("everything").search(text) or (pinned < _PINNED and listed("sweeping").search(text))
+    if not (sweeping or on_nobody or bare or vague or ordered):
         return ()
-    point, term = next(((point, term) for point, term in unready[0].tree.open.points), ("", ""))
-    questions_back = [wording.say(language, "ask_pick")]
-    if point:
-        questions_back.append(wording.say(language, f"ask_{point}", term=term))
-    return tuple(questions_back)
+    if on_nobody:
+        return ("open_scope", "open_people")
+    return ("open_scope",) if years(text) else ("open_scope", "open_period")
 
 
-def _verdict(given: ScopingInput, judged: list[Judged], unready: list[Judged], revision: Revision) -> list[str]:
-    language = given.language
+def _narrower(question: Question, survey: CorpusSurvey, language: str) -> tuple[str, ...]:
+    """Write narrower questions: of what several documents speak of, and where they carry too little, of the usual sides."""
+    subject = _subject(question.text)
+    entries = (*question.things, *question.points)
+    themes = [*entries, *carried(survey, f"{question.text} {subject}", language), *say(language, "sides").split("|")]
+    asked: dict[str, None] = {}
+    for at, theme in enumerate(themes[:OFFERED]):
+        apart = subject and not overlap(theme, subject)
+        asked[say(language, f"suggest_{1 + at % 2}" if apart else "suggest_bare", theme=theme, subject=subject)] = None
+    return tuple(asked)
+
+
+def carried(survey: CorpusSurvey, text: str, language: str) -> tuple[str, ...]:
+    """Choose phrases that at least two of the matching documents share and that add to `text`, most shared first."""
+    spoken = [document.language for document in survey.documents if document.language]
+    if spoken and spoken.count(known(language)) * 2 < len(spoken):
+        return ()  # the documents speak another language than the user
+    held = [frozenset(distinct(" ".join((one.title, *one.themes)))) for one in survey.documents]
+    phrases = dict.fromkeys(theme for document in survey.documents for theme in document.themes)
+    shared = {
+        phrase: sum(1 for words in held if words & set(distinct(phrase)))
+        for phrase in phrases
+        if len(phrase.split()) > 1 and phrase == phrase.lower() and not re.search(r"\d", phrase)
+    }
+    chosen: list[str] = []
+    for phrase in sorted(shared, key=lambda phrase: -shared[phrase]):
+        if shared[phrase] > 1 and not any(overlap(phrase, other) for other in (text, *chosen)):
+            chosen.append(phrase)
+    return tuple(chosen[:OFFERED])
+
+
+def _subject(text: str) -> str:
+    """Find what an open question is about, as a phrase that fits after `with regard to`; empty where it can't be told."""
+    text = re.sub(r"\s*\([^()]*\)", "", text)
+    if found := listed("effect").search(text):
+        text = text[: found.start()] or text
+    text = listed("sweeping").sub(" ", listed("everything").sub(" ", text))
+    for name in ("order", "ask", "yes_no"):
+        text = opening(name).sub(" ", text.strip(), count=1)
+    text = re.sub(r"^\W*(?:(?:of|about|on|for|in|over|über|von|zu|sur|de|sobre|and|und|et|y)\s+)+", "", text)
+    text = re.split(r"[,.:;?!。？！]|\s(?:and what|and how|und wie|et comment|y cómo)\b", text.strip(" ,:;"))[0].strip()
+    return text if 0 < len(text.split()) <= _LONGEST_SUBJECT and terms(text) and not listed("ask").search(text) else ""
+
+
+def _verdict(language: str, judged: list[Judged], unready: list[Judged]) -> str:
     if not unready:
-        if wording.say(language, "agree_ready") in revision.notes:
-            return []
-        if all(one.tree.lookup for one in judged):
-            return [wording.say(language, "lookup")]
-        if len(judged) > 1:
-            return [wording.say(language, "small_enough_many", n=len(judged))]
-        return [wording.say(language, "small_enough")]
-    parts: list[str] = []
-    if len(judged) > 1:
-        ready = tuple(str(at) for at, one in enumerate(judged, start=1) if one.query.feasible)
-        still = tuple(str(at) for at, one in enumerate(judged, start=1) if not one.query.feasible)
-        parts.append(
-            wording.say(
-                language,
-                "some_ready",
-                n=len(judged),
-                ready=wording.listed(language, ready) or "0",
-                open=wording.listed(language, still),
-            )
-        )
-    for one in unready[:2]:
-        points = _points(given, one)
-        opening = (
-            wording.say(language, "cannot_yet")
-            if len(judged) == 1
-            else wording.say(language, "cannot_yet_part", query=one.query.text)
-        )
-        parts.append(f"{opening} {wording.say(language, f'leaves_open_{len(points)}')}")
-        parts.append("\n".join(f"- {point}" for point in points) if len(points) > 1 else points[0])
-        parts.append(
-            wording.say(
-                language,
-                "tree_size",
-                leaves=one.tree.leaves,
-                levels=one.tree.levels,
-                level_word=wording.level_word(language, one.tree.levels),
-                max_leaves=given.max_leaves,
-                max_depth=given.max_depth,
-            )
-        )
-    if offered := sum(len(one.query.suggested_split) for one in unready):
-        parts.append(wording.say(language, "versions", n=offered))
-    return parts
+        if all(is_lookup(one.query.text) for one in judged):
+            return say(language, "lookup")
+        return say(language, "ready_many" if len(judged) > 1 else "ready_one", n=len(judged))
+    several = [say(language, "ready_many", n=len(judged))] if len(judged) > 1 else []
+    return " ".join((*several, *(one.query.reason for one in unready[:2]), say(language, "versions")))
 
 
-def _points(given: ScopingInput, one: Judged) -> list[str]:
-    """Say what leaves a question open, with what the documents offer where it is known."""
+def _remarks(given: ScopingInput, kind: QueryType) -> list[str]:
     language, survey = given.language, given.survey
-    if not one.tree.open.points:
-        listed = sum(max(1, len(clause.items)) * max(1, len(clause.aspects)) for clause in one.question.clauses)
-        return [wording.say(language, "point_parts", n=listed)]
-    told: list[str] = []
-    for point, term in one.tree.open.points:
-        detail = ""
-        if point == "scope":
-            named = themes_to_tell(survey, one.question.text, language)
-            detail = wording.say(
-                language, "detail_themes" if len(named) > 1 else "detail_none", themes=wording.listed(language, named)
-            )
-        if point == "period":
-            first, last = (survey.date_from or "")[:4], (survey.date_to or "")[:4]
-            detail = wording.say(
-                language, "detail_dates" if first < last else "detail_no_dates", first=first, last=last
-            )
-        told.append(wording.say(language, f"point_{point}", term=term, detail=detail))
-    return told
-
-
-def _remarks(given: ScopingInput, judged: list[Judged], *, fresh: bool) -> list[str]:
-    language, survey = given.language, given.survey
-    remarks: list[str] = []
-    if query_type(" ".join(one.question.text for one in judged)) == "medical_legal_financial":
-        remarks.append(wording.say(language, "caution"))
-    if fresh and survey.total and not survey.web and not survey.matching:
-        remarks.append(wording.say(language, "nothing_matches"))
+    remarks = []
+    if kind == "medical_legal_financial":
+        remarks.append(say(language, "caution"))
+    if survey.total and not survey.web and not survey.matching:
+        remarks.append(say(language, "no_match", n=survey.total))
+    if not given.turns:
+        remarks.append(say(language, "quotes_only"))
+        if known(language) != language.split("-")[0]:
+            remarks.append(say(language, "in_english"))
     return remarks
 
 
-def _joined(parts: list[str]) -> list[str]:
-    """Set short sentences into one paragraph and leave lists by themselves."""
-    paragraphs: list[str] = []
-    for part in parts:
-        apart = part.startswith(("- ", "**")) or (paragraphs and paragraphs[-1].startswith(("- ", "**")))
-        if paragraphs and not apart:
-            paragraphs[-1] = f"{paragraphs[-1]} {part}"
-        else:
-            paragraphs.append(part)
-    return paragraphs
-
-
-def _tier(judged: list[Judged]) -> Tier:
-    if all(one.tree.lookup for one in judged):
-        return "simple"
-    return "deep" if any(one.query.feasible and one.tree.leaves >= _DEEP_LEAVES for one in judged) else "standard"
-
-
 def query_type(text: str) -> QueryType:
-    """Say what kind of question it is, by closed lists of cues."""
-    named = names(text)
-    bare = text
-    for name in named:
-        bare = bare.replace(name, " ")
-    for kind, pattern in kinds.QUERY_TYPES:
-        if pattern.search(bare):
-            return kind
-    return "other"
-
-
-def _nothing_asked(given: ScopingInput) -> ScopingTurn:
-    greeted = kinds.GREETING.match(given.message) or not any(char.isalnum() for char in given.message)
-    first = not any(turn.speaker == "manager" for turn in given.turns)
-    parts = [wording.say(given.language, "greeting" if greeted and first else "no_question")]
-    if first:
-        parts.append(wording.say(given.language, "quotes_only"))
-    return ScopingTurn(
-        reply=" ".join(parts),
-        queries=given.agreed,
-        open_questions=(wording.say(given.language, "ask_question"),),
-        query_type="other",
-        tier="standard",
-        language=given.language,
-        ready=False,
-    )
-
-
-def _empty(given: ScopingInput, revision: Revision) -> ScopingTurn:
-    said = wording.say(given.language, revision.question or "no_question")
-    return ScopingTurn(
-        reply=" ".join((*revision.notes, said)),
-        queries=(),
-        open_questions=(wording.say(given.language, "ask_question"),),
-        query_type="other",
-        tier="standard",
-        language=given.language,
-        ready=False,
-    )
+    """Say what kind of question it is, by closed lists of cues; names are no cues."""
+    for name in names(text):
+        text = text.replace(name, " ")
+    return next((kind for kind, cues in _TYPES if listed(cues).search(text)), "other")

@@ -1,87 +1,110 @@
-"""Planning without a language model: the tree that scoping drafted and counted."""
+"""Planning without a language model: a question is cut into its own parts, and nothing is added but a look at limits."""
 
-from collections.abc import Sequence
+import re
 
 from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree
-from agents.offline.draft_tree import Sprig, draft
-from agents.offline.question_parts import Question, questions, tidy
-from agents.offline.terms import distinct
+from agents.offline.questions import Question, leans_on_another, questions, tidy
+from agents.offline.single_fact import is_linked, is_single_fact
+from agents.offline.terms import distinct, names, terms
+from agents.offline.words import SPACELESS, opening, say
 
-MOST_BRANCHES = 8
-"""Branches of one level, at most (the contract's bound)."""
 MOST_QUESTIONS = 4
-MOST_SEARCHES = 3
+TITLE_LENGTH = 90
+_SEARCH_WORDS = 14
 
 
 def plan(given: PlanningInput) -> PlanTree:
-    """Plan the tree of one query."""
-    tree = draft(_question(given.query, given.language), given.survey, given.language, given.max_leaves)
-    sprigs = _fitted(_suggested(given) or tree.sprigs, given)
-    leaves = [leaf for sprig in sprigs for leaf in _planned(sprig, ())]
+    """Plan the tree of one query: its leaves, all under one executor."""
+    asked = _suggested(given) or (given.query,)
+    leaves = [one for text in asked for one in draft(_as_one(text, given.language), given.language, given.max_leaves)]
     # What can be tested is only known once the documents were read: claims are found while reading.
     return PlanTree(leaves=tuple(leaves), claims=())
 
 
-def _question(objective: str, language: str) -> Question:
-    """Read an objective as one question, even where it holds several."""
-    found = questions(objective, language)
-    if not found:
-        text = tidy(objective) or objective
-        return Question(text, ())
-    if len(found) == 1:
-        return found[0]
-    return Question(objective, tuple(clause for one in found for clause in one.clauses), "", found[0].addresses)
-
-
-def _suggested(given: PlanningInput) -> tuple[Sprig, ...]:
+def _suggested(given: PlanningInput) -> tuple[str, ...]:
     """Take the manager's suggestion where each entry is a question that can be asked by itself."""
-    entries = [tidy(entry) for entry in given.suggested if len(distinct(entry)) >= 2]
-    if len(entries) < 2 or len(entries) != len(given.suggested):
-        return ()
-    return tuple(
-        sprig
-        for entry in entries
-        for sprig in draft(_question(entry, given.language), given.survey, given.language).sprigs[:1]
+    whole = len(given.suggested) > 1 and all(len(distinct(entry)) > 1 for entry in given.suggested)
+    return tuple(map(tidy, given.suggested)) if whole else ()
+
+
+def _as_one(text: str, language: str) -> Question:
+    """Read an objective as one question, even where it holds several."""
+    found = questions(text, language) or (Question(tidy(text) or text, (tidy(text) or text,)),)
+    parts = tuple(part for one in found for part in one.parts)
+    return Question(found[0].text if len(found) == 1 else text, parts, found[0].things, found[0].points)
+
+
+def draft(question: Question, language: str, room: int = 2) -> tuple[PlannedLeaf, ...]:
+    """Draft the tree of `question` over its own parts: one leaf each, and of a comparison one for each point or thing.
+
+    Args:
+        question: what is asked.
+        language: of the titles.
+        room: leaves that it may have; with one, nothing is added to what is asked.
+    """
+    things, points = question.things, question.points
+    if points:
+        return tuple(_of_point(question, point) for point in points)
+    if len(things) > 1:
+        return tuple(_of_part(question, _with(question.text, things, thing), thing) for thing in things)
+    leaves = tuple(_of_part(question, part, part) for part in question.parts)
+    if room > 1 and len(leaves) == 1 and not leaves[0].discovery and not is_single_fact(question.text):
+        asked = say(language, "limits_question", question=question.text)
+        return (*leaves, _leaf(say(language, "limits_title"), (asked,), _searches(question.text, "")))
+    return leaves
+
+
+def _of_point(question: Question, point: str) -> PlannedLeaf:
+    text = _with(question.text, question.points, point)
+    pairs = tuple(f"{point[:1].upper()}{point[1:]}: {thing}" for thing in question.things)
+    return _leaf(point, (text, *pairs), _searches(text, f"{point} {' '.join(question.things)}"))
+
+
+def _with(text: str, entries: tuple[str, ...], kept: str) -> str:
+    """Write a question with one entry in the place of the whole list."""
+    first, last = text.find(entries[0]), text.rfind(entries[-1])
+    return tidy(f"{text[:first]}{kept}{text[last + len(entries[-1]) :]}" if 0 <= first <= last else f"{text}: {kept}")
+
+
+def _of_part(question: Question, asked: str, title: str) -> PlannedLeaf:
+    leans = asked != question.text and leans_on_another(asked)
+    about = question.parts[0] if leans else ""
+    searches = _searches(question.text if leans else asked, f"{asked} {' '.join(names(about))} {about}")
+    return _leaf(title, (asked,), searches, discovery=not question.things and asks_for_a_list(asked))
+
+
+def _leaf(title: str, asked: tuple[str, ...], searches: tuple[str, ...], *, discovery: bool = False) -> PlannedLeaf:
+    return PlannedLeaf(
+        heading="",
+        title=label(title),
+        questions=asked[:MOST_QUESTIONS],
+        search_terms=searches,
+        # What is a step away is settled by more than one document.
+        priority="high" if is_linked(asked[0]) else "normal",
+        discovery=discovery,
     )
 
 
-def _fitted(sprigs: Sequence[Sprig], given: PlanningInput) -> list[Sprig]:
-    """Bring branches within the bounds: executors only where they may stand, never more leaves than there may be."""
-    fitted = list(sprigs)
-    if given.max_depth == 1:
-        fitted = [leaf for sprig in sprigs for leaf in (sprig.children or (sprig,))]
-    elif sum(sprig.leaves for sprig in sprigs) > given.max_leaves:
-        fitted = [_as_leaf(sprig) for sprig in sprigs]
-    room = min(MOST_BRANCHES, given.max_leaves)
-    return fitted if len(fitted) <= room else [*fitted[: room - 1], _merged(fitted[room - 1 :])]
+def _searches(asked: str, keywords: str) -> tuple[str, ...]:
+    words = (word.strip("?.,;:!¿¡()“”\"'") for word in f"{keywords or asked}".split())
+    kept = [word for word in dict.fromkeys(words) if word and terms(word)]
+    return tuple(dict.fromkeys(text for text in (asked, " ".join(kept[:_SEARCH_WORDS])) if text))
 
 
-def _as_leaf(sprig: Sprig) -> Sprig:
-    if not sprig.children:
-        return sprig
-    asked = tuple(question for child in sprig.children for question in child.questions)
-    return Sprig(sprig.title, sprig.objective, asked or (sprig.objective,), (sprig.objective,))
+def label(text: str) -> str:
+    """Make the title of a branch: the question itself; a very long one ends at a comma, never in the middle of words."""
+    text = tidy(text)
+    if len(text) <= TITLE_LENGTH or SPACELESS.search(text):
+        return text
+    head = text[:TITLE_LENGTH].rpartition(",")[0]
+    return head if len(head.split()) > 3 else text
 
 
-def _merged(sprigs: Sequence[Sprig]) -> Sprig:
-    """Ask the rest in one leaf."""
-    first = sprigs[0]
-    asked = tuple(question for sprig in sprigs for question in (sprig.questions[:1] or (sprig.objective,)))
-    return Sprig(
-        first.title, first.objective, asked, tuple(search for sprig in sprigs for search in sprig.searches[:1])
-    )
-
-
-def _planned(sprig: Sprig, above: tuple[str, ...]) -> list[PlannedLeaf]:
-    if sprig.children:
-        return [leaf for child in sprig.children for leaf in _planned(child, (*above, sprig.title))]
-    return [
-        PlannedLeaf(
-            heading=" > ".join(above),
-            title=sprig.title,
-            questions=tuple(dict.fromkeys(sprig.questions))[:MOST_QUESTIONS] or (sprig.objective,),
-            search_terms=tuple(dict.fromkeys(sprig.searches))[:MOST_SEARCHES] or (sprig.objective,),
-            priority="normal",
-            discovery=sprig.discovery,
-        )
-    ]
+def asks_for_a_list(text: str) -> bool:
+    """Tell whether a question asks for things that it does not name: sources have to be looked for widely first."""
+    for name in ("list_order", "list_which"):
+        if (found := opening(name).match(text)) and not re.search(r"\b(?:or|oder|ou|o)\b", text):
+            words = re.findall(r"[^\W\d_][\w'’-]*", text[found.end() :])[:3]
+            things = [word for word in words if re.search(r"[^siu\W]s$|(?:ies|ses|xes|en|[td]te|people)$", word)]
+            return bool(things) and len(things[0]) > 3 and not any(map(opening("of_known").match, words))
+    return False

@@ -16,27 +16,21 @@ from agents.contracts.verification import (
     VerifyInput,
 )
 from agents.nlp.tokens import content_words
+from agents.offline.terms import years
+from agents.offline.words import say
 from agents.verify.checks import carried, stance
 
-_AGAINST = {
-    "en": "but however not contrary lower higher revised corrected",
-    "de": "aber jedoch nicht entgegen geringer höher revidiert korrigiert",
-    "fr": "mais cependant pas contraire inférieur supérieur révisé corrigé",
-    "es": "pero sin embargo no contrario inferior superior revisado corregido",
-}
-"""Words that dissent is written with: a document that disputes a claim shares its subject and holds some of them."""
 _TELLING = 8
 SPEAKS = 0.5
 """Strength below which a contradiction is only a sign."""
 SAME_SUBJECT = 0.45
 """Share of the claim's telling words that a quote must hold to speak of the same thing."""
-_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)*")
 
 
 def challenge(given: ChallengeInput) -> Challenge:
     """Search for each claim's subject together with the words of dissent."""
-    against = _AGAINST.get(given.language.split("-")[0], _AGAINST["en"])
+    against = say(given.language, "against")  # a document that disputes a claim is written with some of these
     return Challenge(
         attacks=tuple(
             Attack(claim_number=claim.number, queries=(f"{_subject(claim.text)} {against}",)) for claim in given.claims
@@ -73,7 +67,7 @@ def _shared(claim: str, quote: str) -> float:
 
 def _other_scope(claim: str, quote: str) -> bool:
     """Tell whether the two name different years, or the claim a place or person that the quote does not."""
-    mine, theirs = set(_YEAR.findall(claim)), set(_YEAR.findall(quote))
+    mine, theirs = set(years(claim)), set(years(quote))
     if mine and theirs and mine != theirs:
         return True
     return any(name not in quote for name in _NAME.findall(claim))

@@ -10,10 +10,10 @@ from agents.contracts.finding import NumberedFact, SectionInput
 from agents.contracts.loop_decision import ReflectionInput
 from agents.contracts.source import Hit
 from agents.offline.extractor import extract
-from agents.offline.question_parts import questions
+from agents.offline.questions import questions
 from agents.offline.reflector import reflect
 from agents.offline.section_writer import write_section
-from agents.offline.steps import linked, one_point, standing, subjects
+from agents.offline.single_fact import is_linked, is_single_fact, standing, subjects
 from agents.search.index import reranked
 
 ROWS = Path(__file__).resolve().parent.parent / "data" / "scoping.jsonl"
@@ -23,14 +23,14 @@ CHAIN = "In which town was the engineer who designed the Ostrel Lighthouse born?
 def test_of_the_labelled_questions_the_lookups_alone_ask_for_one_fact() -> None:
     rows = [json.loads(line) for line in ROWS.read_text("utf-8").splitlines() if line]
 
-    assert [row["id"] for row in rows if one_point(row["question"])] == [
+    assert [row["id"] for row in rows if is_single_fact(row["question"])] == [
         row["id"] for row in rows if row["expect"] == "lookup"
     ]
 
 
 def test_a_question_that_goes_by_way_of_something_else_is_told_from_a_plain_one() -> None:
-    assert linked(CHAIN)
-    assert not linked("In which year was the Ostrel Lighthouse lit?")
+    assert is_linked(CHAIN)
+    assert not is_linked("In which year was the Ostrel Lighthouse lit?")
 
 
 def test_a_word_of_origin_is_nothing_that_a_question_turns_on() -> None:

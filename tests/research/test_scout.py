@@ -8,7 +8,7 @@ from agents.contracts.plan import Leaf, LeafBudget
 from agents.contracts.shortlist import Candidate, Judged, ScoutInput, ScoutJudgement, Shortlist, SourceTags
 from agents.contracts.source import Hit, SourceCard
 from agents.core.errors import ModelError
-from agents.offline.scout_tags import scout
+from agents.offline.scout import scout
 from agents.research.reading.scout_sweep import NOT_REACHED
 from agents.research.reading.shortlist import Scanned, Weighed, domain_of, fed, recency_of, shortlist
 from tests.scripted_search import ScriptedSearcher
@@ -350,7 +350,7 @@ def test_the_offline_scout_tells_who_measured_from_who_repeats_and_who_sells():
 
     judged = scout(given).candidates
 
-    assert [one.authority for one in judged] == ["primary", "secondary", "tertiary", "interested", "unknown"]
+    assert [one.authority for one in judged] == ["primary", "secondary", "unknown", "interested", "unknown"]
     assert judged[0].answers == (1,)
     assert judged[2].answers == ()
     assert all(one.rationale for one in judged)

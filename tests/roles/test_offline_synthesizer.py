@@ -105,24 +105,6 @@ def test_sources_that_say_the_same_are_merged_under_three_marks() -> None:
     assert written == f"“{OFFICE}”[f1][f2][f3] 4 sources agree on this."
 
 
-def test_a_comparison_with_two_figures_each_becomes_a_table() -> None:
-    questions = ("Compare brick and timber with regard to survival.", "Survival: brick", "Survival: timber")
-
-    written = section(
-        (
-            "Office",
-            "2021",
-            "After fifty years, 71 % of brick houses and 64 % of timber houses were standing in the survey.",
-        ),
-        ("Union", "2022", "In our count 58 % of brick houses and 36 % of timber houses still stood after fifty years."),
-        questions=questions,
-        query_type="comparison",
-    )
-
-    assert "| Brick | 71 %[f1] | 58 %[f2] |" in written
-    assert "| Timber | 64 %[f1] | 36 %[f2] |" in written
-
-
 def test_rows_of_a_table_are_shown_as_a_table_again() -> None:
     rows = [
         ("Office", "2021", "Brick | 2,100 euros | 12 euros", "Material: Brick; Cost: 2,100 euros; Upkeep: 12 euros"),
@@ -146,23 +128,49 @@ def test_orders_and_forged_marks_are_not_quoted() -> None:
     assert "700" not in written
 
 
-def test_a_section_on_differences_starts_with_what_explains_them() -> None:
-    written = section(
-        ("Office", "2021", OFFICE),
-        ("Union", "2022", TENANTS),
-        ("Desk", "2023", WHY),
-        (
-            "Desk",
-            "2023",
-            "Rents in Vienna in contracts older than ten years are excluded from the union's price of rent.",
-        ),
-        questions=("Why do the published figures differ?",),
-        objective="What was the price of rent in Vienna, and why do the published figures differ?",
-        siblings=("What was the price of rent in Vienna?",),
+def status(question: str, *rows: tuple[str, str, str], **given: object) -> str:
+    """What became of a question that these facts were read for."""
+    values = {
+        "query": question,
+        "title": "T",
+        "objective": question,
+        "questions": (question,),
+        "language": "en",
+        **given,
+    }
+    (answer,) = write_section(SectionInput.model_validate({**values, "facts": facts(*rows)})).answers
+    return answer.status
+
+
+def test_a_question_is_answered_by_words_that_answer_it() -> None:
+    assert status("What was the price of rent in Vienna?", ("Office", "2021", OFFICE)) == "answered"
+    assert status("Who founded the Tenants' Union of Vienna?", ("Office", "2021", OFFICE)) != "answered"
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("How did storms affect the plots?", "Survival percentages are not affected by the way of counting."),
+        ("Which Australian city built the hall in 1912?", "The city hall of Hong Kong was built in 1912."),
+        ("How many plots did the storms destroy?", "Storms destroy plots every winter."),
+    ],
+)
+def test_sharing_words_with_a_question_is_no_answer_to_it(question: str, words: str) -> None:
+    assert status(question, ("Office", "2021", words)) != "answered"
+
+
+def test_each_question_of_a_section_is_told_of_in_its_order() -> None:
+    asked = ("What was the price of rent in Vienna?", "How many whales pass Cape Horn in March?")
+    given = SectionInput(
+        query=asked[0],
+        title="T",
+        objective=asked[0],
+        questions=asked,
+        facts=facts(("Office", "2021", OFFICE)),
+        language="en",
     )
 
-    assert not written.startswith("The sources differ")
-    assert "included old contracts" in written
+    assert [one.status for one in write_section(given).answers] == ["answered", "not_found"]
 
 
 def test_the_latest_stands_first_where_it_is_asked_for() -> None:
@@ -233,6 +241,17 @@ def test_what_is_missing_and_what_no_fact_answers_stays_open() -> None:
         "The archive refused access.",
         "No source read answers this: How many whales pass Cape Horn in March?",
     )
+
+
+def test_the_summary_takes_the_parts_in_order_and_says_which_was_not_found() -> None:
+    found = framed(
+        ("Office", "2021", OFFICE),
+        ("Union", "2022", "The flats let in Vienna in 2020 were counted by the Tenants' Union."),
+        question="How many whales pass Cape Horn in March, and what was the price of rent in Vienna?",
+    )
+
+    assert [one.status for one in found.answers] == ["not_found", "answered"]
+    assert found.summary.startswith("No source read answers this: How many whales pass Cape Horn in March? “The price")
 
 
 def test_limited_search_is_said_in_the_summary() -> None:

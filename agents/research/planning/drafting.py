@@ -35,7 +35,7 @@ SEVERAL = 3
 MOST_SOURCES_PER_LEAF = 8
 MAX_CLAIMS = 10
 CORROBORATION = 2
-"""Independent sources wanted per answer; 1 for a plan of one question, which is a lookup."""
+"""Independent sources wanted per answer; 1 for a plan of one question, which is a lookup unless it has high priority."""
 
 _JOINT = re.compile(r"\s*[>›»]\s*")
 _NOT_A_WORD = re.compile(r"[\W_]+|\.\w{2,5}$")
@@ -157,7 +157,7 @@ class TreeBuilder:
             )
         leaves = self._seeded()
         query = self.planning.query
-        lookup = len(leaves) == 1 and len(leaves[0][1].questions) == 1
+        lookup = len(leaves) == 1 and len(leaves[0][1].questions) == 1 and leaves[0][1].priority != "high"
         root = Node(
             title=query[:120],
             objective=query,

@@ -1,17 +1,17 @@
-"""What sections, leads and frames are made of: quotations with their marks, merged where sources say the same."""
+"""What sections and summaries are made of: quotations with their marks, merged where sources say the same."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from agents.contracts.finding import NumberedFact
 from agents.nlp.sentence_split import spans
-from agents.offline import texts as wording
-from agents.offline.figure_rows import differ, quantities, replaces, span_of_years, subject_terms
+from agents.offline.figures import differ, quantities, replaces
 from agents.offline.ranking import Ranking
-from agents.offline.shape import at_sentence_end, bare, cells, is_order
-from agents.offline.table_writer import is_row
-from agents.offline.terms import distinct
+from agents.offline.sentences import at_sentence_end, bare, cells, is_order
+from agents.offline.tables import is_row
+from agents.offline.terms import distinct, span_of_years
+from agents.offline.words import say
 
 MOST_MARKS = 3
 LONGEST_QUOTE = 420
@@ -30,13 +30,19 @@ class Unit:
     facts: tuple[NumberedFact, ...]
     score: float = 0.0
     question: int = 0
-    terms: frozenset[str] = field(default=frozenset())
+    """Place of the question that it was read for."""
+    terms: frozenset[str] = frozenset()
 
     @property
     def marks(self) -> str:
         """Its marks, one per source, three at most."""
         by_source = {fact.source_number: fact.number for fact in reversed(self.facts)}
         return "".join(f"[f{number}]" for number in sorted(by_source.values())[:MOST_MARKS])
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """Numbers of its facts."""
+        return frozenset(fact.number for fact in self.facts)
 
     @property
     def sources(self) -> int:
@@ -71,32 +77,22 @@ def first_words(fact: NumberedFact) -> str:
 def short_source(fact: NumberedFact) -> str:
     """Name a source briefly: who published it, else its title."""
     site = _SITE.search(fact.source)
-    if site and (re.fullmatch(r"[a-z0-9_.-]+", site.group(1)) and "." not in site.group(1)):
-        return re.split(r"\s[|–—-]\s|: ", fact.source[: site.start()])[0].strip(" ,") or site.group(1)
-    return site.group(1).strip() if site else re.split(r"\s[|–—-]\s|: ", fact.source)[0].strip()
+    title = re.split(r"\s[|–—-]\s|: ", fact.source[: site.start()] if site else fact.source)[0].strip(" ,")
+    if site and re.fullmatch(r"[a-z0-9_-]+", site[1]):  # a folder, not a publisher
+        return title or site[1]
+    return site[1].strip() if site else title
 
 
 def dated_source(fact: NumberedFact) -> str:
     """Name a source briefly, with its year."""
-    year = (fact.published or "")[:4]
-    name = short_source(fact)
+    year, name = (fact.published or "")[:4], short_source(fact)
     return f"{name}, {year}" if year and year not in name else name
 
 
 def units(facts: Sequence[NumberedFact], questions: Sequence[str], objective: str) -> list[Unit]:
     """Make units of facts: orders left out, long quotations shortened, what several sources say merged; best first."""
-    usable = [
-        fact
-        for fact in facts
-        if not is_row(fact)
-        and not cells(fact.quote)
-        and not is_order(fact.quote)
-        and not _MARK_LIKE.search(fact.quote)
-        and bare(fact.quote)
-    ]
-    texts = [shortened(bare(fact.quote)) for fact in usable]
-    if not usable:
-        return []
+    usable = [fact for fact in facts if _is_usable(fact)]
+    texts = [_shortened(bare(fact.quote)) for fact in usable]
     ranking = Ranking(texts)
     wanted = [ranking.wanted(question, objective) for question in (questions or (objective,))]
     merged: list[Unit] = []
@@ -105,45 +101,39 @@ def units(facts: Sequence[NumberedFact], questions: Sequence[str], objective: st
         best = max(range(len(scores)), key=lambda number: (scores[number], -number))
         asked = next((number for number, text in enumerate(questions) if text == fact.topic), best)
         unit = Unit(texts[at], (fact,), scores[best], asked, frozenset(distinct(texts[at])))
-        twin = next((number for number, other in enumerate(merged) if says_the_same(unit, other)), None)
-        if twin is None:
+        same = next((number for number, other in enumerate(merged) if _say_the_same(unit, other)), None)
+        if same is None:
             merged.append(unit)
         else:
-            merged[twin] = _joined(merged[twin], unit)
+            one, other = sorted((merged[same], unit), key=lambda unit: len(unit.text))
+            score = max(one.score, other.score)
+            merged[same] = replace(one, facts=(*one.facts, *other.facts), score=score, question=merged[same].question)
     return sorted(merged, key=lambda unit: (-unit.score, unit.first.number))
 
 
-def _joined(one: Unit, other: Unit) -> Unit:
-    """Join units that say the same; the shorter words are shown."""
-    shown, second = (one, other) if len(one.text) <= len(other.text) else (other, one)
-    return Unit(shown.text, (*shown.facts, *second.facts), max(one.score, other.score), one.question, shown.terms)
+def _is_usable(fact: NumberedFact) -> bool:
+    unusable = is_row(fact) or cells(fact.quote) or is_order(fact.quote) or _MARK_LIKE.search(fact.quote)
+    return not unusable and bool(bare(fact.quote))
 
 
-def says_the_same(one: Unit, other: Unit) -> bool:
+def _say_the_same(one: Unit, other: Unit) -> bool:
     """Tell whether two quotations say the same: the same telling words, the same numbers, the same years."""
     few = min(len(one.terms), len(other.terms))
     if few < 3 or len(one.terms & other.terms) / few < _SAME:
         return False
     mine, yours = ({(item.value, item.unit) for item in quantities(text)} for text in (one.text, other.text))
     small, large = sorted((mine, yours), key=len)
-    return small <= large and (bool(small) or not large) and _years(one.text, other.text)
+    first, second = span_of_years(one.text), span_of_years(other.text)
+    same_years = first is None or second is None or first == second
+    return small <= large and (bool(small) or not large) and same_years
 
 
-def _years(one: str, other: str) -> bool:
-    first, second = span_of_years(one), span_of_years(other)
-    return first is None or second is None or first == second
-
-
-def shortened(text: str) -> str:
+def _shortened(text: str) -> str:
     """Cut a long quotation at the end of a sentence; never within one."""
     if len(text) <= LONGEST_QUOTE:
         return text
-    end = 0
-    for span in spans(text):
-        if span.end > LONGEST_QUOTE and end:
-            break
-        end = span.end
-    return text[:end]
+    ends = [span.end for span in spans(text)]
+    return text[: max((end for end in ends if end <= LONGEST_QUOTE), default=ends[0])]
 
 
 @dataclass(frozen=True)
@@ -153,6 +143,11 @@ class Clash:
     units: tuple[Unit, ...]
     replaced: bool = False
     """The last one says that the first no longer holds."""
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """Numbers of all its facts."""
+        return frozenset(number for unit in self.units for number in unit.numbers)
 
 
 def clashes(found: Sequence[Unit]) -> list[Clash]:
@@ -165,11 +160,8 @@ def clashes(found: Sequence[Unit]) -> list[Clash]:
         group = [one]
         for other in found[at + 1 :]:
             known = {unit.first.source_number for unit in group}
-            if (
-                other.first.number not in taken
-                and other.first.source_number not in known
-                and differ(one.text, other.text)
-            ):
+            open_yet = other.first.number not in taken and other.first.source_number not in known
+            if open_yet and differ(one.text, other.text):
                 group.append(other)
         if len(group) > 1:
             taken |= {unit.first.number for unit in group}
@@ -181,56 +173,39 @@ def _replaced(found: Sequence[Unit]) -> list[Clash]:
     """Find figures that a later source withdraws, each with the figure that it puts in their place."""
     result: list[Clash] = []
     for notice in found:
-        old = [
-            unit
-            for unit in found
-            if _other(notice, unit) and unit.published < notice.published and replaces(notice.text, unit.text)
-        ]
+        others = [unit for unit in found if unit.first.source_number != notice.first.source_number]
+        old = [one for one in others if one.published < notice.published and replaces(notice.text, one.text)]
         if not old or any(notice in clash.units or old[0] in clash.units for clash in result):
             continue
-        own = (unit for unit in found if not _other(notice, unit) and differ(unit.text, old[0].text))
-        result.append(Clash((old[0], next(own, notice), *old[1:]), replaced=True))
+        same_source = (unit for unit in found if unit not in others and differ(unit.text, old[0].text))
+        result.append(Clash((old[0], next(same_source, notice), *old[1:]), replaced=True))
     return result
 
 
-def _other(one: Unit, other: Unit) -> bool:
-    return one.first.source_number != other.first.source_number
-
-
 def told(clash: Clash, language: str) -> str:
-    """Tell a disagreement, both sides with source and year."""
-    parts = [
-        {"text": at_sentence_end(unit.text), "source": dated_source(unit.first), "mark": unit.marks}
-        for unit in clash.units
-    ]
-    one, other = parts[0], parts[1]
-    text = wording.say(
-        language,
-        "older" if clash.replaced else "differ",
-        one=one["text"],
-        one_source=one["source"],
-        one_mark=one["mark"],
-        other=other["text"],
-        other_source=other["source"],
-        other_mark=other["mark"],
-    )
-    for more in parts[2:] if not clash.replaced else ():
-        text += " " + wording.say(
-            language, "differ_third", one=more["text"], one_source=more["source"], one_mark=more["mark"]
+    """Set the sides of a disagreement beside each other, each with source and year."""
+    texts = [at_sentence_end(unit.text) for unit in clash.units]
+    sources = [dated_source(unit.first) for unit in clash.units]
+    marks = [unit.marks for unit in clash.units]
+    sentences = [
+        say(
+            language,
+            "older" if clash.replaced else "differ",
+            one=texts[0],
+            one_source=sources[0],
+            one_mark=marks[0],
+            other=texts[1],
+            other_source=sources[1],
+            other_mark=marks[1],
         )
-    return text
+    ]
+    for text, source, mark in zip(texts[2:], sources[2:], marks[2:], strict=True) if not clash.replaced else ():
+        sentences.append(say(language, "differ_third", one=text, one_source=source, one_mark=mark))
+    return " ".join(sentences)
 
 
 def agreement(unit: Unit, language: str) -> str:
     """Say how many sources agree; empty when it is one."""
     if unit.sources < 2:
         return ""
-    name = f"agree_{unit.sources}" if unit.sources <= MOST_MARKS else "agree_n"
-    return wording.say(language, name, n=unit.sources)
-
-
-def alike(one: Unit, other: Unit) -> float:
-    """Say how much two units are about the same thing."""
-    mine, yours = frozenset(subject_terms(one.text)), frozenset(subject_terms(other.text))
-    few = min(len(mine), len(yours))
-    return len(mine & yours) / few if few else 0.0
+    return say(language, "agree_2" if unit.sources == 2 else "agree_n", n=unit.sources)
