@@ -719,6 +719,7 @@ function dress() {
   }
   nameThings();
   hint();
+  waiting();
   // the panel's sheet on phones names its title by an id of its own
   const sheet = document.getElementById('side-view-title')?.closest('[role="dialog"]');
   if (sheet && sheet.getAttribute('aria-labelledby') !== 'side-view-title')
@@ -790,6 +791,51 @@ function hint() {
   box.placeholder = said;
   box.dataset.dsHint = now || 'plain';
 }
+
+// Every wait over a second says what is happening, and Enter that cannot send yet says why. Chainlit shows a dot only.
+const WAITS = {
+  '': 'Reading your question and looking at what can be searched.',
+  draft: 'Reading your message. The draft stays as it is meanwhile.',
+  report: 'Looking into the report above.',
+  run: 'Reading your message. The run goes on meanwhile.',
+};
+const WAIT_MS = 1000;
+let waitingSince = 0;
+let waitLine = null;
+function waiting(said) {
+  const busy = document.getElementById('stop-button');
+  if (!busy) {
+    waitingSince = 0;
+    waitLine?.remove();
+    waitLine = null;
+    return;
+  }
+  waitingSince ||= Date.now();
+  if (!said && Date.now() - waitingSince < WAIT_MS) {
+    setTimeout(soon, WAIT_MS);
+    return;
+  }
+  const composer = document.getElementById('message-composer');
+  if (!waitLine?.isConnected && composer) {
+    waitLine = make('p', 'ds-wait');
+    waitLine.setAttribute('role', 'status');
+    composer.parentElement.insertBefore(waitLine, composer);
+  }
+  const now = document.getElementById('chat-input')?.dataset.dsHint ?? '';
+  const text = said || waitLine?.dataset.said || WAITS[now] || WAITS[''];
+  if (said && waitLine) waitLine.dataset.said = said;
+  if (waitLine && waitLine.textContent !== text) waitLine.textContent = text;
+}
+document.addEventListener(
+  'keydown',
+  (e) => {
+    if (e.key !== 'Enter' || e.shiftKey || e.target.id !== 'chat-input' || !e.target.value.trim()) return;
+    if (document.getElementById('stop-button')) {
+      waiting('One moment: I am still answering. Your text stays here; press Enter again when I am done.');
+    }
+  },
+  true,
+);
 
 let due = 0;
 const soon = () => {
