@@ -6,7 +6,7 @@ BIN := .venv/bin
 export LITELLM_LOCAL_MODEL_COST_MAP = True
 export LITELLM_MODE = PRODUCTION
 
-.PHONY: help run setup setup-dev browser test test-fast house check fmt lint types arch lock prompts bench bench-pg eval clean
+.PHONY: lint-frontend help run setup setup-dev browser test test-fast house check fmt lint types arch lock prompts bench bench-pg eval clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -50,10 +50,21 @@ house: setup-dev ## count lines, files, layers, cycles and names used twice, as 
 fmt: setup-dev ## format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix-only --quiet .
+	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory tests/frontend/node_modules/.ok && npm --prefix tests/frontend run --silent format >/dev/null; fi
 
-lint: setup-dev ## format and lint, checking only
+lint: setup-dev lint-frontend ## format and lint, checking only
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+# The page's files need npm in development only; nothing is built from them.
+tests/frontend/node_modules/.ok: tests/frontend/package-lock.json
+	npm --prefix tests/frontend ci --silent
+	touch $@
+
+lint-frontend: ## format, lint and test the page's files, where npm is installed
+	@if command -v npm >/dev/null 2>&1; then \
+	  $(MAKE) --no-print-directory tests/frontend/node_modules/.ok && npm --prefix tests/frontend run --silent lint && npm --prefix tests/frontend test --silent; \
+	else echo "NO NPM: the page's files were not linted"; fi
 
 types: setup-dev ## mypy, strict
 	$(BIN)/mypy

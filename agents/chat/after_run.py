@@ -9,7 +9,7 @@ from agents.chat.limits import Edit
 from agents.chat.runs import explained
 from agents.chat.texts import Words, counted, minutes_and_seconds, money
 from agents.contracts.contract import Contract
-from agents.contracts.report import ReportDocument
+from agents.contracts.report import ReportDocument, ReportSentence
 from agents.report.escaping import link
 from agents.team import Team
 
@@ -88,7 +88,11 @@ class Over:
 
     def _summary(self, document: ReportDocument, wanted: str) -> str:
         count = int(wanted) if wanted.isdecimal() else _COUNTS.get(wanted, 3)
-        stated = [one for one in document.sentences if one.citations][: max(1, min(count, _MAX_SUMMED))]
+        distinct: dict[str, ReportSentence] = {}
+        for sentence in document.sentences:
+            if sentence.citations:
+                distinct.setdefault(sentence.text.strip(), sentence)
+        stated = list(distinct.values())[: max(1, min(count, _MAX_SUMMED))]
         text = " ".join(one.text.strip() + "".join(f"[{n}]" for n in one.citations) for one in stated)
         facts = tuple(fact for one in stated for fact in one.facts)
         return f"{linked(text, document, facts)}\n\n{self.words('summary_from_report')}"

@@ -17,12 +17,11 @@ from agents.api.forgetting import forget_texts, given_to
 from agents.chat.conversation import Conversation
 from agents.chat.effects import Effect, Refuse, Started
 from agents.chat.history import History, Uploads
-from agents.chat.page_setup import KEPT, furnish, preferences_of
+from agents.chat.page_setup import FOR_THE_WEB, KEPT, furnish, preferences_of, sample_starters
 from agents.chat.plan_edits import CardEdit
 from agents.chat.preferences import Preferences
 from agents.chat.renderer import Renderer, mirror, who
 from agents.chat.run_result import Outcomes
-from agents.chat.starters import FOR_THE_WEB, starters
 from agents.chat.state import ChatState, as_picked, texts_of
 from agents.core.errors import DossierError
 from agents.search.uploads import MAX_BYTES, UploadedFile, UploadResult, plain_name
@@ -84,7 +83,7 @@ class Chat:
         # The page shows the first line of a label small (see public/dossier.css).
         return [
             cl.Starter(label=f"{one.label}\n{one.message}", message=one.message)
-            for one in (FOR_THE_WEB if web else starters())
+            for one in (FOR_THE_WEB if web else sample_starters())
         ]
 
     async def furnish(self) -> None:
@@ -190,11 +189,12 @@ class Chat:
             owner = who(session.user)
             preferences = await preferences_of(self.history, owner)
             conversation = Conversation(self.team, before, owner=owner, preferences=preferences)
-            renderer = Renderer(self.history, before.cards, sample=self.team.sample)
+            renderer = Renderer(self.history, before.cards)
             try:
                 async for effect in acts(conversation, renderer):
                     if isinstance(effect, Started):
                         self.outcomes.watch(effect.job, session.thread_id, session.user)
+                    renderer.words = conversation.words
                     await renderer.draw(effect)
             finally:
                 await renderer.done()

@@ -1,5 +1,6 @@
-"""What a page gets beside its messages: commands, the depth picker, and the settings dialog."""
+"""What a page gets beside its messages: starters, commands, the depth picker, and the settings dialog."""
 
+import json
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +12,8 @@ from pydantic import ValidationError
 
 from agents.chat.history import History
 from agents.chat.preferences import DEPTHS, NAMED_LANGUAGES, PLACES, ROLES, TIMES, USUAL, Preferences
+from agents.contracts.frozen import Frozen, Text
+from agents.core.paths import RESOURCES
 from agents.team import Team
 
 log = logging.getLogger(__name__)
@@ -103,3 +106,26 @@ def _dialog(team: Team, given: Preferences) -> list[Any]:
         return research
     models = [select(f"model_{role}", ROLE_WORDS[role], (USUAL, *team.model_choices)) for role in ROLES]
     return [Tab(id="research", label="Research", inputs=research), Tab(id="models", label="Models", inputs=models)]
+
+
+class Starter(Frozen):
+    """One question to begin with."""
+
+    label: Text
+    message: Text
+
+
+FOR_THE_WEB = (
+    Starter(label="Compare", message="How do heat pumps and gas boilers compare in running cost in cold winters?"),
+    Starter(
+        label="Check a claim",
+        message="How often must a cotton bag be used before it does the climate less harm than plastic bags?",
+    ),
+    Starter(label="A question that is too broad", message="What is going on with the world's coral reefs?"),
+)
+
+
+def sample_starters() -> tuple[Starter, ...]:
+    """Read the questions that the sample library answers."""
+    listed = json.loads((RESOURCES / "examples" / "starters.json").read_text(encoding="utf-8"))
+    return tuple(Starter.model_validate(one) for one in listed["starters"])

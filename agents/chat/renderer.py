@@ -7,22 +7,11 @@ from typing import Any
 import chainlit as cl
 from chainlit.session import WebsocketSession, ws_sessions_id
 
+from agents.chat.cards import ContractCard, Name, ResearchRun, ScopeCard, contract_line, scope_line
 from agents.chat.effects import Ask, Effect, Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
 from agents.chat.history import History
 from agents.chat.state import ShownCard
-from agents.chat.views import (
-    PHRASE_LINE,
-    STARTED_LINE,
-    ContractCard,
-    Name,
-    ResearchRun,
-    ScopeCard,
-    contract_line,
-    contract_markdown,
-    drawn,
-    scope_line,
-    scope_markdown,
-)
+from agents.chat.texts import Words
 from agents.contracts.frozen import Frozen
 from agents.jobs.job import Job
 from agents.research.scoping.turn import Scope
@@ -103,8 +92,10 @@ def progress_name(job: Job) -> str:
 class Renderer:
     """Draws the effects of one answer."""
 
-    def __init__(self, history: History, cards: tuple[ShownCard, ...], *, sample: bool) -> None:
-        self.history, self.cards, self.sample = history, cards, sample
+    def __init__(self, history: History, cards: tuple[ShownCard, ...]) -> None:
+        self.history, self.cards = history, cards
+        self.words = Words()
+        """In the language that the chat answers in."""
         self.streamed = Streamed()
         self._reply = ""
         """The manager's words, until it is known whether a card belongs to them."""
@@ -126,7 +117,10 @@ class Renderer:
             case Say() | Refuse():
                 await self._message(effect.text)
             case Ask():
-                actions = [cl.Action(name="say", payload={"text": one.says}, label=one.label) for one in effect.buttons]
+                actions = [
+                    cl.Action(id=f"answer-{uuid.uuid4()}", name="say", payload={"text": one.says}, label=one.label)
+                    for one in effect.buttons
+                ]
                 message = cl.Message(content=effect.text, actions=actions)
                 await message.send()
                 await mirror(dict(message.to_dict()))
@@ -136,18 +130,16 @@ class Renderer:
                 if scope.queries or scope.open_questions:
                     await self._scoping(scope, effect.scope)
             case ShowContract():
-                card, line = ContractCard.of(effect, sample=self.sample), contract_line(effect.changed)
+                card, line = ContractCard.of(effect, self.words), contract_line(effect.changed, self.words)
                 # The card says what changed; another line above it would move it away under the pointer.
-                if effect.in_place and await self._redraw("ContractCard", card, PHRASE_LINE):
+                if effect.in_place and await self._redraw("ContractCard", card, self.words("phrase_line")):
                     return
                 await self._retire("replaced")
-                await self._card("ContractCard", card, line, f"{contract_markdown(card)}\n\n{line}")
+                await self._card("ContractCard", card, line)
             case Started():
                 await self._retire("bound")
                 run = ResearchRun.of(effect.job, effect.contract)
-                await self._card(
-                    "ResearchRun", run, STARTED_LINE, STARTED_LINE, message_id=progress_name(effect.job), lasting=True
-                )
+                await self._card("ResearchRun", run, self.words("started_line"), message_id=progress_name(effect.job))
             case Stopping():
                 # How it ended is shown when it has (see outcome).
                 pass
@@ -155,11 +147,8 @@ class Renderer:
     async def _scoping(self, card: ScopeCard, scope: Scope) -> None:
         """Show the manager's words and the choices as one message."""
         reply, self._reply = self._reply, ""
-        if not drawn("ScopeCard"):
-            await self.streamed.whole(f"{reply}\n\n{scope_markdown(scope)}".strip())
-            return
         element = cl.CustomElement(name="ScopeCard", props=card.model_dump(mode="json"), display="inline")
-        message = await self.streamed.whole(f"{reply}\n\n{scope_line(scope)}".strip(), element)
+        message = await self.streamed.whole(reply or scope_line(scope, self.words), element)
         self.cards = (*self.cards, ShownCard(element_id=element.id, message_id=message.id, name="ScopeCard"))
 
     async def _message(self, text: str) -> None:
@@ -167,19 +156,12 @@ class Renderer:
         await message.send()
         await mirror(dict(message.to_dict()))
 
-    async def _card(
-        self, name: Name, props: Frozen, line: str, markdown: str, *, message_id: str = "", lasting: bool = False
-    ) -> None:
-        """Send a card below its line; without its JSX file, the same as Markdown."""
-        if not drawn(name):
-            message = cl.Message(content=markdown, id=message_id or None)
-            await message.send()
-            await mirror(dict(message.to_dict()))
-            return
+    async def _card(self, name: Name, props: Frozen, line: str, *, message_id: str = "") -> None:
+        """Send a card below its line; one with an id of its own outlasts the talk about a draft."""
         element = cl.CustomElement(name=name, props=props.model_dump(mode="json"), display="inline")
         message = cl.Message(content=line, id=message_id or None, elements=[element])
         await message.send()
-        if not lasting:
+        if not message_id:
             self.cards = (*self.cards, ShownCard(element_id=element.id, message_id=message.id, name=name))
         await mirror(dict(message.to_dict()), (dict(element.to_dict()),))
 

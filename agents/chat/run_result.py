@@ -12,7 +12,7 @@ from chainlit.utils import utc_now
 
 from agents.api.lookup import live_tree
 from agents.api.reports import chat_markdown
-from agents.chat import views
+from agents.chat import cards
 from agents.chat.history import History
 from agents.chat.renderer import tabs, uid, who
 from agents.chat.runs import stopped_line
@@ -145,7 +145,7 @@ def outcome(job: Job, document: ReportDocument | None) -> Shown:
     run = _step(job, "run", "run", now, parent=None, name="on_message", output="")
     text = outcome_text(job, document)
     elements: tuple[Step, ...] = ()
-    if document is not None and views.REPORT_ELEMENT and views.drawn("ReportView"):
+    if document is not None:
         # The Markdown stays the message's text: for copying, for searching the history, and for when the element
         # fails. The page hides it while the element stands (see public/dossier.css).
         elements = (_report_element(job, document),)
@@ -157,7 +157,7 @@ def outcome(job: Job, document: ReportDocument | None) -> Shown:
 def outcome_text(job: Job, document: ReportDocument | None) -> str:
     """Say how a run ended: the report, or in one or two sentences why there is none."""
     if document is not None:
-        text = f"{chat_markdown(document)}\n\n{views.downloads(document)}\n\n{views.grade_line(document)}"
+        text = f"{chat_markdown(document)}\n\n{cards.downloads(document)}\n\n{cards.grade_line(document)}"
         if job.blocked_reason != "needs_rework":
             return text
         return f"{text}\n\nThe judge sent this report back: {live_tree(job).note} Say *rework* or *release*."
@@ -193,7 +193,7 @@ def _step(job: Job, what: str, kind: str, now: str, *, parent: str | None, name:
 
 
 def _report_element(job: Job, document: ReportDocument) -> Step:
-    props = views.ReportView(job_id=job.id, grade=document.grade, title=document.title)
+    props = cards.ReportView(job_id=job.id, grade=document.grade, title=document.title)
     return {
         "id": _name(job, "report-element"),
         "threadId": job.thread_id,

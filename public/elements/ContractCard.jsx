@@ -503,6 +503,7 @@ parts.ContractCard =
       );
     }
 
+    const about = (figure) => (/^\d/.test(figure) ? `about ${figure}` : figure);
     /** Time and cost: one likely figure and a bound each. What is not known is called so. */
     function Likely({ p }) {
       const caps = p.caps || {};
@@ -512,7 +513,7 @@ parts.ContractCard =
         <dl className="ds-likely">
           <div>
             <dt>Time</dt>
-            <dd className="ds-likely-v">{has(p.likely_time) ? `about ${p.likely_time}` : 'unknown'}</dd>
+            <dd className="ds-likely-v">{has(p.likely_time) ? about(p.likely_time) : 'unknown'}</dd>
             <dd className="ds-dim">{minutes}</dd>
           </div>
           <div>
@@ -553,7 +554,7 @@ parts.ContractCard =
       const edit = (op, row, text) => send({ op, path: row.path, ...(text ? { text } : {}) });
       const say = (text) => send({ op: 'say', text });
       const short = [
-        has(p.likely_time) ? `about ${p.likely_time}` : '',
+        has(p.likely_time) ? about(p.likely_time) : '',
         has(p.likely_cost) ? p.likely_cost : 'cost unknown',
       ].filter(has);
       const hash = String(p.hash || '').replace(/\s/g, '');

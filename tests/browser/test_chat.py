@@ -57,7 +57,7 @@ def test_from_a_broad_question_to_a_quote_in_its_source(server, tab, shots):
     first.say(PHRASE)
     first.page.wait_for_selector("[data-job=running]")
     first.say("how is it going?")
-    first.sees("branches have delivered")
+    first.sees("parts have delivered")
     first.shot("05-live")
 
     first.say(PHRASE)

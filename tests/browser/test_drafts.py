@@ -23,7 +23,7 @@ def test_branches_are_edited_on_the_card_and_the_phrase_binds_what_it_shows(tab,
     seen = {hash_of(page)}
     before = page.card.get_by_role("treeitem").count()
 
-    page.card.get_by_role("button", name="Add a branch").click()
+    page.card.get_by_role("button", name="Add a part").click()
     page.page.keyboard.insert_text("What did planting cost?")
     page.page.keyboard.press("Enter")
     draft(page, 2)

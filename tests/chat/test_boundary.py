@@ -8,12 +8,13 @@ import pytest
 
 from agents.chat.renderer import uid
 from agents.chat.state import ChatState
-from agents.chat.views import PHRASE_LINE, STARTED_LINE
+from agents.chat.texts import Words
 from agents.core.errors import DossierError
 from agents.llm.scripted_model import ScriptedModel
 from tests.chat.conftest import Page, make_team
 from tests.scripts import Worker
 
+PHRASE_LINE, STARTED_LINE = Words()("phrase_line"), Words()("started_line")
 QUESTION = "How often was the Orvane ferry closed, and what did it cost?"
 PHRASE = "Authorized to execute"
 
@@ -38,18 +39,6 @@ async def test_a_question_becomes_a_contract_and_no_button(chat):
     assert card["props"]["state"] == "draft"
     assert [item["name"] for item in card["props"]["forecast"]][:3]
     assert not [event for event, _ in page.sent if event == "action"]
-
-
-async def test_without_the_cards_files_the_markdown_says_it_all(chat, monkeypatch, tmp_path):
-    monkeypatch.setattr("agents.chat.renderer.drawn", lambda name: False)
-    page = Page()
-
-    await page.say(QUESTION)
-
-    shown = page.texts()[1]
-    assert not page.elements("ContractCard")
-    for part in ("**Draft 1**", "Closures", "| Forecast |", "At most: 5 minutes", PHRASE_LINE):
-        assert part in shown
 
 
 async def test_the_phrase_starts_a_run_and_its_report_comes_to_the_chat(chat):

@@ -1,12 +1,16 @@
 """What the cards are given, and the same as Markdown."""
 
+from dataclasses import replace
+
 import pytest
 
+from agents.chat.cards import ContractCard, ResearchRun, ScopeCard, contract_line, figure, line_safe, scope_line
 from agents.chat.effects import ShowContract
-from agents.chat.views import ContractCard, ResearchRun, ScopeCard, contract_markdown, figure, line_safe, scope_markdown
+from agents.chat.texts import Words
 from agents.contracts.brief import Query
 from agents.contracts.contract import ForecastLine
 from agents.research.scoping.turn import Scope
+from agents.search.searcher import SAMPLE_NAME
 
 
 def broad(text, *splits):
@@ -41,17 +45,14 @@ def test_the_scope_card_holds_verdicts_and_splits():
         "text": "All of it?",
         "feasible": False,
         "reason": "No period.",
-        "depth": 4,
         "splits": ["A?", "B?"],
     }
     assert card["active"] is True
 
 
-def test_the_markdown_numbers_each_narrower_question_once():
-    text = scope_markdown(SCOPE)
-    assert "1. A?\n2. B?" in text
-    assert "3. C?\n1. A?" in text
-    assert "Which years?" in text
+def test_the_verdict_is_said_in_the_language_of_the_chat():
+    assert scope_line(SCOPE, Words("de")) == Words("de")("scope_broad_some", numbers="1, 2")
+    assert "Tippen Sie **Authorized to execute**" in contract_line(("10 minutes",), Words("de"))
 
 
 def test_strangers_text_is_no_markdown():
@@ -63,16 +64,17 @@ async def test_the_contract_card_says_what_the_phrase_binds(talker):
     shown = acts[-1]
     assert isinstance(shown, ShowContract)
 
-    card = ContractCard.of(shown, sample=True)
+    contract = shown.contract.model_copy(update={"retrievers": (SAMPLE_NAME,)})
+    card = ContractCard.of(replace(shown, contract=contract), Words())
 
     assert card.hash == shown.contract.hash
     assert [child.title for child in card.trees[0].children] == ["Closures", "Costs", "Passengers"]
     assert [child.n for child in card.trees[0].children] == ["1", "2", "3"]
     assert card.caps.rounds == 3
     assert "invented" in card.sample
-    text = contract_markdown(card)
-    assert shown.contract.hash in text
-    assert "- 1 Closures" in text
+    assert ContractCard.of(shown, Words()).sample is None
+    assert card.likely_time
+    assert card.likely_cost == ""  # not known, and so not zero
     await talker.team.close()
 
 
