@@ -792,6 +792,19 @@ function hint() {
   box.dataset.dsHint = now || 'plain';
 }
 
+// The first Tab stop leads to the newest draft, run or report: the history bar alone has dozens.
+const skip = make('button', 'ds-skip', 'To the newest draft, run or report');
+skip.type = 'button';
+skip.addEventListener('click', () => {
+  const all = document.querySelectorAll('.ds-contract, .ds-run, .ds-report');
+  const target = all[all.length - 1] ?? document.getElementById('chat-input');
+  if (!target) return;
+  if (!target.matches('textarea') && !target.hasAttribute('tabindex')) target.tabIndex = -1;
+  target.scrollIntoView({ block: 'start' });
+  target.focus({ preventScroll: true });
+});
+document.body ? document.body.prepend(skip) : addEventListener('DOMContentLoaded', () => document.body.prepend(skip));
+
 // Every wait over a second says what is happening, and Enter that cannot send yet says why. Chainlit shows a dot only.
 const WAITS = {
   '': 'Reading your question and looking at what can be searched.',

@@ -166,9 +166,7 @@ class Tree:
         if isinstance(event, NodeChanged):
             # A second try stands in the row of the first.
             event = event.model_copy(update={"node": node, "parent": place(event.parent)})
-        if line := _told(event):
-            if isinstance(event, NodeChanged):
-                line = _node_line(event, self._number(event.node))
+        if line := self._line(event, node):
             self.now = self.line = line
             self._feed = [*self._feed, FeedLine(seq=numbered.seq, seconds=numbered.seconds, node=node, text=line)][
                 -FEED:
@@ -193,6 +191,14 @@ class Tree:
         elif isinstance(event, SearchDone):
             self.searches += 1
         return touched
+
+    def _line(self, event: object, node: str) -> str:
+        """One line for the feed, about the part and not about the words that it searches with."""
+        if isinstance(event, NodeChanged):
+            return _node_line(event, self._number(event.node))
+        if isinstance(event, SearchDone) and (row := self._rows.get(node)) is not None:
+            return _search_line(event, f"{self._number(node)} “{row.told.title}”".strip())
+        return _told(event)
 
     def _job(self, event: JobChanged, seconds: float) -> tuple[str, ...]:
         self.status, self.stage, self.blocked_reason = event.status, event.stage, event.blocked_reason
@@ -312,13 +318,20 @@ _AT_WORK: dict[NodeState, str] = {
 
 
 def _node_line(event: NodeChanged, number: str) -> str:
-    """Say what a branch does now, or how it ended."""
+    """Say what a part does now, or how it ended; nothing while it waits."""
+    if event.state == "queued":
+        return ""
     name = f"{number} “{event.title}”".strip()
     doing = event.doing.strip().rstrip(".")
-    if event.state in _AT_WORK:
-        return f"{_AT_WORK[event.state]} {name}" + (f": {doing}." if doing else ".")
-    state = {"empty": "found nothing"}.get(event.state, event.state)
-    return f"{name} {state}" + (f": {doing}." if doing else ".")
+    words = _AT_WORK.get(event.state) or {"empty": "found nothing"}.get(event.state, event.state)
+    said = f"{words} {name}" if event.state in _AT_WORK else f"{name} {words}"
+    return f"{said}: {doing}{'' if doing.endswith('?') else '.'}" if doing else f"{said}."
+
+
+def _search_line(event: SearchDone, what: str) -> str:
+    if event.failed:
+        return f"A search for {what} failed: {event.failed}"
+    return f"Searched for {what}: {event.hits} {'document' if event.hits == 1 else 'documents'}."
 
 
 def _told(event: object) -> str:
@@ -330,12 +343,8 @@ def _told(event: object) -> str:
             if event.status == "blocked" and event.note:
                 return event.note
             return STAGES[event.stage]
-        case NodeChanged():
-            return _node_line(event, "")
-        case SearchDone(failed=""):
-            return f"Searched “{event.text}”: {event.hits} {'document' if event.hits == 1 else 'documents'}."
         case SearchDone():
-            return f"Search “{event.text}” failed: {event.failed}"
+            return _search_line(event, f"“{event.text}”")
         case SourceRead():
             return f"Read “{event.source.title}”: {event.facts} {'fact' if event.facts == 1 else 'facts'}."
         case SourceRejected():

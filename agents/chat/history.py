@@ -149,7 +149,20 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
             return
         # A chat that begins with a file has no words to be named by: it is named by the file (see `Chat.message`).
         short = (re.sub(r"\s+", " ", name).strip()[:THREAD_NAME] if name else "") or None
+        if short is not None:
+            short = await self._told_apart(thread_id, short)
         await super().update_thread(thread_id, name=short, user_id=user_id, metadata=metadata, tags=tags)
+
+    async def _told_apart(self, thread_id: str, name: str) -> str:
+        """Number a name that another chat has already: the same question asked twice is two lines in the side bar."""
+        taken = await self.execute_sql(
+            "SELECT name FROM threads WHERE id != :id AND (name = :name OR name LIKE :more)",
+            {"id": thread_id, "name": name, "more": f"{name} (%"},
+        )
+        names = {row["name"] for row in taken or []}
+        if name not in names:
+            return name
+        return next(one for number in range(2, len(names) + 3) if (one := f"{name} ({number})") not in names)
 
     async def thread_name(self, thread_id: str) -> str:
         """Return the name of a thread; empty when it has none yet."""

@@ -54,7 +54,7 @@ async def test_the_official_client_streams_progress_then_the_report(site, client
             notes += getattr(choice.delta, "annotations", None) or []
             finish += [choice.finish_reason] if choice.finish_reason else []
     assert thoughts.startswith("Plan (simple): Closures; Costs; Passengers.")
-    assert "Searched “" in thoughts
+    assert "Searched for " in thoughts
     assert "closed on 12 days" in words
     assert finish == ["stop"]
     assert len(notes) >= 3

@@ -67,6 +67,15 @@ async def test_a_thread_is_named_by_the_beginning_of_its_first_message(history):
     assert len(name) == 80
 
 
+async def test_the_same_question_asked_twice_is_two_names(history):
+    for number in (1, 2, 3):
+        await history.update_thread(f"t{number}", name="How often was the ferry closed?")
+    names = [await history.thread_name(f"t{number}") for number in (1, 2, 3)]
+    assert names == [f"How often was the ferry closed?{mark}" for mark in ("", " (2)", " (3)")]
+    await history.update_thread("t2", name="How often was the ferry closed?")
+    assert await history.thread_name("t2") == names[1]
+
+
 async def test_threads_are_listed_last_used_first_in_pages_and_searched_by_name(history):
     from chainlit.types import Pagination, ThreadFilter
     from chainlit.user import User

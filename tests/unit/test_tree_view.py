@@ -161,10 +161,9 @@ def test_every_event_a_reader_should_hear_of_is_in_the_feed():
     )
     assert [line.text for line in tree.view().feed] == [
         "Planning.",
-        "“Why?” queued.",
         "Searching for 1 “Costs”: what it cost.",
-        "Searched “cost”: 1 document.",
-        "Search “price” failed: no answer",
+        "Searched for 1 “Costs”: 1 document.",
+        "A search for 1 “Costs” failed: no answer",
         "Read “a”: 1 fact.",
         "Left out https://b.example/: it holds no text.",
         "Wrote “Costs”, 40 words.",
