@@ -86,6 +86,7 @@ bench: setup-dev ## measure the figures of docs/benchmarks.md on this machine
 	$(BIN)/python tests/bench/pages.py
 	$(BIN)/python -m tests.bench.loop
 	$(BIN)/python -m tests.bench.deadline
+	$(BIN)/python -m tests.bench.mock_world
 
 eval: setup-dev ## measure quality on the labelled data, where it is at hand
 	$(BIN)/python -m tests.bench.quality

@@ -45,7 +45,7 @@ from agents.research.loop.loop_settings import LoopSettings
 from agents.research.loop.node import node_handler
 from agents.research.loop.topics import Topics
 from agents.research.pipeline import Means, contract_of, draft_plans, research_handler
-from agents.research.planning.contract import Limits, at_pace
+from agents.research.planning.contract import Limits, at_pace, caps_of
 from agents.research.planning.drafting import draft_handler
 from agents.research.planning.flat_plan import bounded
 from agents.research.reading.leaf import leaf_handler
@@ -407,9 +407,10 @@ class Team:
         """Set up what a job works with; after a restart anew."""
         brief = commission.contract.brief if commission.contract else commission.brief
         handlers = self._handlers(desk := self.desk(brief, steering))
-        if commission.contract is not None and commission.contract.brief.tier is not None:
-            # A tier bounds the searches and sources of the whole run, not those of each leaf and round.
-            handlers = bounded(handlers, commission.contract.caps)
+        if brief is not None:
+            # Caps bound the searches and sources of the whole run, not those of each leaf and round.
+            caps = commission.contract.caps if commission.contract else caps_of(brief, self.means.limits)
+            handlers = bounded(handlers, caps)
         return JobSetup(handlers=handlers, build=self._build, close=desk.close, steering=steering)
 
     def _build(self, job_id: str, outcome: Outcome, actual: Actual) -> ReportDocument:

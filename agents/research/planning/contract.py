@@ -78,10 +78,9 @@ def fitted(plan: Plan, searches: int, sources: int) -> Plan:
                 children.append(fit(child))
                 continue
             share = 1 + child.discovery
-            most = 5 if child.discovery else child.budget.searches
             budget = child.budget.model_copy(
                 update={
-                    "searches": min(5, most, share * per_searches + (given < spare_searches)),
+                    "searches": min(5, share * per_searches + (given < spare_searches)),
                     "sources": min(50, share * per_sources + (given < spare_sources)),
                 }
             )
@@ -105,7 +104,10 @@ def make_contract(
     """Freeze brief and plans into a contract, each plan fitted to its share of the caps."""
     caps = caps_of(brief, limits)
     per_query = len(brief.queries)
-    fitting = tuple(fitted(plan, caps.searches // per_query, caps.sources // per_query) for plan in plans)
+    # A tier's challenge gets what its leaves leave over; a mode's has a part of its own.
+    of_leaves = LEAVES_SHARE if challenge and brief.tier is None else 1.0
+    searches, sources = (max(1, int(of_leaves * cap) // per_query) for cap in (caps.searches, caps.sources))
+    fitting = tuple(fitted(plan, searches, sources) for plan in plans)
     return Contract(
         brief=brief,
         plans=fitting,
@@ -116,6 +118,8 @@ def make_contract(
     )
 
 
+LEAVES_SHARE = 0.74
+"""Part of a mode's searches and sources that its leaves have; the rest is for the search for counter-evidence."""
 FEW_CALLS = 6
 """Model calls of a run beside those of its leaves: manager, planner, challenge, frame, checks."""
 MOST_SOURCES_AT_PACE = 3

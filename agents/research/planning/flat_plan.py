@@ -128,6 +128,7 @@ def bounded(handlers: Handlers, caps: Caps) -> Handlers:
     return {
         **handlers,
         "leaf": _bounded_leaf(handlers["leaf"], allowance),
+        "scout": _bounded_leaf(handlers["scout"], allowance),
         "challenge": _bounded_challenge(handlers["challenge"], allowance),
         "claim": _bounded_claim(handlers["claim"], allowance),
     }

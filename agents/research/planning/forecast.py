@@ -67,11 +67,8 @@ class Work:
     calls: Range
 
 
-def work_of(plans: tuple[Plan, ...], caps: Caps, *, challenge: bool, searches_per_leaf: int, bounded: bool) -> Work:
-    """Count what plans take, from little found to every bound but the number of rounds used.
-
-    Where the caps hold for collecting and challenge together (`bounded`), neither is counted beyond them.
-    """
+def work_of(plans: tuple[Plan, ...], caps: Caps, *, challenge: bool, searches_per_leaf: int) -> Work:
+    """Count what plans take, from little found to every bound but the number of rounds used, never beyond the caps."""
     leaves = [leaf for plan in plans for leaf in plan.root.leaves()]
     nodes = sum(plan.root.nodes() for plan in plans)
     planned = sum(min(leaf.budget.searches, len(leaf.searches)) for leaf in leaves)
@@ -84,9 +81,7 @@ def work_of(plans: tuple[Plan, ...], caps: Caps, *, challenge: bool, searches_pe
     counter = claims * SEARCHES_PER_CLAIM if challenge else Range(0, 0)
     counter = Range(claims.low if challenge else 0, counter.high)
     read = Range(1, sum(leaf.budget.sources for leaf in leaves) + further)
-    checked = Range(0, counter.high * NEW_SOURCES)
-    if bounded:
-        read, checked = _within(read, caps.sources), _within(checked, caps.sources)
+    read, checked = _within(read, caps.sources), _within(Range(0, counter.high * NEW_SOURCES), caps.sources)
     sections = Range(len(leaves), len(leaves) + further + (REWRITTEN if claims.high else 0))
     leads = sum(_leads(plan.root) for plan in plans)
     reflections = Range(nodes, nodes * min(caps.rounds, 2))
@@ -122,26 +117,25 @@ def forecast_of(
     Args:
         brief: what was agreed.
         plans: one per query, fitted to the caps.
-        caps: bounds of the run; those of a tier hold for challenge and collecting together.
+        caps: bounds of the run, which hold for challenge and collecting together.
         reasons: False when no language model is asked.
         challenge: False where the search for counter-evidence is switched off.
         searches_per_leaf: searches of one leaf, at most.
         call_s: seconds of one model call, as observed; a first guess where None.
     """
     each_s, slow_factor = (SECONDS_PER_CALL, SLOW) if call_s is None else (call_s, SLOW / 2)
-    work = work_of(
-        plans, caps, challenge=challenge, searches_per_leaf=searches_per_leaf, bounded=brief.tier is not None
+    work = work_of(plans, caps, challenge=challenge, searches_per_leaf=searches_per_leaf)
+    searches, read = (
+        _within(work.collected + work.counter, caps.searches),
+        _within(work.read + work.checked, caps.sources),
     )
-    searches, read = work.collected + work.counter, work.read + work.checked
-    if brief.tier is not None:
-        searches, read = _within(searches, caps.searches), _within(read, caps.sources)
     branches = (
         f"{work.nodes} executor{'s' * (work.nodes != 1)} and {work.leaves} {'leaf' if work.leaves == 1 else 'leaves'} "
         "of the plan"
     )
     lines = [
         _line("Branches", work.nodes + work.leaves, work.nodes + work.leaves, branches),
-        _line("Searches", searches.low, searches.high, _searches_basis(work, brief, caps, challenge)),
+        _line("Searches", searches.low, searches.high, _searches_basis(work, caps, challenge)),
         _line("Sources read", read.low, read.high, _sources_basis(work, challenge)),
     ]
     if not reasons:
@@ -223,7 +217,7 @@ def _within(figure: Range, bound: int) -> Range:
     return Range(min(figure.low, bound), min(figure.high, bound))
 
 
-def _searches_basis(work: Work, brief: Brief, caps: Caps, challenge: bool) -> str:
+def _searches_basis(work: Work, caps: Caps, challenge: bool) -> str:
     said = [
         f"collecting {work.collected.low:.0f}–{work.collected.high:.0f}: those of the plan, other words where little "
         "is found, one further round"
@@ -232,8 +226,7 @@ def _searches_basis(work: Work, brief: Brief, caps: Caps, challenge: bool) -> st
         said.append(
             f"challenge up to {work.counter.high:.0f}: one or two for each of up to {work.claims.high:.0f} claims"
         )
-    if brief.tier is not None:
-        said.append(f"{caps.searches} in all is the bound")
+    said.append(f"{caps.searches} in all is the bound")
     return "; ".join(said)
 
 

@@ -1,0 +1,127 @@
+"""A run in the mock world against the bare fast floor, in one session: the table of what a run waits for and pays.
+
+`python -m tests.bench.mock_world [--runs N] [--deep] [SHARED]`, where SHARED holds `bench/worldsim` and
+`bench/peers/floor.py` (`$DOSSIER_SHARED`, else `../shared`). Seconds depend on the machine and on who else is on it;
+ratios, counts and tokens travel. Asserts nothing; each figure stands beside what it must be.
+"""
+
+import argparse
+import json
+import os
+import sqlite3
+import statistics
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+MUST = {
+    "wall ÷ floor": "≤ 2.0", "wall ÷ chain": "≤ 1.10", "first section, s": "≤ 10", "nothing in flight, s": "≤ 3",
+    "tokens sent ÷ new": "≤ 1.5", "CPU after import, s": "≤ 3", "pages read": "≥ 15", "sources cited": "≥ 8",
+    "median tokens, extractor": "≤ 200", "median tokens, planner": "≤ 500", "median tokens, manager": "≤ 250",
+    "median tokens, reflector": "≤ 120",
+}  # fmt: skip
+
+
+def measured(worldsim: Any, servers: Any, question: str, shared: Path, *, deep: bool) -> dict[str, float]:
+    """Run the floor, then the product, against the same servers."""
+    host = servers.web_url.split("//")[1]
+    floor = worldsim.measure(
+        [sys.executable, str(shared / "bench/peers/floor.py"), "1", "raw", json.dumps([question])],
+        servers, env={"FLOOR_FAST": "1"}, cwd=shared / "bench/peers",
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        report = Path(folder) / "report.json"
+        env = {
+            "DOSSIER_MODEL": "openai/sim-large", "RETRIEVER": "tavily", "TAVILY_API_BASE": servers.web_url,
+            "DOSSIER_ALLOW_PRIVATE_HOSTS": host, "DOSSIER_DATA_DIR": folder, "PYTHONDONTWRITEBYTECODE": "",
+        }  # fmt: skip
+        command = [
+            sys.executable,
+            "-m",
+            "agents",
+            "run",
+            question,
+            "--json",
+            str(report),
+            *(["--deep"] if deep else []),
+        ]
+        run = worldsim.measure(command, servers, env=env, cwd=ROOT, detail=True)
+        if not report.exists():
+            raise SystemExit(f"the run gave no report: {run.get('tail', '')}")
+        return figures(run, floor, json.loads(report.read_text("utf-8")), events_of(Path(folder)))
+
+
+def figures(
+    run: Mapping[str, Any],
+    floor: Mapping[str, Any],
+    report: Mapping[str, Any],
+    events: list[tuple[float, dict[str, Any]]],
+) -> dict[str, float]:
+    """Compute the table of one run."""
+    calls = run["call_log"]
+    begins = min((call["start"] for call in calls), default=0.0)
+    ends = max((call["end"] for call in calls), default=0.0)
+    of_role: dict[str, list[int]] = defaultdict(list)
+    for _, event in events:
+        if event["kind"] == "asked" and event["usage"]["calls"]:
+            of_role[event["role"]].append(event["usage"]["tokens_out"])
+    chats = sorted((call for call in calls if call["kind"] == "chat"), key=lambda call: call["start"])
+    scoping = [call.get("completion_tokens") or 0 for call in chats[:2]]
+    section = next((seconds for seconds, event in events if event["kind"] == "section"), 0.0)
+    table = {
+        "wall, s": run["wall_s"], "floor, s": floor["wall_s"], "wall ÷ floor": run["wall_s"] / floor["wall_s"],
+        "from the first call to the last, s": ends - begins, "model chain, s": run["llm_chain_s"],
+        "chain ÷ floor": run["llm_chain_s"] / floor["wall_s"], "wall ÷ chain": run["wall_s"] / run["llm_chain_s"],
+        "first section, s": section, "nothing in flight, s": run["idle_s"],
+        "model calls": run["llm_calls"], "tokens written": run["completion_tokens"],
+        "tokens sent ÷ new": run["prompt_tokens"] / max(1, run["new_prompt_tokens"]),
+        "CPU in all, s": run["cpu_total_s"], "connections": run["llm_connections"], "searches": run["searches"],
+        "pages read": len({event["source"]["id"] for _, event in events if event["kind"] == "source"}),
+        "sources cited": len(report["references"]),
+        "median tokens, manager and planner": max(scoping, default=0),
+    }  # fmt: skip
+    for role, tokens in sorted(of_role.items()):
+        table[f"median tokens, {role}"] = statistics.median(tokens)
+    return table
+
+
+def events_of(folder: Path) -> list[tuple[float, dict[str, Any]]]:
+    """Read what happened from the run's own store."""
+    store = sqlite3.connect(f"file:{folder / 'jobs.db'}?mode=ro", uri=True)
+    rows = store.execute("SELECT seconds, body FROM research_events ORDER BY seq").fetchall()
+    store.close()
+    return [(seconds, json.loads(body)["event"]) for seconds, body in rows]
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=1)
+    parser.add_argument("--deep", action="store_true")
+    parser.add_argument("--question", type=int, default=0)
+    parser.add_argument("shared", nargs="?", default=os.environ.get("DOSSIER_SHARED") or str(ROOT.parent / "shared"))
+    given = parser.parse_args()
+    shared = Path(given.shared)
+    if not (shared / "bench" / "worldsim").is_dir():
+        print(f"The mock world is not at {shared / 'bench'}: nothing is measured.")
+        return 0
+    sys.path.insert(0, str(shared / "bench"))
+    from worldsim import driver  # type: ignore[import-not-found]  # lives outside the project
+
+    with driver.Servers({}) as servers:
+        question = servers.get("/_sim/questions")[given.question]["question"]
+        tables = [measured(driver, servers, question, shared, deep=given.deep) for _ in range(given.runs)]
+    names = dict.fromkeys(name for table in tables for name in table)
+    print(f"median of {given.runs}; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print("| figure | measured | must |\n| --- | ---: | ---: |")
+    for name in names:
+        print(f"| {name} | {statistics.median(table.get(name, 0) for table in tables):.3g} | {MUST.get(name, '')} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
