@@ -9,34 +9,31 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from agents.contracts.brief import Brief, Query, ScopingTurn
+from agents.all_roles import ROLES as ROLES
+from agents.contracts.brief import Brief, ScopingTurn
 from agents.contracts.contract import Contract
-from agents.contracts.frozen import Frozen, Tier
-from agents.contracts.plan import Plan
+from agents.contracts.frozen import Tier
 from agents.contracts.report import Actual, ReportDocument
 from agents.contracts.result import Commission, Outcome
 from agents.contracts.source import OwnFile, Place
-from agents.core.budget import Budget, Within
 from agents.core.budget import Limits as Spending
+from agents.core.budget import Within
 from agents.core.errors import ConfigError
 from agents.core.model import Model, OnText
 from agents.core.port import Handlers
 from agents.core.prompts import PromptBook
 from agents.core.prompts import load as load_prompts
-from agents.core.role import Role
 from agents.core.settings import Settings, usable_models
-from agents.core.time_policy import PLANNING_SHARE
+from agents.drafts import Drafts, Settled
 from agents.jobs.blob_store import BlobStore
-from agents.jobs.ctx import RunCtx
 from agents.jobs.job import Job, JobSetup
 from agents.jobs.provider_pauses import Pauses
-from agents.jobs.run import Clock, Run
+from agents.jobs.run import Clock
 from agents.jobs.runtime import JobRuntime, MemoryRuntime
 from agents.jobs.tracing import Tracing
 from agents.llm.choose_models import bind, parts_of, with_server
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.pacing import Pacing
-from agents.nlp.tokens import language_of
 from agents.offline import OfflineModel
 from agents.report.document import build
 from agents.research.challenge.challenge import challenge_handler, claim_handler
@@ -44,8 +41,8 @@ from agents.research.challenge.gates import Thresholds
 from agents.research.loop.loop_settings import LoopSettings
 from agents.research.loop.node import node_handler
 from agents.research.loop.topics import Topics
-from agents.research.pipeline import Means, contract_of, draft_plans, research_handler
-from agents.research.planning.contract import Limits, at_pace, caps_of
+from agents.research.pipeline import Means, research_handler
+from agents.research.planning.contract import Limits, caps_of
 from agents.research.planning.drafting import draft_handler
 from agents.research.planning.flat_plan import bounded
 from agents.research.reading.leaf import leaf_handler
@@ -53,49 +50,17 @@ from agents.research.reading.scout_sweep import scout_handler
 from agents.research.reading.source import source_handler
 from agents.research.run_context import Desk
 from agents.research.scoping.follow_up import FollowUp, follow_up
-from agents.research.scoping.turn import Scope, checked, seeds_in, take_turn
+from agents.research.scoping.turn import Scope, checked, take_turn
 from agents.research.steering import Steering
 from agents.research.writing.truthful import check_handler
-from agents.roles.challenger import CHALLENGER
-from agents.roles.extractor import EXTRACTOR
-from agents.roles.flat_planner import FLAT_PLANNER
-from agents.roles.judge import JUDGE
-from agents.roles.manager import MANAGER
-from agents.roles.planner import PLANNER
-from agents.roles.reflector import REFLECTOR
-from agents.roles.scout import SCOUT
-from agents.roles.synthesizer import FRAME_WRITER, LEAD_WRITER, SECTION_WRITER
-from agents.roles.verifier import STANCE_JUDGE, VERIFIER
 from agents.search.chain import Chain, Probed
 from agents.search.searcher import Searcher
 from agents.search.uploads import SearchScope, UploadedFile, UploadResult, places_of, take
 from agents.sourcing import open_sources
 from agents.web.fetching import Fetcher
 
-LONGEST_AHEAD = 600
-"""Characters of a question that is planned ahead; a longer text is talked about first."""
-MOST_AHEAD = 16
-"""Questions that are planned ahead at once, over all talks."""
-USUAL_CALL = (2_000, 250)
-"""Tokens that a usual call reads and writes."""
 MAX_UNREAD = 20
 """Unreadable files of a library that a report names, at most; `doctor` names all."""
-
-ROLES: tuple[Role[Frozen, Frozen], ...] = (  # type: ignore[assignment]  # a role's contracts are its own affair
-    MANAGER,
-    PLANNER,
-    FLAT_PLANNER,
-    SCOUT,
-    EXTRACTOR,
-    REFLECTOR,
-    CHALLENGER,
-    STANCE_JUDGE,
-    VERIFIER,
-    JUDGE,
-    SECTION_WRITER,
-    LEAD_WRITER,
-    FRAME_WRITER,
-)
 
 
 @dataclass(frozen=True)
@@ -112,15 +77,6 @@ class Engine:
     def name(self) -> str:
         """All of them in one line."""
         return ", ".join(self.names)
-
-
-@dataclass(frozen=True)
-class Settled:
-    """What came of a question: how the talk stands, and the contract where it is feasible."""
-
-    scope: Scope
-    turn: ScopingTurn
-    contract: Contract | None = None
 
 
 class Team:
@@ -158,8 +114,6 @@ class Team:
         self.made = made or {model.name: model for model in models.values()}
         self.model_choices: tuple[str, ...] = tuple(self.made) if self.engine.reasons else ()
         """Models that a user may choose from, by name; none where only the offline engine answers."""
-        self._ahead: dict[str, asyncio.Task[Contract]] = {}
-        """Plans that are drafted while the manager still writes, by the question."""
         self.fetcher: Fetcher | None = None
         self.pacing = Pacing(settings.model_limits)
         """How fast each model provider is asked, by all jobs of this process."""
@@ -202,6 +156,17 @@ class Team:
             reasons=self.engine.reasons,
             models=self.engine.names,
             retrievers=self.retrievers,
+        )
+        self.drafts = Drafts(
+            desk=self.desk,
+            handlers=self._handlers,
+            models=models,
+            means=lambda: self.means,
+            today=self.today,
+            clock=clock,
+            limits=self.jobs.limits,
+            at_once=settings.max_concurrency,
+            max_cost_usd=settings.max_cost_usd,
         )
 
     def desk(self, of: Brief | Scope | None = None, steering: Steering | None = None) -> Desk:
@@ -255,8 +220,8 @@ class Team:
         Raises:
             DossierError: with a notice for the user; the talk stands as it was before.
         """
-        if self.engine.reasons and not scope.turns and len(message) <= LONGEST_AHEAD:
-            self._plan_ahead(scope, checked(message), tier, limit_s)
+        if self.engine.reasons and not scope.turns:
+            self.drafts.begin(scope, checked(message), tier, limit_s)
         after, asked = await take_turn(
             self.desk(scope),
             scope,
@@ -277,9 +242,7 @@ class Team:
         challenge: bool = True,
         limit_s: float | None = None,
     ) -> Settled:
-        """Have the manager judge a question while the planner already plans it as it stands.
-
-        The plan is thrown away where the manager makes something else of the question.
+        """Have the manager judge a question while the planner already plans it (see `Drafts.draft`).
 
         Raises:
             DossierError: the manager gave no answer, or the planner none that could be used.
@@ -288,69 +251,19 @@ class Team:
         contract = await self.draft(after, tier=tier, challenge=challenge, limit_s=limit_s) if after.feasible else None
         return Settled(after, turn, contract)
 
-    def _plan_ahead(self, scope: Scope, text: str, tier: Tier | None, limit_s: float | None) -> None:
-        """Have a new question planned as it stands while the manager still writes; thrown away where it comes to another."""
-        query = Query(text=text, feasible=True, reason="taken as it stands", depth_estimate=1)
-        assumed = scope.model_copy(
-            update={"question": text, "queries": (query,), "language": language_of(text), "seed_urls": seeds_in(text)}
-        )
-        while len(self._ahead) >= MOST_AHEAD:
-            self._ahead.pop(next(iter(self._ahead))).cancel()
-        self._ahead[text] = planning = asyncio.ensure_future(
-            self.draft_brief(self._brief(assumed, tier), limit_s=limit_s)
-        )
-        planning.add_done_callback(lambda done: done.cancelled() or done.exception())
-
-    def _brief(self, scope: Scope, tier: Tier | None) -> Brief:
-        brief = scope.brief(self.today(), max_cost_usd=self.settings.max_cost_usd)
-        return brief.model_copy(update={"tier": tier})
-
     async def draft(
         self, scope: Scope, *, tier: Tier | None = None, challenge: bool = True, limit_s: float | None = None
     ) -> Contract:
-        """Draft the contract of a talk that is ready: one plan per query, each checked by code.
+        """Draft the contract of a talk that is ready.
 
         Raises:
             DossierError: a planner gave nothing usable.
         """
-        brief, ahead = self._brief(scope, tier), self._ahead.pop(scope.question, None)
-        if ahead is not None and len(scope.queries) == 1 and language_of(scope.question) == scope.language:
-            plans = (await ahead).plans
-            renamed = tuple(plan.model_copy(update={"query": scope.queries[0].text}) for plan in plans)
-            return self._contract(brief, renamed, challenge=challenge)
-        if ahead is not None:
-            ahead.cancel()
-        return await self.draft_brief(brief, challenge=challenge, limit_s=limit_s)
+        return await self.drafts.draft(scope, tier, challenge=challenge, limit_s=limit_s)
 
-    def _contract(self, brief: Brief, plans: tuple[Plan, ...], *, challenge: bool = True) -> Contract:
-        contract = contract_of(brief, plans, self.means, challenge=challenge)
-        call_s, at_once = self._pace()
-        return at_pace(contract, call_s, at_once, reasons=self.means.reasons, challenge=challenge)
-
-    async def draft_brief(self, brief: Brief, *, challenge: bool = True, limit_s: float | None = None) -> Contract:
-        """Draft the contract of a brief (see `draft`), within `limit_s` seconds where that is given."""
-        desk = self.desk(brief)
-        run = Run(
-            job_id="draft",
-            handlers=self._handlers(desk),
-            budget=Budget(Spending(seconds=limit_s and limit_s / PLANNING_SHARE), name="draft"),
-            clock=self.clock,
-            limits=self.jobs.limits,
-            per_job=self.settings.max_concurrency,
-        )
-        try:
-            ctx = RunCtx(run, "draft", run.budget, depth=0)
-            return self._contract(brief, await draft_plans(ctx, brief), challenge=challenge)
-        finally:
-            desk.close()
-
-    def _pace(self) -> tuple[float | None, int]:
-        """Say how long a usual call takes, and how many are worked on at once, as seen so far of the model that reads."""
-        gates = [part.gate for part in parts_of(self.models[EXTRACTOR.name]) if isinstance(part, LiteLLMModel)]
-        gate = next((gate for gate in gates if gate is not None), None)
-        if gate is None:
-            return None, self.settings.max_concurrency
-        return gate.pace.call_s(*USUAL_CALL), min(gate.places.at_once(16), self.settings.max_concurrency)
+    async def draft_brief(self, brief: Brief) -> Contract:
+        """Draft the contract of a brief."""
+        return await self.drafts.of_brief(brief)
 
     async def follow_up(self, document: ReportDocument, question: str) -> FollowUp:
         """Answer a question from a finished report's own facts; `enough` is False where that needs new research.
@@ -434,8 +347,7 @@ class Team:
 
     async def close(self) -> None:
         """Stop all jobs (kept ones go on at the next start) and let go of connections."""
-        for planning in self._ahead.values():
-            planning.cancel()
+        self.drafts.close()
         await self.jobs.close()
         if self.tracing is not None:
             await asyncio.to_thread(self.tracing.close)

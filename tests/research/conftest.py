@@ -11,6 +11,7 @@ from agents.research.challenge.challenge import challenge_handler, claim_handler
 from agents.research.loop.node import node_handler
 from agents.research.pipeline import Means, research_handler
 from agents.research.planning.drafting import draft_handler
+from agents.research.planning.flat_plan import bounded
 from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.scout_sweep import scout_handler
 from agents.research.reading.source import source_handler
@@ -38,20 +39,22 @@ class MemoryTexts:
 class Bench:
     """One job, ready to run and to run again from its record."""
 
-    def __init__(self, model=None, searcher=None, means=None, seconds=300.0, clock=None, per_job=6, **limits):
+    def __init__(
+        self, model=None, searcher=None, means=None, seconds=300.0, clock=None, per_job=6, caps=None, **limits
+    ):
         self.model, self.searcher = model or working_model(), searcher or world()
         self.means = means or Means()
         self.texts = MemoryTexts()
         self.limits = Limits(seconds=seconds, **limits)
         self.clock = clock or (lambda: 0.0)
-        self.per_job = per_job
+        self.per_job, self.caps = per_job, caps
 
     def handlers(self):
         self.desk = desk = Desk(
             models=dict.fromkeys(ROLES, self.model), prompts=load(), searcher=self.searcher, texts=self.texts,
             today="2026-11-27",
         )  # fmt: skip
-        return {
+        handlers = {
             "research": research_handler(desk, self.means),
             "draft": draft_handler(desk, self.means.limits),
             "node": node_handler(desk),
@@ -62,6 +65,7 @@ class Bench:
             "claim": claim_handler(desk),
             "check": check_handler(desk, reasons=self.means.reasons),
         }
+        return bounded(handlers, self.caps) if self.caps else handlers
 
     def job(self, record=None):
         handlers = self.handlers()
