@@ -3,32 +3,30 @@
 import asyncio
 import re
 import unicodedata
-from html import unescape
-from typing import Any, get_args
+from html import escape, unescape
+from typing import Any
 from urllib.parse import quote as percent_encoded
 
 from fastapi.responses import HTMLResponse, Response
 
 from agents.api.lookup import Quoted
-from agents.contracts.report import Quote, Reference, ReportDocument, SentenceVerdict
+from agents.contracts.body import ReferenceList, Sentence
+from agents.contracts.report import Quote, Reference, ReportDocument
 from agents.contracts.source import SourceKind
 from agents.report.formats import FORMS
-from agents.report.html_export import POLICY, render_markdown
-from agents.report.markdown_render import Linker, linked_markdown
+from agents.report.html_export import POLICY, blocks_html
 from agents.report.quote_page import quote_page
+from agents.report.references import Citations, Linker, reference_list
+from agents.report.view import body_of
+from agents.report.wording import wording
+from agents.report.write_markdown import UNVERIFIED, document_markdown
 
 SHOWN = ("md", "html", "json")
 """Forms that the route of the chat writes; the others have routes of their own."""
 _HEADING = re.compile(r"<h([2-4])([^>]*)>(.*?)</h\1>", re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
-_VERDICTS: tuple[SentenceVerdict, ...] = get_args(SentenceVerdict)
-_OPEN: dict[SentenceVerdict, str] = {verdict: chr(0xE020 + number) for number, verdict in enumerate(_VERDICTS)}
-_SHUT = "\ue01f"
-"""Private characters that stand for the span of a sentence while Markdown is rendered."""
 _JUDGED = frozenset({"supported", "partly", "unsupported", "contradicted", "uncited"})
 """Verdicts on a sentence that states a fact."""
-_BLOCK = re.compile(r"[|\n\ue01f-\ue02f]|^\s*(?:[-*+>#]|\d+[.)])\s|\$\$")
-"""What makes a span impossible: cells, several lines, the beginning of a block."""
 _MARKER = re.compile(r"[\s>#*+•|-]*(?:\d+[.)]\s*)?")
 """What begins a line of a stored copy and is no word of it."""
 NOTES: dict[SourceKind, str] = {"sample": "Invented sample document", "upload": "From your files"}
@@ -48,7 +46,8 @@ def linker(job_id: str) -> Linker:
 
 def chat_markdown(document: ReportDocument) -> str:
     """Write a report as the chat shows it, every citation a link to its quote."""
-    return linked_markdown(document, linker(document.job_id))
+    words = wording(document.language)
+    return document_markdown(body_of(document), document.references, words, linker(document.job_id))
 
 
 def fragment(document: ReportDocument) -> dict[str, object]:
@@ -84,22 +83,22 @@ def fragment(document: ReportDocument) -> dict[str, object]:
 
 def _with_verdicts(document: ReportDocument) -> str:
     """Render a report, every sentence that was judged in a span that names its verdict."""
-    text = chat_markdown(document)
-    pieces: list[str] = []
-    last = at = 0
-    for sentence in document.sentences:
-        begin = text.find(sentence.text, at)
-        if begin < 0:
-            continue
-        at = begin + len(sentence.text)
-        if sentence.verdict is None or _BLOCK.search(sentence.text):
-            continue
-        pieces += [text[last:begin], _OPEN[sentence.verdict], sentence.text, _SHUT]
-        last = at
-    html = render_markdown("".join([*pieces, text[last:]]))
-    for verdict, mark in _OPEN.items():
-        html = html.replace(mark, f'<span data-verdict="{verdict}">')
-    return html.replace(_SHUT, "</span>")
+    link = linker(document.job_id)
+    citations = Citations(document.references)
+
+    def written(sentence: Sentence, html: str) -> str:
+        if sentence.verdict is not None and html:
+            html = f'<span data-verdict="{sentence.verdict}">{html}</span>'
+        for cite in citations.of(sentence):
+            number, address = f"[{cite.reference.n}]", link(cite.reference, cite.quotes[0]) if cite.quotes else ""
+            html += f'<a href="{escape(address)}">{number}</a>' if address else number
+        if sentence.citations and sentence.verdict in {"unsupported", "contradicted"}:
+            html += f" <code>{UNVERIFIED.strip(' `')}</code>"
+        return html
+
+    listed = reference_list(document.references, wording(document.language), link)
+    blocks = [listed if isinstance(block, ReferenceList) else block for block in body_of(document).blocks]
+    return blocks_html(blocks, written)
 
 
 def kinds(*types: str) -> dict[int | str, dict[str, Any]]:

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from agents.contracts.body import Body, SentenceVerdict
 from agents.contracts.change import ChangeKind
 from agents.contracts.claim import Claim
 from agents.contracts.contract import Forecast
@@ -13,7 +14,6 @@ from agents.contracts.loop_decision import LoopDecision, RetryEntry, SkippedTopi
 from agents.contracts.source import RejectedSource, SourceKind
 
 Grade = Literal["complete", "partial", "nothing_found"]
-SentenceVerdict = Literal["supported", "partly", "unsupported", "contradicted", "uncited", "unchecked", "no_fact"]
 
 
 class Quote(Frozen):
@@ -48,6 +48,7 @@ class ReportSentence(Frozen):
     """One sentence of the body, with what carries it."""
 
     text: Text
+    """Its words, without markup."""
     citations: tuple[int, ...] = ()
     verdict: SentenceVerdict | None = None
     facts: tuple[str, ...] = ()
@@ -233,6 +234,8 @@ class ReportDocument(Frozen):
     question: Text
     query_type: QueryType
     markdown: Text
+    body: Body = Body()
+    """The same text as a tree, from which every format is written; empty in reports of earlier versions."""
     sentences: tuple[ReportSentence, ...] = ()
     references: tuple[Reference, ...] = ()
     claims: tuple[Claim, ...] = ()

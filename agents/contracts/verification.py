@@ -4,9 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from agents.contracts.body import SentenceVerdict
 from agents.contracts.claim import Claim, Stance
 from agents.contracts.frozen import Frozen, Judged, Text
-from agents.contracts.report import SentenceVerdict
 
 
 class ClaimNote(Frozen):

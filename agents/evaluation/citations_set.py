@@ -15,10 +15,12 @@ from agents.contracts.report import ReportDocument
 from agents.core.errors import BadRequest
 from agents.core.settings import Settings
 from agents.evaluation.corpus import over, pairs, researched
+from agents.evaluation.foreign_reports import split_references
 from agents.evaluation.rows import Row, load
 from agents.evaluation.variant import Variant
-from agents.report.citation_marks import URL, canonical_key, find_marks, split_references, trimmed_url
+from agents.report.marks import URL, find_marks, trimmed_url
 from agents.team import open_team
+from agents.web.url_key import canonical
 
 FAULTS = ("unknown", "uncited", "duplicates")
 FEWEST_ENTRIES = 3
@@ -123,7 +125,7 @@ def _cited(body: str) -> list[int]:
 
 
 def _counted(cited: Sequence[int], listed: Sequence[int], urls: Sequence[str]) -> Row:
-    keys = [canonical_key(url) for url in urls]
+    keys = [canonical(url) for url in urls]
     return {
         "cited": len(cited),
         "listed": len(listed),

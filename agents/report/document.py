@@ -2,30 +2,29 @@
 
 from collections.abc import Iterable, Iterator
 
+from agents.contracts.body import Block, Body, Heading, Listing, Paragraph, ReferenceList, Sentence, Words, plain
 from agents.contracts.fact import Fact
-from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, cited_facts
-from agents.contracts.report import Actual, BoundContract, Grade, NodeRow, ReportDocument
+from agents.contracts.finding import Finding, Frame, NodeStatus, Problem
+from agents.contracts.report import Actual, BoundContract, Grade, NodeRow, ReportDocument, ReportSentence
 from agents.contracts.result import Outcome
 from agents.contracts.source import RejectedSource, SourceCard
-from agents.report.blocks import Block, Heading, Listing, Paragraph, parse, render
-from agents.report.claim_rows import claims_table, truth_lines, truth_reasons, unverified
-from agents.report.composer import Composer, heading_text
-from agents.report.escaping import escape_text, plain_text
-from agents.report.markdown_render import references_markdown
+from agents.report.claims_table import claims_table, truth_lines, truth_reasons, unverified
+from agents.report.composer import Composer, paragraph, title_line
 from agents.report.methodology import (
     LIMITS,
     all_searches,
+    ended_note,
     introduced,
     methodology,
     rejected_lines,
+    reported,
     search_lines,
     source_lines,
 )
-from agents.report.numbering import Numbering
 from agents.report.phase_state import phase_state, rounds_log
-from agents.report.report_sentences import placed
-from agents.report.run_changes import ended_note, reported
-from agents.report.texts import Wording, wording
+from agents.report.references import Numbering
+from agents.report.wording import Wording, wording
+from agents.report.write_markdown import document_markdown, sentence_markdown
 
 MAX_SUMMARY = 5
 """Sentences of a summary that code puts together, at most."""
@@ -72,7 +71,7 @@ def build(
     references = numbering.references()
     grade_reasons = outcome.reasons
     if has_facts:
-        grade_reasons = (*_reasons(outcome, words), *truth_reasons(truth, brief.language))
+        grade_reasons = (*_reasons(outcome, words), *truth_reasons(truth, words))
     grade: Grade = "nothing_found" if not has_facts else "partial" if grade_reasons else "complete"
     tags = _tags(outcome, len(references), written_by_code=has_facts and reasons and frame is not outcome.frame)
     if actual.stand_ins:
@@ -81,28 +80,34 @@ def build(
         outcome, actual, engine=engine, reasons=reasons, rejected=refused, cards=cards, tags=tags, words=words
     )  # fmt: skip
     limitations = _limitations(outcome, frame, grade_reasons, bool(references), words)
+    text = Body(blocks=tuple(composer.blocks))
     tail: list[Block] = []
+    if references:
+        tail += [_heading(words.references), ReferenceList()]
     if truth.claims:
         by_id = {card.id: card for card in cards}
-        tail += [Heading(2, words.claims), claims_table(truth.claims, by_id, brief.language)]
-    tail += [Heading(2, words.methodology), *making, *truth_lines(truth, brief.language)]
+        tail += [_heading(words.claims), claims_table(truth.claims, by_id, words)]
+    tail += [_heading(words.methodology), *making, *truth_lines(truth, words)]
     if limitations:
-        tail += [Heading(2, words.limitations), *introduced("", (escape_text(text) for text in limitations))]
-    parts = [composer.markdown]
-    if references:
-        parts += [render([Heading(2, words.references)]), references_markdown(references, words)]
+        tail += [_heading(words.limitations), *introduced("", ((Words(text=line),) for line in limitations))]
+    body = Body(blocks=(*text.blocks, *tail))
     title = frame.title if frame else brief.question
     return ReportDocument(
         job_id=job_id,
         grade=grade,
         grade_reasons=grade_reasons,
         queries_tried=tuple(dict.fromkeys(record.text for record in all_searches(held))),
-        title=plain_text(heading_text(title)) or brief.question,
+        title=plain(title_line(title)).strip() or brief.question,
         language=brief.language,
         question=brief.question,
         query_type=brief.query_type,
-        markdown="\n\n".join([*parts, render(tail)]),
-        sentences=tuple(composer.sentences),
+        markdown=document_markdown(body, references, words),
+        body=body,
+        sentences=tuple(
+            ReportSentence(text=said, citations=one.citations, verdict=one.verdict, facts=one.facts)
+            for one in text.sentences()
+            if (said := one.text.strip())
+        ),
         references=references,
         claims=truth.claims,
         methodology=data,
@@ -129,12 +134,16 @@ def build(
     )
 
 
+def _heading(text: str) -> Heading:
+    return Heading(level=2, inline=(Words(text=text),))
+
+
 # ---- the body
 
 
 def _usable(frame: Frame | None, composer: Composer) -> Frame | None:
     """Take the writer's frame if a summary is left of it once it is mended."""
-    return frame if frame and composer.mended(frame.summary, None) else None
+    return frame if frame and composer.read(frame.summary, None).blocks else None
 
 
 def _frame_by_code(outcome: Outcome, composer: Composer) -> Frame:
@@ -157,21 +166,17 @@ def _frame_by_code(outcome: Outcome, composer: Composer) -> Frame:
 
 
 def _first_cited(node: Finding, composer: Composer) -> str:
-    for block in parse(composer.mended(_prose(node, composer), None)):
-        match block:
-            case Paragraph(lines) | Listing(lines, _, _):
-                texts = lines
-            case _:
-                texts = ()  # a table row or a quotation does not open a report
-        for part in (part for text in texts for part in placed(text)):
-            if part.facts:
-                return part.text + "".join(f"[#{fact}]" for fact in part.facts)
-    # All that is cited stands in tables or quotations.
+    """Give the first cited sentence of a node; a table row or a quotation does not open a report."""
+    body = composer.read(_prose(node, composer), None)
+    running = Body(blocks=tuple(block for block in body.blocks if isinstance(block, Paragraph | Listing)))
+    found = next((one for one in running.sentences() if one.facts), None)
+    if found is not None:
+        return sentence_markdown(found)
     return next((_stated(fact) for fact in node.facts), "")
 
 
 def _stated(fact: Fact) -> str:
-    return f"{escape_text(fact.statement)}[#{fact.id}]"
+    return sentence_markdown(Sentence(inline=(Words(text=" ".join(fact.statement.split())),), facts=(fact.id,)))
 
 
 def _compose(composer: Composer, findings: tuple[Finding, ...], frame: Frame, words: Wording) -> None:
@@ -185,7 +190,7 @@ def _compose(composer: Composer, findings: tuple[Finding, ...], frame: Frame, wo
         for top in findings:
             _section(composer, top, 2, words)
     for title, text in ((words.insight, frame.insight), (words.conclusion, frame.conclusion)):
-        if composer.mended(text, 3):
+        if composer.read(text, 3).blocks:
             composer.heading(2, title)
             composer.prose(text, level=3)
 
@@ -195,7 +200,7 @@ def _section(composer: Composer, node: Finding, level: int, words: Wording, abov
     text = _prose(node, composer)
     if not text and not node.children and _is_later(node):
         return  # a later round that found nothing is told in Methodology and Limitations, not as an empty section
-    size = composer.size
+    size = len(composer.blocks)
     if not _same_title(node.title, above):
         composer.heading(level, node.title)
     if text:
@@ -203,8 +208,8 @@ def _section(composer: Composer, node: Finding, level: int, words: Wording, abov
     elif not node.children:
         note = ended_note(node, words) or node.note or words.statuses.get(node.status, "")
         missing = node.status in ("failed", "stopped", "partial") and note
-        said = words.section_missing.format(note=escape_text(_sentence(note))) if missing else words.section_empty
-        composer.own(Paragraph((said,)))
+        said = words.section_missing.format(note=_sentence(note)) if missing else words.section_empty
+        composer.own(paragraph(said))
     for number, child in enumerate(node.children):
         # A first child that is called like its parent would put the same heading twice.
         _section(composer, child, level + 1, words, above=node.title if number == 0 and not text else "")
@@ -223,7 +228,7 @@ def _same_title(title: str, above: str) -> bool:
 
 def _prose(node: Finding, composer: Composer) -> str:
     """Give a node's prose; its facts as a list where the writer cited none of them, nothing where there are none."""
-    if cited_facts(composer.mended(node.markdown, None)) or (node.children and not node.facts):
+    if composer.read(node.markdown, None).facts() or (node.children and not node.facts):
         return node.markdown
     facts = [fact for fact in node.facts if composer.numbering.source_of(fact.id)][:MAX_LISTED]
     return "\n".join(f"- {_stated(fact)}" for fact in facts)
@@ -236,12 +241,12 @@ def _nothing_found(
     refused: tuple[RejectedSource, ...],
     words: Wording,
 ) -> None:
-    composer.own(Paragraph((words.nothing,)))
+    composer.own(paragraph(words.nothing))
     tried = introduced(words.nothing_tried, search_lines(all_searches(findings), words))
-    composer.own(*(tried or (Paragraph((words.nothing_searched,)),)))
+    composer.own(*(tried or (paragraph(words.nothing_searched),)))
     composer.own(*introduced(words.nothing_read, source_lines(cards, words)))
     composer.own(*introduced(words.rejected, rejected_lines(refused)))
-    composer.own(Paragraph((words.nothing_next,)))
+    composer.own(paragraph(words.nothing_next))
 
 
 # ---- grade, limits, tags
@@ -297,7 +302,7 @@ def _limitations(
 ) -> tuple[str, ...]:
     asked = [*(frame.open_questions if frame else ())]
     asked += [question for top in outcome.findings for node in top.walk() for question in node.open_questions]
-    questions = [plain_text(heading_text(question)) for question in asked]
+    questions = [plain(title_line(question)).strip() for question in asked]
     unchecked = [words.unchecked] if cites and not outcome.truth.checks else []
     lines = [*grade_reasons, *unchecked, *outcome.truth.shortfalls, *questions]
     return tuple(dict.fromkeys(line for line in lines if line))

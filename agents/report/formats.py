@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from agents.contracts.report import ReportDocument
 from agents.report.bibliography import to_bibtex, to_ris
 from agents.report.html_export import to_html
+from agents.report.view import to_markdown
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def _docx(document: ReportDocument) -> bytes:
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 FORMS = {
-    "md": Form("text/markdown", _text(lambda document: document.markdown)),
+    "md": Form("text/markdown", _text(to_markdown)),
     "html": Form("text/html", _text(to_html)),
     "json": Form("application/json", _text(lambda document: document.model_dump_json(indent=1))),
     "pdf": Form("application/pdf", _pdf, charset=False),

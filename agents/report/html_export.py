@@ -1,35 +1,40 @@
 """The document as one HTML file: no outside request, no script; citations jump to the quoted words in the same file."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from html import escape
-from typing import Any
 
-from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
-from markdown_it.rules_inline import StateInline
-from markdown_it.token import Token
-from markdown_it.utils import OptionsDict
-
-from agents.contracts.report import Quote, Reference, ReportDocument
-from agents.report import maths
-from agents.report.escaping import cleaned, is_route, is_safe
-from agents.report.markdown_render import Linker, carrying, locate, quote_address, references_markdown
-from agents.report.methodology import duration, money
+from agents.contracts.body import (
+    Block,
+    Body,
+    Code,
+    Display,
+    Formula,
+    Heading,
+    Line,
+    Listing,
+    Paragraph,
+    Quotation,
+    ReferenceList,
+    Sentence,
+    Table,
+    Words,
+)
+from agents.contracts.report import ReportDocument
+from agents.report.escaping import is_route, is_safe
+from agents.report.formulas import mathml
+from agents.report.parse_body import parse
+from agents.report.references import Citations, Cite, Linker, quote_address, reference_list
 from agents.report.style import STYLE
-from agents.report.texts import Wording, direction, wording
-
-MAX_CHARACTERS = 2_000_000
-"""A longer document is cut before it is rendered: the renderer is slow on hostile input, and no report is that long."""
+from agents.report.view import View, printable, view
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 """What the page may do: show itself."""
+Written = Callable[[Sentence, str], str]
+"""Writes a sentence, given its words as HTML: with its citations, and what a check found."""
+_TAGS = {"bold": "strong", "italic": "em", "struck": "s", "code": "code", "sup": "sup", "sub": "sub"}
 
-_CHIP = re.compile("\ue010(\\d+)\ue011")
-_BLOCKS = frozenset({"paragraph_open", "heading_open", "list_item_open", "blockquote_open", "td_open", "th_open"})
 
-
-def to_html(document: ReportDocument, link: Linker | None = None) -> str:
+def to_html(document: ReportDocument, link: Linker = quote_address) -> str:
     """Write the document as one self-contained page.
 
     Args:
@@ -37,185 +42,156 @@ def to_html(document: ReportDocument, link: Linker | None = None) -> str:
         link: gives the address at which a quote opens in its source; by default web pages open by a text fragment, and
             documents that are not on the web have no link. The quotes themselves always stand in the page.
     """
-    words = wording(document.language)
-    chips: list[str] = []
-    back: dict[str, str] = {}
-    body = render_markdown(_with_chips(document, words, link or quote_address, chips, back))
-    body = _CHIP.sub(lambda match: chips[int(match[1])], body)
-    way = direction(document.language)
+    seen = view(document, link)
+    citations = Citations(document.references)
+
+    def written(sentence: Sentence, html: str) -> str:
+        chips = "".join(_chip(cite, seen) for cite in citations.of(sentence))
+        mark = seen.words.verdicts.get(sentence.verdict) if sentence.verdict else None
+        return html + chips + (f'<span class="mk {sentence.verdict}">{escape(mark)}</span>' if mark else "")
+
+    listed = reference_list(document.references, seen.words, link)
+    blocks = [listed if isinstance(block, ReferenceList) else block for block in seen.body.blocks]
+    language = escape(document.language)
     return (
-        f'<!doctype html>\n<html lang="{escape(document.language)}" dir="{way}">\n<head>\n<meta charset="utf-8">\n'
+        f'<!doctype html>\n<html lang="{language}" dir="{seen.way}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="referrer" content="no-referrer">\n'
-        f"<title>{escape(cleaned(document.title))}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        f'<article lang="{escape(document.language)}" dir="{way}">\n{_header(document, words)}\n{body}'
-        f"{_quotes(document, words, link or quote_address, back)}\n</article>\n</body>\n</html>\n"
+        f"<title>{escape(seen.title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f'<article lang="{language}" dir="{seen.way}">\n{_header(seen)}\n{blocks_html(blocks, written)}'
+        f"{_quotes(seen)}\n</article>\n</body>\n</html>\n"
     )
 
 
 def render_markdown(markdown: str) -> str:
-    """Render Markdown to HTML: tables, formulas as MathML; no raw HTML, no pictures, safe links only."""
-    return str(parser().render(markdown[:MAX_CHARACTERS]))
+    """Render Markdown to HTML: tables, formulas as MathML; no raw HTML that does anything, safe links only."""
+    return blocks_html(parse(markdown, ()).blocks)
+
+
+def body_html(body: Body, written: Written) -> str:
+    """Write a whole text, without what stands around it."""
+    return blocks_html(body.blocks, written)
+
+
+def blocks_html(blocks: Sequence[Block], written: Written = lambda _, html: html) -> str:
+    """Write blocks; each finds its own direction, since a report in one script quotes sources in another."""
+    return "".join(_block(block, written) for block in blocks)
+
+
+def _block(block: Block, written: Written) -> str:
+    match block:
+        case Heading(level=level, inline=line):
+            return f'<h{level} dir="auto">{line_html(line)}</h{level}>\n'
+        case Paragraph(sentences=sentences):
+            return f'<p dir="auto">{_sentences(sentences, written)}</p>\n'
+        case Listing(items=items, ordered=ordered, start=start):
+            inside = "".join(f'<li dir="auto">{_item(item, written)}</li>\n' for item in items)
+            opening = f'<ol start="{start}">' if ordered and start != 1 else "<ol>" if ordered else "<ul>"
+            return f"{opening}\n{inside}</{'ol' if ordered else 'ul'}>\n"
+        case Table(header=header, align=align, rows=rows):
+            sides = [f' style="text-align:{side}"' if side else "" for side in align]
+            head = "".join(
+                f'<th{side} dir="auto">{line_html(cell)}</th>' for side, cell in zip(sides, header, strict=True)
+            )
+            lines = "".join(
+                "<tr>"
+                + "".join(
+                    f'<td{side} dir="auto">{_sentences([cell], written)}</td>'
+                    for side, cell in zip(sides, row, strict=True)
+                )
+                + "</tr>\n"
+                for row in rows
+            )
+            # Only a wide table scrolls, inside its own frame.
+            return (
+                f'<div class="wide"><table>\n<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>\n{lines}</tbody>\n'
+                "</table></div>\n"
+            )
+        case Quotation(blocks=inside):
+            return f'<blockquote dir="auto">\n{blocks_html(inside, written)}</blockquote>\n'
+        case Code(text=text):
+            return f"<pre><code>{escape(text)}\n</code></pre>\n"
+        case Display(tex=tex):
+            return f"<p>{mathml(tex, display=True)}</p>\n"
+        case _:
+            return ""
+
+
+def _item(item: Sequence[Block], written: Written) -> str:
+    """Write a list item; one that is a single paragraph needs no paragraph of its own."""
+    first, rest = item[0], item[1:]
+    if isinstance(first, Paragraph) and all(isinstance(block, Listing) for block in rest):
+        return _sentences(first.sentences, written) + ("\n" if rest else "") + blocks_html(rest, written)
+    return blocks_html(item, written)
+
+
+def _sentences(sentences: Sequence[Sentence], written: Written) -> str:
+    out = ""
+    for number, one in enumerate(sentences):
+        out += written(one, line_html(one.inline))
+        if number + 1 < len(sentences):
+            out += "<br>\n" if one.gap == "\n" else one.gap
+    return out
+
+
+def line_html(line: Line) -> str:
+    """Write runs of text."""
+    out = ""
+    for part in line:
+        if isinstance(part, Words):
+            text = escape(printable(part.text), quote=False)
+            for style in reversed(part.style):
+                text = f"<{_TAGS[style]}>{text}</{_TAGS[style]}>"
+            out += _anchor(part.address, text) if part.address else text
+        elif isinstance(part, Formula):
+            out += mathml(part.tex)
+        else:
+            out += "<br>\n"
+    return out
+
+
+def _anchor(address: str, html: str) -> str:
+    if is_safe(address):
+        return f'<a href="{escape(address)}" rel="noopener noreferrer" target="_blank">{html}</a>'
+    return f'<a href="{escape(address)}">{html}</a>' if is_route(address) else html
 
 
 # ---- around the text
 
 
-def _header(document: ReportDocument, words: Wording) -> str:
-    actual = document.methodology.actual
-    shown = [f"{words.figures['sources']}: {document.methodology.sources_read}"]
-    if actual.seconds is not None:
-        shown.append(f"{words.figures['time']}: {duration(actual.seconds)}")
-    cost = words.unknown if actual.cost_usd is None else money(actual.cost_usd)
-    shown.append(f"{words.figures['cost']}: {cost}")
-    reasons = "".join(f'<li dir="auto">{escape(reason)}</li>' for reason in document.grade_reasons)
+def _header(seen: View) -> str:
+    reasons = "".join(f'<li dir="auto">{escape(reason)}</li>' for reason in seen.reasons)
     return (
-        f'<header>\n<h1 dir="auto">{escape(cleaned(document.title))}</h1>\n'
-        f'<p class="question" dir="auto"><b>{escape(words.question)}:</b> {escape(cleaned(document.question))}</p>\n'
-        f'<p class="meta"><span class="grade {document.grade}">{escape(words.grades[document.grade])}</span> '
-        f"{escape(' · '.join(shown))}</p>\n"
-        + (f'<ul class="reasons">{reasons}</ul>\n' if reasons else "")
-        + "</header>"
+        f'<header>\n<h1 dir="auto">{escape(seen.title)}</h1>\n'
+        f'<p class="question" dir="auto"><b>{escape(seen.words.question)}:</b> {escape(seen.question)}</p>\n'
+        f'<p class="meta"><span class="grade {seen.grade}">{escape(seen.grade_label)}</span> '
+        f"{escape(seen.figures)}</p>\n" + (f'<ul class="reasons">{reasons}</ul>\n' if reasons else "") + "</header>"
     )
 
 
-def _with_chips(document: ReportDocument, words: Wording, link: Linker, chips: list[str], back: dict[str, str]) -> str:
-    """Put a private character pair where each citation stood.
-
-    `chips` gets the HTML that takes its place, `back` the first chip of each quote.
-    """
-    out: list[str] = []
-    last = 0
-    for found in locate(document):
-        out.append(document.markdown[last : found.end])
-        for number in found.sentence.citations:
-            reference, quotes = carrying(document, found.sentence, number)
-            out.append(f"\ue010{len(chips)}\ue011")
-            own = f"c{len(chips)}"
-            for quote in quotes:
-                back.setdefault(_place(reference, quote), own)
-            chips.append(_chip(reference, quotes, words, own))
-        verdict = found.sentence.verdict
-        if verdict is not None and verdict in words.verdicts:
-            out.append(f"\ue010{len(chips)}\ue011")
-            chips.append(f'<span class="mk {verdict}">{escape(words.verdicts[verdict])}</span>')
-        last = found.marks_end
-    rest = document.markdown[last:]
-    own = references_markdown(document.references, words)
-    return "".join(out) + rest.replace(own, references_markdown(document.references, words, link), 1)
-
-
-def _chip(reference: Reference, quotes: Sequence[Quote], words: Wording, own: str) -> str:
-    place = _place(reference, quotes[0]) if quotes else f"r{reference.n}"
-    title = " … ".join(" ".join(quote.text.split()) for quote in quotes)
-    label = f"{words.source} {reference.n}: {reference.title}"
+def _chip(cite: Cite, seen: View) -> str:
+    title = " … ".join(" ".join(quote.text.split()) for quote in cite.quotes)
+    label = f"{seen.words.source} {cite.reference.n}: {cite.reference.title}"
     return (
-        f'<a class="cit" id="{own}" href="#{place}" title="{escape(cleaned(title))}"'
-        f' aria-label="{escape(cleaned(label))}">{reference.n}</a>'
+        f'<a class="cit" id="{cite.own}" href="#{cite.place}" title="{escape(printable(title))}"'
+        f' aria-label="{escape(printable(label))}">{cite.reference.n}</a>'
     )
 
 
-def _place(reference: Reference, quote: Quote) -> str:
-    return f"q{reference.n}-{reference.quotes.index(quote) + 1}"
-
-
-def _quotes(document: ReportDocument, words: Wording, link: Linker, back: dict[str, str]) -> str:
+def _quotes(seen: View) -> str:
     """Write every quoted passage, by reference, so that a citation opens its words without a network."""
-    if not document.references:
+    if not seen.references:
         return ""
-    out = [f'<section class="quotes">\n<h2>{escape(words.quoted_words)}</h2>']
-    for reference in document.references:
-        sample = f" {words.sample}" if reference.kind == "sample" else ""
-        out.append(
-            f'<h3 id="r{reference.n}" dir="auto"><span class="n">{reference.n}</span> '
-            f"{escape(cleaned(reference.title))}{escape(sample)}</h3>"
-        )
-        for quote in reference.quotes:
-            place = _place(reference, quote)
-            address = link(reference, quote)
-            source = _anchor(address, words.open_source) if address else ""
-            text = f'<a href="#{back[place]}">{escape(words.back)}</a>' if place in back else ""
-            page = "" if quote.page is None else f" {escape(words.page.format(page=quote.page))}"
+    out = [f'<section class="quotes">\n<h2>{escape(seen.words.quoted_words)}</h2>']
+    for entry in seen.references:
+        out.append(f'<h3 id="{entry.name}" dir="auto"><span class="n">{entry.number}</span> {escape(entry.title)}</h3>')
+        for one in entry.quotes:
+            back = f'<a href="#{one.back}">{escape(seen.words.back)}</a>' if one.back else ""
+            source = " " + _anchor(one.address, escape(seen.words.open_source)) if one.address else ""
+            page = f" {escape(one.page)}" if one.page else ""
             out.append(
-                f'<blockquote id="{place}" dir="auto"><p>{escape(cleaned(quote.text))}</p>'
-                f"<footer>{text}{source}{page}</footer></blockquote>"
+                f'<blockquote id="{one.name}" dir="auto"><p>{escape(one.text)}</p>'
+                f"<footer>{back}{source}{page}</footer></blockquote>"
             )
     return "\n".join([*out, "</section>"])
-
-
-def _anchor(address: str, text: str) -> str:
-    if not (is_safe(address) or is_route(address)):
-        return ""
-    return f' <a href="{escape(address)}" rel="noopener noreferrer" target="_blank">{escape(text)}</a>'
-
-
-# ---- the Markdown renderer
-
-
-def parser() -> MarkdownIt:
-    """Set up the reader of a report's Markdown: tables and formulas; no raw HTML, no pictures, safe links only."""
-    markdown = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
-    markdown.disable(["image", "html_block", "html_inline"])
-    markdown.validateLink = lambda url: is_safe(url) or is_route(url)  # type: ignore[method-assign]
-    markdown.inline.ruler.before("escape", "formula", _formula)
-    markdown.core.ruler.push("directions", lambda state: _directed(state.tokens))
-    markdown.add_render_rule("formula", _formula_html)
-    markdown.add_render_rule("table_open", _framed)
-    markdown.add_render_rule("table_close", _frame_closed)
-    markdown.add_render_rule("link_open", _link_open)
-    return markdown
-
-
-def _formula(state: StateInline, silent: bool) -> bool:
-    if state.src[state.pos] != "$":
-        return False
-    found = next((piece for piece in maths.pieces(state.src) if piece.start == state.pos), None)
-    if not isinstance(found, maths.Formula) or found.end > state.posMax:
-        return False
-    if not silent:
-        token = state.push("formula", "math", 0)
-        token.content, token.meta = found.tex, {"display": found.display}
-    state.pos = found.end
-    return True
-
-
-def _formula_html(
-    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: dict[str, Any]
-) -> str:
-    return maths.mathml(tokens[index].content, display=bool(tokens[index].meta["display"]))
-
-
-def _framed(
-    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: dict[str, Any]
-) -> str:
-    return '<div class="wide"><table>\n'  # only a wide table scrolls, inside its own frame
-
-
-def _frame_closed(
-    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: dict[str, Any]
-) -> str:
-    return "</table></div>\n"
-
-
-def _link_open(
-    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: dict[str, Any]
-) -> str:
-    token = tokens[index]
-    if is_safe(str(token.attrGet("href") or "")):
-        token.attrSet("rel", "noopener noreferrer")
-        token.attrSet("target", "_blank")
-    return str(renderer.renderToken(tokens, index, options, env))
-
-
-def _directed(tokens: Sequence[Token]) -> None:
-    """Let each block find its own direction: a report in one script quotes sources in another."""
-    for token in _walk(tokens):
-        if token.type in _BLOCKS:
-            token.attrSet("dir", "auto")
-
-
-def _walk(tokens: Sequence[Token]) -> Iterator[Token]:
-    for token in tokens:
-        yield token
-        yield from _walk(token.children or ())

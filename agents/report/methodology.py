@@ -4,15 +4,16 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote
 
+from agents.contracts.body import Align, Block, Line, Listing, Paragraph, Sentence, Table, Words
+from agents.contracts.change import Change, place
 from agents.contracts.contract import Forecast, ForecastLine
 from agents.contracts.finding import Finding, SearchRecord
-from agents.contracts.report import Actual, Methodology, Tag
+from agents.contracts.report import Actual, Methodology, ReportChange, Tag
 from agents.contracts.result import Outcome
 from agents.contracts.source import RejectedSource, SourceCard
-from agents.report.blocks import Block, Listing, Paragraph, Table
-from agents.report.escaping import escape_text, link
-from agents.report.run_changes import change_lines, reported
-from agents.report.texts import Wording
+from agents.report.composer import paragraph
+from agents.report.references import linked
+from agents.report.wording import ChangeWording, Wording
 
 LIMITS = frozenset({"#TIME_LIMIT", "#ITERATION_LIMIT", "#TOKEN_LIMIT"})
 """Tags of a run that stopped at a cap."""
@@ -31,32 +32,39 @@ _RECOGNISED: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-def introduced(lead: str, items: Iterable[str]) -> tuple[Block, ...]:
+def introduced(lead: str, items: Iterable[Line]) -> tuple[Block, ...]:
     """Put a line above a list; a single item joins the line, since a list of one is none."""
     found = tuple(dict.fromkeys(item for item in items if item))
     if not found:
         return ()
     if len(found) == 1:
-        return (Paragraph((f"{lead} {found[0]}".strip(),)),)
-    return (*((Paragraph((lead,)),) if lead else ()), Listing(found))
+        return (_said((Words(text=f"{lead} "), *found[0]) if lead else found[0]),)
+    return (*((paragraph(lead),) if lead else ()), Listing(items=tuple((_said(item),) for item in found)))
 
 
-def search_lines(records: Iterable[SearchRecord], words: Wording) -> tuple[str, ...]:
+def _said(line: Line) -> Paragraph:
+    return Paragraph(sentences=(Sentence(inline=line),))
+
+
+def _text(text: str) -> Line:
+    line = " ".join(text.split())
+    return (Words(text=line),) if line else ()
+
+
+def search_lines(records: Iterable[SearchRecord], words: Wording) -> tuple[Line, ...]:
     """Write each search with what came of it."""
     opening, closing = words.quotes
     found = []
     for record in records:
-        failed = words.search_failed.format(reason=escape_text(record.failed))
+        failed = words.search_failed.format(reason=record.failed)
         came = failed if record.failed else words.hits.format(count=record.hits)
-        found.append(f"{opening}{escape_text(record.text)}{closing} ({came})")
+        found.append(_text(f"{opening}{record.text}{closing} ({came})"))
     return tuple(found)
 
 
-def rejected_lines(rejected: Iterable[RejectedSource]) -> tuple[str, ...]:
+def rejected_lines(rejected: Iterable[RejectedSource]) -> tuple[Line, ...]:
     """Write each document that was found and not used, with the reason."""
-    return tuple(
-        f"{link(escape_text(_shown(source.url)), source.url)}: {escape_text(source.reason)}" for source in rejected
-    )
+    return tuple((linked(_shown(one.url), one.url), *_text(f": {one.reason}")) for one in rejected)
 
 
 def _shown(url: str) -> str:
@@ -65,10 +73,13 @@ def _shown(url: str) -> str:
     return unquote(url[own.end() :]) if own else url
 
 
-def source_lines(cards: Iterable[SourceCard], words: Wording) -> tuple[str, ...]:
+def source_lines(cards: Iterable[SourceCard], words: Wording) -> tuple[Line, ...]:
     """Write each document that was read."""
     return tuple(
-        link(escape_text(card.title), card.url) + (f" {words.sample}" if card.kind == "sample" else "")
+        (
+            linked(" ".join(card.title.split()), card.url),
+            *((Words(text=f" {words.sample}"),) if card.kind == "sample" else ()),
+        )
         for card in cards
     )
 
@@ -123,37 +134,41 @@ def methodology(
         forecast=outcome.contract.forecast,
         actual=actual,
     )
-    made_by = words.engine_model.format(engine=escape_text(engine)) if reasons else words.engine_none
-    blocks: list[Block] = [Paragraph((made_by,)), *introduced("", _stand_in_lines(actual, words))]
+    made_by = words.engine_model.format(engine=engine) if reasons else words.engine_none
+    blocks: list[Block] = [paragraph(made_by), *introduced("", _stand_in_lines(actual, words))]
     if "#DEGRADED_SEARCH" in tags:
-        blocks.append(Paragraph((words.degraded,)))
+        blocks.append(paragraph(words.degraded))
     if any(card.kind == "sample" for card in cards):
-        blocks.append(Paragraph((words.sample_note,)))
-    providers = ", ".join(dict.fromkeys(escape_text(record.provider) for record in records if record.provider))
+        blocks.append(paragraph(words.sample_note))
+    providers = ", ".join(dict.fromkeys(record.provider for record in records if record.provider))
     if records:
         blocks += introduced(words.searched_with.format(providers=providers), search_lines(records, words))
     else:
-        blocks.append(Paragraph((words.no_search,)))
+        blocks.append(paragraph(words.no_search))
     blocks += introduced(words.rejected, rejected_lines(rejected))
-    blocks += introduced(words.assumptions, (escape_text(text) for text in assumptions))
-    limits = (escape_text(limit) for query in outcome.contract.brief.queries for limit in query.scope_limits)
+    blocks += introduced(words.assumptions, map(_text, assumptions))
+    limits = (_text(limit) for query in outcome.contract.brief.queries for limit in query.scope_limits)
     blocks += introduced(words.scope, limits)
     if outcome.changes:
-        blocks += introduced(*change_lines(reported(outcome, words), words))
+        blocks += introduced(words.changes.lead, change_lines(reported(outcome, words), words))
     nodes = sum(len(top.walk()) for top in outcome.findings)
     blocks.append(_figures(data, nodes, words))
-    blocks += introduced("", (f"`{tag.tag}` {tag.text}" for tag in data.tags))
+    blocks += introduced("", ((Words(text=tag.tag, style=("code",)), Words(text=f" {tag.text}")) for tag in data.tags))
     return data, tuple(blocks)
 
 
-def _stand_in_lines(actual: Actual, words: Wording) -> tuple[str, ...]:
+def table(header: Iterable[str], align: tuple[Align, ...], rows: Iterable[Iterable[str]]) -> Table:
+    """Write figures and words of our own as a table."""
+    return Table(
+        header=tuple(map(_text, header)),
+        align=align,
+        rows=tuple(tuple(Sentence(inline=_text(cell)) for cell in row) for row in rows),
+    )
+
+
+def _stand_in_lines(actual: Actual, words: Wording) -> tuple[Line, ...]:
     return tuple(
-        words.stood_in.format(
-            model=escape_text(one.model),
-            bound=escape_text(one.stood_in_for),
-            count=one.answers,
-            reason=escape_text(one.because),
-        )
+        _text(words.stood_in.format(model=one.model, bound=one.stood_in_for, count=one.answers, reason=one.because))
         for one in actual.stand_ins
     )
 
@@ -180,8 +195,8 @@ def _figures(data: Methodology, nodes: int, words: Wording) -> Table:
         is_tree = any(
             sign in line.name.casefold() for sign in ("node", "branch", "knoten", "zweig", "nœud", "nodo", "rama")
         )
-        rows.append((escape_text(line.name), _range(line, words), str(nodes) if is_tree else "–"))
-    return Table((words.figure, words.forecast, words.actual), ("", "right", "right"), tuple(rows))
+        rows.append((line.name, _range(line, words), str(nodes) if is_tree else "–"))
+    return table((words.figure, words.forecast, words.actual), ("", "right", "right"), rows)
 
 
 def _share(part: int, whole: int) -> str:
@@ -208,7 +223,7 @@ def _range(line: ForecastLine, words: Wording) -> str:
         return words.unknown
     ends = dict.fromkeys((_figure(line.low), _figure(line.high)))
     unit = line.unit if line.unit.casefold() not in line.name.casefold() else ""
-    return f"{'–'.join(ends)} {escape_text(unit)}".strip()
+    return f"{'–'.join(ends)} {unit}".strip()
 
 
 def _figure(value: float) -> str:
@@ -226,3 +241,95 @@ def duration(seconds: float) -> str:
 def money(usd: float) -> str:
     """Write an amount in US dollars, without the sign that formulas use; small amounts with four places."""
     return f"{usd:.4f} USD" if 0 < usd < 0.1 else f"{usd:.2f} USD"
+
+
+# ---- changes after the authorization
+
+
+def reported(outcome: Outcome, words: Wording) -> tuple[ReportChange, ...]:
+    """Say of every change when it was made, in which words, and what it did."""
+    return tuple(
+        ReportChange(
+            number=change.number,
+            seconds=change.seconds,
+            kind=change.kind,
+            words=change.words,
+            effect=" ".join(_effect(change, outcome, words)),
+        )
+        for change in outcome.changes
+    )
+
+
+def change_lines(changes: Iterable[ReportChange], words: Wording) -> tuple[Line, ...]:
+    """Write one line for each change."""
+    return tuple(
+        _text(words.changes.line.format(number=change.number, time=_clock(change.seconds), text=change.effect))
+        for change in changes
+    )
+
+
+def ended_note(node: Finding, words: Wording) -> str:
+    """Say by whose wish a branch ended early; empty where it was nobody's."""
+    said = words.changes
+    if node.ended == "dropped":
+        return said.dropped_note
+    if node.ended == "stopped":
+        return said.stopped_note if node.all_facts() else words.statuses["stopped"]
+    return ""
+
+
+def _effect(change: Change, outcome: Outcome, words: Wording) -> list[str]:
+    said = words.changes
+    opening, closing = words.quotes
+    title = change.title or change.node
+    match change.kind:
+        case "limits":
+            return _limits(change, said)
+        case "finish":
+            return [said.finish if change.node in {"", "job"} else said.finish_branch.format(title=title)]
+        case "stop":
+            kept = sum(
+                len(part.facts) for part in _parts(outcome) if _within(part, change.node) and part.ended == "stopped"
+            )
+            return [said.stop.format(title=title), *([said.kept.format(facts=kept)] if kept else [])]
+        case "drop":
+            left_out = not any(_within(part, change.node) and part.facts for part in _parts(outcome))
+            return [(said.drop if left_out else said.stop).format(title=title)]
+        case "retry":
+            served = any(part.tries > 1 and place(part.path) == change.node for part in _parts(outcome))
+            return [(said.retry if served else said.too_late).format(title=title)]
+        case "guidance":
+            return [said.guidance.format(words=f"{opening}{change.words}{closing}")]
+        case "restart":
+            return [said.restart]
+
+
+def _limits(change: Change, said: ChangeWording) -> list[str]:
+    limits, lines = change.limits, []
+    if limits.domains:
+        lines.append(said.domains.format(value=", ".join(limits.domains)))
+    if limits.exclude_domains:
+        lines.append(said.exclude.format(value=", ".join(limits.exclude_domains)))
+    start, end = limits.date_from or "", limits.date_to or ""
+    if start or end:
+        lines.append(
+            (said.between if start and end else said.since if start else said.until).format(start=start, end=end)
+        )
+    if lines:
+        lines.append(said.from_then_on)
+    if limits.seconds is not None:
+        lines.append(said.total.format(value=f"{limits.seconds / 60:.3g} min"))
+    return lines
+
+
+def _parts(outcome: Outcome) -> list[Finding]:
+    return [part for top in outcome.findings for part in top.walk()]
+
+
+def _within(part: Finding, node: str) -> bool:
+    here = place(part.path)
+    return here == node or here.startswith(node + "/")
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"

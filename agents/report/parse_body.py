@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from agents.contracts.body import (
@@ -76,7 +77,19 @@ def _parser() -> MarkdownIt:
     markdown.disable(["reference", "text_join", "code"])
     markdown.validateLink = lambda url: True  # type: ignore[method-assign]  # what may be a link is decided on reading
     read_formulas(markdown)
+    markdown.inline.ruler.before("emphasis", "product", _product)
     return markdown
+
+
+def _product(state: StateInline, silent: bool) -> bool:
+    """Read the stars of `2*3*4` as stars."""
+    at = state.pos
+    if state.src[at] != "*" or not state.src[at - 1 : at].isdigit() or not state.src[at + 1 : at + 2].isdigit():
+        return False
+    if not silent:
+        state.pending += "*"
+    state.pos += 1
+    return True
 
 
 class _Reader:

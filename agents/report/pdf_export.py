@@ -13,16 +13,32 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from agents.contracts.body import (
+    Block,
+    Code,
+    Display,
+    Formula,
+    Heading,
+    Inline,
+    Line,
+    Listing,
+    Paragraph,
+    Quotation,
+    Sentence,
+    Table,
+    Words,
+)
 from agents.contracts.report import ReportDocument
 from agents.core.errors import BadRequest
-from agents.report import maths
-from agents.report.export_blocks import Formula
-from agents.report.export_flow import Flow, flow
-from agents.report.texts import base_language
+from agents.report.formulas import tree
+from agents.report.references import Citations
+from agents.report.view import View, levelled, printable, view, way_of
+from agents.report.wording import base_language
 
 if TYPE_CHECKING:
     import typst
@@ -34,12 +50,14 @@ MAX_LOST = 0.05
 TRIES = 8
 """Times that a report is set anew because more letters turned out to have no glyph."""
 _FONT_PACKAGES = ("manimgx_fonts", "manimgx_fonts_cjk")
-_STAND_IN = "\ufffd"
+_SUBSTITUTE = "\ufffd"
 _NO_GLYPH = re.compile(r'the text `"((?:[^"\\]|\\.)*)"` could not be displayed')
 _ESCAPED = re.compile(r"\\u\{([0-9a-f]+)\}|\\(.)")
 _AT_ONCE = threading.BoundedSemaphore(2)
 """Setting takes a core: no more than two reports are set at a time."""
 _SHOWN_ADDRESS = 160
+_MAX_WHOLE_ROW = 1_200
+"""Characters of a table row that is kept on one page; a longer one may not fit on any."""
 
 
 class NotPrintable(BadRequest):
@@ -54,13 +72,13 @@ def to_pdf(document: ReportDocument) -> bytes:
     """
     import typst
 
-    read = flow(document)
-    data = _data(read)
+    seen = view(document)
+    data = _Setter(seen, Citations(document.references)).data()
     lost: dict[str, None] = {}
     with _AT_ONCE:
         for _ in range(TRIES):
             try:
-                return _compiled(_without(data, lost, read), standards=True)
+                return _compiled(_without(data, lost, seen), standards=True)
             except typst.TypstError as error:
                 new = [_unescaped(text) for text in _NO_GLYPH.findall(error.diagnostic)]
                 new = [text for text in new if text not in lost]
@@ -69,7 +87,7 @@ def to_pdf(document: ReportDocument) -> bytes:
                     break
                 lost |= dict.fromkeys(new)
                 _check(data, lost)
-        return _compiled(_without(data, lost, read), standards=False)
+        return _compiled(_without(data, lost, seen), standards=False)
 
 
 def _compiled(data: str, *, standards: bool) -> bytes:
@@ -105,65 +123,131 @@ def _fonts() -> "typst.Fonts":
 # ---- the data that the layout reads
 
 
-def _data(read: Flow) -> str:
-    language, region = _language(read.language)
-    told = asdict(read)
-    told["words"] = {"question": read.words.question, "back": read.words.back, "open_source": read.words.open_source}
-    told["note"] = ""
-    told["lang"], told["region"] = language, region
-    told["fonts"] = ["Noto Sans", f"Noto Sans CJK {_han(language, read.language)}"]
-    day = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", read.date)
-    told["date"] = dict(zip(("year", "month", "day"), map(int, day.groups()), strict=True)) if day else None
-    for entry in told["references"]:
-        address = entry["address"]
-        entry["shown"] = address if len(address) <= _SHOWN_ADDRESS else address[:_SHOWN_ADDRESS] + "…"
-    return json.dumps(told, ensure_ascii=False, default=str)
+Data = dict[str, object]
 
 
-def _without(data: str, lost: Sequence[str] | dict[str, None], read: Flow) -> str:
-    """Put a stand-in where a glyph is missing, read formulas, and say on the first page what is missing."""
-    told = json.loads(data)
-    if lost:
-        letters = " ".join(sorted(lost)[:40])
-        names = ", ".join(f"U+{ord(text[0]):04X}" for text in sorted(lost)[:12])
-        told["note"] = read.words.no_glyph.format(letters=names + (" …" if len(lost) > 12 else ""))
-        log.info("letters without a glyph: %s", letters)
-    return json.dumps(_mended(told, sorted(lost, key=len, reverse=True)), ensure_ascii=False)
+class _Setter:
+    """Writes the tree as the layout reads it: lines of parts, citations with the places they open."""
+
+    def __init__(self, seen: View, citations: Citations) -> None:
+        self.seen, self.citations = seen, citations
+
+    def data(self) -> Data:
+        seen = self.seen
+        language, region = _language(seen.language)
+        day = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", seen.date)
+        entries = [asdict(entry) for entry in seen.references]
+        for entry in entries:
+            address = entry["address"]
+            entry["shown"] = address if len(address) <= _SHOWN_ADDRESS else address[:_SHOWN_ADDRESS] + "…"
+        return {
+            **{name: getattr(seen, name) for name in ("title", "question", "grade", "grade_label", "figures", "way")},
+            "reasons": list(seen.reasons),
+            "blocks": [self.block(block) for block in levelled(seen.body.blocks)],
+            "references": entries,
+            "words": {"question": seen.words.question, "open_source": seen.words.open_source},
+            "note": "",
+            "lang": language,
+            "region": region,
+            "fonts": ["Noto Sans", f"Noto Sans CJK {_han(language, seen.language)}"],
+            "date": dict(zip(("year", "month", "day"), map(int, day.groups()), strict=True)) if day else None,
+        }
+
+    def block(self, block: Block) -> Data:
+        match block:
+            case Heading(level=level, inline=line):
+                return {"kind": "heading", "level": level, "line": _line(line), "way": way_of(line, self.seen.way)}
+            case Paragraph(sentences=sentences):
+                words = tuple(chain.from_iterable(one.inline for one in sentences))
+                return {"kind": "paragraph", "line": self.line(sentences), "way": way_of(words, self.seen.way)}
+            case Listing(items=items, ordered=ordered, start=start):
+                inside = [[self.block(one) for one in item] for item in items]
+                return {"kind": "listing", "items": inside, "ordered": ordered, "start": start}
+            case Table(header=header, align=align, rows=rows):
+                longest = max((sum(len(cell.text) for cell in row) for row in rows), default=0)
+                return {
+                    "kind": "table",
+                    "header": [_line(cell) for cell in header],
+                    "align": list(align),
+                    "rows": [[self.line([cell]) for cell in row] for row in rows],
+                    "whole": longest <= _MAX_WHOLE_ROW,
+                }
+            case Quotation(blocks=blocks):
+                return {"kind": "quotation", "blocks": [self.block(one) for one in blocks]}
+            case Code(text=text):
+                return {"kind": "code", "text": printable(text)}
+            case Display(tex=tex):
+                return {"kind": "paragraph", "line": [_formula(tex, display=True)], "way": "ltr"}
+            case _:
+                return {"kind": "references"}
+
+    def line(self, sentences: Sequence[Sentence]) -> list[Data]:
+        parts: list[Data] = []
+        for number, one in enumerate(sentences):
+            parts += _line(one.inline)
+            parts += [
+                {"kind": "cite", "number": cite.reference.n, "place": cite.place, "own": cite.own}
+                for cite in self.citations.of(one)
+            ]
+            mark = self.seen.words.verdicts.get(one.verdict) if one.verdict else None
+            if mark:
+                parts.append({"kind": "mark", "verdict": one.verdict, "text": mark})
+            if number + 1 < len(sentences) and one.gap:
+                parts.append({"kind": "break"} if one.gap == "\n" else _inline(Words(text=" ")))
+        return parts
 
 
-def _mended(value: object, lost: Sequence[str]) -> object:
-    if isinstance(value, str):
-        for text in lost:
-            value = value.replace(text, _STAND_IN)
-        return value
-    if isinstance(value, list):
-        return [_mended(one, lost) for one in value]
-    if isinstance(value, dict):
-        mended = {name: _mended(one, lost) for name, one in value.items()}
-        if mended.get("kind") == Formula("", False).kind:
-            mended["tree"] = _tree(str(mended["tex"]))
-        return mended
-    return value
+def _line(line: Line) -> list[Data]:
+    return [_inline(part) for part in line]
 
 
-def _tree(tex: str) -> list[object] | None:
-    row = maths.tree(tex)
-    return None if row is None else _node(row)
+def _inline(part: Inline) -> Data:
+    if isinstance(part, Words):
+        return {"kind": "words", "text": printable(part.text), "style": list(part.style), "address": part.address}
+    return _formula(part.tex, display=False) if isinstance(part, Formula) else {"kind": "break"}
+
+
+def _formula(tex: str, *, display: bool) -> Data:
+    row = tree(tex)
+    return {"kind": "formula", "tex": tex, "display": display, "tree": None if row is None else _node(row)}
 
 
 def _node(element: ElementTree.Element) -> list[object]:
-    if element.tag in {"mi", "mn", "mo", "mtext"}:
+    if not len(element) and element.tag in {"mi", "mn", "mo", "mtext"}:
         return [element.tag, element.text or ""]
     return [element.tag, [_node(child) for child in element]]
 
 
-def _check(data: str, lost: dict[str, None]) -> None:
+def _without(data: Data, lost: dict[str, None], seen: View) -> str:
+    """Put a substitute where a glyph is missing, and say on the first page what is missing."""
+    if not lost:
+        return json.dumps(data, ensure_ascii=False)
+    letters = " ".join(sorted(lost)[:40])
+    names = ", ".join(f"U+{ord(text[0]):04X}" for text in sorted(lost)[:12])
+    note = seen.words.no_glyph.format(letters=names + (" …" if len(lost) > 12 else ""))
+    log.info("letters without a glyph: %s", letters)
+    return json.dumps(_replaced({**data, "note": note}, sorted(lost, key=len, reverse=True)), ensure_ascii=False)
+
+
+def _replaced(value: object, lost: Sequence[str]) -> object:
+    if isinstance(value, str):
+        for text in lost:
+            value = value.replace(text, _SUBSTITUTE)
+        return value
+    if isinstance(value, list):
+        return [_replaced(one, lost) for one in value]
+    if isinstance(value, dict):
+        return {name: _replaced(one, lost) for name, one in value.items()}
+    return value
+
+
+def _check(data: Data, lost: dict[str, None]) -> None:
     """Refuse a report of which too much can't be shown.
 
     Raises:
         NotPrintable: of its letters more than `MAX_LOST` have no glyph.
     """
-    text = " ".join(_strings(json.loads(data)["blocks"]))
+    text = " ".join(_strings(data["blocks"]))
     letters = sum(1 for char in text if char.isalpha())
     gone = sum(text.count(one) * len(one) for one in lost)
     if letters and gone > MAX_LOST * letters:

@@ -8,7 +8,7 @@ from html import escape
 from agents.report.escaping import is_safe
 from agents.report.html_export import POLICY
 from agents.report.style import STYLE
-from agents.report.texts import direction, wording
+from agents.report.wording import direction, wording
 
 Span = tuple[int, int]
 """First character of a quote in the text, and one past its last."""

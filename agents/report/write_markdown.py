@@ -15,15 +15,21 @@ from agents.contracts.body import (
     Listing,
     Paragraph,
     Quotation,
+    ReferenceList,
     Sentence,
     Table,
     Words,
 )
-from agents.report.escaping import escape_inline, guarded, link_target
+from agents.contracts.report import Reference
+from agents.report.escaping import escape_inline, guarded, is_route, is_safe, link_target
+from agents.report.references import Citations, Linker, quote_address, reference_list
+from agents.report.wording import Wording
 
 Cite = Callable[[Sentence], str]
 """Writes the marks behind a sentence."""
 
+UNVERIFIED = " `#UNVERIFIED`"
+"""Stands behind a sentence that its own quotes do not carry."""
 _WRAPS = (("struck", "~~"), ("bold", "**"), ("italic", "*"))
 
 
@@ -170,3 +176,40 @@ def _may_wrap(before: str, first: str, last: str, after: str) -> bool:
 
 def _is_sign(char: str) -> bool:
     return unicodedata.category(char)[0] in "PS"
+
+
+# ---- a whole report
+
+
+def by_number(sentence: Sentence) -> str:
+    """Cite by the numbers of references, and mark what its own quotes do not carry."""
+    numbers = "".join(f"[{number}]" for number in sentence.citations)
+    return numbers + (UNVERIFIED if numbers and sentence.verdict in {"unsupported", "contradicted"} else "")
+
+
+def document_markdown(body: Body, references: Sequence[Reference], words: Wording, link: Linker | None = None) -> str:
+    r"""Write the text of a report.
+
+    Args:
+        body: the whole text, numbered.
+        references: the list that its numbers name.
+        words: the report's language.
+        link: gives the address of a quote. With it each number is a link, `[\[n\]](address)`, to the quote that carries
+            its sentence; where it gives none, the number stays plain text.
+    """
+    citations = Citations(references)
+
+    def linked(sentence: Sentence) -> str:
+        numbers = ""
+        for cite in citations.of(sentence):
+            text = rf"\[{cite.reference.n}\]"
+            address = link(cite.reference, cite.quotes[0]) if link and cite.quotes else ""
+            numbers += f"[{text}]({link_target(address)})" if is_safe(address) or is_route(address) else text
+        return numbers + by_number(sentence).removeprefix("".join(f"[{n}]" for n in sentence.citations))
+
+    parts: list[str] = []
+    for block in body.blocks:
+        if isinstance(block, ReferenceList):
+            block = reference_list(references, words, link or quote_address)
+        parts += blocks_markdown([block], linked if link else by_number)
+    return "\n\n".join(parts)

@@ -1,20 +1,16 @@
 """The synthesizer writes: a section over a leaf's facts, a lead over a branch, the frame around a report."""
 
-import re
-
 from agents.contracts.finding import Frame, FrameInput, LeadInput, NumberedFact, Section, SectionInput
 from agents.core.errors import Reject
 from agents.core.role import Role
-from agents.report.attaching import attach
-
-MARK = re.compile(r"\[[fF](\d+)\]")
-"""How a writer cites: the number of a fact."""
+from agents.report.format_rules import attached
+from agents.report.parse_body import parse
 
 
 def _cites_something(markdown: str, facts: tuple[NumberedFact, ...]) -> None:
     """Refuse prose without a single usable citation, counting those that code can put in by itself."""
-    marked = attach(markdown, [(fact.number, fact.statement, fact.quote) for fact in facts])
-    if not {int(number) for number in MARK.findall(marked)} & {fact.number for fact in facts}:
+    body = parse(markdown, {str(fact.number): str(fact.number) for fact in facts})
+    if not attached(body, ((str(fact.number), fact.statement, fact.quote) for fact in facts)).facts():
         raise Reject("No sentence cites a fact that exists. Put `[f1]` (the number of the fact) behind each sentence.")
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from agents.contracts.body import SentenceVerdict
 from agents.contracts.claim import Evidence, Verdict
-from agents.contracts.report import SentenceVerdict
 
 PER_ORIGIN = 0.8
 """What the best evidence of one origin can do for a claim: one source alone never makes it more certain than this."""

@@ -12,11 +12,12 @@ from urllib.parse import unquote
 
 from agents.core.settings import load
 from agents.evaluation.corpus import over, researched
+from agents.evaluation.foreign_reports import merge_parts
 from agents.evaluation.variant import Variant
-from agents.report.citation_marks import RegisteredSource, check_draft, merge_parts, parse_marks
 from agents.report.escaping import is_safe, link
-from agents.report.html_export import render_markdown
-from agents.report.mending import mend
+from agents.report.html_export import blocks_html, render_markdown
+from agents.report.parse_body import parse
+from agents.report.write_markdown import markdown_of
 from agents.verify.checks import carried, find_quote
 from agents.verify.confidence import count
 from agents.verify.independence import Witness, origins
@@ -74,15 +75,17 @@ def _witness(path: Path) -> Witness:
 
 
 def invented(folder: Path) -> list[bool]:
-    registry = [RegisteredSource(**row) for row in json.loads((folder / "registry.json").read_text("utf-8"))]
+    registry = json.loads((folder / "registry.json").read_text("utf-8"))
     expected = json.loads((folder / "expected.json").read_text("utf-8"))
-    found = check_draft((folder / "draft.md").read_text("utf-8"), registry)
+    known = {str(row["id"]): str(row["id"]) for row in registry}
+    body = parse((folder / "draft.md").read_text("utf-8"), known, addresses=[row["url"] for row in registry])
+    text = markdown_of(body, lambda sentence: "".join(f"[{fact}]" for fact in sentence.facts))
     return [
-        list(found.kept_ids) == expected["kept_ids"],
-        list(found.unknown) == expected["unknown"],
-        found.model_written_reference_section == expected["model_written_reference_section"],
-        found.unsupported_sentences == expected["unsupported_sentences"],
-        "http" not in found.markdown,
+        [int(fact) for fact in body.facts()] == expected["kept_ids"],
+        not any(unknown in text for unknown in expected["unknown"]),
+        "References" not in text,
+        sum(not sentence.facts for sentence in body.sentences()) == expected["unsupported_sentences"],
+        "http" not in text,
     ]
 
 
@@ -96,7 +99,8 @@ def merged(folder: Path) -> list[bool]:
     return [
         list(found.references) == expected["references"],
         list(found.not_listed) == expected["not_listed"],
-        list(parse_marks(found.markdown, 99).cited) == expected["numbers_in_output"],
+        [int(one) for one in parse(found.markdown, {str(n): str(n) for n in range(1, 100)}).facts()]
+        == expected["numbers_in_output"],
         *(one in told for one in wanted),
     ]
 
@@ -104,8 +108,11 @@ def merged(folder: Path) -> list[bool]:
 def notations(folder: Path) -> list[bool]:
     found = []
     for row in rows(folder / "marks.jsonl"):
-        marks = parse_marks(row["text"], row["sources"])
-        found.append((list(marks.cited), list(marks.dangling)) == (row["cited"], row["dangling"]))
+        known = {str(number): str(number) for number in range(1, row["sources"] + 1)}
+        body = parse(row["text"], known)
+        plain = markdown_of(body, lambda _: "")
+        gone = all(f"[{number}]" not in plain for number in row["dangling"])
+        found.append([int(fact) for fact in body.facts()] == row["cited"] and gone)
     return found
 
 
@@ -148,7 +155,7 @@ def counted(folder: Path) -> list[bool]:
 
 def money(folder: Path) -> list[bool]:
     expected = json.loads((folder / "expected.json").read_text("utf-8"))
-    page = render_markdown(mend((folder / "report.md").read_text("utf-8")))
+    page = blocks_html(parse((folder / "report.md").read_text("utf-8"), (), addresses=()).blocks)
     shown = html.unescape(re.sub(r"<[^>]+>", "", re.sub(r"<math.*?</math>", "", page, flags=re.DOTALL)))
     counts = expected["maths_count"]
     return [
@@ -161,7 +168,9 @@ def money(folder: Path) -> list[bool]:
 def hostile(folder: Path) -> list[bool]:
     payloads = json.loads((folder / "payloads.json").read_text("utf-8"))
     schemes = [is_safe(url) == url.casefold().startswith("http") for url in payloads["source_urls"]]
-    pages = [render_markdown(mend(text)) for text in payloads["model_text"] + payloads["source_titles"]]
+    pages = [
+        blocks_html(parse(text, (), addresses=()).blocks) for text in payloads["model_text"] + payloads["source_titles"]
+    ]
     harmless = [
         not re.search(
             r"<(?:script|img|iframe|style)\b|<[^>]*\bon\w+=|(?:href|src)=\"(?:javascript|vbscript|data):", page, re.I

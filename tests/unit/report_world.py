@@ -91,3 +91,13 @@ def outcome(**changes: object) -> Outcome:
 
 def document(**changes: object) -> ReportDocument:
     return build("job", outcome(**changes), ACTUAL, engine="some/model", reasons=True)
+
+
+def judged(report: ReportDocument, place: int, verdict: str) -> ReportDocument:
+    """The same report, the verdict of one sentence changed wherever it stands."""
+    text = report.sentences[place].text
+    body = report.body.changed(
+        lambda one: one.model_copy(update={"verdict": verdict}) if one.text.strip() == text else one
+    )
+    sentences = [one.model_copy(update={"verdict": verdict}) if one.text == text else one for one in report.sentences]
+    return report.model_copy(update={"body": body, "sentences": tuple(sentences)})

@@ -1,6 +1,7 @@
 """Reports as PDF and as Word files, read back: every reference, link, table, mark and formula is there."""
 
 import io
+import json
 import re
 import zipfile
 from xml.etree import ElementTree
@@ -11,42 +12,40 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.contracts.body import Body, Heading, ReferenceList, Words
 from agents.contracts.report import Quote, Reference, ReportDocument
-from agents.report.blocks import Heading as Title
-from agents.report.blocks import render
 from agents.report.docx_export import to_docx
-from agents.report.export_blocks import Cite, Heading, Paragraph
-from agents.report.export_flow import flow, way_of
 from agents.report.formats import FORMS
-from agents.report.markdown_render import references_markdown
+from agents.report.parse_body import parse
 from agents.report.pdf_export import NotPrintable, to_pdf
-from agents.report.texts import wording
+from agents.report.references import Citations
+from agents.report.view import levelled, view, way_of
+from agents.report.wording import wording
 from tests.unit import report_world as world
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 
 
-def judged(document, verdict="unsupported"):
-    """The same report, the verdict of its second sentence changed."""
-    first, second, *others = document.sentences
-    return document.model_copy(
-        update={"sentences": (first, second.model_copy(update={"verdict": verdict}), *others)}
-    )  # fmt: skip
-
-
 def written(body, language="en", title="A title", quote="The words.", **fields):
     """A report with one reference and any text."""
-    words = wording(language)
     reference = Reference(
         n=1, source_id="s1", url="https://x.example/a?b=1&c=2", title=title, site="x.example", published="2024-05-06",
         accessed="2026-11-27T10:00:00Z", quotes=(Quote(text=quote, start=0, end=5, fact_id="f1"),),
     )  # fmt: skip
-    markdown = f"{body}[1]\n\n{render([Title(2, words.references)])}\n\n{references_markdown((reference,), words)}"
+    text = parse(f"{body}[1]", {"1": "f1"}).changed(
+        lambda one: one.model_copy(update={"citations": (1,) if one.facts else ()})
+    )
+    heading = Heading(level=2, inline=(Words(text=wording(language).references),))
+    sentences = [
+        {"text": one.text.strip(), "citations": one.citations, "facts": one.facts}
+        for one in text.sentences()
+        if one.text.strip()
+    ]
     base = world.document().model_dump()
     changed = {
-        "markdown": markdown, "language": language, "title": title, "references": (reference,), "grade_reasons": (),
-        "sentences": ({"text": body.rsplit("\n", 1)[-1], "citations": (1,), "facts": ("f1",)},), **fields,
+        "markdown": body, "body": Body(blocks=(*text.blocks, heading, ReferenceList())), "language": language, "title": title, "references": (reference,), "grade_reasons": (),
+        "sentences": sentences, **fields,
     }  # fmt: skip
     return ReportDocument.model_validate({**base, **changed})
 
@@ -115,7 +114,7 @@ def test_a_pdf_says_title_language_date_and_question_of_itself():
 
 
 def test_a_sentence_that_was_not_verified_is_marked_in_every_form():
-    document = judged(world.document())
+    document = world.judged(world.document(), 1, "unsupported")
     assert "unverified" not in text_of(read_pdf(world.document()))
     assert "unverified" in text_of(read_pdf(document))
     runs = [run for paragraph in docx.Document(io.BytesIO(to_docx(document))).paragraphs for run in paragraph.runs]
@@ -263,14 +262,22 @@ def test_a_report_from_right_to_left_runs_that_way_and_a_foreign_quote_the_other
 
 def test_headings_skip_no_level():
     document = written("Lead.\n\n#### Deep\n\nText.\n\n## Top\n\n##### Deeper\n\nThe end.")
-    levels = [block.level for block in flow(document).blocks if isinstance(block, Heading)]
+    levels = [block.level for block in levelled(view(document).body.blocks) if isinstance(block, Heading)]
     assert levels == [1, 1, 2, 1]
     assert "Deeper" in text_of(read_pdf(document))
 
 
-def test_a_reference_list_that_stands_elsewhere_is_still_written():
-    document = written("Said.").model_copy(update={"markdown": "Said.[1]"})
-    assert "1. A title" in text_of(read_pdf(document))
+def test_a_report_of_an_earlier_version_has_no_tree_and_is_written_from_its_markdown():
+    document = world.document()
+    older = json.loads(document.model_dump_json())
+    del older["body"]
+    older = ReportDocument.model_validate(older)
+    assert [one.citations for one in view(older).body.sentences() if one.citations] == [
+        one.citations for one in document.sentences if one.citations
+    ]
+    text = text_of(read_pdf(older))
+    assert "1. Title 1" in text
+    assert "This part is missing" in text
 
 
 def test_a_long_report_is_set_in_seconds():
@@ -316,6 +323,7 @@ def test_the_same_report_gives_the_same_pdf():
 
 
 def test_citations_open_the_quote_that_carries_their_sentence():
-    lines = [block.line for block in flow(world.document()).blocks if isinstance(block, Paragraph)]
-    places = [part.place for line in lines for part in line if isinstance(part, Cite)]
+    document = world.document()
+    citations = Citations(document.references)
+    places = [cite.place for sentence in document.body.sentences() for cite in citations.of(sentence)]
     assert places[:4] == ["q1-1", "q1-1", "q1-2", "q2-1"]

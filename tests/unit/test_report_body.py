@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from agents.contracts.body import Body, Heading, Listing, Paragraph, Quotation, Sentence, Table, Words
 from agents.report.cut_sentences import Glyph, sentences
+from agents.report.format_rules import attached, settled
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
 
@@ -189,3 +190,60 @@ def test_sentences_cover_a_line(text):
     found = sentences([Glyph(char) for char in line], ())
 
     assert "".join("".join(one.text.split()) for one in found) == "".join(line.split())
+
+
+# ---- format rules
+
+
+def in_form(markdown, **rules):
+    return markdown_of(settled(read(markdown), **rules))
+
+
+def test_a_part_begins_with_no_heading_and_its_headings_nest():
+    assert in_form("# A\n\nB.\n\n## C\n\nD.\n\n##### E\n\nF.\n\n## G") == "B.\n\n### C\n\nD.\n\n#### E\n\nF."
+    assert in_form("# A\n\nB.\n\n## C\n\nD.", level=None) == "B.\n\nD."
+
+
+def test_a_list_of_one_is_a_paragraph_and_lists_side_by_side_are_one():
+    assert in_form("- only") == "only"
+    assert in_form("- a\n\n* b") == "- a\n- b"
+    assert in_form("- a\n  - one\n- b") == "- a\n\n  one\n- b"
+
+
+def test_a_sentence_cites_three_sources_at_most_and_several_facts_of_one_count_once():
+    source = {"f1": "a", "f2": "a", "f3": "b", "f4": "c"}.get
+
+    assert in_form("X.[#f1][#f2][#f3][#f4]") == "X.[#f1][#f2][#f3]"
+    assert in_form("X.[#f1][#f2][#f3][#f4]", source_of=source) == "X.[#f1][#f2][#f3][#f4]"
+    assert in_form("X.[#f1][#f3]", source_of={"f1": "a"}.get) == "X.[#f1]"
+
+
+@given(HOSTILE)
+@settings(max_examples=60, deadline=None)
+def test_what_is_in_form_stays_as_it_is(markdown):
+    once = settled(read(markdown))
+
+    assert settled(once) == once
+    assert not markdown_of(once).startswith("# ")
+
+
+FACTS = [
+    ("f1", "The line closed on 12 days.", "The line closed on 12 days."),
+    ("f2", "It cost 3 crowns.", "It cost 3 crowns."),
+]
+
+
+@pytest.mark.parametrize(
+    ("written", "complete"),
+    [
+        ("The line closed on 12 days. Odd.", "The line closed on 12 days.[#f1] Odd."),
+        (
+            "The line closed on 12 days.[f2] It cost 3 crowns. [f1]",
+            "The line closed on 12 days.[#f2] It cost 3 crowns.[#f1]",
+        ),
+        ("The line closed on 13 days.", "The line closed on 13 days."),
+        ("- It **cost** 3 crowns.\n- x", "- It **cost** 3 crowns.[#f2]\n- x"),
+    ],
+)
+def test_a_sentence_that_is_a_fact_word_for_word_cites_it(written, complete):
+    assert markdown_of(attached(read(written), FACTS)) == complete

@@ -1,15 +1,13 @@
 """Changes after the authorization in the report: in its JSON, its Methodology, every language and export."""
 
 import json
-from dataclasses import fields
 
 import pytest
 
 from agents.contracts.change import Change, Narrowing
 from agents.contracts.report import ReportDocument
 from agents.report.html_export import to_html
-from agents.report.texts import RIGHT_TO_LEFT, wording
-from agents.report.wording_changes import LANGUAGES, ChangeWording
+from agents.report.wording import RIGHT_TO_LEFT, ChangeWording, languages, wording
 from tests.unit.report_world import CLOSURES, ROADS, TOP, A, B, contract, document
 
 LIMITS = Narrowing(exclude_domains=("bad.example",), date_from="2019-01-01", seconds=120)
@@ -80,15 +78,15 @@ def test_what_the_user_wrote_is_shown_as_words_and_never_as_markup():
     assert not any("prefer" in sentence.text for sentence in report.sentences)
 
 
-@pytest.mark.parametrize("language", sorted(LANGUAGES))
+@pytest.mark.parametrize("language", languages())
 def test_each_language_of_the_report_has_its_own_words_for_changes(language):
     assert wording(language).language == language
-    said, english = LANGUAGES[language], LANGUAGES["en"]
-    for one in fields(ChangeWording):
-        text, other = getattr(said, one.name), getattr(english, one.name)
+    said, english = wording(language).changes, wording("en").changes
+    for name in ChangeWording.model_fields:
+        text, other = getattr(said, name), getattr(english, name)
         assert language == "en" or text != other
         for mark in ("title", "value", "start", "end", "facts", "words", "number", "time", "text"):
-            assert (f"{{{mark}}}" in text) == (f"{{{mark}}}" in other), (one.name, mark)
+            assert (f"{{{mark}}}" in text) == (f"{{{mark}}}" in other), (name, mark)
     report = changed(language)
     assert said.lead in report.markdown
     assert said.dropped_note in report.markdown

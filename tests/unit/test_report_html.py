@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 from agents.contracts.report import Quote, Reference
 from agents.report.escaping import escape_text, is_route, is_safe, link, plain_text
-from agents.report.html_export import render_markdown, to_html
-from agents.report.markdown_render import linked_markdown, quote_address, references_markdown
-from agents.report.mending import mend
+from agents.report.html_export import blocks_html, render_markdown, to_html
+from agents.report.parse_body import parse
 from agents.report.quote_page import quote_page
-from agents.report.texts import wording
+from agents.report.references import quote_address, reference_list
+from agents.report.view import body_of
+from agents.report.wording import wording
+from agents.report.write_markdown import blocks_markdown, by_number, document_markdown
 from tests.unit import report_world as world
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
@@ -62,6 +64,18 @@ def visible(page):
 
 def route(reference, quote):
     return quote_address(reference, quote) or f"/sources/{reference.source_id}#{quote.fact_id}"
+
+
+def linked_markdown(document, link):
+    return document_markdown(body_of(document), document.references, wording(document.language), link)
+
+
+def references_markdown(references, words, link):
+    return "\n".join(blocks_markdown([reference_list(references, words, link)], by_number))
+
+
+def mended_page(text):
+    return blocks_html(parse(text, (), addresses=()).blocks)
 
 
 def reference(url, title="T", quote="Words."):
@@ -152,7 +166,7 @@ def test_an_address_survives_as_reference_and_in_a_table_cell(url):
 
 
 def test_amounts_of_money_stay_and_formulas_are_set():
-    page = render_markdown(mend((CASES / "C43" / "report.md").read_text("utf-8")))
+    page = mended_page((CASES / "C43" / "report.md").read_text("utf-8"))
 
     assert [word for word in MONEY["money_visible"] + MONEY["literal"] if word not in visible(page)] == []
     assert page.count('<math display="block">') == MONEY["maths_count"]["display"]
@@ -248,9 +262,7 @@ def test_the_page_says_its_language_direction_and_grade():
 
 
 def test_a_doubtful_verdict_shows_behind_its_sentence():
-    document = world.document()
-    first = document.sentences[0].model_copy(update={"verdict": "unsupported"})
-    page = to_html(document.model_copy(update={"sentences": (first, *document.sentences[1:])}))
+    page = to_html(world.judged(world.document(), 0, "unsupported"))
 
     assert '<span class="mk unsupported">unverified</span> Two sources agree' in page
 

@@ -1,14 +1,15 @@
 """Follow-up questions: answered from a finished report's own facts, with its own numbers, or said to need new research."""
 
+from agents.contracts.body import Sentence
 from agents.contracts.finding import NumberedFact, SectionInput
 from agents.contracts.frozen import Frozen
 from agents.contracts.report import Quote, Reference, ReportDocument
 from agents.core.budget import NoDeadline
 from agents.core.errors import BadOutput, ModelError
 from agents.nlp.tokens import content_words
-from agents.report.attaching import attach
-from agents.report.mending import mend, to_fact_marks
-from agents.report.report_sentences import placed
+from agents.report.format_rules import attached, settled
+from agents.report.parse_body import parse
+from agents.report.write_markdown import by_number, markdown_of
 from agents.research.run_context import Desk
 from agents.research.scoping.turn import checked
 from agents.research.writing.verify_report import quotes_alone
@@ -69,7 +70,7 @@ async def follow_up(desk: Desk, document: ReportDocument, question: str) -> Foll
     except (BadOutput, ModelError):
         # The words themselves are an answer too.
         written = "\n\n".join(f"“{fact.statement}”[f{fact.number}]" for fact in facts[:4])
-    return _numbered(written, facts, known, document.language)
+    return _numbered(written, known, document.language)
 
 
 def _near(document: ReportDocument, question: str) -> list[tuple[Reference, Quote]]:
@@ -91,28 +92,25 @@ def _near(document: ReportDocument, question: str) -> list[tuple[Reference, Quot
     return [(reference, quote) for share, reference, quote in scored[:MAX_FACTS] if share >= least]
 
 
-def _numbered(
-    written: str, facts: tuple[NumberedFact, ...], known: list[tuple[Reference, Quote]], language: str
-) -> FollowUp:
+def _numbered(written: str, known: list[tuple[Reference, Quote]], language: str) -> FollowUp:
     """Keep the sentences that their quotes carry, and turn fact marks into the report's reference numbers."""
-    complete = attach(written, [(fact.number, fact.statement, fact.quote) for fact in facts])
     places = {quote.fact_id: (reference, quote) for reference, quote in known}
-    marked, _ = to_fact_marks(complete, {number: quote.fact_id for number, (_, quote) in enumerate(known, start=1)})
-    text = mend(marked, level=None, source_of=lambda fact: places[fact][0].source_id if fact in places else None)
-    used: dict[str, None] = {}
-    lines: list[str] = []
-    for line in text.split("\n"):
-        kept: list[str] = []
-        for part in placed(line):
-            held = [places[fact] for fact in part.facts if fact in places]
-            quotes = [quote.text for _, quote in held]
-            if held and not (quotes_alone(part.text, quotes) or _carried(part.text, quotes, language)):
-                continue
-            used |= {quote.fact_id: None for _, quote in held}
-            numbers = dict.fromkeys(reference.n for reference, _ in held)
-            kept.append(part.text + "".join(f"[{n}]" for n in numbers) + part.gap)
-        lines.append("".join(kept).rstrip())
-    return FollowUp(markdown="\n".join(lines).strip() if used else "", facts=tuple(used), enough=bool(used))
+    body = parse(
+        written, {str(number): quote.fact_id for number, (_, quote) in enumerate(known, start=1)}, addresses=()
+    )
+    body = attached(body, ((quote.fact_id, quote.text, quote.text) for _, quote in known))
+    body = settled(body, level=None, source_of=lambda fact: places[fact][0].source_id if fact in places else None)
+
+    def numbered(sentence: Sentence) -> Sentence | None:
+        held = [places[fact] for fact in sentence.facts]
+        quotes = [quote.text for _, quote in held]
+        if held and not (quotes_alone(sentence.text, quotes) or _carried(sentence.text, quotes, language)):
+            return None
+        return sentence.model_copy(update={"citations": tuple(dict.fromkeys(reference.n for reference, _ in held))})
+
+    body = body.changed(numbered)
+    used = body.facts()
+    return FollowUp(markdown=markdown_of(body, by_number) if used else "", facts=used, enough=bool(used))
 
 
 def _carried(sentence: str, quotes: list[str], language: str) -> bool:

@@ -16,7 +16,6 @@ from agents.core.errors import StepFailed
 from agents.core.port import Ctx
 from agents.core.role import Asked
 from agents.nlp.tokens import content_words
-from agents.report.escaping import plain_text
 from agents.research.run_context import Desk
 from agents.roles.verifier import VERIFIER
 from agents.verify.checks import carried, denies, doubts, names_in, speaks_for_itself
@@ -64,7 +63,7 @@ def check_all(
             )
             continue
         behind = [cards[fact.source_id] for fact in held if fact.source_id in cards]
-        words = unattributed(plain_text(sentence.text), behind)
+        words = unattributed(sentence.text, behind)
         told_by = [text for card in behind for text in (card.site, card.author, card.title) if text]
         if quotes_alone(words, [fact.quote for fact in held], told_by):
             checks.append(
@@ -165,7 +164,7 @@ async def _second_opinion(
             sentences=tuple(
                 SentenceNote(
                     number=number,
-                    text=plain_text(checks[place].text),
+                    text=checks[place].text,
                     quotes=tuple(facts[fact].quote for fact in checks[place].facts if fact in facts),
                 )
                 for number, place in enumerate(batch, start=1)

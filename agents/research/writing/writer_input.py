@@ -1,10 +1,11 @@
 """Writing: facts under numbers for the writer, the writer's numbers back to fact ids."""
 
 from agents.contracts.fact import Fact
-from agents.contracts.finding import FACT_MARK, Finding, NumberedFact, cited_facts
+from agents.contracts.finding import Finding, NumberedFact, cited_facts
 from agents.contracts.source import SourceCard
-from agents.report.attaching import attach
-from agents.report.mending import to_fact_marks
+from agents.report.format_rules import attached
+from agents.report.parse_body import parse
+from agents.report.write_markdown import markdown_of
 
 MAX_FACTS = 40
 """Facts in one writing prompt: the most certain, spread over sources."""
@@ -33,14 +34,14 @@ class Numbering:
 
     def to_ids(self, markdown: str) -> str:
         """Turn the writer's `[f3]` into `[#id]`; numbers that do not exist go."""
-        complete = attach(markdown, [(fact.number, fact.statement, fact.quote) for fact in self.numbered])
-        text, _unknown = to_fact_marks(complete, {number: fact.id for number, fact in enumerate(self.facts, start=1)})
-        return text
+        body = parse(markdown, {str(number): fact_id for fact_id, number in self._number_of.items()})
+        return markdown_of(attached(body, ((fact.id, fact.statement, fact.quote) for fact in self.facts)))
 
     def to_numbers(self, markdown: str) -> str:
         """Turn `[#id]` into `[f3]` for a writer that reads earlier prose; ids outside this numbering go."""
-        return FACT_MARK.sub(
-            lambda mark: f"[f{self._number_of[mark[1]]}]" if mark[1] in self._number_of else "", markdown
+        return markdown_of(
+            parse(markdown, self._number_of.keys()),
+            lambda sentence: "".join(f"[f{self._number_of[fact]}]" for fact in sentence.facts),
         )
 
 

@@ -1,0 +1,209 @@
+"""References: numbers by first use, the list at the end, and the address at which a quote opens in its source."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote as percent_encoded
+
+from agents.contracts.body import Body, Line, Listing, Paragraph, Sentence, Words
+from agents.contracts.fact import Fact
+from agents.contracts.finding import Finding
+from agents.contracts.report import Quote, Reference
+from agents.contracts.source import SourceCard
+from agents.report.escaping import is_route, is_safe
+from agents.report.format_rules import capped
+from agents.report.wording import Wording
+
+Linker = Callable[[Reference, Quote], str]
+"""Gives the address of a quote in its source; empty where there is none."""
+MAX_EXACT = 80
+"""Characters up to which a text fragment holds the whole quote; a longer one is given by its ends."""
+_ENDS = 5  # words at each end of a long quote
+_END_CHARACTERS = 12  # the same where a script has no spaces
+_SHOWN = 220  # characters of a quote shown in the reference list; the document holds all of it
+
+
+class Numbering:
+    """Hands out numbers while the text is written, and gives the list of what was cited at its end."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.facts: dict[str, Fact] = {}
+        self._cards: dict[str, SourceCard] = {}
+        for finding in findings:
+            for card in finding.all_sources():
+                self._cards.setdefault(card.id, card)
+            for fact in finding.all_facts():
+                self.facts.setdefault(fact.id, fact)
+        self._cited: dict[str, dict[str, None]] = {}  # source id → fact ids, both in order of first use
+
+    def source_of(self, fact_id: str) -> str | None:
+        """Name the source of a fact; None where the fact or its source does not exist."""
+        fact = self.facts.get(fact_id)
+        return fact.source_id if fact and fact.source_id in self._cards else None
+
+    def cited(self, sentence: Sentence) -> Sentence:
+        """Number a sentence: at most three sources, ascending, each once, and the facts that they stand for."""
+        facts = capped(sentence.facts, self.source_of)
+        for fact_id in facts:
+            self._cited.setdefault(self.facts[fact_id].source_id, {})[fact_id] = None
+        order = list(self._cited)
+        numbers = sorted({order.index(self.facts[fact_id].source_id) + 1 for fact_id in facts})
+        return sentence.model_copy(update={"facts": facts, "citations": tuple(numbers)})
+
+    def references(self) -> tuple[Reference, ...]:
+        """Give the reference list: exactly what was cited, with every quote that a sentence rests on, each once."""
+        return tuple(
+            self._reference(n, source_id, facts) for n, (source_id, facts) in enumerate(self._cited.items(), 1)
+        )
+
+    def _reference(self, n: int, source_id: str, fact_ids: Iterable[str]) -> Reference:
+        card = self._cards[source_id]
+        return Reference(
+            n=n,
+            source_id=source_id,
+            url=card.url,
+            title=card.title,
+            author=card.author,
+            site=card.site,
+            published=card.published,
+            accessed=card.retrieved,
+            kind=card.kind,
+            notes=card.tags,
+            quotes=tuple(
+                Quote(
+                    text=fact.quote,
+                    start=fact.start,
+                    end=fact.end,
+                    fact_id=fact.id,
+                    page=card.page_of(fact.start),
+                )
+                for fact in (self.facts[fact_id] for fact_id in fact_ids)
+            ),
+        )
+
+
+# ---- where a citation leads
+
+
+@dataclass(frozen=True)
+class Cite:
+    """A number behind a sentence: the reference, the quotes that carry the sentence, and names of places in a file."""
+
+    reference: Reference
+    quotes: tuple[Quote, ...]
+    own: str
+    """Its own name, by which the quote finds back."""
+
+    @property
+    def place(self) -> str:
+        """Name of the quote, or of the reference, that it opens."""
+        return quote_name(self.reference, self.quotes[0]) if self.quotes else f"r{self.reference.n}"
+
+
+def quote_name(reference: Reference, quote: Quote) -> str:
+    """Name the place of a quote in a file."""
+    return f"q{reference.n}-{reference.quotes.index(quote) + 1}"
+
+
+class Citations:
+    """Gives the citations of sentences that are visited in reading order."""
+
+    def __init__(self, references: Sequence[Reference]) -> None:
+        self.references = references
+        self.count = 0
+
+    def of(self, sentence: Sentence) -> Iterator[Cite]:
+        """Give the citations behind one sentence."""
+        for number in sentence.citations:
+            reference = self.references[number - 1]
+            own = tuple(quote for quote in reference.quotes if quote.fact_id in sentence.facts)
+            yield Cite(reference, own or reference.quotes[:1], f"c{self.count}")
+            self.count += 1
+
+
+def first_citations(body: Body, references: Sequence[Reference]) -> dict[str, str]:
+    """Name, for each quote that a citation opens, the first citation that rests on it."""
+    citations = Citations(references)
+    back: dict[str, str] = {}
+    for sentence in body.sentences():
+        for cite in citations.of(sentence):
+            for quote in cite.quotes:
+                back.setdefault(quote_name(cite.reference, quote), cite.own)
+    return back
+
+
+def quote_address(reference: Reference, quote: Quote) -> str:
+    """Give the address that opens a web page at the quoted words, by a text fragment, and a PDF file at their page.
+
+    Empty for what is not on the web. Documents of a library open through a route of the caller, which knows who may
+    read them.
+    """
+    url = reference.url.strip()
+    if not is_safe(url) or not url.lower().startswith("http"):
+        return ""
+    if quote.page is not None:
+        return f"{url.partition('#')[0]}#page={quote.page}"
+    words = quote.text.split()
+    text = " ".join(words)
+    if len(text) <= MAX_EXACT and "\n" not in quote.text.strip():
+        directive = _fragment(text)
+    elif len(words) > 2 * _ENDS:
+        directive = f"{_fragment(' '.join(words[:_ENDS]))},{_fragment(' '.join(words[-_ENDS:]))}"
+    elif len(words) > 1 and len(text) <= 2 * MAX_EXACT:
+        directive = f"{_fragment(words[0])},{_fragment(words[-1])}"
+    else:
+        directive = f"{_fragment(text[:_END_CHARACTERS])},{_fragment(text[-_END_CHARACTERS:])}"
+    return f"{url}{'' if '#' in url else '#'}:~:text={directive}"
+
+
+def _fragment(text: str) -> str:
+    # A hyphen would be read as part of the syntax of the fragment.
+    return percent_encoded(text, safe="").replace("-", "%2D")
+
+
+# ---- the list
+
+
+def about(reference: Reference, words: Wording) -> tuple[str, ...]:
+    """Say of a source who wrote it, where it stands, when it was published and read, and what was not read of it."""
+    author, site = reference.author or "", reference.site or ""
+    # A publisher that is named as part of the author is not named twice.
+    known = [part for part in (author, site if site not in author else "", reference.published) if part]
+    if reference.accessed:
+        known.append(words.read.format(date=reference.accessed[:10]))
+    return tuple(" ".join(part.split()) for part in (*known, *reference.notes))
+
+
+def reference_list(references: Sequence[Reference], words: Wording, link: Linker = quote_address) -> Listing:
+    """Write the reference list: title, author, site, date, and the quoted words as links to where they stand."""
+    items = ((Paragraph(sentences=(Sentence(inline=_entry(one, words, link)),)),) for one in references)
+    return Listing(items=tuple(items), ordered=True)
+
+
+def _entry(reference: Reference, words: Wording, link: Linker) -> Line:
+    address = reference.url if is_safe(reference.url) else ""
+    if not address and reference.quotes:
+        address = link(reference, reference.quotes[0])
+    line = [linked(" ".join(reference.title.split()), address)]
+    sample = f" {words.sample}" if reference.kind == "sample" else ""
+    line.append(Words(text=", ".join([sample, *about(reference, words)]) + (": " if reference.quotes else "")))
+    opening, closing = words.quotes
+    for number, quote in enumerate(reference.quotes):
+        if number:
+            line.append(Words(text=" · "))
+        line.append(linked(f"{opening}{_shortened(quote.text)}{closing}", link(reference, quote)))
+        if quote.page is not None:
+            line.append(Words(text=f" ({words.page.format(page=quote.page)})"))
+    return tuple(line)
+
+
+def linked(text: str, address: str) -> Words:
+    """Give words that lead to an address, where it may be a link at all."""
+    return Words(text=text, address=address.strip() if is_safe(address) or is_route(address) else "")
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    if len(line) <= _SHOWN:
+        return line
+    return re.sub(r"\s+\S*$", "", line[:_SHOWN]) + " …"

@@ -1,0 +1,192 @@
+"""What a reader meets around the text of a report, the same in every format: title, grade, figures, references."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+from agents.contracts.body import Block, Body, Heading, Line, ReferenceList, Words, plain
+from agents.contracts.report import Grade, ReportDocument
+from agents.report.escaping import cleaned, escape_text, is_safe, plain_text
+from agents.report.methodology import duration, money
+from agents.report.parse_body import parse
+from agents.report.references import Linker, about, first_citations, quote_address, quote_name
+from agents.report.wording import Wording, direction, wording
+
+Way = Literal["ltr", "rtl"]
+_UNPRINTABLE = re.compile("[\\ud800-\\udfff\\ufffe\\uffff\\ufdd0-\\ufdef]")
+
+
+@dataclass(frozen=True)
+class QuoteEntry:
+    """Quoted words with the place where they stand."""
+
+    name: str
+    text: str
+    address: str
+    page: str
+    back: str
+    """Name of the first citation that opens it; empty where none does."""
+    way: Way
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One reference."""
+
+    number: int
+    name: str
+    title: str
+    address: str
+    """A link, empty for what is not on the web."""
+    about: str
+    """Author, site, dates, in one line."""
+    quotes: tuple[QuoteEntry, ...]
+    way: Way
+
+
+@dataclass(frozen=True)
+class View:
+    """A whole report, ready to be set."""
+
+    title: str
+    question: str
+    grade: Grade
+    grade_label: str
+    reasons: tuple[str, ...]
+    figures: str
+    language: str
+    way: Way
+    date: str
+    """Day on which it was written, as far as the document tells: the latest on which a source was read; may be empty."""
+    job_id: str
+    body: Body
+    references: tuple[Entry, ...]
+    words: Wording
+
+
+def view(document: ReportDocument, link: Linker = quote_address) -> View:
+    """Read a report document, of this program or read back from JSON.
+
+    Args:
+        document: a valid report document.
+        link: gives the address at which a quote opens in its source.
+    """
+    words = wording(document.language)
+    way: Way = "rtl" if direction(document.language) == "rtl" else "ltr"
+    body = body_of(document)
+    back = first_citations(body, document.references)
+    dates = [reference.accessed[:10] for reference in document.references if reference.accessed]
+    entries = []
+    for one in document.references:
+        quotes = tuple(
+            QuoteEntry(
+                name=quote_name(one, quote),
+                text=line_of(quote.text),
+                address=link(one, quote),
+                page="" if quote.page is None else words.page.format(page=quote.page),
+                back=back.get(quote_name(one, quote), ""),
+                way=way_of(quote.text, way),
+            )
+            for quote in one.quotes
+        )
+        sample = f" {words.sample}" if one.kind == "sample" else ""
+        entries.append(
+            Entry(
+                number=one.n,
+                name=f"r{one.n}",
+                title=line_of(one.title) + sample,
+                address=one.url.strip() if is_safe(one.url) else "",
+                about=", ".join(map(line_of, about(one, words))),
+                quotes=quotes,
+                way=way_of(one.title, way),
+            )
+        )
+    return View(
+        title=line_of(document.title),
+        question=line_of(document.question),
+        grade=document.grade,
+        grade_label=words.grades[document.grade],
+        reasons=tuple(map(line_of, document.grade_reasons)),
+        figures=_figures(document, words),
+        language=document.language,
+        way=way,
+        date=max(dates, default=""),
+        job_id=document.job_id,
+        body=body,
+        references=tuple(entries),
+        words=words,
+    )
+
+
+def body_of(document: ReportDocument) -> Body:
+    """Give the text of a report as a tree; that of a report of an earlier version is read from its Markdown."""
+    if document.body.blocks:
+        return document.body
+    verdicts = {" ".join(plain_text(one.text).split()): one.verdict for one in document.sentences}
+    facts = {" ".join(plain_text(one.text).split()): one.facts for one in document.sentences}
+    numbers = {str(one.n): str(one.n) for one in document.references}
+    body = parse(document.markdown, numbers).changed(
+        lambda one: one.model_copy(
+            update={
+                "citations": tuple(map(int, one.facts)),
+                "facts": facts.get(" ".join(one.text.split()), ()),
+                "verdict": verdicts.get(" ".join(one.text.split())),
+            }
+        )
+    )
+    if not document.references:
+        return body
+    heading = Heading(level=2, inline=(Words(text=wording(document.language).references),))
+    return Body(blocks=(*body.blocks, heading, ReferenceList()))
+
+
+def levelled(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """Have headings begin with level 1 and skip none: a reader's outline, and the rules of accessible files."""
+    found: list[Block] = []
+    last = 0
+    for block in blocks:
+        if isinstance(block, Heading):
+            # `##` is a section of the report, whose own heading is its title.
+            last = max(1, min(block.level - 1, last + 1))
+            block = Heading(level=last, inline=block.inline)
+        found.append(block)
+    return tuple(found)
+
+
+def printable(text: str) -> str:
+    """Drop what no file format of ours can hold: control characters, lone surrogates, non-characters."""
+    return _UNPRINTABLE.sub("", cleaned(text))
+
+
+def line_of(text: str) -> str:
+    """Write a text on one line."""
+    return " ".join(printable(text).split())
+
+
+def way_of(text: str | Line, otherwise: Way = "ltr") -> Way:
+    """Give the direction of the first letter that has one."""
+    for char in text if isinstance(text, str) else plain(text):
+        kind = unicodedata.bidirectional(char)
+        if kind in {"R", "AL"}:
+            return "rtl"
+        if kind == "L":
+            return "ltr"
+    return otherwise
+
+
+def _figures(document: ReportDocument, words: Wording) -> str:
+    actual = document.methodology.actual
+    shown = [f"{words.figures['sources']}: {document.methodology.sources_read}"]
+    if actual.seconds is not None:
+        shown.append(f"{words.figures['time']}: {duration(actual.seconds)}")
+    cost = words.unknown if actual.cost_usd is None else money(actual.cost_usd)
+    return " · ".join([*shown, f"{words.figures['cost']}: {cost}"])
+
+
+def to_markdown(document: ReportDocument) -> str:
+    """Write a report as a Markdown file: title, question, date and grade above the text."""
+    seen = view(document)
+    line = [f"**{escape_text(seen.words.question)}:** {escape_text(seen.question)}"]
+    line.append(" · ".join(part for part in (seen.date, seen.grade_label, escape_text(seen.figures)) if part))
+    return "\n\n".join([f"# {escape_text(seen.title)}", *line, document.markdown]) + "\n"
