@@ -272,6 +272,7 @@ def _export(form: str) -> Callable[..., Awaitable[Response]]:
 for _form, _said in {
     "bib": "Download the references as BibTeX.",
     "ris": "Download the references as RIS.",
+    "csl": "Download the references as CSL-JSON.",
     "pdf": "Download the report as PDF, tagged and with its fonts; 422 where these lack the letters of its script.",
     "docx": "Download the report for a word processor.",
 }.items():

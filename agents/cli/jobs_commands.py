@@ -132,7 +132,9 @@ def guidance(job_id: JobId, text: Annotated[str, typer.Argument(help="What the n
 @app.command()
 def export(
     job_id: JobId,
-    out: Annotated[Path, typer.Option(help="Write the report here: .md, .html, .json, .pdf, .docx, .bib or .ris.")],
+    out: Annotated[
+        Path, typer.Option(help="Write the report here: .md, .html, .json, .pdf, .docx, .bib, .ris or .csl.")
+    ],
 ) -> None:
     """Write the report of a job to a file."""
     from agents.cli.headless import check_writable, write_report

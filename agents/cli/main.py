@@ -47,7 +47,7 @@ def run(
     no_challenge: Annotated[bool, typer.Option("--no-challenge", help="Skip the search for counter-evidence.")] = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the whole report document here.")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the report here: .md, .html, .json, .pdf, .docx, .bib or .ris.")
+        Path | None, typer.Option(help="Write the report here: .md, .html, .json, .pdf, .docx, .bib, .ris or .csl.")
     ] = None,
 ) -> None:
     """Research a question without the chat: progress on standard error, the report on standard output."""

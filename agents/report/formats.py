@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agents.contracts.report import ReportDocument
-from agents.report.bibliography import to_bibtex, to_ris
+from agents.report.bibliography import to_bibtex, to_csl, to_ris
 from agents.report.html_export import to_html
 from agents.report.view import to_markdown
 
@@ -45,5 +45,6 @@ FORMS = {
     "docx": Form(WORD, _docx, charset=False),
     "bib": Form("application/x-bibtex", _text(to_bibtex), charset=False),
     "ris": Form("application/x-research-info-systems", _text(to_ris), charset=False),
+    "csl": Form("application/vnd.citationstyles.csl+json", _text(to_csl), charset=False),
 }
 """By the ending of the file."""

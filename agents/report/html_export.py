@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from html import escape
+from pathlib import Path
 
 from agents.contracts.body import (
     Block,
@@ -24,11 +25,12 @@ from agents.report.escaping import is_route, is_safe
 from agents.report.formulas import mathml
 from agents.report.parse_body import parse
 from agents.report.references import Citations, Cite, Linker, quote_address, reference_list
-from agents.report.style import STYLE
 from agents.report.view import View, printable, view
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 """What the page may do: show itself."""
+STYLE = Path(__file__).with_name("report.css").read_text("utf-8")
+"""The look of pages that stand alone: it asks for nothing from outside."""
 Written = Callable[[Sentence, str], str]
 """Writes a sentence, given its words as HTML: with its citations, and what a check found."""
 _TAGS = {"bold": "strong", "italic": "em", "struck": "s", "code": "code", "sup": "sup", "sub": "sub"}

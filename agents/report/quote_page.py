@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from agents.report.escaping import is_safe
-from agents.report.html_export import POLICY
-from agents.report.style import STYLE
+from agents.report.html_export import POLICY, STYLE
 from agents.report.wording import direction, wording
 
 Span = tuple[int, int]

@@ -20,7 +20,7 @@ parts.ReportView =
       partial: ['Partial report', 'caution', 'partial'],
       nothing_found: ['Nothing found', 'quiet', 'queued'],
     };
-    const FILES = ['pdf', 'docx', 'html', 'md', 'json', 'bib', 'ris'];
+    const FILES = ['pdf', 'docx', 'html', 'md', 'json', 'bib', 'ris', 'csl'];
     const NAMES = {
       md: 'Markdown',
       html: 'Web page',
@@ -29,6 +29,7 @@ parts.ReportView =
       docx: 'Word',
       bib: 'BibTeX',
       ris: 'RIS',
+      csl: 'CSL-JSON',
       txt: 'Plain text',
       csv: 'Table of sources',
       epub: 'EPUB',

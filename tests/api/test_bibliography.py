@@ -1,9 +1,13 @@
-"""References for reference managers."""
+"""References for reference managers, read back as those read them."""
 
+import json
 from types import SimpleNamespace
 
+import pytest
+from pybtex.database import parse_string
+
 from agents.contracts.report import Quote, Reference
-from agents.report.bibliography import to_bibtex, to_ris
+from agents.report.bibliography import authors, to_bibtex, to_csl, to_ris
 
 
 def reference(n, **fields):
@@ -20,7 +24,7 @@ def of(*references):
 
 def test_special_characters_do_not_break_an_entry():
     text = to_bibtex(of(reference(1, title="50% of {A} & B_c\n@misc{evil,", author="O'Neil \\ Söhne")))
-    assert r"title = {{50\% of \{A\} \& B\_c @misc\{evil,}}" in text
+    assert r"title = {{50\% of \textbraceleft{}A\textbraceright{} \& B\_c @misc\textbraceleft{}evil,}}" in text
     assert text.count("\n@misc{") == 0
     assert r"O'Neil \textbackslash{} Söhne" in text
 
@@ -52,3 +56,49 @@ def test_a_record_cannot_be_opened_by_a_title():
 
 def test_names_in_other_scripts_get_a_key():
     assert "@misc{source," in to_bibtex(of(reference(1, title="海草", author="環境省")))
+
+
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ("Doe, Jane", ["Doe, Jane"]),
+        ("Jane Doe, John Q. Smith", ["Doe, Jane", "Smith, John Q."]),
+        ("Jane Doe and John Smith", ["Doe, Jane", "Smith, John"]),
+        ("Doe, J., Roe, R.", ["Doe, J.", "Roe, R."]),
+        ("Doe, Jane; Roe, Richard", ["Doe, Jane", "Roe, Richard"]),
+        ("A. B. Miller et al.", ["Miller, A. B."]),
+        ("Ludwig van Beethoven", ["van Beethoven, Ludwig"]),
+        ("Ministry of Trade and Industry", ["Ministry of Trade and Industry"]),
+        ("Office for National Statistics; Home Office", ["Office for National Statistics", "Home Office"]),
+        ("環境省", ["環境省"]),
+        ("WHO", ["WHO"]),
+    ],
+)
+def test_each_author_is_a_person_or_a_body_of_its_own(written, names):
+    assert [one.name for one in authors(written)] == names
+
+
+def test_bibtex_is_read_back_with_its_people_and_its_words():
+    entries = [
+        reference(1, title="50% of {A} & B_c", author="Jane Doe", published="2021-05-20"),
+        reference(2, title="Two}", author="Jane Doe; Richard Roe", site="A {b} site", url="https://x.example/{a}?b=1"),
+        reference(3, author="Audit Office", site="Audit Office"),
+    ]
+    read = parse_string(to_bibtex(of(*entries)), "bibtex").entries
+    first, second, third = read.values()
+    assert [str(person) for person in second.persons["author"]] == ["Doe, Jane", "Roe, Richard"]
+    assert [person.last_names for person in third.persons["author"]] == [["{Audit Office}"]]
+    assert second.fields["url"] == "https://x.example/%7Ba%7D?b=1"
+    assert first.fields["title"] == r"{50\% of \textbraceleft{}A\textbraceright{} \& B\_c}"
+    assert first.fields["year"] == "2021"
+
+
+def test_every_author_has_a_line_of_ris_and_an_entry_of_csl():
+    found = of(reference(1, author="Jane Doe, Richard Roe", published="2021-05", accessed="2026-11-27T10:00:00Z"))
+    lines = [line.split("  - ", 1) for line in to_ris(found).splitlines() if "  - " in line]
+    assert [value for tag, value in lines if tag == "AU"] == ["Doe, Jane", "Roe, Richard"]
+    (item,) = json.loads(to_csl(found))
+    assert item["author"] == [{"family": "Doe", "given": "Jane"}, {"family": "Roe", "given": "Richard"}]
+    assert (item["issued"], item["accessed"]) == ({"date-parts": [[2021, 5]]}, {"date-parts": [[2026, 11, 27]]})
+    (body,) = json.loads(to_csl(of(reference(1, author="Audit Office"))))
+    assert body["author"] == [{"literal": "Audit Office"}]

@@ -160,7 +160,7 @@ async def test_the_command_line_lists_shows_replays_exports_and_deletes(tmp_path
     assert printed.exit_code == 0
     assert (tmp_path / "r.pdf").read_bytes().startswith(b"%PDF-")
     assert odd.exit_code == 2
-    assert "Use one of .md, .html, .json, .pdf, .docx, .bib, .ris." in odd.stderr
+    assert "Use one of .md, .html, .json, .pdf, .docx, .bib, .ris, .csl." in odd.stderr
     cancelled, unknown = await command(tmp_path, "cancel", short), await command(tmp_path, "show", "nothing")
     assert (cancelled.exit_code, unknown.exit_code) == (2, 2)
     assert "No process that runs jobs answers" in cancelled.stderr
