@@ -25,7 +25,7 @@ from agents.contracts import body as b
 from agents.contracts.report import ReportDocument
 from agents.report.formulas import office_math
 from agents.report.references import Citations
-from agents.report.view import QuoteEntry, View, Way, levelled, printable, view, way_of
+from agents.report.view import QuoteEntry, View, Way, column_shares, levelled, printable, view, way_of
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -215,10 +215,16 @@ class _Writer:
         repeated = table.rows[0]._tr.get_or_add_trPr()
         repeated.append(_element("w:tblHeader", val="true"))
         # Cells by one pass over the rows: asking the table for each is quadratic.
+        section = self.file.sections[0]
+        width = (section.page_width or 0) - (section.left_margin or 0) - (section.right_margin or 0)
+        shares = column_shares(block)
+        table.autofit = not shares
         header = tuple(b.Sentence(inline=line) for line in block.header)
         for row, cells in zip(table.rows, (header, *block.rows), strict=True):
             row._tr.get_or_add_trPr().insert(0, _element("w:cantSplit"))
-            for place, cell, side in zip(row.cells, cells, block.align, strict=True):
+            for at, (place, cell, side) in enumerate(zip(row.cells, cells, block.align, strict=True)):
+                if shares:
+                    place.width = int(width * shares[at])
                 made = place.paragraphs[0]
                 self._filled(made, (cell,))
                 if side:

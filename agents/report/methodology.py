@@ -115,14 +115,14 @@ def methodology(
         tags: those that apply, in the order they are shown in.
         words: the report's language.
     """
-    records = all_searches(outcome.findings)
+    records = all_searches((*outcome.findings, *outcome.counter))
     plans = outcome.contract.plans
     assumptions = tuple(dict.fromkeys(text for plan in plans for text in plan.assumptions))
     data = Methodology(
         tags=tuple(Tag(tag=tag, text=words.tags.get(tag, tag)) for tag in tags),
         engine=engine,
         rounds=sum(len(node.rounds) for top in outcome.findings for node in top.walk()),
-        searches=max(len(records), actual.searches),
+        searches=len(records) or actual.searches,
         sources_read=len(cards),
         sources_rejected=rejected,
         dispatched_topics=tuple(

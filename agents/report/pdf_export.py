@@ -37,7 +37,7 @@ from agents.contracts.report import ReportDocument
 from agents.core.errors import BadRequest
 from agents.report.formulas import tree
 from agents.report.references import Citations
-from agents.report.view import View, levelled, printable, view, way_of
+from agents.report.view import View, column_shares, levelled, printable, view, way_of
 from agents.report.wording import base_language
 
 if TYPE_CHECKING:
@@ -169,6 +169,7 @@ class _Setter:
                     "kind": "table",
                     "header": [_line(cell) for cell in header],
                     "align": list(align),
+                    "shares": list(column_shares(block)),
                     "rows": [[self.line([cell]) for cell in row] for row in rows],
                     "whole": longest <= _MAX_WHOLE_ROW,
                 }

@@ -5,7 +5,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
-from agents.contracts.body import Block, Body, Heading, Line, ReferenceList, Words, plain
+from agents.contracts.body import Block, Body, Heading, Line, ReferenceList, Table, Words, plain
 from agents.contracts.report import Grade, ReportDocument
 from agents.report.escaping import cleaned, escape_text, is_safe, plain_text
 from agents.report.methodology import duration, money
@@ -14,6 +14,9 @@ from agents.report.references import Linker, about, first_citations, quote_addre
 from agents.report.wording import Wording, direction, wording
 
 Way = Literal["ltr", "rtl"]
+_NARROW = 90
+"""Characters of a table's longest cells that stand side by side on a page."""
+_LEAST = 9.0
 _UNPRINTABLE = re.compile("[\\ud800-\\udfff\\ufffe\\uffff\\ufdd0-\\ufdef]")
 
 
@@ -152,6 +155,18 @@ def levelled(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
             block = Heading(level=last, inline=block.inline)
         found.append(block)
     return tuple(found)
+
+
+def column_shares(table: Table) -> tuple[float, ...]:
+    """Give each column the share of the width that its words need; empty for a table that is narrow anyway."""
+    lines = [[len(plain(cell)) for cell in table.header]]
+    lines += [[len(cell.text) for cell in row] for row in table.rows]
+    columns = list(zip(*lines, strict=True))
+    if sum(map(max, columns)) <= _NARROW:
+        return ()
+    # Long cells wrap: their need grows with the root of their length, and no column is squeezed.
+    needs = [max(_LEAST, sum(column) / len(column), max(column) ** 0.5 * 3) ** 0.75 for column in columns]
+    return tuple(need / sum(needs) for need in needs)
 
 
 def printable(text: str) -> str:
