@@ -8,6 +8,7 @@ import pytest
 
 from agents.offline import OfflineModel
 from tests.chat.conftest import Page, make_team
+from tests.unit.report_world import judged
 
 QUESTION = "How often was the Orvane ferry closed, and what did it cost?"
 PHRASE = "Authorized to execute"
@@ -459,10 +460,7 @@ async def test_sentences_are_marked_with_their_verdicts(chat, http):
     from agents.api.reports import fragment
 
     job = await run_job(chat)
-    sentence = job.report.sentences[0].model_copy(update={"verdict": "partly"})
-    hostile = job.report.model_copy(update={"sentences": (sentence, *job.report.sentences[1:])})
-
-    told = fragment(hostile)
+    told = fragment(judged(job.report, 0, "partly"))
 
     assert '<span data-verdict="partly">' in told["html"]
     assert told["html"].count("<span data-verdict") == told["html"].count("</span>")
