@@ -1,4 +1,4 @@
-"""Every other web search that litellm knows: Brave, Exa, Serper, SearXNG and kin."""
+"""Every other web search that litellm knows: Brave, Exa, Serper and kin."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -27,10 +27,7 @@ class WebService:
     litellm_name: str
     key_variable: str
     base: str
-    """Its usual address; empty when every user has one of their own."""
-    base_variable: str = ""
-    advice: str = ""
-    """What helps where it refuses."""
+    """Its usual address."""
 
 
 SERVICES = (
@@ -39,14 +36,6 @@ SERVICES = (
     WebService("serper", "serper", "SERPER_API_KEY", "https://google.serper.dev"),
     WebService("linkup", "linkup", "LINKUP_API_KEY", "https://api.linkup.so"),
     WebService("perplexity", "perplexity", "PERPLEXITYAI_API_KEY", "https://api.perplexity.ai"),
-    WebService(
-        "searxng",
-        "searxng",
-        "",
-        "",
-        "SEARXNG_API_BASE",
-        advice="a SearXNG server has to allow JSON answers (`search.formats` in its settings)",
-    ),
 )
 """In the order in which `web` takes the first that is set up."""
 
@@ -100,8 +89,7 @@ class Web(Provider):
         except Failed as failure:
             said = str(failure.error).partition("Traceback")[0]
             fault = "nonsense" if _NO_RESULTS.search(said) else _FAULTS[failure.error.fault]
-            advice = self._service.advice if fault == "auth" else ""
-            raise self._failure(fault, said, retry_after_s=failure.wait_s, advice=advice) from None
+            raise self._failure(fault, said, retry_after_s=failure.wait_s) from None
         return [_found(row) for row in rows]
 
 

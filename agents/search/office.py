@@ -12,7 +12,7 @@ from agents.core.errors import SourceError
 from agents.web.parsed_document import Document
 from agents.web.pdf_text import is_pdf
 from agents.web.reader import is_zip, read_document
-from agents.web.workshop import AT_ONCE
+from agents.web.reader_pool import AT_ONCE
 
 MAX_BYTES = 50_000_000
 """Larger files are skipped and named."""

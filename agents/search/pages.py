@@ -14,9 +14,8 @@ from agents.nlp.normalize import one_line, seen, unruffled
 from agents.nlp.tokens import language_of
 from agents.search.library import now
 from agents.web.fetching import Fetcher
-from agents.web.links import Links
 from agents.web.reader import read_page
-from agents.web.url_key import canonical, display, identity
+from agents.web.url_key import Links, canonical, display, identity
 from agents.web.walls import refusal
 
 MAX_TEXT = 2_000_000

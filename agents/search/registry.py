@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import SecretStr
 
 from agents.core.errors import ConfigError
-from agents.search import ddgs
+from agents.search import keyless
 from agents.search.academic import ACADEMIC, INDEXES, Academic
 from agents.search.chain import Chain
 from agents.search.firecrawl import BASE as FIRECRAWL_BASE
@@ -55,17 +55,18 @@ PROVIDERS: dict[str, Entry] = {
         base_variable="FIRECRAWL_API_BASE",
         needs="FIRECRAWL_API_KEY",
     ),
-    "ddgs": Entry(ddgs.Ddgs),
+    "ddgs": Entry(keyless.Ddgs),
     **{
         service.name: Entry(
             partial(Web, service),
             role="service",
             key_variable=service.key_variable,
-            base_variable=service.base_variable or f"{service.name.upper()}_API_BASE",
-            needs=service.key_variable or service.base_variable,
+            base_variable=f"{service.name.upper()}_API_BASE",
+            needs=service.key_variable,
         )
         for service in SERVICES
     },
+    "searxng": Entry(keyless.Searxng, role="service", base_variable="SEARXNG_API_BASE", needs="SEARXNG_API_BASE"),
     **{
         name: Entry(
             partial(Academic, index),
@@ -133,8 +134,8 @@ def choose(
 
     if not names:
         chosen = [made(name) for name in ("tavily", "firecrawl") if keys.get(PROVIDERS[name].key_variable, "").strip()]
-        keyless = [made("tavily", keyed=False), *([made("ddgs")] if ddgs.installed() else [])]
-        return Chain([*chosen, *keyless], pages, library, sample=None if library or chosen else sample)
+        behind = [made("tavily", keyed=False), *([made("ddgs")] if keyless.installed() else [])]
+        return Chain([*chosen, *behind], pages, library, sample=None if library or chosen else sample)
     notes = []
     if "tavily" in names and not keys.get("TAVILY_API_KEY", "").strip():
         notes.append("TAVILY_API_KEY is not set: Tavily is asked without a key, which allows fewer searches.")
@@ -163,8 +164,8 @@ def _expanded(name: str, values: Mapping[str, str]) -> tuple[str, ...]:
             raise ConfigError(f"RETRIEVER names web, and no service for it is set up. Set one of {wanted} in `.env`.")
         return (usable[0],)
     entry = PROVIDERS[name]
-    if name == "ddgs" and not ddgs.installed():
-        raise ConfigError(f"RETRIEVER names ddgs, and {ddgs.MISSING}.")
+    if name == "ddgs" and not keyless.installed():
+        raise ConfigError(f"RETRIEVER names ddgs, and {keyless.MISSING}.")
     own_server = name == "firecrawl" and values.get("FIRECRAWL_API_BASE", FIRECRAWL_BASE) != FIRECRAWL_BASE
     if not entry.is_set_up(values) and not own_server:
         raise ConfigError(

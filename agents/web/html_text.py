@@ -14,8 +14,8 @@ from agents.nlp.normalize import collapsed, one_line, seen
 from agents.nlp.tokens import language_of
 from agents.web.formulas import formula, lowered, raised
 from agents.web.hidden_text import WHITE, Colour, StyleSheet, background_of, hides
-from agents.web.links import links_of
 from agents.web.parsed_document import Document
+from agents.web.url_key import links_of
 
 _Element = lxml.html.HtmlElement
 

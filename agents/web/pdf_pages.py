@@ -1,4 +1,4 @@
-"""The pages of a PDF file as text, by way of PDFium. To be called in a process that can be ended: see `workshop`."""
+"""The pages of a PDF file as text, by way of PDFium. To be called in a process that can be ended: see `reader_pool`."""
 
 import ctypes
 import re

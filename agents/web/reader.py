@@ -21,9 +21,9 @@ from agents.web.markdown_text import read_markdown
 from agents.web.office_text import archive_of, is_table, read_archive, read_table, rich_text
 from agents.web.parsed_document import Document
 from agents.web.pdf_text import is_pdf, read_pdf
+from agents.web.reader_pool import BROKEN, Elsewhere, ReaderEnded, ReaderPool
 from agents.web.url_key import link
 from agents.web.walls import EMPTY, wall_of, without_demands
-from agents.web.workshop import Ended, Workshop
 
 LIMIT_S = 20.0
 """Seconds for taking the text out of a page."""
@@ -32,9 +32,7 @@ MAX_MARKUP = 3_000_000
 """Characters of a page that are looked at: what comes after is cut, and said to be."""
 
 NOT_TEXT = "it is not a text"
-BROKEN = "it is broken, or made to be unreadable"
 TOO_SLOW = "its text could not be taken out in time"
-FRAME = "it only frames another document"
 
 _BINARY = (
     (b"\x89PNG", "a picture"), (b"\xff\xd8\xff", "a picture"), (b"GIF8", "a picture"), (b"II*\x00", "a picture"),
@@ -60,14 +58,6 @@ _DOCUMENT_LINK = re.compile(
 _REFRESH = re.compile(r"<meta\b[^>]{0,200}http-equiv\s*=\s*[\"']?refresh[\"']?[^>]{0,400}>", re.I)
 _REFRESH_TO = re.compile(r"content\s*=\s*[\"']?\s*(\d+)\s*[;,]\s*(?:url\s*=)?\s*[\"']?([^\"'>]+)", re.I)
 _FRAME_TEXT = 300  # characters of its own that a page has at most, when it only frames a document
-
-
-class Elsewhere(SourceError):
-    """The page has no text of its own, and shows or opens another document."""
-
-    def __init__(self, url: str, document_url: str) -> None:
-        super().__init__(url, FRAME)
-        self.document_url = document_url
 
 
 async def read_page(
@@ -114,8 +104,8 @@ async def read_document(body: bytes, content_type: str, url: str, limit_s: float
         SourceError: it is no text, stands behind a wall, or is broken; the reason is for the reader of the report.
     """
     try:
-        found = await _workshop().read({"content_type": content_type, "url": url}, body, limit_s)
-    except Ended as error:
+        found = await _pool().read({"content_type": content_type, "url": url}, body, limit_s)
+    except ReaderEnded as error:
         raise SourceError(url, BROKEN if error.in_time else TOO_SLOW) from error
     if "elsewhere" in found:
         raise Elsewhere(url, str(found["elsewhere"]))
@@ -132,9 +122,9 @@ async def warm_up() -> None:
 
 
 @cache
-def _workshop() -> Workshop:
+def _pool() -> ReaderPool:
     """Give the processes of this program; they end with it."""
-    return Workshop()
+    return ReaderPool()
 
 
 def read_here(body: bytes, content_type: str, url: str) -> Document:

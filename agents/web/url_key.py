@@ -5,9 +5,13 @@ Knows the text of addresses only: that a mobile page or an AMP page is the same 
 
 import ipaddress
 import re
+from functools import lru_cache
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit, urlunsplit
 
+from lxml import html
 from tld import Result, get_tld
+
+from agents.nlp.normalize import one_line
 
 _TRACKERS = re.compile(
     r"utm_\w+|fbclid|gclid|gclsrc|gbraid|wbraid|dclid|msclkid|yclid|twclid|ttclid|igshid|igsh|li_fat_id|mc_[ce]id|_hs\w+"
@@ -41,6 +45,15 @@ _ACTS = re.compile(
     r"|wp-admin|wp-login\.php|password|unsubscribe)(?:/|$)",
     re.I,
 )
+
+
+MAX_LINKS = 60
+"""Links of one page that are kept, in the order of the page."""
+MAX_LABEL = 160
+_FRAME = frozenset(("nav", "header", "footer", "aside", "form"))
+
+Links = tuple[tuple[str, str], ...]
+"""Address and label of each link of a page's own text to pages of its site."""
 
 
 def canonical(url: str) -> str:
@@ -103,6 +116,7 @@ def display(url: str) -> str:
     return f"{head}://{place.rpartition('@')[2]}{rest[len(place) :]}"
 
 
+@lru_cache(maxsize=16_384)
 def registrable_domain(host_or_url: str) -> str:
     """Give the part of a host name that somebody registered: `bbc.co.uk` for `https://www.bbc.co.uk/news`.
 
@@ -157,6 +171,26 @@ def worth_following(url: str) -> bool:
     """Tell whether a link may lead to something to read: no picture or program, no log-in, basket or print view."""
     path = urlsplit(url).path
     return not _NOT_READ.search(path) and not _ACTS.search(path)
+
+
+def links_of(tree: html.HtmlElement, url: str) -> Links:
+    """Give the links in the text of a page, each address once; those of menus, margins and footers are left out.
+
+    Args:
+        tree: the page, without what no reader sees.
+        url: where the page was found.
+    """
+    found: dict[str, tuple[str, str]] = {canonical(url): (url, "")}
+    for anchor in tree.iter("a"):
+        address = link(url, anchor.get("href") or "")
+        if not address or not same_site(address, url) or not worth_following(address):
+            continue
+        label = one_line(anchor.text_content())[:MAX_LABEL]
+        if label and not any(above.tag in _FRAME for above in anchor.iterancestors()):
+            found.setdefault(canonical(address), (address, label))
+        if len(found) > MAX_LINKS:
+            break
+    return tuple(found.values())[1:]
 
 
 def _is_number(host: str) -> bool:

@@ -11,10 +11,9 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from agents.contracts.source import SearchQuery
-from agents.llm.litellm_model import warm_up
 from agents.search.errors import SearchFailed
 from agents.search.firecrawl import Firecrawl
-from agents.search.litellm_web import SERVICES, Web
+from agents.search.keyless import Searxng
 from agents.search.provider import Access
 from agents.web.retry import RetryPolicy
 
@@ -183,31 +182,31 @@ async def test_a_crawl_without_a_number_is_no_crawl(service, firecrawl, answer):
     assert len(service.asked) == 1
 
 
-# ---- through litellm
+# ---- a SearXNG server of one's own
 
 
-@pytest.fixture(scope="session")
-def loaded() -> None:
-    warm_up()
+@pytest.fixture
+async def searxng(service: Service) -> Any:
+    made = Searxng(Access(base=service.base, retry=RetryPolicy(sleep=no_wait)))
+    yield made
+    await made.close()
 
 
-def searxng(service: Service) -> Web:
-    own = next(one for one in SERVICES if one.name == "searxng")
-    return Web(own, Access(base=service.base, retry=RetryPolicy(sleep=no_wait)))
-
-
-async def test_a_service_is_asked_through_litellm(service, loaded):
+async def test_a_searxng_server_gives_the_same_hits(service, searxng):
     rows = [{"url": "https://a.example/", "title": "Ice", "content": "12 days", "publishedDate": "2024-05-06"}]
-    service.answers = {"GET /search": [{"results": rows}], "POST /search": [{"results": rows}]}
+    service.answers = {"GET /search": [{"results": rows}]}
 
-    result = await searxng(service).search(SearchQuery(text="ice"), 10)
+    result = await searxng.search(SearchQuery(text="ice", include_domains=("a.example",)), 10)
 
     [hit] = result.hits
-    assert (hit.url, hit.snippet, hit.provider) == ("https://a.example/", "12 days", "searxng")
+    assert (hit.url, hit.snippet, hit.published, hit.provider) == (
+        "https://a.example/", "12 days", "2024-05-06", "searxng",
+    )  # fmt: skip
+    assert service.asked[0][1] == "q=ice+site%3Aa.example&format=json"
 
 
 @pytest.mark.parametrize(
-    ("answer", "kind"),
+    ("answer", "fault"),
     [
         (Response("slow down", 429), "rate"),
         (Response("no", 403), "auth"),
@@ -216,10 +215,21 @@ async def test_a_service_is_asked_through_litellm(service, loaded):
         ([], "nonsense"),
     ],
 )
-async def test_its_failures_are_failures_of_ours(service, loaded, answer, kind):
-    service.answers = {"GET /search": [answer], "POST /search": [answer]}
+async def test_its_failures_are_sorted(service, searxng, answer, fault):
+    service.answers = {"GET /search": [answer]}
 
     with pytest.raises(SearchFailed) as caught:
-        await searxng(service).search(SearchQuery(text="ice"), 10)
+        await searxng.search(SearchQuery(text="ice"), 10)
 
-    assert caught.value.fault == kind
+    assert caught.value.fault == fault
+
+
+async def test_a_server_that_gives_no_json_says_what_to_do(service, searxng):
+    service.answers = {"GET /search": [Response("<h1>Forbidden</h1>", 403)]}
+
+    with pytest.raises(SearchFailed) as caught:
+        await searxng.search(SearchQuery(text="ice"), 10)
+
+    assert caught.value.reason == (
+        "searxng refused access: a SearXNG server has to allow JSON answers (`search.formats` in its settings)"
+    )

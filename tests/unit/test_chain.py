@@ -15,11 +15,11 @@ from pydantic import SecretStr
 from agents.contracts.source import Hit, SearchQuery, SearchResult
 from agents.core.errors import ConfigError, ModelError, SearchError, SourceError
 from agents.llm.litellm_errors import Failed
-from agents.search import ddgs
+from agents.search import keyless
 from agents.search.chain import Chain
 from agents.search.circuit_breaker import REST_S, CircuitBreaker
-from agents.search.ddgs import Ddgs
 from agents.search.errors import SearchFailed
+from agents.search.keyless import Ddgs
 from agents.search.litellm_web import SERVICES, Web
 from agents.search.pages import page_source
 from agents.search.provider import Access
@@ -644,7 +644,7 @@ def chosen(
     ],
 )
 async def test_names_and_keys_decide_who_is_asked(names, keys, made, monkeypatch):
-    monkeypatch.setattr(ddgs, "installed", lambda: False)
+    monkeypatch.setattr(keyless, "installed", lambda: False)
 
     chain = chosen(names, keys=keys)
     await chain.close()
@@ -666,7 +666,7 @@ async def test_names_and_keys_decide_who_is_asked(names, keys, made, monkeypatch
     ],
 )
 def test_a_wrong_choice_is_refused_in_one_clear_sentence(names, message, monkeypatch):
-    monkeypatch.setattr(ddgs, "installed", lambda: False)
+    monkeypatch.setattr(keyless, "installed", lambda: False)
 
     with pytest.raises(ConfigError, match=message):
         chosen(names)
@@ -690,7 +690,7 @@ async def test_keyless_use_of_a_named_provider_is_said():
 
 
 async def test_every_name_can_be_chosen(monkeypatch):
-    monkeypatch.setattr(ddgs, "installed", lambda: True)
+    monkeypatch.setattr(keyless, "installed", lambda: True)
     keys = dict.fromkeys(("FIRECRAWL_API_KEY", "BRAVE_API_KEY", "EXA_API_KEY", "SERPER_API_KEY"), "k")
     keys |= {"LINKUP_API_KEY": "k", "PERPLEXITYAI_API_KEY": "k"}
 

@@ -1,18 +1,22 @@
-"""Keyless search through the package ddgs, where it is installed. It reads the result pages of search engines."""
+"""Search without a key: a SearXNG server of one's own, and the package ddgs, which reads pages of search engines."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from agents.search.provider import Access, Provider, ProviderHit, dicts
+from agents.search.errors import SearchFailed
+from agents.search.provider import Access, Provider, ProviderHit, dicts, rows_of
 from agents.search.query_text import Asked
+from agents.search.scope_filter import bare_domain
 
 ENGINES = "duckduckgo,brave,mojeek,startpage"
 """Named one by one: left to itself the package asks encyclopedias first."""
 
 MISSING = "the package ddgs is not installed; install it with `pip install ddgs`"
+
+JSON_ADVICE = "a SearXNG server has to allow JSON answers (`search.formats` in its settings)"
 
 _NOTHING = "no results found"
 
@@ -61,3 +65,37 @@ class Ddgs(Provider):
         if "ratelimit" in (name + said).casefold():
             raise self._failure("rate", said)
         raise self._failure("timeout" if "timeout" in name.casefold() else "connection", said)
+
+
+class Searxng(Provider):
+    """Web search by a SearXNG server of one's own.
+
+    Args:
+        access: its address.
+    """
+
+    def __init__(self, access: Access = Access()) -> None:
+        super().__init__("searxng", "", access)
+
+    async def _ask(self, asked: Asked, seconds: float) -> list[ProviderHit]:
+        domains = [f"site:{bare_domain(domain)}" for domain in asked.query.include_domains]
+        params = {"q": " ".join([asked.query.text, " OR ".join(domains)]).strip(), "format": "json"}
+        data = self._json(await self._send("GET", "/search", seconds, params=params))
+        rows = rows_of(data, "results")
+        if rows is None:
+            raise self._failure("nonsense", "the answer holds no list of results")
+        return [
+            ProviderHit(
+                url=row.get("url"),
+                title=row.get("title"),
+                snippet=row.get("content"),
+                published=row.get("publishedDate"),
+                score=row.get("score"),
+            )
+            for row in dicts(rows)
+        ]
+
+    def _refused(self, status: int, headers: Mapping[str, str], said: str) -> SearchFailed:
+        if status == 403:
+            return self._failure("auth", f"HTTP {status} {said}", advice=JSON_ADVICE)
+        return super()._refused(status, headers, said)

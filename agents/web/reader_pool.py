@@ -7,15 +7,25 @@ the event loop never waits for a parser. Answers are JSON: a process that read a
 import asyncio
 import json
 import os
+import signal
 import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from typing import IO, Any
 
+from agents.core.errors import SourceError
 from agents.core.paths import IMPORT_PATH
+from agents.web.parsed_document import Document
+
+MAX_MEMORY = 1_500_000_000
+"""Bytes of address space of a reading process; the libraries alone take some 300 million."""
+
+LAST_S = 120
+"""Seconds for one document, should nobody be left to end the process earlier."""
 
 AT_ONCE = max(2, min(4, os.cpu_count() or 2))
 """Processes, at most; they are started when they are needed."""
@@ -23,12 +33,24 @@ AT_ONCE = max(2, min(4, os.cpu_count() or 2))
 READ_BY_ONE = 300
 """Documents after which a process is replaced, since what leaked in it has no other end."""
 
-_CALL = f"import sys; sys.path.insert(0, {str(IMPORT_PATH)!r}); from agents.web.worker import main; main()"
+_CALL = f"import sys; sys.path.insert(0, {str(IMPORT_PATH)!r}); from agents.web.reader_pool import main; main()"
 _SIZE = struct.Struct(">Q")
 _MAX_ANSWER = 64 * 2**20
 
 
-class Ended(Exception):
+BROKEN = "it is broken, or made to be unreadable"
+FRAME = "it only frames another document"
+
+
+class Elsewhere(SourceError):
+    """The page has no text of its own, and shows or opens another document."""
+
+    def __init__(self, url: str, document_url: str) -> None:
+        super().__init__(url, FRAME)
+        self.document_url = document_url
+
+
+class ReaderEnded(Exception):
     """The process did not answer: it ran out of time, or came to a bad end."""
 
     def __init__(self, *, in_time: bool) -> None:
@@ -62,7 +84,7 @@ def receive(stream: IO[bytes]) -> bytes:
     return part
 
 
-class Workshop:
+class ReaderPool:
     """A few processes that read documents.
 
     Args:
@@ -78,7 +100,7 @@ class Workshop:
         """Have a document read; may be called from any event loop.
 
         Args:
-            head: what `agents.web.worker` is to know of it.
+            head: its content type and address.
             body: its bytes.
             limit_s: seconds for the reading, beside waiting for a free process.
 
@@ -110,7 +132,7 @@ class _Job:
     def done_by(self, process: "_Process") -> dict[str, Any]:
         with self._lock:
             if self._over:
-                raise Ended(in_time=True)
+                raise ReaderEnded(in_time=True)
             self._process = process
         clock = threading.Timer(self._limit_s, process.kill)
         clock.daemon = True
@@ -119,7 +141,7 @@ class _Job:
             return process.ask(self._head, self._body)
         except (OSError, EOFError, ValueError) as error:
             process.kill()
-            raise Ended(in_time=clock.is_alive()) from error
+            raise ReaderEnded(in_time=clock.is_alive()) from error
         finally:
             clock.cancel()
             with self._lock:
@@ -160,3 +182,49 @@ class _Process:
     def kill(self) -> None:
         self._popen.kill()
         self._popen.wait()
+
+
+# The inside of a reading process: documents come in one after the other, and go out as JSON.
+
+
+def main() -> None:
+    """Answer until the program that asks is gone."""
+    from agents.web.reader import read_here  # here, since reading goes through this module elsewhere
+
+    _limit_memory()
+    # Libraries that print must not write between the answers.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    while True:
+        try:
+            head, body = json.loads(receive(sys.stdin.buffer)), receive(sys.stdin.buffer)
+        except EOFError:
+            return
+        _limit_time(LAST_S)
+        send(answers, json.dumps(_answer(read_here, body, head)).encode())
+        _limit_time(0)
+
+
+def _answer(read: Callable[[bytes, str, str], Document], body: bytes, head: Mapping[str, str]) -> dict[str, Any]:
+    try:
+        return asdict(read(body, head["content_type"], head["url"]))
+    except Elsewhere as page:
+        return {"elsewhere": page.document_url}
+    except SourceError as error:
+        return {"reason": error.reason}
+    except (MemoryError, RecursionError):
+        return {"reason": BROKEN}
+
+
+def _limit_time(seconds: int) -> None:
+    """Come to an end even when the program that asks has gone meanwhile; zero takes the limit away."""
+    if hasattr(signal, "alarm"):  # not on Windows
+        signal.alarm(seconds)
+
+
+def _limit_memory() -> None:
+    try:
+        import resource
+    except ImportError:  # not on Windows: the time limit is left
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
