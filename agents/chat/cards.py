@@ -10,7 +10,7 @@ from agents.contracts.contract import Contract, ForecastLine
 from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.plan import Leaf, Node
 from agents.contracts.report import Grade, ReportDocument
-from agents.core.budget import synthesis_reserve_s
+from agents.core.time_policy import synthesis_reserve_s
 from agents.jobs.job import Job
 from agents.research.scoping.authorization import PHRASE
 from agents.research.scoping.turn import Scope

@@ -10,16 +10,6 @@ from typing import Protocol
 from agents.contracts.frozen import Frozen
 from agents.core.errors import BudgetExceeded
 
-RESERVE_SHARE = 0.3
-"""Part of the total time kept for writing, at most (specification, section 5)."""
-RESERVE_CAP_S = 90.0
-"""Seconds kept for writing, at most, and when time is unlimited (specification, section 5)."""
-
-
-def synthesis_reserve_s(total_s: float | None) -> float:
-    """Say how many seconds are kept for writing: min(1.5 minutes, 0.3 x total); 1.5 minutes when unlimited."""
-    return RESERVE_CAP_S if total_s is None else min(RESERVE_CAP_S, RESERVE_SHARE * total_s)
-
 
 class Usage(Frozen):
     """What was spent. Adds up; an unknown cost makes the sum unknown."""

@@ -46,7 +46,7 @@ LATE_SEARCH_SHARE, LATE_READ_SHARE = 0.6, 0.3
 would be nothing to write."""
 
 
-def reserve_s(total_s: float | None) -> float:
+def synthesis_reserve_s(total_s: float | None) -> float:
     """Say how long writing has: min(90, 0.3 x total); 90 when time is unlimited."""
     return RESERVE_CAP_S if total_s is None else min(RESERVE_CAP_S, RESERVE_SHARE * total_s)
 

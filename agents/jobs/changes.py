@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from agents.contracts.brief import Brief
 from agents.contracts.change import Change, Command, Narrowing, place
 from agents.contracts.job import Stage
-from agents.core.budget import synthesis_reserve_s
 from agents.core.errors import BadRequest, BudgetExceeded
 from agents.core.events import JobChanged, NodeChanged, NodeState, Noted, Numbered, SearchDone
+from agents.core.time_policy import synthesis_reserve_s
 from agents.jobs.run import Run
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS, TAG
 from agents.research.steering import bound_by, together

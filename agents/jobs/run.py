@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agents.contracts.frozen import Frozen
-from agents.core.budget import Budget, Deadline, least, synthesis_reserve_s
+from agents.core.budget import Budget, Deadline, least
 from agents.core.call_limits import ProcessLimits, Slots
 from agents.core.errors import BudgetExceeded, DossierError, ModelError
 from agents.core.events import Event, JobChanged, NodeChanged, Numbered
 from agents.core.port import Handlers, M, Pool
+from agents.core.time_policy import margin_s as margin_of
+from agents.core.time_policy import synthesis_reserve_s
 from agents.core.trace_context import TraceContext, current_trace
 from agents.jobs.deadlines import TimeLeft, TimeSlice
 from agents.jobs.records import Fenced, StepRecord, stopped_record
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ROOT = "job"
-MARGIN_SHARE, MARGIN_CAP_S = 0.08, 3.0
-"""Part of the total time, and seconds at most, between the last call's deadline and the end."""
 
 
 class Clock(Protocol):
@@ -123,7 +123,7 @@ class Run:
     def margin_s(self) -> float:
         """Seconds kept for assembling and saving the report after the last call, so that it exists inside the total."""
         total = self.total_s(self.steering.limits.seconds)
-        return 0.0 if total is None else min(MARGIN_CAP_S, MARGIN_SHARE * total)
+        return margin_of(total)
 
     # ---- events
 

@@ -267,11 +267,11 @@ class LiteLLMModel:
             raise
 
     async def _send(self, request: Request, ways: Ways, on_text: OnText | None, course: _Course) -> _Answer:
-        left = course.seconds_left()
         arguments: dict[str, Any] = {
             "model": self.name,
             "messages": messages_for(request, ways, self._schema_note),
-            "timeout": CALL_CAP_S if left is None else min(left, CALL_CAP_S),
+            # The same for every call, since litellm keeps connections by it; the time that is left is held around the call.
+            "timeout": CALL_CAP_S,
             "max_retries": 0,
             "num_retries": 0,
             "metadata": current_trace().named() | {"role": request.role},  # for callbacks; not sent to the provider

@@ -17,7 +17,8 @@ from agents.contracts.report import (
     RoundRow,
     TimeBudget,
 )
-from agents.core.budget import least, synthesis_reserve_s
+from agents.core.budget import least
+from agents.core.time_policy import synthesis_reserve_s
 
 MAX_ATTEMPTS = 3
 """Failures after which a key is given up (specification, section 5)."""

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.core.budget import NOTHING, Budget, Limits, Usage, synthesis_reserve_s
+from agents.core.budget import NOTHING, Budget, Limits, Usage
 from agents.core.errors import BudgetExceeded
+from agents.core.time_policy import synthesis_reserve_s
 
 
 @pytest.mark.parametrize(("total", "reserve"), [(None, 90.0), (300.0, 90.0), (200.0, 60.0), (60.0, 18.0), (6.0, 1.8)])

@@ -5,6 +5,7 @@ from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged
 from agents.core.port import Ctx, Handler
 from agents.core.role import Asked
+from agents.core.time_policy import LEAD_SHARE
 from agents.research.loop.rounds import COVERED, Rounds, Tell
 from agents.research.reading.given_facts import NodeGiven
 from agents.research.reading.leaf import spent
@@ -91,7 +92,9 @@ async def _lead(
         today=given.setting.today,
     )
     try:
-        asked = await ctx.call("lead", "0", desk.ask, LEAD_WRITER, asked_for, ctx.writing(0.7), gives=Asked[Section])
+        asked = await ctx.call(
+            "lead", "0", desk.ask, LEAD_WRITER, asked_for, ctx.writing(LEAD_SHARE), gives=Asked[Section]
+        )
     except StepFailed as failure:
         return "", (Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable),)
     return numbering.to_ids(asked.output.markdown), ()

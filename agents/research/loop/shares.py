@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 
 from agents.contracts.plan import LeafBudget, Phase
-from agents.core.budget import Limits, synthesis_reserve_s
-
-ROUND_SHARE = 0.6
-"""Part of the time left for collecting that a round may take while others may follow; what it leaves goes to the next."""
+from agents.core.budget import Limits
+from agents.core.time_policy import ROUND_SHARE, synthesis_reserve_s
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged, NodeState, SectionWritten, SourceRead, SourceRejected
 from agents.core.port import Ctx, Handler
 from agents.core.role import Asked
+from agents.core.time_policy import SCOUT_SHARE
 from agents.nlp.tokens import content_words
 from agents.research.loop.reformulate import reformulate
 from agents.research.reading.given_facts import LeafGiven
@@ -57,8 +58,6 @@ HUBS = 3
 """Pages from which a sweep goes on to others of their site."""
 LINKS_SEEN = 40
 NOT_REACHED = "not read: better placed ones took the sweep's budget"
-JUDGING_SHARE = 0.4
-"""Part of its time that a sweep may wait for the scout: the quick look into the sources comes after it."""
 OUT_OF_TIME = "not read: the sweep's time was up"
 
 
@@ -194,7 +193,7 @@ class _Sweep:
             )
             try:
                 asked = await self.ctx.call(
-                    "scout", "0", self.desk.ask, SCOUT, given, self.ctx.part(JUDGING_SHARE), gives=Asked[ScoutJudgement]
+                    "scout", "0", self.desk.ask, SCOUT, given, self.ctx.part(SCOUT_SHARE), gives=Asked[ScoutJudgement]
                 )
                 judged |= {one.number: one for one in asked.output.candidates if one.number in judged}
                 self.stood_in = asked.stood_in

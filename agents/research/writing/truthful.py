@@ -16,6 +16,7 @@ from agents.core.errors import StepFailed
 from agents.core.events import JobChanged, Noted
 from agents.core.port import Ctx, Handler
 from agents.core.role import Asked
+from agents.core.time_policy import REWRITE_SHARE
 from agents.report.document import build
 from agents.research.challenge.challenge import Challenged, ChallengeGiven, ClaimDone
 from agents.research.challenge.gates import Ledger, Thresholds, gates
@@ -132,7 +133,13 @@ async def _again(
     )
     try:
         asked = await ctx.call(
-            "section", f"again:{part.path}", desk.ask, SECTION_WRITER, given, ctx.writing(0.6), gives=Asked[Section]
+            "section",
+            f"again:{part.path}",
+            desk.ask,
+            SECTION_WRITER,
+            given,
+            ctx.writing(REWRITE_SHARE),
+            gives=Asked[Section],
         )
     except StepFailed:
         return None
