@@ -6,7 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from agents.nlp.tokens import stem
 
-WORDS = ["".join(letters) + ending for letters in itertools.product("bcdfgr", repeat=3) for ending in ("ations", "ingly")]
+WORDS = [
+    "".join(letters) + ending for letters in itertools.product("bcdfgr", repeat=3) for ending in ("ations", "ingly")
+]
 
 
 def test_threads_that_stem_at_once_get_what_one_alone_gets():
