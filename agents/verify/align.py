@@ -103,9 +103,14 @@ def _slot(
 
 
 def _same_figures(mine: Unit, theirs: Unit) -> bool:
-    equal = [[other for other in theirs.figures if one.equals(other)] for one in mine.figures]
-    converted = any(one.unit != other.unit for one, others in zip(mine.figures, equal, strict=True) for other in others)
-    return converted and all(equal)
+    """Tell whether all figures of the sentence are in the source, and some of them in another unit or spelling."""
+    equal = [(one, [other for other in theirs.figures if one.equals(other)]) for one in mine.figures]
+    spelled = {theirs.text[one.start : one.end] for one in theirs.figures}
+    changed = any(
+        mine.text[one.start : one.end] not in spelled or any(one.unit != other.unit for other in others)
+        for one, others in equal
+    )
+    return changed and all(others for _, others in equal)
 
 
 def _telling(unit: Unit, places: Sequence[int]) -> set[str]:

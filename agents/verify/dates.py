@@ -7,6 +7,8 @@ from functools import cache, lru_cache
 
 from babel import Locale, UnknownLocaleError
 
+from agents.nlp.normalize import ascii_digits
+
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|º|\.)?"
 _YEAR = r"(?P<year>\d{4})"
 _ERA = re.compile(r"\s?(?:BCE?|B\.C\.|v\. ?Chr\.|av\. ?J\.-C\.|a\. ?C\.)")
@@ -61,6 +63,7 @@ class When:
 @lru_cache(maxsize=4_096)
 def dates(text: str, language: str = "en") -> tuple[When, ...]:
     """Read the times that `text` names, in order."""
+    text = ascii_digits(text)
     found: list[When] = []
     taken = [False] * len(text)
     for form in _forms(language):

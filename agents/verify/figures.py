@@ -211,21 +211,22 @@ def _written_in_digits(text: str, taken: Sequence[tuple[int, int]], language: st
 
 def _from_digits(text: str, match: re.Match[str], language: str) -> Figure | None:
     written, end = match["number"], match.end()
+    start = match.start() + len(match[0]) - len(match[0].lstrip())
     if len(written) > _LONGEST or (text[end : end + 1].isalpha() and _CODE.match(text, end)):
         return None  # a code, not an amount
     likely = readings(written, language)
     mark = _ORDINAL_END.match(text, end)
     if mark and written.isdigit() and (mark[0] != "." or language == "de"):
-        return _figure(text, match.start(), mark.end(), likely[:1], "", "ordinal", language)
+        return _figure(text, start, mark.end(), likely[:1], "", "ordinal", language)
     span, width = _RANGE.match(text, end), 0.0
-    if span and _is_range(text, match.start(), span):
+    if span and _is_range(text, start, span):
         width, end = readings(span["high"], language)[0] - likely[0], span.end()
         likely = likely[:1]
     factor, end, rest = scaled(text, end, language, is_money=bool(match["money"]))
     sign = -1 if match["sign"] in {"-", "−"} else 1
     unit, end = _unit(text, end, match["money"] or "")
     values = tuple(sign * (value * factor + rest) for value in likely)
-    return _figure(text, match.start(), end, values, unit, "amount", language, match["sign"] or "", width * factor)
+    return _figure(text, start, end, values, unit, "amount", language, match["sign"] or "", width * factor)
 
 
 def _is_range(text: str, start: int, span: re.Match[str]) -> bool:

@@ -13,7 +13,7 @@ from agents.nlp.tokens import NUMBER_WORDS
 
 SPACE = "\u00a0\u202f\u2009 "
 """Character class of the spaces that group digits."""
-_COMMA_IS_DECIMAL = frozenset("de fr es it pt nl da sv nb ru uk pl tr".split())
+_COMMA_IS_DECIMAL = frozenset("el id vi ro hu cs fi de fr es it pt nl da sv nb ru uk pl tr".split())
 HAN_DIGITS = {sign: at for at, sign in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
 _HAN_PLACES = {"十": 10, "百": 100, "千": 1000}
 _HAN_SCALES = {"万": 10**4, "萬": 10**4, "만": 10**4, "亿": 10**8, "億": 10**8, "억": 10**8, "兆": 10**12, "조": 10**12}

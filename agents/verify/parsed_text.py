@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from agents.nlp import lang
+from agents.nlp.normalize import ascii_digits
 from agents.nlp.sentence_split import spans
 from agents.nlp.tokens import UNSPACED, stop_words
 from agents.verify.dates import When, dates
@@ -77,7 +78,7 @@ class Reading:
 @lru_cache(maxsize=2_048)
 def read(text: str, language: str = "en") -> Reading:
     """Read `text`; marks of citations are not part of it."""
-    plain = _CITATION.sub("", text).strip()
+    plain = ascii_digits(_CITATION.sub("", text).strip())
     units = tuple(_unit(plain[span.start : span.end], language) for span in spans(plain)) if plain else ()
     every = {word for unit in units for word in unit.words}
     found_names = tuple(name for unit in units for name in unit.names)

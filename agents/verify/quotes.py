@@ -30,6 +30,8 @@ _FOLDED = {
 _PLAIN = re.compile(r"[!-,./0-_a-~]+")  # ASCII without space, hyphen and back-tick: nothing there is ever folded
 _OMISSION = re.compile(r"\s*(?:[\[(]\s*)?(?:\u2026|\.{3,})(?:\s*[\])])?\s*")
 _CITATION = re.compile(r"\s?\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]")
+_RUNNING_HEAD = re.compile(r"(?<=[\w,;])[^\S\n]*\n\s*\n(?=[^\n]*[^\W\d_]{2})[^\n.!?]{3,80}\n(?=\s*\n\s*[a-z0-9(])")
+"""A title or page line by itself between two halves of a sentence."""
 _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’)\]]*\s")
 _MARKS = "\"'\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 _SIGNS = re.compile(f"[{UNSPACED}]")
@@ -84,6 +86,7 @@ def find_quote(quote: str, text: str) -> Place | None:
             or _without_outer_marks(wanted, text)
             or _leaving_out(_CITATION, wanted, text, "a reference mark was left out")
             or _leaving_out(_VOWEL_MARKS, wanted, text, "vowel marks were left out")
+            or _leaving_out(_RUNNING_HEAD, wanted, text, "a running head was left out")
             or _any_case(wanted, text)
             or _with_omissions(wanted, text)
             or _with_other_spelling(wanted, text)
@@ -148,6 +151,8 @@ def _leaving_out(marks: re.Pattern[str], quote: str, text: str, why: str) -> Pla
     kept: list[int] = []
     last = 0
     for match in marks.finditer(text):
+        if denies(match[0]):
+            continue
         kept.extend(range(last, match.start()))
         last = match.end()
     if not last:

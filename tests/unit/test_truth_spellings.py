@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.verify.checks import find_quote, same_figure
+from agents.verify.checks import carried, find_quote, same_figure, stance
 
 SAME = [
     ("5%", "5 per cent"), ("5 %", "5 percent"), ("2,000", "2000"), ("2.000", "2000"), ("2 000", "2000"), ("2’000", "2000"),
@@ -94,6 +94,12 @@ def test_a_scaled_figure_is_the_figure_in_full(whole, tenth):
         ("water is H2O in the lab", "water is H₂O in the lab", True),
         ("an area of 12 km2 was burnt", "an area of 12 km² was burnt", True),
         ("value is 102 in all of", "value is 10² in all of", False),
+        (
+            "The line was closed on 12 days.",
+            "The line was closed on\n\nAnnual report of the board 14\n\n12 days.",
+            True,
+        ),
+        ("The rule was changed in 2021 by them", "The rule was\n\nnot yet\n\nchanged in 2021 by them", False),
     ],
 )
 def test_a_quote_may_spell_its_figures_in_another_way_and_may_not_change_them(quote, source, stands):
@@ -121,3 +127,35 @@ def test_a_quote_is_cut_at_words_and_loses_neither_sign_nor_negation(quote, sour
 def test_a_negation_of_another_clause_is_no_hindrance():
     assert find_quote("the bridge was safe and sound", "It was not cheap, but the bridge was safe and sound.")
     assert find_quote("the bridge was safe and sound", "Not only that: the bridge was safe and sound.")
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "same", "other"),
+    [
+        ("zh", "该计划花费352万元。", "该计划花费三百五十二万元。", "该计划花费三百五十三万元。"),
+        ("ja", "参加者は352万人だった。", "参加者は三百五十二万人だった。", "参加者は三百五十三万人だった。"),
+        ("ko", "참가자는 352만 명이었다.", "참가자는 3,520,000명이었다.", "참가자는 3,530,000명이었다."),
+        ("hi", "बजट में १२ लाख रुपये थे।", "बजट में 12,00,000 रुपये थे।", "बजट में 13,00,000 रुपये थे।"),
+        ("ar", "بلغ عدد السكان ٢٬٠٠٠ نسمة.", "بلغ عدد السكان 2000 نسمة.", "بلغ عدد السكان 2001 نسمة."),
+        ("fa", "جمعیت شهر ۲۰۰۰ نفر بود.", "جمعیت شهر 2,000 نفر بود.", "جمعیت شهر 2,100 نفر بود."),
+        ("bn", "জনসংখ্যা ছিল ২০০০ জন।", "জনসংখ্যা ছিল 2000 জন।", "জনসংখ্যা ছিল 2001 জন।"),
+        ("ta", "மக்கள் தொகை ௨௦௦௦ பேர்.", "மக்கள் தொகை 2000 பேர்.", "மக்கள் தொகை 2001 பேர்."),
+        ("th", "มีผู้เข้าร่วม ๒๐๐๐ คน", "มีผู้เข้าร่วม 2,000 คน", "มีผู้เข้าร่วม 2,001 คน"),
+        (
+            "ru",
+            "Население составило 2 тыс. человек.",
+            "Население составило 2000 человек.",
+            "Население составило 2100 человек.",
+        ),
+        ("he", "הגיעו 2,000 איש.", "הגיעו 2000 איש.", "הגיעו 2001 איש."),
+        ("el", "Ήρθαν 2.000 άτομα.", "Ήρθαν 2000 άτομα.", "Ήρθαν 2001 άτομα."),
+        ("de", "Es kamen 2.000 Menschen.", "Es kamen 2000 Menschen.", "Es kamen 2001 Menschen."),
+        ("en", "It rose by 5%.", "It rose by 5 per cent.", "It rose by 6 per cent."),
+        ("en", "It cost 0.5 billion euros.", "It cost 500 million euros.", "It cost 50 million euros."),
+    ],
+)
+def test_support_and_stance_know_a_figure_in_another_spelling_and_no_other_figure(language, sentence, same, other):
+    assert carried(sentence, [same], language=language).verdict == "supported"
+    assert carried(sentence, [other], language=language).verdict != "supported"
+    assert stance(sentence, same, language=language).stance == "supports"
+    assert stance(sentence, other, language=language).stance != "supports"
