@@ -27,6 +27,16 @@ _SPACES = re.compile("[^\\S\n]+")
 _BLANK_LINES = re.compile("\n{3,}")
 
 
+_NUMERALS = {code: str(unicodedata.decimal(chr(code))) for code in range(0x600, 0x1FBFA) if chr(code).isdecimal()} | {
+    ord("٫"): ".", ord("٬"): ",", ord("％"): "%", ord("٪"): "%", ord("，"): ",", ord("．"): ".",
+}  # fmt: skip
+
+
+def ascii_digits(text: str) -> str:
+    """Write the digits and number marks of every script as ASCII ones; every character keeps its place."""
+    return text if text.isascii() else text.translate(_NUMERALS)
+
+
 def disguised(text: str) -> bool:
     """Tell whether `text` is written letter by letter with invisible characters between.
 

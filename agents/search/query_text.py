@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agents.contracts.source import SearchQuery
+from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
 from agents.search.scope_filter import bare_domain
 
@@ -17,21 +18,7 @@ _SITE = re.compile(r"(?<![\w-])(?P<minus>-?)site:\s*(?P<domain>[\w-]+(?:\.[\w-]+
 _LEFT_OVER = re.compile(r"\(\s*(?:(?:OR|AND|\|)\s*)*\)|(?:\b(?:OR|AND)\b|\|)\s*(?=$|\))|^\s*(?:OR|AND)\b")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
 _CLAUSE_END = re.compile(r"(?<=[,:])\s+|(?<=[，、：])|\s+[–—]\s+")
-_ASKING = re.compile(
-    r"\?|？|吗|什么|多少|如何|哪|か。"
-    r"|\b(?:how|what|which|whether|why|who|when|where|find out|compare|explain"
-    r"|wie|welche[rsmn]?|warum|wer|wann|wo|ob|vergleiche\w*"
-    r"|comment|quel(?:le)?s?|pourquoi|combien|où|quand|comparer?"
-    r"|cómo|qué|cuál(?:es)?|cuánt[oa]s?|por qué|quién|cuándo|dónde"
-    r"|quali?|quant[oaie]|perché|chi|quando|dove"
-    r"|como|quais|qual|quantos|por que|quem|onde|hoe|wat|welke?|waarom|hoeveel|hur|vad|vilken|varför)\b",
-    re.IGNORECASE,
-)
-_OF_THE_ASKER = re.compile(
-    r"\b(?:i|my|me|our|we|thank|thanks|please write|ich|mein\w*|wir|unser\w*|danke|je|mon|nous|merci|yo|nuestr\w+"
-    r"|gracias|mio|grazie|obrigad\w)\b",
-    re.IGNORECASE,
-)
+_ASKING_SIGNS = re.compile("\\?|？|吗|什么|多少|如何|哪|か。")
 
 
 @dataclass(frozen=True)
@@ -147,9 +134,9 @@ def _worth(sentence: str, spread: Counter[str]) -> float:
     weight = sum(
         (1 + min(spread[key], 3)) * _weight(word, at_start=sentence.startswith(word)) for key, word in words.items()
     )
-    if _ASKING.search(sentence):
+    if _ASKING_SIGNS.search(sentence) or lang.cue("asking").search(sentence):
         weight *= 3
-    if _OF_THE_ASKER.search(sentence):
+    if lang.cue("asker").search(sentence):
         weight /= 3
     return weight / math.sqrt(max(len(sentence), 40))
 

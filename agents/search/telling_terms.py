@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
 
 LONGEST = 3
@@ -16,14 +17,6 @@ _TITLE_COUNTS = 2  # occurrences that one in the title is worth
 _PER_WORD = (1.0, 1.5, 1.8)  # a phrase says more than its words
 _REPEATED = 2  # a phrase of several words must occur this often, the title's weight included
 _JOINS = re.compile(r"(?:[ \u00a0]|[-\u2010\u2011]| ?[\u2019'] ?)?")
-_NUMBER_WORDS = frozenset(
-    word
-    for words in (
-        "two three four five six seven eight nine ten eleven twelve hundred thousand million billion first second",
-        "third half zwei drei vier fünf deux trois quatre cinq dos tres cuatro cinco",
-    )
-    for word in words.split()
-)
 # Chinese and Japanese names and nouns: Han characters, or katakana; hiragana parts them.
 _NOUN = re.compile(
     "[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]{2,6}|[\u30a1-\u30fa\u30fc]{3,12}|[\uac00-\ud7a3]{2,6}"
@@ -44,7 +37,7 @@ class Phrase:
 
 def phrases(text: str, title: str = "", language: str | None = None) -> tuple[Phrase, ...]:
     """Count the words and phrases of a document that hold no stop word, most frequent first."""
-    stop = stop_words(language or language_of(text)) | _NUMBER_WORDS
+    stop = stop_words(language or language_of(text)) | lang.words("counts")
     counts: Counter[str] = Counter()
     written: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for part, weight in ((text, 1), (title, _TITLE_COUNTS)):

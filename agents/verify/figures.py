@@ -12,9 +12,10 @@ from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 from agents.nlp import lang
+from agents.nlp.normalize import ascii_digits
 from agents.nlp.tokens import NUMBER_WORDS, stop_words
 from agents.verify.dates import dates
-from agents.verify.numerals import HAN, HAN_DIGITS, SPACE, ascii_digits, counted, han_value, readings, scaled, spoken
+from agents.verify.numerals import HAN, HAN_DIGITS, SPACE, counted, han_value, readings, scaled, spoken
 
 Kind = Literal["amount", "ordinal", "fraction"]
 Bound = Literal["", "least", "most"]

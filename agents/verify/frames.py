@@ -45,8 +45,6 @@ def framed(mine: Unit, near: Sequence[Unit], every: Sequence[Unit], best: float,
         return
     yield from _reframed(mine, near[0], language)
     yield from _ranked(mine, near, language)
-    yield from _placed_beside(mine, near, language)
-    yield from _either(mine, near[0], language)
     yield from _exchanged(mine, near[0], language)
     cause = lang.cue("cause").search(mine.text)
     if cause and not any(lang.cue("reason").search(unit.text) for unit in near):
@@ -103,32 +101,6 @@ def _ranked(mine: Unit, near: Sequence[Unit], language: str) -> Iterator[Finding
         if match and what in superlatives(_rank().sub(" ", ours)) and not _rank().search(ours):
             said, other = (what, match.group()) if ours == mine.text else (match.group(), what)
             yield found("contradicted", "other", language, ours=said, theirs=other)
-            return
-
-
-def _placed_beside(mine: Unit, near: Sequence[Unit], language: str) -> Iterator[Finding]:
-    """In a town, where the source says near it."""
-    inside, beside = (
-        re.compile(rf"\b(?:{lang.alternatives(key)})\s+(?:the\s)?$", re.IGNORECASE) for key in ("inside", "beside")
-    )
-    for name in mine.names:
-        theirs = [(unit, other) for unit in near for other in unit.names if other.words == name.words]
-        marks = [match for unit, other in theirs if (match := beside.search(unit.text[: other.start]))]
-        if marks and len(marks) == len(theirs) and inside.search(mine.text[: name.start]):
-            shown = f"{marks[0].group().strip()} {name.shown}"
-            yield found("partly", "other", language, ours=name.shown, theirs=shown)
-            return
-
-
-def _either(mine: Unit, unit: Unit, language: str) -> Iterator[Finding]:
-    """Both of two, where the source says one or the other; of what may be done, `or` says both."""
-    if set(unit.words) & lang.words("allowing"):
-        return
-    triples = [list(zip(one.words, one.words[1:], one.words[2:], strict=False)) for one in (mine, unit)]
-    theirs = {frozenset((one, other)) for one, word, other in triples[1] if word in lang.words("or")}
-    for one, word, other in triples[0]:
-        if word in lang.words("and") and {one, other} in theirs:
-            yield found("partly", "other", language, ours=f"{one} {word} {other}", theirs=f"{one} / {other}")
             return
 
 

@@ -1,9 +1,7 @@
 """What numerals are worth: digits of every script and grouping, scale words, Chinese numerals, number words."""
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from text_to_num import find_numbers
@@ -24,20 +22,6 @@ HAN = re.compile(
 )
 _SCALED = re.compile(rf"\s?(?P<scale>[{''.join(_HAN_SCALES)}])(?P<rest>\d[\d.,]*)?")
 _SCALE = re.compile(rf"[{SPACE}-]?(?P<scale>[^\W\d_]+(?:[\u0900-\u0963\u0e31-\u0e4e][^\W\d_]*)*)\.?")
-
-
-def ascii_digits(text: str) -> str:
-    """Write the digits and number marks of every script as ASCII ones; every character keeps its place."""
-    if text.isascii():
-        return text
-    return "".join(_ascii_digit(sign) for sign in text)
-
-
-@lru_cache(maxsize=4_096)
-def _ascii_digit(sign: str) -> str:
-    if unicodedata.category(sign) == "Nd":
-        return str(unicodedata.decimal(sign))
-    return {"٫": ".", "٬": ",", "％": "%", "٪": "%", "，": ",", "．": "."}.get(sign, sign)
 
 
 def readings(written: str, language: str) -> tuple[float, ...]:

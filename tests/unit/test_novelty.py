@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.research.loop import novelty as measuring
 from agents.research.loop.novelty import NOTES_KEPT, below, explain, novelty
 
 NOTE = "The ferry was closed on twelve days because of ice."
@@ -87,14 +86,19 @@ def invented(script, length, vocabulary=4_000):
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_in_a_long_text_a_sample_stands_for_all(script, monkeypatch):
+def test_a_long_text_is_as_new_as_its_part(script):
     """Looked at wholly or in part, the share is nearly the same: the decision to stop does not hang on the length."""
     text = invented(script, 90_000)
-    findings, notes = text[:30_000], text[-40_000:]
-    sampled = novelty(findings, notes)
-    monkeypatch.setattr(measuring, "EXACT", len(findings))
-    assert sampled == pytest.approx(novelty(findings, notes), abs=0.06)
-    assert 0.1 < sampled < 0.9, "the measure says something about this script"
+    short = [novelty(text[at : at + 3_000], text[-40_000:]) for at in range(0, 30_000, 3_000)]
+
+    assert 0.1 < novelty(text[:30_000], text[-40_000:]) < 0.9, "the measure says something about this script"
+    assert novelty(text[:3_500], text[-40_000:]) == pytest.approx(sum(short) / len(short), abs=0.15)
+
+
+@pytest.mark.parametrize(("findings", "notes"), [("2,000 boats", "2000 boats"), ("٢٠٠٠ boats", "2000 boats")])
+def test_a_figure_in_another_spelling_is_no_news(findings, notes):
+    assert novelty(findings, notes) == 0.0
+    assert novelty(findings, notes.replace("2", "3")) == 0.5
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

@@ -1,6 +1,7 @@
 """Sentences keep their places; words of any script are found."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given, settings
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from agents.nlp.near_duplicates import containment, copies, is_about_the_same, shingles
 from agents.nlp.sentence_split import MAX_UNIT, spans
-from agents.nlp.tokens import content_words, language_of, segmented, words
+from agents.nlp.tokens import content_words, language_of, segmented, stem, words
 
 
 def cut(text):
@@ -196,3 +197,17 @@ def test_entries_of_one_template_are_not_about_the_same():
 
     assert not is_about_the_same("Northby, Orne County", north, south)
     assert is_about_the_same("New for Northby", f"New for Northby\n\n{north}", f"Old for Northby\n\n{north}")
+
+
+def test_stems_may_be_cut_in_many_threads_at_once():
+    words = [
+        f"{head}{tail}"
+        for head in ("closur", "batter", "settl", "organ", "decid")
+        for tail in ("ies", "ings", "ement", "izations")
+    ]
+    alone = [stem.__wrapped__(word) for word in words]
+
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda _: [stem.__wrapped__(word) for word in words], range(40)))
+
+    assert all(found == alone for found in together)

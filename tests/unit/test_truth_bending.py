@@ -68,8 +68,6 @@ BENT = [
     ("The law bans smoking in parks.", "The law bans smoking except in parks.", "en"),
     ("All ferries run in winter.", "All ferries except one run in winter.", "en"),
     ("Unlike Sarn, Telmar has a school.", "Like Sarn, Telmar has a school.", "en"),
-    ("The factory opened in Telmar.", "The factory opened near Telmar.", "en"),
-    ("The factory produces cars and ships.", "The factory produces cars or ships.", "en"),
     ("The vaccine is effective in children.", "The vaccine is effective in adults.", "en"),
     # other languages and scripts
     ("人口增加到300万。", "人口增加了300万。", "zh"),

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from agents.nlp import lang
+from agents.nlp.normalize import ascii_digits
 from agents.nlp.tokens import LETTERED, MARKS, SYLLABIC, language_of, stop_words
 
 NOTES_KEPT = 50_000
@@ -27,6 +28,8 @@ _WORD = re.compile(rf"[\w{MARKS}]+")
 _SAMPLED_LETTERS = "\u0e01\u0e21\u0e81\u0ea1\u1000\u1019\u1780\u1798"  # k and m in Thai, Lao, Burmese, Khmer
 _UNITS = f"utf-16-{sys.byteorder[0]}e"  # of this machine, since neighbours are read as its numbers
 _NO_WORD = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalnum()})
+_GROUP_MARK = re.compile(r"(?<=\d)[,.\u00a0\u202f\u2009](?=\d{3}(?!\d))")
+_OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _SPACE = 0x20
 _EMPTY = frozenset({_SPACE, *range(0x3041, 0x30A0), *map(ord, lang.words("particles", "zh"))})
 """Code units that make no content word: the space between runs, hiragana endings, Chinese particles."""
@@ -111,6 +114,9 @@ def _parts(text: str, rate: int) -> _Parts:
 
     This runs over whole notes after every round: splitting at spaces first leaves few pieces to look at closely.
     """
+    if not text.isascii() and _OTHER_DIGIT.search(text):
+        text = ascii_digits(text)
+    text = _GROUP_MARK.sub("", text)  # 2,000 and 2000 are one
     if text.isascii():
         return _Parts(set(text.lower().translate(_NO_WORD).split()))
     pieces = unicodedata.normalize("NFC", " ".join(set(text.casefold().split())))
