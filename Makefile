@@ -6,7 +6,7 @@ BIN := .venv/bin
 export LITELLM_LOCAL_MODEL_COST_MAP = True
 export LITELLM_MODE = PRODUCTION
 
-.PHONY: lint-frontend help run setup setup-dev browser test test-fast house check fmt lint types arch lock prompts bench bench-pg eval clean
+.PHONY: lint-frontend help run setup setup-dev browser test test-fast house check fmt lint types arch lock prompts bench bench-pg eval eval-model clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -90,6 +90,10 @@ bench: setup-dev ## measure the figures of docs/benchmarks.md on this machine
 
 eval: setup-dev ## measure quality on the labelled data, where it is at hand
 	$(BIN)/python -m tests.bench.quality
+
+eval-model: setup-dev ## the same with a model (MODEL, BASE; default: the local one) on the first questions of a set; resumable
+	$(BIN)/python -m agents.evaluation.model_eval $(or $(DATA),../shared/data/multihop/hotpotqa_questions.jsonl) --rows $(or $(ROWS),/tmp/dossier-eval-model.jsonl) \
+	  $(if $(MODEL),--model $(MODEL)) $(if $(BASE),--base $(BASE)) $(if $(LIMIT),--limit $(LIMIT)) $(if $(TOKENS),--tokens $(TOKENS))
 
 bench-pg: setup-dev ## durable jobs: crashes at 20 moments on both databases, overhead, list of 10,000 (minutes)
 	$(BIN)/python tests/bench/durable.py --all

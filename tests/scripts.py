@@ -84,14 +84,11 @@ class Worker:
                 return self.plans.get(given.query, FLAT)
             case ExtractionInput():
                 facts = tuple(
-                    PointedFact(
-                        sentence_numbers=(s.number,), quote="", statement=s.text, question_number=1, confidence=0.9
-                    )
-                    for s in given.sentences
+                    PointedFact(sentences=(s.number,), question=1, sure=0.9, statement=s.text)
+                    for one in given.sources
+                    for s in one.sentences
                 )
-                return Extraction(
-                    facts=facts, limitations=(), contradictions=(), follow_up_questions=(), linked_urls=()
-                )
+                return Extraction(facts=facts)
             case ScoutInput():
                 everything = tuple(range(1, len(given.questions) + 1))
                 return ScoutJudgement(

@@ -24,6 +24,8 @@ class CounterSearch(Frozen):
 
     queries: tuple[str, ...] = ()
     found: int = 0
+    read: int = 0
+    """Documents about the claim's subject that it read: without one, that none was found says nothing."""
 
 
 class Claim(Frozen):

@@ -1,10 +1,11 @@
 """Facts: atomic statements with the words that carry them, and the extractor's contracts."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
-from agents.contracts.frozen import Confidence, Frozen, Judged, Text
+from agents.contracts.frozen import Confidence, Frozen, Text
 
 InsightTrigger = Literal["low_confidence", "stated_limitation", "contradiction", "discovery_intense"]
 """The only reasons for which an extractor may add insights (specification, section 7)."""
@@ -17,7 +18,7 @@ class Fact(Frozen):
     """`f` and a digest of source and span: the same words of the same source are the same fact."""
     source_id: Text
     statement: Text
-    """What the words say, readable by itself; offline it is the quote."""
+    """What the words say, readable by itself: the words themselves, unless other words are carried by them."""
     quote: Text
     """Verbatim: `source.text[start:end]`."""
     start: int = Field(ge=0)
@@ -66,8 +67,17 @@ class NumberedSentence(Frozen):
     text: Text
 
 
+class ShownSource(Frozen):
+    """One source of an extraction: its passages that were chosen for the questions, in the order of its text."""
+
+    title: Text
+    published: str | None = None
+    sentences: tuple[NumberedSentence, ...]
+    """Numbers run on through all sources of one extraction, so that a number names its source too."""
+
+
 class ExtractionInput(Frozen):
-    """What one extractor is given: one source, read for one leaf."""
+    """What one extractor is given: one long source or several short ones, read for one leaf."""
 
     objective: Text
     questions: tuple[Text, ...] = Field(min_length=1)
@@ -75,41 +85,48 @@ class ExtractionInput(Frozen):
     acceptance_criteria: tuple[str, ...] = ()
     rubric: str = ""
     """Scope, sections to consider and target confidence, where the leaf has no task spec."""
-    title: Text
-    published: str | None = None
     language: str = "en"
-    """Language of the report, for statements; quotes stay as they are."""
+    """Language of the report."""
     today: str = ""
     """ISO date that 'latest' refers to."""
-    sentences: tuple[NumberedSentence, ...]
-    """Passages chosen for the questions, in the order of the source; numbers count through the whole source."""
+    sources: tuple[ShownSource, ...] = Field(min_length=1)
     discovery_intense: bool = False
     max_facts: int = Field(default=12, ge=1, le=50)
+
+
+def _from_digit(value: object) -> object:
+    """Bring a digit to the scale from 0 to 1, and 85 of 100 as well; a fraction stays."""
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10:
+        return value / 10
+    if isinstance(value, int | float) and 1 < value <= 100:
+        return value / 10 if value <= 10 else value / 100
+    return value
 
 
 class PointedFact(Frozen):
     """A fact as a model gives it: numbers of the sentences that state it, not their words."""
 
-    sentence_numbers: tuple[int, ...]
-    """Neighbouring sentences, ascending; the quote runs from the first to the last."""
-    quote: str
-    """The words themselves, only where no number can be given; else empty. Held against the source, or dropped."""
-    statement: str
-    question_number: int
+    sentences: tuple[int, ...]
+    """Numbers of neighbouring sentences of one source, ascending; the quote runs from the first to the last."""
+    question: int
     """Which of the questions it answers, counted from 1; 0 when none."""
-    confidence: Judged
+    sure: Annotated[float, BeforeValidator(_from_digit), Field(ge=0.0, le=1.0)]
+    """One digit, 0 to 9: how plainly the sentences state it."""
+    quote: SkipJsonSchema[str] = ""
+    """Words in the place of numbers, from a model that gives them unasked. Held against the source, or dropped."""
+    statement: SkipJsonSchema[str] = ""
+    """What the sentences say, where somebody says it in other words. Kept only if they carry it."""
 
 
 class Extraction(Frozen):
-    """What an extractor found in one source; no facts when the source says nothing to the point."""
+    """What an extractor found; no facts when the sources say nothing to the point."""
 
     facts: tuple[PointedFact, ...]
-    limitations: tuple[int, ...]
-    """Numbers of sentences in which the source states its own limits or future work."""
-    contradictions: tuple[int, ...]
-    """Numbers of sentences that contradict each other or the supplied context."""
-    follow_up_questions: tuple[str, ...]
-    linked_urls: tuple[str, ...]
+    limitations: tuple[int, ...] = ()
+    """Numbers of sentences in which a source states its own limits or future work."""
+    contradictions: tuple[int, ...] = ()
+    """Numbers of sentences that contradict each other."""
+    follow_up_questions: tuple[str, ...] = ()
 
 
 class SourceReading(Frozen):
@@ -119,7 +136,9 @@ class SourceReading(Frozen):
     url: Text
     facts: tuple[Fact, ...] = ()
     insights: Insights | None = None
+    aside: tuple[Fact, ...] = ()
+    """Facts that do not speak of what was asked by themselves: used only where others to the point name their document."""
     dropped: int = Field(default=0, ge=0)
-    """Facts dropped because their words do not stand in the source."""
+    """Facts dropped because their words do not stand in the source, or have nothing to do with the question."""
     rejected: str = ""
     """Why the source could not be read or used; empty when it was read."""

@@ -4,6 +4,7 @@ import re
 from typing import Literal
 
 from pydantic import Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from agents.contracts.fact import Fact
 from agents.contracts.frozen import Frozen, QueryType, Text
@@ -124,6 +125,15 @@ class Finding(Frozen):
         return tuple(found.values())
 
 
+class QuestionAnswer(PartAnswer):
+    """How far one question of the contract is answered: by words that speak of its subject and hold what it asks for."""
+
+    facts: tuple[str, ...] = ()
+    """Facts whose words answer it; where none do, those that are about its subject."""
+    section: str = ""
+    """Title of the leaf that asks it; empty for the user's own question."""
+
+
 # ---- what a synthesizer is asked
 
 
@@ -163,8 +173,8 @@ class Section(Frozen):
 
     markdown: Text
     """Body without a heading, citing `[f1]`, `[f1][f2]` behind the sentences they carry."""
-    answers: tuple[PartAnswer, ...] = ()
-    """One for each question given, in their order: whether the words cited answer it."""
+    answers: SkipJsonSchema[tuple[PartAnswer, ...]] = ()
+    """What an engine that quotes says of each question; models are not asked for it."""
 
 
 class LeadInput(Frozen):
@@ -211,5 +221,5 @@ class Frame(Frozen):
     conclusion: str
     """What follows, and how sure it is; empty when the summary says it all."""
     open_questions: tuple[str, ...]
-    answers: tuple[PartAnswer, ...] = ()
-    """One for each part of the question, in the order asked: whether the summary answers it."""
+    answers: SkipJsonSchema[tuple[PartAnswer, ...]] = ()
+    """What an engine that quotes says of each part of the question; models are not asked for it."""

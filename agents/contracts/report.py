@@ -8,7 +8,7 @@ from agents.contracts.body import Body, SentenceVerdict
 from agents.contracts.change import ChangeKind
 from agents.contracts.claim import Claim
 from agents.contracts.contract import Forecast
-from agents.contracts.finding import NodeStatus, Problem
+from agents.contracts.finding import NodeStatus, Problem, QuestionAnswer
 from agents.contracts.frozen import Frozen, QueryType, Text
 from agents.contracts.loop_decision import LoopDecision, RetryEntry, SkippedTopic
 from agents.contracts.source import RejectedSource, SourceKind
@@ -229,6 +229,8 @@ class ReportDocument(Frozen):
     grade: Grade
     grade_reasons: tuple[str, ...] = ()
     queries_tried: tuple[str, ...] = ()
+    answers: tuple[QuestionAnswer, ...] = ()
+    """How far each question of the contract is answered; a report is complete only if all are."""
     title: Text
     language: Text
     question: Text

@@ -10,6 +10,9 @@ from agents.contracts.frozen import Frozen, Text, digest
 SourceKind = Literal["web", "library", "upload", "sample"]
 """Where a document came from; `sample` marks the invented documents that ship with the program."""
 
+HEAD_CHARS = 240
+"""Characters of a document's beginning that say what it is about."""
+
 
 class Hit(Frozen):
     """One search result: an address worth reading, not yet a source."""
@@ -123,6 +126,10 @@ class SourceCard(Frozen):
     tags: tuple[str, ...] = ()
     pages: tuple[int, ...] = ()
     """As of the source: a list of references can then name the page of a quote."""
+    head: str = ""
+    """Its first words: what it says that it is about."""
+    chars: int = Field(default=0, ge=0)
+    """Characters of its text; 0 where unknown."""
 
     def page_of(self, start: int) -> int | None:
         """Give the number of the page, counted from 1, on which the character at `start` stands; None without pages."""
@@ -144,6 +151,8 @@ class SourceCard(Frozen):
             language=source.language,
             tags=source.tags,
             pages=source.pages,
+            head=" ".join(source.text[:HEAD_CHARS].split()),
+            chars=len(source.text),
         )
 
 

@@ -6,7 +6,8 @@ from pydantic import Field
 
 from agents.contracts.body import SentenceVerdict
 from agents.contracts.claim import Claim, Stance
-from agents.contracts.frozen import Frozen, Judged, Text
+from agents.contracts.finding import QuestionAnswer
+from agents.contracts.frozen import Frozen, Text
 
 
 class ClaimNote(Frozen):
@@ -41,34 +42,31 @@ class Challenge(Frozen):
     attacks: tuple[Attack, ...]
 
 
-class FactNote(Frozen):
-    """A fact under a number, as the stance judge sees it."""
+class StanceNote(Frozen):
+    """A claim and the words of a fact, under a number."""
 
     number: int = Field(ge=1)
-    statement: Text
+    claim: Text
     quote: Text
     source: Text
-    published: str | None = None
 
 
 class StanceInput(Frozen):
-    """One claim, and the facts whose stance on it is asked."""
+    """Facts whose stance on a claim is asked: those that code can't place."""
 
-    claim: Text
-    facts: tuple[FactNote, ...] = Field(min_length=1)
+    pairs: tuple[StanceNote, ...] = Field(min_length=1)
     language: Text = "en"
 
 
 class StanceRow(Frozen):
     """One fact's stance, judged from the text."""
 
-    fact_number: int
+    number: int
     stance: Stance
-    strength: Judged
 
 
 class Stances(Frozen):
-    """One row per fact; a fact without a row counts as unrelated."""
+    """One row a pair; a pair without a row counts as unrelated."""
 
     rows: tuple[StanceRow, ...]
 
@@ -91,9 +89,8 @@ class VerifyInput(Frozen):
 class VerifiedRow(Frozen):
     """What the quotes do for one sentence."""
 
-    sentence_number: int
+    number: int
     verdict: Literal["supported", "partly", "unsupported", "contradicted"]
-    reason: str
 
 
 class Verified(Frozen):
@@ -149,6 +146,7 @@ class Gate(Frozen):
 class Truth(Frozen):
     """The claims ledger of a job, the sentence checks, the gates."""
 
+    answers: tuple[QuestionAnswer, ...] = ()
     claims: tuple[Claim, ...] = ()
     checks: tuple[SentenceCheck, ...] = ()
     gates: tuple[Gate, ...] = ()

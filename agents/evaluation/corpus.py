@@ -85,21 +85,23 @@ async def over(settings: Settings, corpus: Sequence[Row]) -> AsyncIterator[Team]
             await team.close()
 
 
-async def researched(team: Team, questions: Sequence[str], variant: Variant) -> list[Answered]:
+async def researched(
+    team: Team, questions: Sequence[str], variant: Variant, minutes: float | None = 5.0
+) -> list[Answered]:
     """Research questions side by side; one that fails says why and takes no other with it."""
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(question: str) -> Answered:
         async with gate:
-            return await _answered(team, question, variant)
+            return await _answered(team, question, variant, minutes)
 
     with variant.applied():
         return list(await asyncio.gather(*(one(question) for question in questions)))
 
 
-async def _answered(team: Team, question: str, variant: Variant) -> Answered:
+async def _answered(team: Team, question: str, variant: Variant, minutes: float | None) -> Answered:
     try:
-        scope, _ = await team.scope(Scope(mode=variant.mode), question)
+        scope, _ = await team.scope(Scope(mode=variant.mode, minutes=minutes), question)
         if not scope.feasible:
             reasons = "; ".join(query.reason for query in scope.queries if not query.feasible)
             return Answered(None, (), f"not feasible: {reasons or 'there is no question in it'}")

@@ -34,9 +34,14 @@ async def run(path: Path, settings: Settings, variant: Variant) -> tuple[list[Ro
         questions = pair.questions[: variant.limit]
         async with over(variant.settings(settings), pair.corpus) as team:
             answers = await researched(team, [str(row["question"]) for row in questions], variant)
-        rows += [_row(pair.name, row, answer) for row, answer in zip(questions, answers, strict=True)]
+        rows += [row_of(pair.name, row, answer) for row, answer in zip(questions, answers, strict=True)]
+    return rows, summed(rows)
+
+
+def summed(rows: Sequence[Row]) -> Row:
+    """Give the figures of a set."""
     cited = [(row["gold_cited"], len(row["cited"])) for row in rows]
-    return rows, {
+    return {
         "n": len(rows),
         "all_gold_read": mean([row["all_gold_read"] for row in rows]),
         "cited_precision": share(sum(gold for gold, _ in cited), sum(number for _, number in cited)),
@@ -45,7 +50,8 @@ async def run(path: Path, settings: Settings, variant: Variant) -> tuple[list[Ro
     }
 
 
-def _row(name: str, row: Row, answer: Answered) -> Row:
+def row_of(name: str, row: Row, answer: Answered) -> Row:
+    """Hold what came of a question against its gold documents and its answer."""
     gold = sorted({str(one["doc_id"] if isinstance(one, dict) else one) for one in row["gold"]})
     report = answer.report
     read = [document(url) for url in answer.read]

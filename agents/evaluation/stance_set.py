@@ -8,7 +8,7 @@ the rows in which the judge took a side.
 import asyncio
 from pathlib import Path
 
-from agents.contracts.verification import FactNote, StanceInput
+from agents.contracts.verification import StanceInput, StanceNote
 from agents.core.budget import NoDeadline
 from agents.core.errors import DossierError
 from agents.core.settings import Settings
@@ -49,14 +49,14 @@ async def run(path: Path, settings: Settings, variant: Variant) -> tuple[list[Ro
 async def _judged(desk: Desk, row: Row) -> Row:
     evidence = " ".join(str(one["text"]) for one in row["gold_evidence"])
     source = str(row.get("wikipedia_page", "")) or "Source"
-    note = FactNote(number=1, statement=evidence or "-", quote=evidence or "-", source=source)
-    problem, stance, strength = "", "unrelated", 0.0
+    pair = StanceNote(number=1, claim=str(row["text"]), quote=evidence or "-", source=source)
+    problem, stance = "", "unrelated"
     leaning = await asyncio.to_thread(leans, str(row["text"]), evidence)
     try:
-        asked = await desk.ask(STANCE_JUDGE, StanceInput(claim=str(row["text"]), facts=(note,)), NoDeadline())
-        rows = [one for one in asked.output.rows if one.fact_number == 1]
+        asked = await desk.ask(STANCE_JUDGE, StanceInput(pairs=(pair,)), NoDeadline())
+        rows = [one for one in asked.output.rows if one.number == 1]
         if rows:
-            stance, strength = rows[0].stance, rows[0].strength
+            stance = rows[0].stance
     except DossierError as error:
         problem = error.notice
     return {
@@ -66,6 +66,5 @@ async def _judged(desk: Desk, row: Row) -> Row:
         "given": SUPPORTS if stance == "supports" or (stance == "unrelated" and leaning) else REFUTES,
         "decided": stance != "unrelated",
         "stance": stance,
-        "strength": strength,
         "problem": problem,
     }

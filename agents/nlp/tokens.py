@@ -130,7 +130,12 @@ def stem(word: str, language: str = "en") -> str:
         return word
     # Accents go for English, as they do in the index; other languages tell words apart by them.
     plain = word if name != "english" or word.isascii() else _unaccented(word)
-    return _unaccented(_stemmer(name).stemWord(plain))
+    with _lock:  # a stemmer keeps the word it works on: two threads must not share it at once
+        cut = _stemmer(name).stemWord(plain)
+    return _unaccented(cut)
+
+
+_lock = threading.Lock()
 
 
 class _Stemmers(threading.local):

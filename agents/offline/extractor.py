@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact
 from agents.offline.figures import quantities
-from agents.offline.questions import ADDRESS
 from agents.offline.ranking import Ranking, Wanted
 from agents.offline.sentences import is_imperative, is_order, is_sentence, leans, plain
 from agents.offline.single_fact import is_linked, is_topic, standing, subjects
@@ -36,13 +35,35 @@ class _Candidate:
     score: float
 
 
+@dataclass(frozen=True)
+class _Reading:
+    """One source, with what is asked of it."""
+
+    objective: str
+    questions: tuple[str, ...]
+    title: str
+    sentences: tuple[NumberedSentence, ...]
+    max_facts: int
+
+
 def extract(given: ExtractionInput) -> Extraction:
-    """Point at the sentences of one source that answer the questions of its leaf."""
+    """Point at the sentences of sources that answer the questions of their leaf."""
+    read = [
+        _extract(_Reading(given.objective, given.questions, one.title, one.sentences, given.max_facts))
+        for one in given.sources
+    ]
+    return Extraction(
+        facts=tuple(fact for one in read for fact in one.facts),
+        limitations=tuple(number for one in read for number in one.limitations),
+    )
+
+
+def _extract(given: _Reading) -> Extraction:
     sentences, first = given.sentences, given.questions[0]
     stands = standing(first, given.title, " ".join(sentence.text for sentence in sentences))
     if stands == "apart" and (is_topic(first) or is_linked(first)):
         # The answer is a step or more from something with a name, and this source never uses the name.
-        return Extraction(facts=(), limitations=(), contradictions=(), follow_up_questions=(), linked_urls=())
+        return Extraction(facts=())
     ranking = Ranking([sentence.text for sentence in sentences], given.title)
     wanted = [ranking.wanted(question, given.objective) for question in given.questions]
     chosen = _chosen(given, ranking, wanted)
@@ -52,30 +73,22 @@ def extract(given: ExtractionInput) -> Extraction:
         chosen = [one for one in chosen if _goes_on(first, ranking, one)]
     facts = tuple(
         PointedFact(
-            sentence_numbers=tuple(sentences[at].number for at in range(one.first, one.at + 1)),
-            quote="",
+            sentences=tuple(sentences[at].number for at in range(one.first, one.at + 1)),
             statement=" ".join(plain(sentences[at].text) for at in range(one.first, one.at + 1)),
-            question_number=one.question + 1,
-            confidence=_confidence(0.3, one.score),
+            question=one.question + 1,
+            sure=_confidence(0.3, one.score),
         )
         for one in chosen
     )
     facts += _rows(given, ranking, wanted)[: max(0, given.max_facts - len(facts))]
-    limitations = _limitations(sentences, ranking, wanted) if facts else ()
-    return Extraction(
-        facts=facts,
-        limitations=limitations,
-        contradictions=(),
-        follow_up_questions=(),
-        linked_urls=_links(sentences) if limitations or given.discovery_intense else (),
-    )
+    return Extraction(facts=facts, limitations=_limitations(sentences, ranking, wanted) if facts else ())
 
 
 def _confidence(least: float, score: float) -> float:
     return round(min(0.95, max(0.35, least + 0.5 * score)), 2)
 
 
-def _chosen(given: ExtractionInput, ranking: Ranking, wanted: Sequence[Wanted]) -> list[_Candidate]:
+def _chosen(given: _Reading, ranking: Ranking, wanted: Sequence[Wanted]) -> list[_Candidate]:
     how_to = any(opening("technical").match(question) for question in given.questions)
     candidates: list[_Candidate] = []
     for at, sentence in enumerate(given.sentences):
@@ -100,7 +113,7 @@ def _chosen(given: ExtractionInput, ranking: Ranking, wanted: Sequence[Wanted]) 
     return sorted(kept, key=lambda one: one.at)
 
 
-def _with_subject(given: ExtractionInput, ranking: Ranking, chosen: list[_Candidate]) -> list[_Candidate]:
+def _with_subject(given: _Reading, ranking: Ranking, chosen: list[_Candidate]) -> list[_Candidate]:
     """Add what a source says of the very thing it is named for: its opening, and what shares most words with the question.
 
     The answer may be a step away; these sentences name where.
@@ -125,7 +138,7 @@ def _goes_on(topic: str, ranking: Ranking, one: _Candidate) -> bool:
     return name <= held and len(rest & held) >= max(2.0, _SOME_OF_IT * len(rest))
 
 
-def _rows(given: ExtractionInput, ranking: Ranking, wanted: Sequence[Wanted]) -> tuple[PointedFact, ...]:
+def _rows(given: _Reading, ranking: Ranking, wanted: Sequence[Wanted]) -> tuple[PointedFact, ...]:
     """Point at the rows of a table that answers as a whole: heading, labels and rows together hold what is asked."""
     facts: list[PointedFact] = []
     title = frozenset(distinct(given.title))
@@ -144,11 +157,10 @@ def _rows(given: ExtractionInput, ranking: Ranking, wanted: Sequence[Wanted]) ->
         if score >= ENOUGH and fits and any(quantities(given.sentences[at].text) for at in table.rows):
             facts += [
                 PointedFact(
-                    sentence_numbers=(given.sentences[at].number,),
-                    quote="",
+                    sentences=(given.sentences[at].number,),
                     statement=table.labelled(given.sentences[at].text),
-                    question_number=1 - number,
-                    confidence=_confidence(0.25, score),
+                    question=1 - number,
+                    sure=_confidence(0.25, score),
                 )
                 for at in table.rows
             ]
@@ -190,14 +202,3 @@ def _limitations(sentences: Sequence[NumberedSentence], ranking: Ranking, wanted
         and any(ranking.held[at] & one.core for one in wanted)
     ]
     return tuple(found[:_MOST_LIMITATIONS])
-
-
-def _links(sentences: Sequence[NumberedSentence]) -> tuple[str, ...]:
-    """Addresses that sentences name, except those that an order wants opened."""
-    found = [
-        address.rstrip(".,;:")
-        for sentence in sentences
-        if not is_order(sentence.text)
-        for address in ADDRESS.findall(sentence.text)
-    ]
-    return tuple(dict.fromkeys(found))[:8]

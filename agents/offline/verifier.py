@@ -16,16 +16,12 @@ from agents.contracts.verification import (
     VerifyInput,
 )
 from agents.nlp.tokens import content_words
-from agents.offline.terms import years
 from agents.offline.words import say
 from agents.verify.checks import carried, stance
 
 _TELLING = 8
 SPEAKS = 0.5
 """Strength below which a contradiction is only a sign."""
-SAME_SUBJECT = 0.45
-"""Share of the claim's telling words that a quote must hold to speak of the same thing."""
-_NAME = re.compile(r"(?<=[a-z,;] )[A-Z][\w’'-]+(?: [A-Z][\w’'-]+)*")
 
 
 def challenge(given: ChallengeInput) -> Challenge:
@@ -46,31 +42,13 @@ def _subject(claim: str) -> str:
 
 def judge_stances(given: StanceInput) -> Stances:
     """Compare figures, dates, names, negations and words of claim and quote."""
+    language = given.language.split("-")[0]
     rows = []
-    for fact in given.facts:
-        judged = stance(given.claim, fact.quote, language=given.language.split("-")[0], context=(fact.source,))
-        taken = judged.stance
-        if taken == "contradicts":
-            # Another figure about something else contradicts nothing; one for another place or period sets a limit.
-            if judged.strength < SPEAKS or _shared(given.claim, fact.quote) < SAME_SUBJECT:
-                taken = "unrelated"
-            elif _other_scope(given.claim, fact.quote):
-                taken = "qualifies"
-        rows.append(StanceRow(fact_number=fact.number, stance=taken, strength=judged.strength))
+    for pair in given.pairs:
+        judged = stance(pair.claim, pair.quote, language=language, context=(pair.source,))
+        weak = judged.stance == "contradicts" and judged.strength < SPEAKS
+        rows.append(StanceRow(number=pair.number, stance="unrelated" if weak else judged.stance))
     return Stances(rows=tuple(rows))
-
-
-def _shared(claim: str, quote: str) -> float:
-    wanted = frozenset(content_words(claim))
-    return len(wanted & frozenset(content_words(quote))) / len(wanted) if wanted else 0.0
-
-
-def _other_scope(claim: str, quote: str) -> bool:
-    """Tell whether the two name different years, or the claim a place or person that the quote does not."""
-    mine, theirs = set(years(claim)), set(years(quote))
-    if mine and theirs and mine != theirs:
-        return True
-    return any(name not in quote for name in _NAME.findall(claim))
 
 
 def verify(given: VerifyInput) -> Verified:
@@ -78,11 +56,7 @@ def verify(given: VerifyInput) -> Verified:
     rows = []
     for sentence in given.sentences:
         found = carried(sentence.text, sentence.quotes, language=given.language.split("-")[0])
-        rows.append(
-            VerifiedRow(
-                sentence_number=sentence.number, verdict=found.verdict, reason=found.reasons[0] if found.reasons else ""
-            )
-        )
+        rows.append(VerifiedRow(number=sentence.number, verdict=found.verdict))
     return Verified(rows=tuple(rows))
 
 

@@ -1,10 +1,10 @@
 """The report document, put together from an outcome: pure, and every citation tied to its quote by construction."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from agents.contracts.body import Block, Body, Heading, Listing, Paragraph, ReferenceList, Sentence, Words, plain
 from agents.contracts.fact import Fact
-from agents.contracts.finding import Finding, Frame, NodeStatus, Problem
+from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, QuestionAnswer
 from agents.contracts.report import Actual, BoundContract, Grade, NodeRow, ReportDocument, ReportSentence
 from agents.contracts.result import Outcome
 from agents.contracts.source import RejectedSource, SourceCard
@@ -20,6 +20,7 @@ from agents.report.methodology import (
     reported,
     search_lines,
     source_lines,
+    stand_in_lines,
 )
 from agents.report.phase_state import phase_state, rounds_log
 from agents.report.references import Numbering
@@ -65,13 +66,15 @@ def build(
     frame = outcome.frame if has_facts else None
     if has_facts:
         frame = _usable(frame, composer) or _frame_by_code(outcome, composer)
-        _compose(composer, findings, frame, words)
+        _compose(composer, outcome, frame, words)
     else:
         _nothing_found(composer, findings, cards, refused, words)
     references = numbering.references()
     grade_reasons = outcome.reasons
     if has_facts:
-        grade_reasons = (*_reasons(outcome, words), *truth_reasons(truth, words))
+        open_ = unanswered(truth.answers, words)
+        stood_in = stand_in_lines(actual, words) if reasons else ()
+        grade_reasons = (*open_, *_reasons(outcome, words), *map(plain, stood_in), *truth_reasons(truth, words))
     grade: Grade = "nothing_found" if not has_facts else "partial" if grade_reasons else "complete"
     tags = _tags(outcome, len(references), written_by_code=has_facts and reasons and frame is not outcome.frame)
     if actual.stand_ins:
@@ -96,6 +99,7 @@ def build(
         job_id=job_id,
         grade=grade,
         grade_reasons=grade_reasons,
+        answers=truth.answers,
         queries_tried=tuple(dict.fromkeys(record.text for record in all_searches(held))),
         title=plain(title_line(title)).strip() or brief.question,
         language=brief.language,
@@ -179,23 +183,43 @@ def _stated(fact: Fact) -> str:
     return sentence_markdown(Sentence(inline=(Words(text=" ".join(fact.statement.split())),), facts=(fact.id,)))
 
 
-def _compose(composer: Composer, findings: tuple[Finding, ...], frame: Frame, words: Wording) -> None:
+def unanswered(answers: Iterable[QuestionAnswer], words: Wording) -> tuple[str, ...]:
+    """Say in a line each which questions have no answer that holds."""
+    notes = {"partly": words.statuses["partial"], "not_found": words.statuses["empty"]}
+    return tuple(
+        words.part.format(title=one.question, note=_sentence(notes[one.status]))
+        for one in answers
+        if one.status != "answered"
+    )
+
+
+def _compose(composer: Composer, outcome: Outcome, frame: Frame, words: Wording) -> None:
+    findings = outcome.findings
     composer.prose(frame.summary)
+    missing = [one for one in outcome.truth.answers if one.status == "not_found"]
+    composer.own(*introduced("", ((Words(text=line),) for line in unanswered(missing, words))))
     if len(findings) == 1 and findings[0].children:
         # The lead over everything belongs to the summary: it has no section of its own.
         composer.prose(findings[0].markdown)
         for branch in findings[0].children:
-            _section(composer, branch, 2, words)
+            _section(composer, branch, 2, words, missing)
     else:
         for top in findings:
-            _section(composer, top, 2, words)
+            _section(composer, top, 2, words, missing)
     for title, text in ((words.insight, frame.insight), (words.conclusion, frame.conclusion)):
         if composer.read(text, 3).blocks:
             composer.heading(2, title)
             composer.prose(text, level=3)
 
 
-def _section(composer: Composer, node: Finding, level: int, words: Wording, above: str = "") -> None:
+def _section(
+    composer: Composer,
+    node: Finding,
+    level: int,
+    words: Wording,
+    open_: Sequence[QuestionAnswer],
+    above: str = "",
+) -> None:
     """Write a node's prose below its heading, then its children one level deeper; a gap stays in its place."""
     text = _prose(node, composer)
     if not text and not node.children and _is_later(node):
@@ -212,7 +236,10 @@ def _section(composer: Composer, node: Finding, level: int, words: Wording, abov
         composer.own(paragraph(said))
     for number, child in enumerate(node.children):
         # A first child that is called like its parent would put the same heading twice.
-        _section(composer, child, level + 1, words, above=node.title if number == 0 and not text else "")
+        _section(composer, child, level + 1, words, open_, above=node.title if number == 0 and not text else "")
+    if text and node.role == "leaf":
+        here = unanswered((one for one in open_ if one.section == node.title), words)
+        composer.own(*introduced("", ((Words(text=line),) for line in here)))
     composer.take_back_heading(size)
 
 

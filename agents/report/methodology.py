@@ -135,7 +135,7 @@ def methodology(
         actual=actual,
     )
     made_by = words.engine_model.format(engine=engine) if reasons else words.engine_none
-    blocks: list[Block] = [paragraph(made_by), *introduced("", _stand_in_lines(actual, words))]
+    blocks: list[Block] = [paragraph(made_by), *introduced("", stand_in_lines(actual, words))]
     if "#DEGRADED_SEARCH" in tags:
         blocks.append(paragraph(words.degraded))
     if any(card.kind == "sample" for card in cards):
@@ -166,7 +166,8 @@ def table(header: Iterable[str], align: tuple[Align, ...], rows: Iterable[Iterab
     )
 
 
-def _stand_in_lines(actual: Actual, words: Wording) -> tuple[Line, ...]:
+def stand_in_lines(actual: Actual, words: Wording) -> tuple[Line, ...]:
+    """Say which model answered in whose place, and why."""
     return tuple(
         _text(words.stood_in.format(model=one.model, bound=one.stood_in_for, count=one.answers, reason=one.because))
         for one in actual.stand_ins

@@ -316,7 +316,7 @@ class Desk:
     async def text_of(self, card: SourceCard) -> Source:
         """Put card and kept text together again."""
         text = await self.texts.get(card.text_hash)
-        return Source(text=text, **card.model_dump())
+        return Source(text=text, **card.model_dump(exclude={"head", "chars"}))
 
     async def survey(self, question: str) -> CorpusSurvey:
         """Tell what the searchable documents talk about."""

@@ -19,7 +19,7 @@ CHALLENGER = Role(
     takes=ChallengeInput,
     gives=Challenge,
     mend=only_given_years,
-    max_output_tokens=1500,
+    max_output_tokens=700,
     listed="attacks",
 )
 """The claims of one query in, searches for counter-evidence out."""

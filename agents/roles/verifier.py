@@ -4,11 +4,11 @@ from agents.contracts.verification import StanceInput, Stances, Verified, Verify
 from agents.core.role import Role
 
 STANCE_JUDGE = Role(
-    name="verifier", prompt="verifier_stance", takes=StanceInput, gives=Stances, max_output_tokens=1200, listed="rows"
+    name="verifier", prompt="verifier_stance", takes=StanceInput, gives=Stances, max_output_tokens=500, listed="rows"
 )
-"""A claim and facts in, each fact's stance out: judged from the text, whatever the facts were searched for."""
+"""Claims with words that code can't place in, one word each out."""
 
 VERIFIER = Role(
-    name="verifier", prompt="verifier_support", takes=VerifyInput, gives=Verified, max_output_tokens=1500, listed="rows"
+    name="verifier", prompt="verifier_support", takes=VerifyInput, gives=Verified, max_output_tokens=400, listed="rows"
 )
 """Sentences with their quotes in, what the quotes do for each out. Asked only where code cannot tell."""

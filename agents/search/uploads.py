@@ -179,7 +179,7 @@ class Files:
         if file is None:
             raise SourceError(url, "it is none of the files of this chat")
         card = file.card.model_copy(update={"tags": tuple(dict.fromkeys((*file.card.tags, *file.gaps)))})
-        return Source(text=await self._texts.get(card.text_hash), **card.model_dump())
+        return Source(text=await self._texts.get(card.text_hash), **card.model_dump(exclude={"head", "chars"}))
 
     async def survey(self, question: str, limit: int) -> CorpusSurvey:
         """Tell what the files talk about."""

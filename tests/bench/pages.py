@@ -129,7 +129,7 @@ async def read_all(site: _Site, folder: Path) -> tuple[int, int]:
             return False
         await blobs.put(source.text)
         given = SourceGiven(
-            url=url,
+            urls=(url,),
             objective=QUESTIONS[0],
             questions=QUESTIONS,
             spec=None,
@@ -137,7 +137,7 @@ async def read_all(site: _Site, folder: Path) -> tuple[int, int]:
             language="en",
             today="2026-11-28",
         )
-        await extract(desk, SourceCard.of(source), given, NoDeadline())
+        await extract(desk, (SourceCard.of(source),), given, NoDeadline())
         return True
 
     try:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.contracts.fact import ExtractionInput, NumberedSentence
+from agents.contracts.fact import ExtractionInput, NumberedSentence, ShownSource
 from agents.contracts.finding import NumberedFact, SectionInput
 from agents.contracts.loop_decision import ReflectionInput
 from agents.contracts.source import Hit
@@ -86,10 +86,14 @@ def extracted(title: str, *sentences: str, question: str = CHAIN) -> list[str]:
     given = ExtractionInput(
         objective=question,
         questions=(question,),
-        title=title,
         language="en",
         today="2026-01-15",
-        sentences=tuple(NumberedSentence(number=at, text=text) for at, text in enumerate(sentences, start=1)),
+        sources=(
+            ShownSource(
+                title=title,
+                sentences=tuple(NumberedSentence(number=at, text=text) for at, text in enumerate(sentences, start=1)),
+            ),
+        ),
         max_facts=5,
     )
     return [fact.statement for fact in extract(given).facts]

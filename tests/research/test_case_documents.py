@@ -81,10 +81,12 @@ async def test_c28_the_one_sentence_of_a_yearbook_is_shown_to_the_model_with_its
     work, outcome, _ = await worked(bench, searcher, question, extractor=telling)
 
     asked = [request.given for request in work.model.asked if isinstance(request.given, ExtractionInput)]
-    shown = [sentence.text for given in asked for sentence in given.sentences]
+    shown = [sentence.text for given in asked for one in given.sources for sentence in one.sentences]
     needle = [sentence for sentence in shown if "77 days, the highest number on record" in sentence]
     assert needle, "the sentence on page 472 was not among the chosen ones"
-    assert all(sum(len(sentence.text) for sentence in given.sentences) <= 24_000 for given in asked)
+    assert all(
+        sum(len(sentence.text) for sentence in one.sentences) <= 24_000 for given in asked for one in given.sources
+    )
     (finding,) = outcome.findings
     (fact,) = finding.all_facts()
     assert fact.quote.strip() == needle[0].strip()

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from agents.contracts.fact import ExtractionInput, NumberedSentence
+from agents.contracts.fact import ExtractionInput, NumberedSentence, ShownSource
 from agents.contracts.finding import NumberedFact, Section, SectionInput
 from agents.contracts.loop_decision import ReflectionInput
 from agents.core.budget import NoDeadline
@@ -134,10 +134,10 @@ def test_compaction_keeps_the_passages_that_speak_to_the_questions():
         for n in range(1, 301)
     )
     given = ExtractionInput(
-        objective="Closures", questions=("On how many days was the ferry closed?",), title="t", language="en",
-        sentences=sentences, max_facts=5, expected_format="", acceptance_criteria=(), rubric="", discovery_intense=False,
+        objective="Closures", questions=("On how many days was the ferry closed?",), language="en",
+        sources=(ShownSource(title="t", sentences=sentences),), max_facts=5, expected_format="", acceptance_criteria=(), rubric="", discovery_intense=False,
     )  # fmt: skip
-    small = compacted(given, 600)
+    (small,) = compacted(given, 600).sources
     assert len(small.sentences) < 100
     assert 150 in [sentence.number for sentence in small.sentences]
     assert small.sentences[0].number == 1, "the opening says what the source is"

@@ -285,9 +285,7 @@ async def test_s1_15_1_claims_that_sources_do_not_support_fail_the_semantic_chec
 
     def judged(request):
         rows = tuple(
-            VerifiedRow(
-                sentence_number=one.number, verdict="unsupported" if "999" in one.text else "supported", reason="r"
-            )
+            VerifiedRow(number=one.number, verdict="unsupported" if "999" in one.text else "supported")
             for one in request.given.sentences
         )
         return Verified(rows=rows)

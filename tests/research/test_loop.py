@@ -243,7 +243,7 @@ class Gate:
         self.name = inner.name
 
     async def search(self, query, deadline_s=None):
-        if "cost" in query.text:
+        if "cost" in query.text and not self.held.is_set():
             self.held.set()
             await self.open.wait()
         return await self.inner.search(query, deadline_s)

@@ -32,10 +32,10 @@ async def test_the_heavy_parts_of_an_extraction_run_beside_the_event_loop(monkey
         models={"extractor": working_model()}, prompts=load(), searcher=world(), texts=texts, today="2026-11-28"
     )
     given = SourceGiven(
-        url=url, objective="x", questions=("How long?",), spec=None, rubric="", language="en", today="2026-11-28"
+        urls=(url,), objective="x", questions=("How long?",), spec=None, rubric="", language="en", today="2026-11-28"
     )
 
-    done = await extract(desk, SourceCard.of(source), given, NoDeadline())
+    done = await extract(desk, (SourceCard.of(source),), given, NoDeadline())
 
-    assert done.reading.facts
+    assert done.readings[0].facts
     assert where == [("_shown", False), ("_held_against", False)]

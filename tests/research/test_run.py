@@ -252,10 +252,11 @@ async def test_an_extractor_that_points_nowhere_gives_no_facts(bench):
     def nowhere(request):
         answer = Worker()(request)
         return answer.model_copy(
-            update={"facts": tuple(f.model_copy(update={"sentence_numbers": (99,)}) for f in answer.facts)}
+            update={"facts": tuple(f.model_copy(update={"sentences": (99,)}) for f in answer.facts)}
         )
 
-    outcome = await bench(working_model(extractor=nowhere)).run()
+    plan = tree(leaf("Causes", "Why was the Orvane ferry line closed?"))
+    outcome = await bench(working_model({QUERY.text: plan}, extractor=nowhere)).run()
     assert not outcome.findings[0].all_facts()
     assert "#LOW_EVIDENCE" in outcome.tags
 

@@ -45,9 +45,9 @@ def credulous(request):
     """A verifier that says yes to everything."""
     given = request.given
     if isinstance(given, VerifyInput):
-        rows = tuple(VerifiedRow(sentence_number=s.number, verdict="supported", reason="yes") for s in given.sentences)
+        rows = tuple(VerifiedRow(number=s.number, verdict="supported") for s in given.sentences)
         return Verified(rows=rows)
-    return Stances(rows=tuple(StanceRow(fact_number=f.number, stance="supports", strength=1.0) for f in given.facts))
+    return Stances(rows=tuple(StanceRow(number=pair.number, stance="supports") for pair in given.pairs))
 
 
 async def test_an_honest_report_is_verified_sentence_by_sentence(bench):

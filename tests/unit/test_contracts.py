@@ -181,16 +181,16 @@ def test_contracts_are_frozen_and_closed():
         Leaf(title="L", objective="o", questions=("q",), searches=("s",), depth=9)
 
 
-@pytest.mark.parametrize(("given", "taken"), [(0.7, 0.7), (7, 0.7), (85, 0.85), (1, 1.0), (0, 0.0)])
+@pytest.mark.parametrize(("given", "taken"), [(0.7, 0.7), (7, 0.7), (85, 0.85), (1.0, 1.0), (1, 0.1), (0, 0.0)])
 def test_a_models_seven_of_ten_is_brought_to_the_scale_that_was_asked_for(given, taken):
-    from agents.contracts.verification import StanceRow
+    from agents.contracts.fact import PointedFact
 
-    assert StanceRow(fact_number=1, stance="supports", strength=given).strength == taken
+    assert PointedFact(sentences=(1,), question=1, sure=given).sure == taken
 
 
 @pytest.mark.parametrize("given", [-1, 101, 1000])
 def test_a_figure_off_every_scale_is_refused(given):
-    from agents.contracts.verification import StanceRow
+    from agents.contracts.fact import PointedFact
 
     with pytest.raises(ValidationError):
-        StanceRow(fact_number=1, stance="supports", strength=given)
+        PointedFact(sentences=(1,), question=1, sure=given)

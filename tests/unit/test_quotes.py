@@ -16,7 +16,7 @@ SOURCE = Source(id="s1", url="https://a.example/", title="A", kind="web", text=T
 
 
 def fact(numbers=(), quote="", statement="said"):
-    pointed = PointedFact(sentence_numbers=numbers, quote=quote, statement=statement, question_number=1, confidence=0.9)
+    pointed = PointedFact(sentences=numbers, quote=quote, statement=statement, question=1, sure=0.9)
     return fact_of(pointed, SOURCE, spans(TEXT), "topic")
 
 
@@ -69,5 +69,5 @@ def test_the_marker_of_a_list_item_is_not_among_its_words(marker):
     text = f"Results\n\n{marker}The line closed on 12 days in 2023.\n{marker}It had closed on 41 days before."
     source = Source(id="s1", url="https://a.example/", title="A", kind="web", text=text, text_hash=digest(text))
     numbers = [n for n, span in enumerate(spans(text), 1) if "12 days" in text[span.start : span.end]]
-    pointed = PointedFact(sentence_numbers=tuple(numbers), quote="", statement="s", question_number=1, confidence=0.9)
+    pointed = PointedFact(sentences=tuple(numbers), question=1, sure=0.9)
     assert fact_of(pointed, source, spans(text), "t").quote == "The line closed on 12 days in 2023."

@@ -1,26 +1,41 @@
-"""The challenge: for each claim the facts' stance is judged, and counter-evidence is deliberately searched for."""
+"""The challenge: for each claim the facts at hand are held against it, and counter-evidence is deliberately searched for."""
 
 from agents.contracts.claim import Claim, CounterSearch, Evidence
-from agents.contracts.fact import Fact
+from agents.contracts.fact import Fact, PointedFact
 from agents.contracts.finding import Finding, Problem, SearchRecord
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Plan
-from agents.contracts.source import SearchQuery, Source, SourceCard
-from agents.contracts.verification import Attack, Challenge, ChallengeInput, ClaimNote, FactNote, StanceInput, Stances
+from agents.contracts.source import Hit, SearchQuery, SourceCard
+from agents.contracts.verification import Attack, Challenge, ChallengeInput, ClaimNote, StanceInput, StanceNote, Stances
 from agents.core.errors import StepFailed
-from agents.core.events import NodeChanged, SearchDone
+from agents.core.events import NodeChanged, NodeState, SearchDone, SourceRead
 from agents.core.port import Ctx, Handler
 from agents.core.role import Asked
-from agents.research.challenge.claim_ledger import LedgerClaim, claims_of, evidence_from, facts_for, held_by, settled
+from agents.nlp.sentence_split import spans
+from agents.research.challenge.claim_ledger import LedgerClaim, claims_of, facts_for, held_by
+from agents.research.challenge.evidence import (
+    UNRELATED,
+    evidence_of,
+    held_against,
+    settled,
+    speaking,
+    subject_of,
+    with_a_models_word,
+)
 from agents.research.reading.given_facts import Setting
 from agents.research.reading.leaf import spent
-from agents.research.reading.source import SourceDone, SourceGiven
-from agents.research.run_context import Desk, Searched
+from agents.research.reading.quotes import fact_of
+from agents.research.reading.subject import names_held, stems_of
+from agents.research.run_context import Desk, Fetched, Searched
 from agents.roles.challenger import CHALLENGER
 from agents.roles.verifier import STANCE_JUDGE
 
 NEW_SOURCES = 2
 """Sources read for the counter-evidence of one claim."""
+SENTENCES = 4
+"""Sentences taken from one of them, at most."""
+MOST_PAIRS = 24
+"""Facts and claims that the stance judge is asked about in its one call."""
 CALL_SHARE = 0.12
 """Part of the whole time that one call of the challenge may take."""
 LABEL = "Challenge"
@@ -49,6 +64,18 @@ class ClaimGiven(Frozen):
     attack: Attack | None
     setting: Setting
     min_evidence: int = 3
+    searches: int = 3
+    """Searches that it may make, at most."""
+
+
+class ClaimFound(Frozen):
+    """What speaks to one claim: at hand, and found against it."""
+
+    facts: tuple[Fact, ...] = ()
+    cards: tuple[SourceCard, ...] = ()
+    counter: CounterSearch = CounterSearch()
+    searches: tuple[SearchRecord, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 class ClaimDone(Frozen):
@@ -59,8 +86,6 @@ class ClaimDone(Frozen):
     merged: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
     sources: tuple[SourceCard, ...] = ()
-    searches: tuple[SearchRecord, ...] = ()
-    problems: tuple[Problem, ...] = ()
 
 
 class Challenged(Frozen):
@@ -80,20 +105,11 @@ def challenge_handler(desk: Desk) -> Handler:
         if not claims:
             return Challenged(claims=())
 
-        def tell(state: str, doing: str) -> None:
-            ctx.emit(
-                f"state:{state}",
-                NodeChanged.model_validate(
-                    {
-                        "node": ctx.path,
-                        "parent": given.parent,
-                        "role": "leaf",
-                        "title": LABEL,
-                        "state": state,
-                        "doing": doing,
-                    }
-                ),
+        def tell(state: NodeState, doing: str) -> None:
+            changed = NodeChanged(
+                node=ctx.path, parent=given.parent, role="leaf", title=LABEL, state=state, doing=doing
             )
+            ctx.emit(f"state:{state}", changed)
 
         tell("searching", f"what speaks against {len(claims)} claims")
         attacks, problems = await _attacks(ctx, desk, given, claims, facts, cards)
@@ -101,29 +117,21 @@ def challenge_handler(desk: Desk) -> Handler:
         items: list[tuple[str, Frozen]] = []
         for claim in claims:
             near = facts_for(claim.text, facts)
-            sources = tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in near))
-            items.append(
-                (
-                    claim.id,
-                    ClaimGiven(
-                        claim=claim,
-                        facts=near,
-                        cards=sources,
-                        read=read,
-                        attack=attacks.get(claim.id),
-                        setting=given.setting,
-                    ),
-                )
+            below = ClaimGiven(
+                claim=claim,
+                facts=near,
+                cards=tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in near)),
+                read=read,
+                attack=attacks.get(claim.id),
+                setting=given.setting,
+                min_evidence=given.min_evidence,
             )
-        results = await ctx.children("claim", items, gives=ClaimDone)
-        done: list[ClaimDone] = []
-        for claim, result in zip(claims, results, strict=True):
-            if isinstance(result, StepFailed):
-                problems += (_problem(result),)
-                open_, count, _ = settled(claim, (), {}, {}, CounterSearch(), checked=False)
-                done.append(ClaimDone(claim=open_, origins=count))
-            else:
-                done.append(result)
+            items.append((claim.id, below))
+        results = await ctx.children("claim", items, gives=ClaimFound)
+        problems += tuple(_problem(one) for one in results if isinstance(one, StepFailed))
+        found = [one if isinstance(one, ClaimFound) else None for one in results]
+        done, failed = await _settled(ctx, desk, given, claims, found)
+        problems += (*failed, *(problem for one in found if one for problem in one.problems))
         finding = Finding(
             path=ctx.path,
             title=LABEL,
@@ -132,13 +140,16 @@ def challenge_handler(desk: Desk) -> Handler:
             note="" if not problems else f"{len(problems)} steps of the challenge failed",
             facts=tuple({fact.id: fact for one in done for fact in one.facts}.values()),
             sources=tuple({card.id: card for one in done for card in one.sources}.values()),
-            searches=tuple(record for one in done for record in one.searches),
-            problems=(*problems, *(problem for one in done for problem in one.problems)),
+            searches=tuple(record for one in found if one for record in one.searches),
+            problems=problems,
             **spent(ctx, started),
         )
         checked = sum(1 for one in done if one.claim.verdict != "not_checked")
-        tell(finding.status, f"{checked} of {len(done)} claims checked, {len(finding.searches)} counter-searches")
-        return Challenged(claims=tuple(done), finding=finding)
+        tell(
+            "partial" if problems else "done",
+            f"{checked} of {len(done)} claims checked, {len(finding.searches)} counter-searches",
+        )
+        return Challenged(claims=done, finding=finding)
 
     return Handler(run=run, takes=ChallengeGiven, gives=Challenged)
 
@@ -159,7 +170,7 @@ async def _attacks(
             number=number,
             text=claim.text,
             evidence=tuple(
-                f"{fact.statement} [{cards[fact.source_id].title}]" for fact in facts_for(claim.text, facts)[:3]
+                f"{fact.statement} [{cards[fact.source_id].title}]" for fact in facts_for(claim.text, facts)[:2]
             ),
         )
         for number, claim in enumerate(claims, start=1)
@@ -180,124 +191,169 @@ async def _attacks(
     }, ()
 
 
-def claim_handler(desk: Desk) -> Handler:
-    """Judge what speaks to one claim, search for what speaks against it, judge that too."""
-
-    async def run(ctx: Ctx, given: ClaimGiven) -> ClaimDone:
-        cards = {card.id: card for card in given.cards}
-        facts = {fact.id: fact for fact in given.facts}
-        evidence, checked, problems = await _judged(ctx, desk, given, given.facts, cards, "held")
-        text = next((query for query in given.attack.queries if query.strip()), "") if given.attack else ""
-        questions = (f"What contradicts, limits or corrects this: {given.claim.text}", given.claim.text)
-        against = await _bring(ctx, desk, given, "against", text, questions)
-        rework = Brought()
-        if given.attack and checked and len(evidence) < given.min_evidence:
-            # Targeted rework: a claim that falls short is searched for itself while there is time.
-            rework = await _bring(ctx, desk, given, "rework", given.claim.text, (given.claim.text,))
-        new = {fact.id: fact for fact in (*against.facts, *rework.facts)}
-        if new:
-            cards |= {card.id: card for card in (*against.cards, *rework.cards)}
-            facts |= new
-            more, judged, failed = await _judged(ctx, desk, given, tuple(new.values()), cards, "new")
-            evidence, checked, problems = (*evidence, *more), checked or judged, (*problems, *failed)
-        counter = CounterSearch(queries=(text,) if against.searched else (), found=len(against.facts))
-        claim, count, merged = settled(given.claim, evidence, facts, cards, counter, checked=checked)
-        used = {one.fact_id for one in evidence}
-        kept = tuple(fact for fact in new.values() if fact.id in used)
-        return ClaimDone(
-            claim=claim,
-            origins=count,
-            merged=merged,
-            facts=kept,
-            sources=tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in kept)),
-            searches=(*against.records, *rework.records),
-            problems=(*problems, *against.problems, *rework.problems),
-        )
-
-    return Handler(run=run, takes=ClaimGiven, gives=ClaimDone)
-
-
-async def _judged(
-    ctx: Ctx, desk: Desk, given: ClaimGiven, facts: tuple[Fact, ...], cards: dict[str, SourceCard], key: str
-) -> tuple[tuple[Evidence, ...], bool, tuple[Problem, ...]]:
-    """Have the stance of facts on the claim judged from their text; False where nobody could judge."""
-    if not facts:
-        return (), True, ()
-    notes = tuple(
-        FactNote(
-            number=number,
-            statement=fact.statement,
-            quote=fact.quote,
-            source=cards[fact.source_id].title,
-            published=cards[fact.source_id].published,
-        )
-        for number, fact in enumerate(facts, start=1)
-    )
-    asked_for = StanceInput(claim=given.claim.text, facts=notes, language=given.setting.language)
-    try:
-        asked = await ctx.call(
-            "stance", key, desk.ask, STANCE_JUDGE, asked_for, ctx.within(CALL_SHARE), gives=Asked[Stances]
-        )
-    except StepFailed as failure:
-        return (), False, (_problem(failure),)
-    return evidence_from(asked.output.rows, facts, cards), True, ()
-
-
-class Brought(Frozen):
-    """What one targeted search for a claim brought."""
-
-    searched: bool = False
-    facts: tuple[Fact, ...] = ()
-    cards: tuple[SourceCard, ...] = ()
-    records: tuple[SearchRecord, ...] = ()
-    problems: tuple[Problem, ...] = ()
-
-
-async def _bring(ctx: Ctx, desk: Desk, given: ClaimGiven, key: str, text: str, questions: tuple[str, ...]) -> Brought:
-    """Search once for a claim and read what is new; nothing found is an answer, a failed search is not."""
-    if not text.strip() or ctx.finishing or ctx.collecting_left == 0:
-        return Brought()
-    setting = given.setting
-    query = SearchQuery(
-        text=text,
-        include_domains=setting.domains,
-        exclude_domains=setting.exclude_domains,
-        date_from=setting.date_from,
-        date_to=setting.date_to,
-    )
-    try:
-        searched = await ctx.call("search", key, desk.search, query, ctx.deadline, gives=Searched, pool="web")
-    except StepFailed as failure:
-        ctx.emit(f"failed:{key}", SearchDone(node=ctx.path, text=text, provider="", hits=0, failed=failure.notice))
-        return Brought(records=(SearchRecord(text=text, provider="", hits=0, failed=failure.notice),))
-    hits = searched.result.hits
-    record = SearchRecord(text=text, provider=searched.result.provider, hits=len(hits))
-    # Independent sources first; where there are no others, the known ones are read for this question.
-    urls = [hit.url for hit in hits if hit.url not in given.read] or [hit.url for hit in hits]
-    reading = [
-        (
-            f"{key}-{Source.id_of(url)}",
-            SourceGiven(
-                url=url, objective=given.claim.text, questions=questions, language=setting.language, today=setting.today
-            ),
-        )
-        for url in urls[:NEW_SOURCES]
+async def _settled(
+    ctx: Ctx, desk: Desk, given: ChallengeGiven, claims: tuple[LedgerClaim, ...], found: list[ClaimFound | None]
+) -> tuple[tuple[ClaimDone, ...], tuple[Problem, ...]]:
+    """Hold facts against claims by code, ask a model once about what code left open, and weigh."""
+    language = given.setting.language
+    held = [
+        {
+            fact.id: held_against(claim.text, fact, cards[fact.source_id], language)
+            for cards in ({card.id: card for card in one.cards},)
+            for fact in one.facts
+        }
+        if one
+        else {}
+        for claim, one in zip(claims, found, strict=True)
     ]
-    done = await ctx.children("source", reading, gives=SourceDone)
-    known = {fact.id for fact in given.facts}
-    facts: list[Fact] = []
-    cards: list[SourceCard] = []
-    problems: list[Problem] = []
-    for one in done:
+    pairs = [(at, fact) for at, one in enumerate(found) if one for fact in one.facts if held[at][fact.id].open]
+    problems: tuple[Problem, ...] = ()
+    if pairs := pairs[:MOST_PAIRS]:
+        titles = {card.id: card.title for one in found if one for card in one.cards}
+        notes = tuple(
+            StanceNote(number=number, claim=claims[at].text, quote=fact.quote, source=titles[fact.source_id])
+            for number, (at, fact) in enumerate(pairs, start=1)
+        )
+        asked_for = StanceInput(pairs=notes, language=language)
+        try:
+            asked = await ctx.call(
+                "stance", "0", desk.ask, STANCE_JUDGE, asked_for, ctx.within(CALL_SHARE), gives=Asked[Stances]
+            )
+        except StepFailed as failure:
+            problems = (_problem(failure),)
+        else:
+            for row in asked.output.rows:
+                if 1 <= row.number <= len(pairs):
+                    at, fact = pairs[row.number - 1]
+                    held[at][fact.id] = with_a_models_word(held[at][fact.id], row.stance)
+    done: list[ClaimDone] = []
+    for claim, one, stances in zip(claims, found, held, strict=True):
+        facts = {fact.id: fact for fact in one.facts} if one else {}
+        cards = {card.id: card for card in one.cards} if one else {}
+        evidence: list[Evidence] = [
+            evidence_of(facts[key], cards[facts[key].source_id], stance)
+            for key, stance in stances.items()
+            if stance.stance != UNRELATED.stance
+        ]
+        counter = one.counter if one else CounterSearch()
+        known = {fact.id for fact in held_by(given.finding)[0]}
+        against = sum(item.stance != "supports" and item.fact_id not in known for item in evidence)
+        counter = counter.model_copy(update={"found": against})
+        settled_claim, origins, merged = settled(claim, evidence, facts, cards, counter, checked=one is not None)
+        kept = tuple(facts[item.fact_id] for item in evidence if item.fact_id not in known)
+        done.append(
+            ClaimDone(
+                claim=settled_claim,
+                origins=origins,
+                merged=merged,
+                facts=kept,
+                sources=tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in kept)),
+            )
+        )
+    return tuple(done), problems
+
+
+def claim_handler(desk: Desk) -> Handler:
+    """Search for what speaks against one claim, and read what is about its subject."""
+
+    async def run(ctx: Ctx, given: ClaimGiven) -> ClaimFound:
+        cards = {card.id: card for card in given.cards}
+        speaks = [
+            fact
+            for fact in given.facts
+            if held_against(given.claim.text, fact, cards[fact.source_id], given.setting.language) != UNRELATED
+        ]
+        queries = [query for query in given.attack.queries if query.strip()][:2] if given.attack else []
+        if given.attack and len(speaks) < given.min_evidence:
+            # Targeted rework: a claim that falls short is searched for itself while there is time.
+            queries.append(given.claim.text)
+        return await _brought(ctx, desk, given, list(dict.fromkeys(queries))[: given.searches])
+
+    return Handler(run=run, takes=ClaimGiven, gives=ClaimFound)
+
+
+async def _brought(ctx: Ctx, desk: Desk, given: ClaimGiven, queries: list[str]) -> ClaimFound:
+    """Search for a claim and read what is about its subject; nothing found is an answer, a failed search is not."""
+    if not queries or ctx.finishing or ctx.collecting_left == 0:
+        return ClaimFound(facts=given.facts, cards=given.cards)
+    setting = given.setting
+    results = await ctx.fan(
+        "search",
+        desk.search,
+        [
+            (
+                str(number),
+                SearchQuery(
+                    text=text,
+                    include_domains=setting.domains,
+                    exclude_domains=setting.exclude_domains,
+                    date_from=setting.date_from,
+                    date_to=setting.date_to,
+                ),
+                ctx.deadline,
+            )
+            for number, text in enumerate(queries)
+        ],
+        gives=Searched,
+        pool="web",
+    )
+    records: list[SearchRecord] = []
+    hits: dict[str, Hit] = {}
+    for text, one in zip(queries, results, strict=True):
         if isinstance(one, StepFailed):
-            problems.append(_problem(one))
-        elif one.problem is not None:
-            problems.append(one.problem)
-        elif one.card is not None:
-            new = [fact for fact in one.reading.facts if fact.id not in known]
-            facts += new
-            cards += [one.card] if new else []
-    return Brought(searched=True, facts=tuple(facts), cards=tuple(cards), records=(record,), problems=tuple(problems))
+            ctx.emit(f"failed:{text}", SearchDone(node=ctx.path, text=text, provider="", hits=0, failed=one.notice))
+            records.append(SearchRecord(text=text, provider="", hits=0, failed=one.notice))
+        else:
+            records.append(SearchRecord(text=text, provider=one.result.provider, hits=len(one.result.hits)))
+            hits |= {hit.url: hit for hit in reversed(one.result.hits)}
+    urls = to_read(given.claim.text, tuple(hits.values()), given.read)
+    fetched = await ctx.fan("fetch", desk.fetch, [(url, url, ctx.deadline) for url in urls], gives=Fetched, pool="web")
+    for url, read in zip(urls, fetched, strict=True):
+        if isinstance(read, StepFailed):
+            desk.note_unread(url, ctx.path, read)
+    cards = tuple(one.card for one in fetched if isinstance(one, Fetched))
+    found = ClaimFound()
+    if cards:
+        found = await ctx.call("picked", "0", _picked, desk, cards, given.claim.text, gives=ClaimFound, pool="local")
+    for card in found.cards:
+        count = sum(fact.source_id == card.id for fact in found.facts)
+        ctx.emit(f"read:{card.id}", SourceRead(node=ctx.path.rsplit("/", 1)[0], source=card, facts=count))
+    searched = tuple(record.text for record in records if not record.failed and record.text != given.claim.text)
+    return ClaimFound(
+        facts=tuple({fact.id: fact for fact in (*given.facts, *found.facts)}.values()),
+        cards=tuple({card.id: card for card in (*given.cards, *found.cards)}.values()),
+        counter=CounterSearch(queries=searched, read=len(found.cards)),
+        searches=tuple(records),
+        problems=tuple(
+            _problem(one) for one in fetched if isinstance(one, StepFailed) and one.type not in {"SourceError"}
+        ),
+    )
+
+
+def to_read(claim: str, hits: tuple[Hit, ...], read: tuple[str, ...]) -> list[str]:
+    """Choose what a counter-search reads: what its hits show to be about the claim's subject, independent sources first."""
+    subject = subject_of(claim)
+    about = [
+        hit.url for hit in hits if not subject.names or names_held(subject, stems_of(f"{hit.title} {hit.snippet}"))
+    ]
+    return [*(url for url in about if url not in read), *(url for url in about if url in read)][:NEW_SOURCES]
+
+
+async def _picked(desk: Desk, cards: tuple[SourceCard, ...], claim: str) -> ClaimFound:
+    """Take the sentences of documents that speak of a claim's subject and measure: the body of a step, without a model."""
+    facts: list[Fact] = []
+    about: list[SourceCard] = []
+    subject = subject_of(claim)
+    for card in cards:
+        source = await desk.text_of(card)
+        if len(names_held(subject, stems_of(f"{source.title} {source.text}"))) < len(subject.names):
+            continue
+        about.append(card)
+        own = spans(source.text)
+        chosen = speaking(claim, [source.text[one.start : one.end] for one in own], card, SENTENCES)
+        made = (fact_of(PointedFact(sentences=(at + 1,), question=0, sure=0.7), source, own, claim) for at in chosen)
+        facts += [fact for fact in made if fact]
+    return ClaimFound(facts=tuple({fact.id: fact for fact in facts}.values()), cards=tuple(about))
 
 
 def _problem(failure: StepFailed) -> Problem:

@@ -64,10 +64,16 @@ def compacted(given: Given, tokens: int) -> Given:
     if size_of(given) <= tokens:
         return given
     if isinstance(given, ExtractionInput):
-        around = size_of(given.model_copy(update={"sentences": ()}))
+        bare = tuple(one.model_copy(update={"sentences": ()}) for one in given.sources)
+        around = size_of(given.model_copy(update={"sources": bare}))
         room = max(LEAST_TOKENS, tokens - around) * _CHARS * 2 // 3  # numbers and signs around each sentence
-        kept = choose_among(given.sentences, (*given.questions, given.objective), room)
-        return given.model_copy(update={"sentences": kept})
+        whole = sum(size_of(one) for one in given.sources)
+        asked = (*given.questions, given.objective)
+        kept = tuple(
+            one.model_copy(update={"sentences": choose_among(one.sentences, asked, room * size_of(one) // whole)})
+            for one in given.sources
+        )
+        return given.model_copy(update={"sources": kept})
     smaller = given
     longest = max((len(text) for text in _texts_in(given.model_dump())), default=0)
     while size_of(smaller) > tokens and longest > _SHORTEST:

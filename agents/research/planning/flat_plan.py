@@ -10,7 +10,7 @@ from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, PlannedCl
 from agents.contracts.response import PlanQuery, RunLimits
 from agents.core.events import NodeChanged
 from agents.core.port import Ctx, Handler, Handlers
-from agents.research.challenge.challenge import NEW_SOURCES, Challenged, ChallengeGiven, ClaimDone, ClaimGiven
+from agents.research.challenge.challenge import NEW_SOURCES, Challenged, ChallengeGiven, ClaimFound, ClaimGiven
 from agents.research.reading.given_facts import LeafGiven
 
 MAX_ROUNDS = 20
@@ -179,22 +179,17 @@ def _bounded_challenge(challenge: Handler, allowance: Allowance) -> Handler:
 def _bounded_claim(claim: Handler, allowance: Allowance) -> Handler:
     """Let a claim be searched against where a search is left, and for once more where two are."""
 
-    async def run(ctx: Ctx, given: ClaimGiven) -> ClaimDone:
-        searches = 2 if given.attack else 0
-        grant = await _granted(ctx, allowance, searches, searches * NEW_SOURCES)
-        possible = min(grant.searches, grant.sources // NEW_SOURCES)
-        if possible < 1:
-            given = given.model_copy(update={"attack": None})
-        elif possible < searches:
-            # No evidence is too little for a second search then.
-            given = given.model_copy(update={"min_evidence": 0})
-        allowance.note(ctx.path, Grant(searches=possible, sources=possible * NEW_SOURCES))
-        done: ClaimDone = await claim.run(ctx, given)
+    async def run(ctx: Ctx, given: ClaimGiven) -> ClaimFound:
+        grant = await _granted(ctx, allowance, 2 if given.attack else 0, NEW_SOURCES)
+        possible = grant.searches if grant.sources >= NEW_SOURCES else 0
+        given = given.model_copy(update={"searches": possible})
+        allowance.note(ctx.path, Grant(searches=possible, sources=NEW_SOURCES if possible else 0))
+        done: ClaimFound = await claim.run(ctx, given)
         made = min(possible, len(done.searches))
-        allowance.note(ctx.path, Grant(searches=made, sources=made * NEW_SOURCES))
+        allowance.note(ctx.path, Grant(searches=made, sources=NEW_SOURCES if made else 0))
         return done
 
-    return Handler(run=run, takes=ClaimGiven, gives=ClaimDone)
+    return Handler(run=run, takes=ClaimGiven, gives=ClaimFound)
 
 
 def _used(finding: Finding, grant: Grant) -> Grant:

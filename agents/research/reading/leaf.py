@@ -1,33 +1,33 @@
 """A leaf: search, read a handful of sources side by side, write one section."""
 
-from collections.abc import Sequence
-from typing import Literal, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NodeStatus, PartAnswer, Problem, SearchRecord, Section, SectionInput
+from agents.contracts.frozen import digest
 from agents.contracts.loop_decision import RetryEntry
 from agents.contracts.plan import Leaf
-from agents.contracts.source import Hit, RejectedSource, SearchQuery, Source, SourceCard
-from agents.core.budget import Deadline
+from agents.contracts.source import RejectedSource, Source, SourceCard
 from agents.core.errors import StepFailed
-from agents.core.events import NodeChanged, Noted, SearchDone, SectionWritten
+from agents.core.events import NodeChanged, SectionWritten
 from agents.core.port import Ctx, Handler
 from agents.core.role import Asked
-from agents.research.loop.reformulate import reformulate
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS
-from agents.research.reading.given_facts import LeafGiven, Setting, sub_question
-from agents.research.reading.source import LATE_FINDING_SHARE, SourceDone, SourceGiven
-from agents.research.run_context import Desk, Searched
+from agents.research.reading.given_facts import LeafGiven
+from agents.research.reading.searching import Found, attempt_number, search_for
+from agents.research.reading.source import LATE_FINDING_SHARE, SourceDone, SourceGiven, SourcesDone
+from agents.research.reading.subject import LOOKUPS, leads_to, parts_of, settled_by
+from agents.research.run_context import Desk
 from agents.research.steering import CUT, STOPPED
 from agents.research.writing.writer_input import Numbering, plain_section, spread
 from agents.roles.synthesizer import SECTION_WRITER
-from agents.search.scope_filter import fuse
 
-HITS_PER_SEARCH = 8
 SECTION_SHARE = 0.5
 """Part of the synthesis reserve that a section may use: summary and checks come after it."""
-ENOUGH_HITS = 3
-"""Fewer distinct hits than this are searched for again in other words (specification, section 11)."""
+FIRST_OF_A_LOOKUP = 4
+"""Sources that a lookup reads first; the others only where these do not settle it."""
+SOURCES_OF_A_LOOKUP = 2
+"""Independent sources that settle a lookup."""
 
 SHORTENED = "the run was shortened before all its sources were read"
 NOTHING_YET = "you stopped it before it had found anything"
@@ -88,18 +88,15 @@ def leaf_handler(desk: Desk) -> Handler:
         urls = urls[: max(leaf.budget.sources, len(leaf.sources))]
         if urls and STOPPED not in found.cut:
             tell("reading", f"{len(urls)} {'source' if len(urls) == 1 else 'sources'}")
-        done = await ctx.children(
-            "source", [(Source.id_of(url), _to_read(url, given, late=late)) for url in urls], gives=SourceDone
-        )
-        facts, sources, rejected, problems = _gathered(done, urls, ctx.path)
+        urls, done = await _read(ctx, urls, given, late=late)
+        facts, sources, rejected, problems = gathered(done, urls)
         attempts = found.attempts + tuple(
             RetryEntry(key=url, attempts=0 if one.given_up else 1, status="exhausted" if one.given_up else "pending")
             for url, one in zip(urls, done, strict=True)
             if isinstance(one, SourceDone) and one.unread
         )
         cut = found.cut | ({one.type for one in done if isinstance(one, StepFailed)} & CUT)
-        asked_for = leaf.spec.questions if leaf.spec else leaf.questions
-        written = Written(answers=tuple(PartAnswer(question=one, status="not_found") for one in asked_for))
+        written = Written(answers=tuple(PartAnswer(question=one, status="not_found") for one in sub_questions(leaf)))
         if facts:
             if STOPPED not in cut:
                 tell("writing", _kept(len(facts), len({fact.source_id for fact in facts}), "from"))
@@ -153,7 +150,7 @@ class Written(NamedTuple):
 async def _section(
     ctx: Ctx, desk: Desk, given: LeafGiven, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...]
 ) -> Written:
-    numbering = Numbering(spread(facts, desk.context_results), sources)
+    numbering = Numbering(spread(facts, desk.context_results), sources, given.setting.language)
     try:
         asked = await ctx.call(
             "section", "0", desk.ask, SECTION_WRITER, section_input(given, numbering), ctx.last_deadline,
@@ -193,98 +190,62 @@ def _failed_searches(path: str, records: tuple[SearchRecord, ...]) -> list[Probl
     ]
 
 
-class Found(NamedTuple):
-    """What a leaf's searches came to."""
+async def _read(
+    ctx: Ctx, urls: list[str], given: LeafGiven, *, late: bool
+) -> tuple[list[str], list[SourceDone | StepFailed]]:
+    """Read sources: pages each by itself, documents at hand together; a lookup stops when it is settled.
 
-    hits: Sequence[Hit] = ()
-    records: tuple[SearchRecord, ...] = ()
-    attempts: tuple[RetryEntry, ...] = ()
-    cut: frozenset[str] = frozenset()
-    """Ways in which the user cut searches off; those are no failures."""
-
-
-async def search_for(ctx: Ctx, desk: Desk, given: LeafGiven, deadline: Deadline) -> Found:
-    """Search with the planned texts side by side; too little found is searched again in other words (tier 2)."""
-    leaf = given.leaf
-    at_most = min(leaf.budget.searches, given.setting.loop.searches_per_leaf)
-    texts = list(leaf.searches[:at_most])
-    lists: list[tuple[Hit, ...]] = []
-    records: list[SearchRecord] = []
-    cut: set[str] = set()
-    before = given.failures
-    if before and (wording := reformulate(texts[0], before, earlier=texts)):
-        texts = [wording, *texts[1:]]  # a further try uses other words
-    texts = texts[: max(0, MAX_ATTEMPTS - before)] if before else texts
-
-    async def make(batch: list[str], first: int) -> None:
-        results = await ctx.fan(
-            "search",
-            desk.search,
-            [(f"q{first + n}", _query(given.setting, text), deadline) for n, text in enumerate(batch)],
-            gives=Searched,
-            pool="web",
-        )
-        for number, (text, result) in enumerate(zip(batch, results, strict=True), start=first):
-            if isinstance(result, StepFailed) and result.type in CUT:
-                cut.add(result.type)
-            elif isinstance(result, StepFailed):
-                ctx.emit(
-                    f"failed:q{number}", SearchDone(node=ctx.path, text=text, provider="", hits=0, failed=result.notice)
-                )
-                records.append(SearchRecord(text=text, provider="", hits=0, failed=result.notice))
-            else:
-                lists.append(result.result.hits)
-                found = result.result
-                records.append(
-                    SearchRecord(text=text, provider=found.provider, hits=len(found.hits), failures=found.failures)
-                )
-
-    await make(texts, 0)
-    attempt = 1 + before
-    while texts and len(texts) < given.setting.loop.searches_per_leaf and attempt < MAX_ATTEMPTS and not cut:
-        if len({hit.url for hits in lists for hit in hits}) >= ENOUGH_HITS or ctx.finishing or ctx.collecting_left == 0:
+    Returns:
+        The addresses that were read, and what came of each.
+    """
+    read: list[str] = []
+    done: list[SourceDone | StepFailed] = []
+    for wave in _waves(urls, given.leaf):
+        groups = [[url] for url in wave if _is_page(url)]
+        if at_hand := [url for url in wave if not _is_page(url)]:
+            groups.append(at_hand)
+        items = [(_key(group), _to_read(group, given, late=late)) for group in groups]
+        for group, result in zip(groups, await ctx.children("source", items, gives=SourcesDone), strict=True):
+            read += group
+            done += result.sources if isinstance(result, SourcesDone) else [result] * len(group)
+        if ctx.finishing or _is_settled(done, given.leaf):
             break
-        wording = reformulate(texts[0], attempt, earlier=texts)
-        attempt += 1
-        if wording is None:
-            continue
-        ctx.emit(f"again:{attempt}", Noted(node=ctx.path, text=f"Little found; searching again as “{wording}”."))
-        await make([wording], len(texts))
-        texts.append(wording)
-    failed = before + sum(1 for record in records if record.failed)
-    answered = any(not record.failed for record in records)
-    entries: tuple[RetryEntry, ...] = ()
-    if failed:
-        status: Literal["pending", "complete", "exhausted"] = (
-            "complete" if answered else "exhausted" if failed >= MAX_ATTEMPTS else "pending"
-        )
-        entries = (RetryEntry(key=sub_question(leaf), attempts=failed, status=status),)
-    if records and not any(record.failed or record.hits for record in records):
-        ctx.emit("none", Noted(node=ctx.path, text=f"No document matches “{texts[0]}”."))
-    return Found(fuse(lists), tuple(records), entries, frozenset(cut))
+    return read, done
 
 
-def attempt_number(attempts: tuple[RetryEntry, ...], leaf: Leaf) -> int:
-    """Number the attempt that a leaf's searches came to."""
-    failed = sum(entry.attempts for entry in attempts if entry.key == sub_question(leaf))
-    return min(failed + 1, MAX_ATTEMPTS)
+def _key(group: list[str]) -> str:
+    """Name the branch that reads a page, or documents together, by their addresses."""
+    return Source.id_of(group[0]) if len(group) == 1 else "d" + digest("|".join(group), 12)
 
 
-def _query(setting: Setting, text: str) -> SearchQuery:
-    return SearchQuery(
-        text=text,
-        max_results=HITS_PER_SEARCH,
-        include_domains=setting.domains,
-        exclude_domains=setting.exclude_domains,
-        date_from=setting.date_from,
-        date_to=setting.date_to,
-    )
+def _is_page(url: str) -> bool:
+    """Tell a page, which takes a while to come, from a document that is at hand."""
+    return url.startswith(("http://", "https://"))
 
 
-def _to_read(url: str, given: LeafGiven, *, late: bool) -> SourceGiven:
+def _waves(urls: list[str], leaf: Leaf) -> list[list[str]]:
+    """Read everything at once, except where one fact is looked up: there the best come first."""
+    looked_up = all(part.kind in LOOKUPS for question in sub_questions(leaf) for part in parts_of(question))
+    first = max(FIRST_OF_A_LOOKUP, len(leaf.sources)) if looked_up else len(urls)
+    return [wave for wave in (urls[:first], urls[first:]) if wave]
+
+
+def _is_settled(done: list[SourceDone | StepFailed], leaf: Leaf) -> bool:
+    """Tell whether every question has its answer from as many sources as are wanted of a lookup."""
+    rows = [
+        (fact.quote, one.card.title, one.card.head, one.card.text_hash)
+        for one in done
+        if isinstance(one, SourceDone) and one.card
+        for fact in one.reading.facts
+    ]
+    parts = [part for question in sub_questions(leaf) for part in parts_of(question)]
+    return all(settled_by(part, rows) >= SOURCES_OF_A_LOOKUP for part in parts)
+
+
+def _to_read(urls: list[str], given: LeafGiven, *, late: bool) -> SourceGiven:
     leaf, setting = given.leaf, given.setting
     return SourceGiven(
-        url=url,
+        urls=tuple(urls),
         objective=leaf.objective,
         questions=leaf.questions or (leaf.objective,),
         spec=leaf.spec,
@@ -292,7 +253,13 @@ def _to_read(url: str, given: LeafGiven, *, late: bool) -> SourceGiven:
         language=setting.language,
         today=setting.today,
         late=late,
+        named=any(url in leaf.sources for url in urls),
     )
+
+
+def sub_questions(leaf: Leaf) -> tuple[str, ...]:
+    """Give the questions that a leaf has to answer."""
+    return leaf.spec.questions if leaf.spec else leaf.questions or (leaf.objective,)
 
 
 def section_input(given: LeafGiven, numbering: Numbering) -> SectionInput:
@@ -311,34 +278,44 @@ def section_input(given: LeafGiven, numbering: Numbering) -> SectionInput:
     )
 
 
-def _gathered(
-    done: list[SourceDone | StepFailed], urls: list[str], path: str
+def gathered(
+    done: list[SourceDone | StepFailed], urls: list[str]
 ) -> tuple[tuple[Fact, ...], tuple[SourceCard, ...], tuple[RejectedSource, ...], list[Problem]]:
-    """Put together what was read: facts each once, sources with facts, the rest with the reason."""
+    """Put together what was read: facts each once, sources with facts, the rest with the reason.
+
+    What does not speak of the question by itself counts where words to the point name its document: the next step of
+    a question that takes several.
+    """
     facts: dict[str, Fact] = {}
     sources: dict[str, SourceCard] = {}
     rejected: list[RejectedSource] = []
     problems: list[Problem] = []
     texts: dict[str, str] = {}
+    quotes = [fact.quote for one in done if isinstance(one, SourceDone) for fact in one.reading.facts]
     for url, one in zip(urls, done, strict=True):
-        if isinstance(one, StepFailed) and one.type in CUT:
-            continue
         if isinstance(one, StepFailed):
-            problems.append(Problem(where=one.key, type=one.type, message=one.notice, retryable=one.retryable))
-        elif one.problem is not None:
+            if one.type not in CUT:
+                problems.append(Problem(where=one.key, type=one.type, message=one.notice, retryable=one.retryable))
+            continue
+        if one.problem is not None:
             problems.append(one.problem)
-        elif one.card is None:
+            continue
+        if one.card is None:
             rejected.append(RejectedSource(url=url, reason=one.reading.rejected))
-        elif twin := texts.get(one.card.text_hash):
+            continue
+        if twin := texts.get(one.card.text_hash):
             # One document under two addresses is one source.
             rejected.append(RejectedSource(url=url, reason=f"the same text as {twin}"))
-        elif not one.reading.facts:
-            texts[one.card.text_hash] = url
-            rejected.append(RejectedSource(url=url, reason=READ_FOR_NOTHING))
-        else:
-            texts[one.card.text_hash] = url
+            continue
+        texts[one.card.text_hash] = url
+        used = one.reading.facts
+        if leads_to(one.card.title, [quote for quote in quotes if quote not in {fact.quote for fact in used}]):
+            used += one.reading.aside
+        if used:
             sources[one.card.id] = one.card
-            facts.update({fact.id: fact for fact in one.reading.facts})
+            facts.update({fact.id: fact for fact in used})
+        else:
+            rejected.append(RejectedSource(url=url, reason=READ_FOR_NOTHING))
     return tuple(facts.values()), tuple(sources.values()), tuple(rejected), problems
 
 

@@ -21,15 +21,8 @@ from agents.core.time_policy import SCOUT_SHARE
 from agents.nlp.tokens import content_words
 from agents.research.loop.reformulate import reformulate
 from agents.research.reading.given_facts import LeafGiven
-from agents.research.reading.leaf import (
-    NOTHING_YET,
-    attempt_number,
-    composed_rubric,
-    not_begun,
-    search_for,
-    section_input,
-    spent,
-)
+from agents.research.reading.leaf import NOTHING_YET, composed_rubric, not_begun, section_input, spent
+from agents.research.reading.searching import attempt_number, search_for
 from agents.research.reading.shortlist import (
     UNANSWERING,
     Scanned,
@@ -208,7 +201,7 @@ class _Sweep:
         turns = in_turn(weighed, len(self.questions), self.setting.today)
         chosen = turns[: self.leaf.budget.sources]
         items = [
-            (one.scanned.card.id, self.desk, one.scanned.card, self._to_scan(one.scanned.url), self.ctx.deadline)
+            (one.scanned.card.id, self.desk, (one.scanned.card,), self._to_scan(one.scanned.url), self.ctx.deadline)
             for one in chosen
         ]
         extracted = await self.ctx.fan("extract", extract, items, gives=Extracted)
@@ -218,13 +211,13 @@ class _Sweep:
                 self._failed(found)
                 done.append(one)
                 continue
-            if event := found.asked.as_event(self.ctx.path):
-                self.ctx.emit(f"asked:{one.scanned.card.id}", event)
-            card, facts = one.scanned.card, found.reading.facts
+            if found.asked is not None:
+                self.ctx.emit(f"asked:{one.scanned.card.id}", found.asked.as_event(self.ctx.path))
+                self.stood_in = self.stood_in or found.asked.stood_in
+            card, facts = one.scanned.card, found.readings[0].facts
             self.ctx.emit(
                 f"read:{card.id}", SourceRead(node=self.ctx.path, source=card, facts=len(facts), usage=found.usage)
             )
-            self.stood_in = self.stood_in or found.asked.stood_in
             self.facts[one.scanned.url] = facts
             topics = tuple(fact.topic for fact in facts)
             done.append(one.model_copy(update={"facts": topics, "was_scanned": True}))
@@ -232,7 +225,7 @@ class _Sweep:
 
     def _to_scan(self, url: str) -> SourceGiven:
         return SourceGiven(
-            url=url,
+            urls=(url,),
             objective=self.leaf.objective,
             questions=self.questions,
             spec=self.leaf.spec,
@@ -302,7 +295,7 @@ class _Sweep:
         )
 
     async def _section(self, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...]) -> str:
-        numbering = Numbering(spread(facts, self.desk.context_results), sources)
+        numbering = Numbering(spread(facts, self.desk.context_results), sources, self.setting.language)
         given = section_input(self.given, numbering)
         try:
             asked = await self.ctx.call(

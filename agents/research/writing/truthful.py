@@ -22,6 +22,7 @@ from agents.research.challenge.challenge import Challenged, ChallengeGiven, Clai
 from agents.research.challenge.gates import Ledger, Thresholds, gates
 from agents.research.reading.given_facts import Setting
 from agents.research.run_context import Desk
+from agents.research.writing.grading import answers_of
 from agents.research.writing.verify_report import Checks, verify
 from agents.research.writing.writer_input import Numbering, spread
 from agents.roles.judge import JUDGE
@@ -118,7 +119,7 @@ async def _again(
     extra = {fact.id: fact for done in touching for fact in done.facts}
     cards = {card.id: card for done in touching for card in done.sources} | {card.id: card for card in part.sources}
     facts = tuple(({fact.id: fact for fact in part.facts} | extra).values())
-    numbering = Numbering(spread(facts, desk.context_results), tuple(cards.values()))
+    numbering = Numbering(spread(facts, desk.context_results), tuple(cards.values()), contract.brief.language)
     given = SectionInput(
         query=contract.brief.question,
         title=part.title,
@@ -178,6 +179,8 @@ async def checked(
     The report is kept before any check runs on it; whatever fails here leaves it as it was, with the verdict `unchecked`.
     """
     ctx.emit("stage:judging", JobChanged(status="running", stage="judging"))
+    answers = answers_of(outcome.contract, outcome.findings)
+    outcome = outcome.model_copy(update={"truth": Truth(answers=answers)})
     draft = build(ctx.job_id, outcome, Actual(), engine="", reasons=reasons)
     if desk.keep is not None and ctx.job_id:
         await ctx.call("keep", "draft", desk.keep_draft, draft, gives=ReportDocument, pool="local")
@@ -205,12 +208,13 @@ async def checked(
             verdict=one.claim.verdict,
             evidence=len(one.claim.evidence),
             origins=one.origins,
-            counter_searched=bool(one.claim.counter_search.queries),
+            counter_searched=bool(one.claim.counter_search.queries and one.claim.counter_search.read),
         )
         for one in done
     ]
     passed, shortfalls = gates(ledger, confidence, ratio, wanted) if draft.references else ((), ())
     truth = Truth(
+        answers=answers,
         claims=tuple(one.claim for one in done),
         checks=checks,
         gates=passed,

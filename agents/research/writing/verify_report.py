@@ -183,9 +183,9 @@ async def _second_opinion(
         if isinstance(answer, StepFailed):
             continue
         for row in answer.output.rows:
-            if 1 <= row.sentence_number <= len(batch):
-                place = batch[row.sentence_number - 1]
-                checks[place] = checks[place].model_copy(update={"verdict": row.verdict, "reason": row.reason})
+            if 1 <= row.number <= len(batch):
+                place = batch[row.number - 1]
+                checks[place] = checks[place].model_copy(update={"verdict": row.verdict})
 
 
 def repaired(check: SentenceCheck, facts: Mapping[str, Fact], language: str) -> SentenceCheck:

@@ -3,9 +3,9 @@
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NumberedFact, cited_facts
 from agents.contracts.source import SourceCard
-from agents.report.format_rules import attached
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
+from agents.research.writing.marks import Carriers
 
 MAX_FACTS = 40
 """Facts in one writing prompt: the most certain, spread over sources."""
@@ -14,9 +14,10 @@ MAX_FACTS = 40
 class Numbering:
     """Facts of one writing task, under the numbers that its writer sees."""
 
-    def __init__(self, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...]) -> None:
+    def __init__(self, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], language: str = "en") -> None:
         self.facts = facts
         cards = {card.id: card for card in sources}
+        self._carriers = Carriers(facts, cards, language)
         order = {source_id: n for n, source_id in enumerate(dict.fromkeys(f.source_id for f in facts), start=1)}
         self.numbered = tuple(
             NumberedFact(
@@ -33,9 +34,9 @@ class Numbering:
         self._number_of = {fact.id: number for number, fact in enumerate(facts, start=1)}
 
     def to_ids(self, markdown: str) -> str:
-        """Turn the writer's `[f3]` into `[#id]`; numbers that do not exist go."""
+        """Turn the writer's `[f3]` into `[#id]`: of the facts that carry the sentence; numbers that do not exist go."""
         body = parse(markdown, {str(number): fact_id for fact_id, number in self._number_of.items()})
-        return markdown_of(attached(body, ((fact.id, fact.statement, fact.quote) for fact in self.facts)))
+        return markdown_of(self._carriers.settle(body))
 
     def to_numbers(self, markdown: str) -> str:
         """Turn `[#id]` into `[f3]` for a writer that reads earlier prose; ids outside this numbering go."""

@@ -1,0 +1,291 @@
+"""What a question asks about, what kind of answer it wants, and whether words give it. By code alone, so no model can raise it.
+
+Bars are set on HotpotQA and MuSiQue (`docs/reading.md`): a fact must name what is asked about; an answer must besides
+speak of what is asked of it, and hold the kind of thing that is asked for.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import ceil
+from typing import Literal
+
+from agents.nlp import lang
+from agents.nlp.embeddings import closeness, direction
+from agents.nlp.sentence_split import spans
+from agents.nlp.tokens import content_words, language_of, stem, words
+from agents.verify.lexicon import alike, root
+from agents.verify.names import Name, abbreviations, names, variants
+
+AnswerKind = Literal["who", "when", "figure", "where", "either", "yes_no", "other"]
+"""What an answer must hold: a name of somebody, a date, a figure, a place, one of two, something about each, or any words."""
+
+LOOKUPS: frozenset[AnswerKind] = frozenset({"who", "when", "figure", "where"})
+"""Kinds of question that one fact settles."""
+MOST_OF_A_NAME = 0.67
+"""Share of the words of a long name that must be there; of names of one or two words all must."""
+SAME_TALK = 0.34
+"""Share of a question's telling words that words must have to speak of it where it names nothing."""
+NEAR_IN_MEANING = 0.5
+"""Closeness in meaning that stands for a shared word beside a name."""
+OF_THE_MATTER = 0.5
+"""Share of the words that say what is asked of a subject which an answer must have."""
+
+_KINDS: tuple[tuple[AnswerKind, str], ...] = (
+    (
+        "figure",
+        r"how (?:many|much|often|old|long|high|far|tall|large|big|deep|wide|fast|heavy)|"
+        r"what (?:percentage|share|number|proportion|amount)|wie (?:viele?|oft|alt|lange?|hoch|groß|weit)|"
+        r"combien|quel(?:le)? (?:part|nombre|pourcentage)|cuánt[oa]s?|qué porcentaje",
+    ),
+    (
+        "when",
+        r"when|(?:what|which) (?:year|date|day|month|century|decade)|wann|welche[ms]? (?:jahr|datum|tag)|quand|"
+        r"quelle année|cuándo|qué año",
+    ),
+    ("who", r"who|whom|whose|wer|wem|wen|wessen|qui|quién(?:es)?"),
+    ("where", r"where|wo|woher|où|dónde"),
+)
+_KIND = {kind: re.compile(rf"(?:^|\W)(?:{words_})(?=\W|$)", re.IGNORECASE) for kind, words_ in _KINDS}
+_EITHER = re.compile(r"\b(?:which|who|what|welche\w*|quel\w*|cuál\w*)\b.*\b(?:or|oder|ou|o)\b", re.IGNORECASE)
+_YES_NO = re.compile(
+    r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|ist|sind|war|hat|est-ce|es|son)\b", re.IGNORECASE
+)
+_IN_TIME = re.compile(
+    r"\b(?:first|earlier|earliest|older|oldest|later|latest|younger|newer|before|last|zuerst|älter|früher)\b",
+    re.IGNORECASE,
+)
+_IN_SIZE = re.compile(
+    r"\b(?:more|most|fewer|larger|largest|bigger|biggest|higher|highest|longer|longest|taller|mehr|größer|höher)\b",
+    re.IGNORECASE,
+)
+_PART = re.compile(
+    r"(?:[,;]\s*|\s+)(?:and|und|et|y)\s+(?=(?:(?:for|in|at|on|by|to|how|with|from) )?"
+    r"(?:what|which|who|whom|whose|why|how|when|where|"
+    r"was|wer|warum|wie|wann|wo|qui|quand|comment|pourquoi|combien|qué|quién|cómo|cuándo|cuánt\w+|do|does|did|is|are|were|will|should)\b)",
+    re.IGNORECASE,
+)
+_EACH = re.compile(r"\b(?:each|both|respective\w*|jeweils|beide\w*|chacun\w*|cada un[oa])\b", re.IGNORECASE)
+_YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
+_DATE_WORDS = re.compile(
+    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|\d{1,2}(?:st|nd|rd|th)? century|"
+    r"januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|enero|marzo|mayo)\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|half|third|once|twice|"
+    r"zwei|drei|vier|fünf|hälfte|deux|trois|quatre|moitié|dos|tres|cuatro|mitad)\b",
+    re.IGNORECASE,
+)
+_PLACED = re.compile(r"\b(?:in|from|at|near|around|outside|aus|bei|à|en|desde)\s+(?:the\s+)?$", re.IGNORECASE)
+_ASIDE = re.compile(r"\s*\([^()]*\)|\s+[-–—|]\s.*$")
+_FORM = frozenset(
+    stem(word)
+    for word in (
+        "name known called kind type list many much often old long high far tall large big year date day share number percentage "
+        "first each both same together common between different following according say tell give person people thing "
+        "which one ones also currently today respectively exactly really main"
+    ).split()
+)
+"""Words of asking that no answer repeats."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One part of a question, made ready for holding words against it."""
+
+    text: str
+    kind: AnswerKind
+    names: tuple[frozenset[str], ...]
+    """Each name as the stems of its words; nationalities are none."""
+    matter: frozenset[str]
+    """Roots of the words that say what is asked of the names."""
+    short: frozenset[str] = frozenset()
+    """Abbreviations of three letters and more under which the names are known."""
+    language: str = "en"
+    shown: tuple[str, ...] = ()
+    """The names as they are written."""
+
+
+@lru_cache(maxsize=1_024)
+def parts_of(question: str) -> tuple[Question, ...]:
+    """Take a question apart into what needs an answer each: `…, and who founded each of them?` is two parts."""
+    texts = [part.strip(" ,;") for part in _PART.split(question) if part and part.strip(" ,;?")]
+    parts: list[Question] = []
+    named: tuple[frozenset[str], ...] = ()
+    for text in texts or [question]:
+        one = _read(text)
+        own = tuple(name for name in one.names if name)
+        if own:
+            named = own
+        elif named:
+            one = replace(one, names=named, short=parts[0].short, shown=parts[0].shown)
+        if _EACH.search(text) and len(one.names) > 1 and one.kind not in {"either", "yes_no"}:
+            parts += [
+                replace(one, names=(name,), shown=(said,)) for name, said in zip(one.names, one.shown, strict=True)
+            ]
+        else:
+            parts.append(one)
+    return tuple(parts)
+
+
+def _read(text: str) -> Question:
+    language = language_of(text)
+    found = [
+        name for name in names(text, language) if name.sure and not all(_is_nationality(word) for word in name.words)
+    ]
+    apart = {stems: said for name in reversed(found) for stems, said in reversed(list(_apart(name)))}
+    each = tuple(reversed(apart))
+    held = frozenset().union(*each) if each else frozenset()
+    telling = frozenset(content_words(text, language)) - _FORM
+    matter = frozenset(
+        root(word)
+        for word in _plain_words(text)
+        if stem(word, language) in telling and stem(word) not in held and not word.isdigit()
+    )
+    kind: AnswerKind = "other"
+    if _YES_NO.match(text):
+        kind = "yes_no"
+    elif len(each) > 1 and _EITHER.search(text):
+        kind = "either"
+    else:
+        kind = next((one for one, _ in _KINDS if _KIND[one].search(text)), "other")
+    short = frozenset(one.upper() for one in abbreviations(text, tuple(found)) if len(one) > 2)
+    return Question(text, kind, each, matter, short, language, tuple(apart[name] for name in each))
+
+
+def _is_nationality(word: str) -> bool:
+    """Tell a word that only says which country somebody or something is of."""
+    return word in _demonyms() or bool(re.fullmatch(r"[a-z]{3,}(?:ians?|icans?|eans?|ese)", word))
+
+
+@lru_cache(maxsize=1)
+def _demonyms() -> frozenset[str]:
+    return frozenset(word for _, *others in lang.rows("demonyms") for word in others)
+
+
+def _apart(name: Name) -> Iterable[tuple[frozenset[str], str]]:
+    """`Nantong and Jingdezhen` are two names."""
+    for part in re.split(r"\s+(?:and|und|et|y|&)\s+", name.shown):
+        stems = frozenset(stem(word) for word in _plain_words(part) if word in name.words and len(word) > 1)
+        if stems:
+            yield stems, part
+
+
+def _plain_words(text: str) -> list[str]:
+    return [
+        word.casefold().removesuffix("'s").removesuffix("’s") for word in re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text)
+    ]
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """Give the stems under which names are looked for in a text."""
+    plain = _plain_words(text)
+    return frozenset(stem(word) for word in (*plain, *variants(plain)))
+
+
+def names_held(question: Question, held: frozenset[str]) -> tuple[frozenset[str], ...]:
+    """Give the names of a question that a text holds."""
+    return tuple(
+        name
+        for name in question.names
+        if len(name & held) >= (len(name) if len(name) < 3 else ceil(MOST_OF_A_NAME * len(name)))
+    )
+
+
+def is_about(question: Question, quote: str, title: str = "", head: str = "") -> bool:
+    """Tell whether words speak of what a question asks about.
+
+    Args:
+        question: one part.
+        quote: the words.
+        title: of their document: who is meant by `he` stands there.
+        head: the document's first words.
+    """
+    if question.names:
+        if not names_held(question, stems_of(f"{quote} {title} {head}")) and not (question.short & set(quote.split())):
+            return False
+        return not question.matter or _share(question.matter, quote) > 0 or _near(question, quote, title)
+    if language_of(quote) != question.language:
+        return True  # nothing can be compared; who answers in another language is held against its words later
+    telling = frozenset(content_words(question.text, question.language)) - _FORM
+    held = frozenset(content_words(f"{quote} {title} {head}", question.language))
+    return not telling or len(telling & held) >= SAME_TALK * len(telling)
+
+
+def _near(question: Question, quote: str, title: str) -> bool:
+    return closeness(direction(question.text), direction(f"{title}. {quote}")) >= NEAR_IN_MEANING
+
+
+def _share(matter: frozenset[str], quote: str) -> float:
+    held = {root(word) for word in _plain_words(quote)}
+    return sum(any(one == other or alike(one, other) for other in held) for one in matter) / len(matter)
+
+
+def leads_to(title: str, quotes: Sequence[str]) -> bool:
+    """Tell whether words that are to the point name a document: the next step of a question that takes several."""
+    name = " ".join(words(_ASIDE.sub("", title)))
+    return len(name) > 3 and any(f" {name} " in f" {' '.join(words(quote))} " for quote in quotes)
+
+
+def answers(question: Question, quote: str, title: str = "", head: str = "", *, linked: bool = False) -> bool:
+    """Tell whether words answer a question: about its subject, of what is asked, with the kind of thing that is asked for.
+
+    Args:
+        question: one part; of an `either` or `yes_no` one this tells about one of its names only (see `answered_by`).
+        quote: the words.
+        title: of their document.
+        head: its first words.
+        linked: what they are about was named by other words to the point.
+    """
+    if not linked and not is_about(question, quote, title, head):
+        return False
+    comparable = bool(question.matter) and language_of(quote) == question.language
+    wanted = OF_THE_MATTER if comparable and question.kind not in {"either", "yes_no"} else 0.0
+    # The name or date must stand where it is said what it is the name or date of.
+    return any(
+        (not wanted or _share(question.matter, sentence) >= wanted) and _has_kind(question, sentence)
+        for sentence in (quote[span.start : span.end] for span in spans(quote))
+    )
+
+
+def _has_kind(question: Question, quote: str) -> bool:
+    match question.kind:
+        case "when":
+            return bool(_YEAR.search(quote) or _DATE_WORDS.search(quote))
+        case "figure":
+            return bool(_NUMBER.search(quote))
+        case "who" | "where":
+            return not quote.isascii() or _names_another(question, quote)
+        case "either" if _IN_TIME.search(question.text):
+            return bool(_YEAR.search(quote) or _DATE_WORDS.search(quote))
+        case "either" if _IN_SIZE.search(question.text):
+            return bool(_NUMBER.search(quote))
+    return True
+
+
+Row = tuple[str, str, str, str]
+"""Words, title and head of their document, and what tells independent sources apart."""
+
+
+def settled_by(question: Question, rows: Sequence[Row]) -> int:
+    """Count the sources whose words answer a question; one that asks about two things needs an answer for each."""
+    if question.kind in {"either", "yes_no"} and len(question.names) > 1:
+        return min(settled_by(replace(question, names=(name,)), rows) for name in question.names)
+    return len({source for quote, title, head, source in rows if answers(question, quote, title, head)})
+
+
+def _names_another(question: Question, quote: str) -> bool:
+    """Tell whether words name somebody beside what was asked about; for a person, not only where something is or comes from."""
+    asked = frozenset[str]().union(*question.names)
+    place_ended = -1
+    for name in names(quote, language_of(quote)):
+        before = quote[max(0, name.start - 12) : name.start]
+        is_place = bool(_PLACED.search(before)) or (name.start - place_ended <= 2 and place_ended > 0)
+        if is_place:
+            place_ended = name.end
+        known = {stem(word) for word in name.words} <= asked or all(_is_nationality(word) for word in name.words)
+        if not known and name.sure and not (is_place and question.kind == "who"):
+            return True
+    return False

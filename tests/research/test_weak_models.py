@@ -1,0 +1,183 @@
+"""Whole runs with models that are weak, lazy or wrong: what reaches the reader is true all the same."""
+
+import json
+
+from agents.contracts.brief import Brief, Query
+from agents.contracts.fact import ExtractionInput
+from agents.contracts.finding import SectionInput
+from agents.contracts.report import Actual
+from agents.contracts.verification import StanceInput
+from agents.report.document import build
+from tests.scripted_search import ScriptedSearcher
+from tests.scripts import Worker, leaf, tree, working_model
+
+QUESTION = "Which band was formed first, The Exies or Circus Diablo, and who founded each of them?"
+BANDS = {
+    "https://exies.example/": (
+        "The Exies",
+        "The Exies were an American rock band from Los Angeles, California, formed in 1997. "
+        'Their name, "The Exies", is short for "The Existentialists".',
+    ),
+    "https://diablo.example/": (
+        "Circus Diablo",
+        "Circus Diablo is an American rock band, formed in early 2006 by Billy Morrison, Billy Duffy and Ricky Warwick. "
+        "To date, Circus Diablo have released one studio album.",
+    ),
+    "https://clinton.example/": (
+        "Clinton Foundation",
+        "The Clinton Foundation was founded by former President Bill Clinton in 2001. "
+        "It was formed first of the two bands of donors.",
+    ),
+    "https://lane.example/": (
+        "Stewart F. Lane",
+        "Stewart F. Lane and Bonnie Comley founded a streaming service for theatre in 2013.",
+    ),
+}
+PLAN = tree(
+    leaf("Formation", "When was The Exies formed?", "When was Circus Diablo formed?"),
+    leaf("Founders", "Who founded The Exies?", "Who founded Circus Diablo?"),
+    claims=("Stewart F. Lane and Bonnie Comley founded Circus Diablo in 2013.", "Bill Clinton founded The Exies."),
+)
+QUERY = Query(text=QUESTION, feasible=True, reason="small", depth_estimate=1)
+BRIEF = Brief(question=QUESTION, queries=(QUERY,), today="2026-11-28")
+
+
+async def reported(bench, extractor=None, **roles):
+    roles |= {"extractor": extractor} if extractor else {}
+    work = bench(working_model({QUESTION: PLAN}, **roles), searcher=ScriptedSearcher(BANDS))
+    outcome = await work.run(BRIEF)
+    return work, build("a" * 32, outcome, Actual(), engine="scripted", reasons=True)
+
+
+def pointing(change):
+    """An extractor whose every fact goes through `change`."""
+
+    def extractor(request):
+        found = Worker()(request)
+        return found.model_copy(update={"facts": tuple(change(fact) for fact in found.facts)})
+
+    return extractor
+
+
+def cited(report):
+    return {reference.title for reference in report.references}
+
+
+def status(report):
+    return {one.question: one.status for one in report.answers}
+
+
+async def test_a_model_that_takes_every_sentence_for_an_answer_brings_nothing_off_the_subject_into_the_report(bench):
+    _, report = await reported(bench)
+
+    assert cited(report) == {"The Exies", "Circus Diablo"}
+    assert "1997" in report.markdown
+    assert "2006" in report.markdown
+    body = report.markdown.split("## Claims")[0]
+    assert "Clinton" not in body
+    assert "Comley" not in body
+
+
+async def test_what_nothing_answers_is_said_in_a_line_and_the_report_is_not_complete(bench):
+    _, report = await reported(bench)
+
+    assert status(report)["Who founded Circus Diablo?"] == "answered"
+    assert status(report)["When was The Exies formed?"] == "answered"
+    assert status(report)["Who founded The Exies?"] == "not_found"
+    assert report.grade == "partial"
+    assert any(line.startswith("Who founded The Exies?") for line in report.grade_reasons)
+    assert "Who founded The Exies?: nothing to the point was found." in report.markdown.split("## ")[0]
+
+
+async def test_claims_that_no_words_carry_are_not_supported_whatever_a_judge_says(bench):
+    def credulous(request):
+        given = request.given
+        if isinstance(given, StanceInput):
+            return {"rows": [{"number": pair.number, "stance": "supports"} for pair in given.pairs]}
+        return {"rows": [{"number": one.number, "verdict": "supported"} for one in given.sentences]}
+
+    _, report = await reported(bench, verifier=lambda request: json.dumps(credulous(request)))
+
+    verdicts = {claim.text: claim.verdict for claim in report.claims}
+    assert verdicts["Bill Clinton founded The Exies."] == "insufficient"
+    assert verdicts["Stewart F. Lane and Bonnie Comley founded Circus Diablo in 2013."] in {"insufficient", "qualified"}
+
+
+async def test_a_statement_that_its_sentences_do_not_carry_is_replaced_by_the_words_themselves(bench):
+    lying = pointing(
+        lambda fact: fact.model_copy(update={"statement": "The Exies were founded by Bill Clinton in 2001."})
+    )
+    _, report = await reported(bench, lying)
+
+    assert "Bill Clinton" not in report.markdown.split("## Claims")[0]
+    assert "formed in 1997" in report.markdown
+
+
+async def test_numbers_that_point_nowhere_leave_what_code_sees_to_be_an_answer(bench):
+    _, report = await reported(bench, pointing(lambda fact: fact.model_copy(update={"sentences": (4711,)})))
+
+    assert cited(report) == {"The Exies", "Circus Diablo"}
+    assert status(report)["When was Circus Diablo formed?"] == "answered"
+
+
+async def test_an_empty_list_is_no_loss_where_code_sees_the_answer(bench):
+    _, report = await reported(bench, lambda request: '{"facts": []}')
+
+    assert "1997" in report.markdown
+    assert "2006" in report.markdown
+
+
+async def test_prose_in_the_place_of_numbers_ends_in_an_honest_report(bench):
+    _, report = await reported(bench, lambda request: "The Exies were founded by Bill Clinton, as everybody knows.")
+
+    assert "everybody knows" not in report.model_dump_json()
+    assert report.grade != "complete"
+
+
+async def test_the_same_fact_ten_times_is_one_fact(bench):
+    def repeating(request):
+        found = Worker()(request)
+        return found.model_copy(update={"facts": (found.facts[0],) * 10})
+
+    work, report = await reported(bench, repeating)
+
+    quotes = [quote.fact_id for reference in report.references for quote in reference.quotes]
+    assert len(quotes) == len(set(quotes))
+
+
+async def test_a_section_with_foreign_numbers_and_uncited_sentences_cites_what_carries_it(bench):
+    worker = Worker()
+
+    def careless(request):
+        if not isinstance(request.given, SectionInput):
+            return worker(request)
+        facts = request.given.facts
+        text = " ".join(
+            f"{fact.statement}[f{99 if number % 2 else facts[-1].number}]" for number, fact in enumerate(facts)
+        )
+        return f'{{"markdown": {json.dumps(text)}}}'
+
+    _, report = await reported(bench, synthesizer=careless)
+
+    stating = [sentence for sentence in report.sentences if sentence.verdict is not None and sentence.citations]
+    assert stating
+    assert {sentence.verdict for sentence in stating} == {"supported"}
+
+
+async def test_one_slot_is_enough_and_few_calls_are_made(bench):
+    work = bench(working_model({QUESTION: PLAN}), searcher=ScriptedSearcher(BANDS), per_job=1)
+    await work.run(BRIEF)
+
+    roles = [request.role for request in work.model.asked]
+    assert len(roles) <= 14
+    read = [one.title for r in work.model.asked if isinstance(r.given, ExtractionInput) for one in r.given.sources]
+    assert "Stewart F. Lane" not in read or read.count("Stewart F. Lane") <= 2
+
+
+async def test_where_only_other_subjects_are_found_nothing_is_found(bench):
+    only_noise = {url: page for url, page in BANDS.items() if "clinton" in url or "lane" in url}
+    work = bench(working_model({QUESTION: PLAN}), searcher=ScriptedSearcher(only_noise))
+    report = build("a" * 32, await work.run(BRIEF), Actual(), engine="scripted", reasons=True)
+
+    assert report.grade == "nothing_found"
+    assert not report.references

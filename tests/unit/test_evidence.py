@@ -1,0 +1,82 @@
+"""What a fact says to a claim: code decides, and a model's word alone makes nothing supported."""
+
+import pytest
+
+from agents.contracts.claim import CounterSearch
+from agents.contracts.fact import Fact
+from agents.contracts.source import Hit, SourceCard
+from agents.research.challenge.challenge import to_read
+from agents.research.challenge.claim_ledger import LedgerClaim
+from agents.research.challenge.evidence import evidence_of, held_against, settled, speaking, with_a_models_word
+
+CLAIM = "The Orvane ferry line was closed on 12 days in the winter of 2022/23."
+
+
+def card(title="Closures", url="https://a.example/", head=""):
+    return SourceCard(id="s1", url=url, title=title, kind="web", text_hash="h", head=head)
+
+
+def fact(quote):
+    return Fact(id="f1", source_id="s1", statement=quote, quote=quote, start=0, end=len(quote), confidence=0.9)
+
+
+@pytest.mark.parametrize(
+    ("quote", "stance"),
+    [
+        ("The Orvane ferry line was closed on 12 days in the winter of 2022/23.", "supports"),
+        ("The Orvane ferry line was closed on 30 days in the winter of 2022/23.", "contradicts"),
+        ("The Orvane ferry line was closed on 41 days in the winter of 2020/21.", "qualifies"),
+        ("The Tolven ferry line was closed on 30 days in the winter of 2022/23.", "unrelated"),
+        ("The Orvane ferry carried 212,000 passengers in 2023.", "unrelated"),
+        ("Gardens need water.", "unrelated"),
+    ],
+)
+def test_the_words_decide(quote, stance):
+    assert held_against(CLAIM, fact(quote), card()).stance in (
+        {stance} if stance != "qualifies" else {"qualifies", "unrelated"}
+    )
+
+
+def test_a_false_claim_about_another_subject_finds_no_support():
+    quote = "The Clinton Foundation was founded by former President Bill Clinton."
+    held = held_against(
+        "The Exies were founded by former President Bill Clinton.", fact(quote), card("Clinton Foundation")
+    )
+    assert (held.stance, held.open) == ("unrelated", False)
+
+
+def test_a_models_yes_raises_nothing_where_the_words_can_be_compared():
+    held = held_against(CLAIM, fact("The Orvane ferry line closed often in the winter of 2022/23."), card())
+    assert with_a_models_word(held, "supports").stance == "unrelated"
+
+
+def test_a_models_limit_counts_and_never_settles_a_claim_by_itself():
+    held = held_against(CLAIM, fact("The Orvane ferry line had closed days in winter."), card())
+    limited = with_a_models_word(held, "contradicts")
+    assert (limited.stance, limited.strength) == ("qualifies", 0.5)
+    claim = LedgerClaim(id="c1", text=CLAIM)
+    evidence = (evidence_of(fact("x"), card(), limited),)
+    done, _, _ = settled(claim, evidence, {"f1": fact("x")}, {"s1": card()}, CounterSearch())
+    assert done.verdict == "insufficient"
+
+
+def test_support_in_another_language_takes_a_models_word_and_the_right_figures():
+    german = "Die Orvane-Fähre war im Winter 2022/23 an 12 Tagen geschlossen."
+    held = held_against(CLAIM, fact(german), card("Orvane"))
+    assert with_a_models_word(held, "supports").stance == ("supports" if held.raisable else "unrelated")
+    other = held_against(CLAIM, fact(german.replace("12", "30")), card("Orvane"))
+    assert with_a_models_word(other, "supports").stance != "supports"
+
+
+def test_a_counter_search_reads_only_what_is_about_the_claims_subject_and_what_is_new_first():
+    hits = (
+        Hit(url="https://known.example/", title="Orvane ferry closures"),
+        Hit(url="https://off.example/", title="Tolven line in winter"),
+        Hit(url="https://new.example/", title="Report", snippet="The Orvane line was closed."),
+    )
+    assert to_read(CLAIM, hits, ("https://known.example/",)) == ["https://new.example/", "https://known.example/"]
+
+
+def test_sentences_that_speak_of_the_claims_measure_are_chosen():
+    sentences = ["Gardens need water.", "The Orvane ferry line was closed on 30 days.", "The Orvane ferry has a cafe."]
+    assert speaking(CLAIM, sentences, card(), 4) == [1]

@@ -1,0 +1,103 @@
+"""What a question asks about, what answers it, and what does not, by code alone."""
+
+import pytest
+
+from agents.research.reading.passages import is_worth_reading
+from agents.research.reading.subject import answers, is_about, leads_to, parts_of, settled_by
+
+BANDS = "Which band was formed first, The Exies or Circus Diablo, and who founded each of them?"
+EXIES = "The Exies were an American rock band from Los Angeles, California, formed in 1997."
+DIABLO = "Circus Diablo is an American rock band, formed in early 2006 by Billy Morrison and Billy Duffy."
+CLINTON = "The Clinton Foundation was founded by former President Bill Clinton in 2001."
+
+
+def one(question):
+    (part,) = parts_of(question)
+    return part
+
+
+def test_a_question_falls_into_the_parts_that_need_an_answer_each():
+    assert [(part.kind, part.shown) for part in parts_of(BANDS)] == [
+        ("either", ("Exies", "Circus Diablo")),
+        ("who", ("Exies",)),
+        ("who", ("Circus Diablo",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Who wrote the book?", "who"),
+        ("When was the bridge opened?", "when"),
+        ("In what year did it close?", "when"),
+        ("How many passengers were carried?", "figure"),
+        ("Wie viele Fahrgäste gab es?", "figure"),
+        ("Where is the river?", "where"),
+        ("Are Nantong and Jingdezhen in the same province?", "yes_no"),
+        ("Which is older, Rome or Athens?", "either"),
+        ("What causes the closures?", "other"),
+    ],
+)
+def test_the_kind_of_answer_is_read_from_the_question(question, kind):
+    assert parts_of(question)[0].kind == kind
+
+
+def test_two_names_joined_by_and_are_two_names():
+    assert len(one("Are Nantong and Jingdezhen situated in the same province?").names) == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "quote", "title", "is_it"),
+    [
+        ("Who founded The Exies?", EXIES, "The Exies", True),
+        ("Who founded The Exies?", "It was formed in 1997.", "The Exies", True),
+        ("Who founded The Exies?", CLINTON, "Clinton Foundation", False),
+        ("Who founded The Exies?", DIABLO, "Circus Diablo", False),
+        ("How often was the Orvane ferry closed?", "The Orvane ferry was closed on 12 days.", "", True),
+        ("How often was the Orvane ferry closed?", "The Tolven ferry was closed on 12 days.", "", False),
+        ("How often was the ferry line closed?", "The ferry line was closed on 12 days.", "", True),
+        ("How often was the ferry line closed?", "Gardens need water in summer.", "", False),
+    ],
+)
+def test_words_are_about_a_question_when_they_speak_of_what_it_names(question, quote, title, is_it):
+    assert is_about(one(question), quote, title) is is_it
+
+
+@pytest.mark.parametrize(
+    ("question", "quote", "title", "is_it"),
+    [
+        ("Who founded Circus Diablo?", DIABLO, "Circus Diablo", True),
+        ("Who founded The Exies?", EXIES, "The Exies", False),  # only where from
+        ("When was The Exies formed?", EXIES, "The Exies", True),
+        ("When was The Exies formed?", "The Exies were formed in Los Angeles.", "The Exies", False),
+        ("When was The Exies formed?", "The Exies sold 400,000 records in 2004.", "The Exies", False),
+        ("How many records have The Exies sold?", "The Exies sold 400,000 records.", "The Exies", True),
+        ("How many records have The Exies sold?", "The Exies sold many records.", "The Exies", False),
+        ("Who founded The Exies?", CLINTON, "Clinton Foundation", False),
+    ],
+)
+def test_words_answer_a_question_when_they_hold_the_kind_of_thing_that_it_asks_for(question, quote, title, is_it):
+    assert answers(one(question), quote, title) is is_it
+
+
+def test_which_of_two_needs_something_about_each():
+    first = parts_of(BANDS)[0]
+    rows = [(EXIES, "The Exies", "", "a"), (DIABLO, "Circus Diablo", "", "b")]
+    assert settled_by(first, rows) == 1
+    assert settled_by(first, rows[:1]) == 0
+
+
+def test_a_document_is_the_next_step_where_words_to_the_point_name_it():
+    quotes = ["Toad Hall is a hall of the Australian National University."]
+    assert leads_to("Australian National University", quotes)
+    assert leads_to("Australian National University (Canberra)", quotes)
+    assert not leads_to("University of Sydney", quotes)
+    assert not leads_to("ANU", ["A hall."])
+
+
+def test_a_document_without_a_name_of_the_question_is_worth_no_call_unless_it_means_the_same():
+    assert is_worth_reading("The Exies", EXIES, ["Who founded The Exies?"])
+    assert not is_worth_reading("Watering gardens", "Tomatoes need water in the morning.", ["Who founded The Exies?"])
+    assert is_worth_reading("费用", "冬季费用为310万克朗。", ["Who founded The Exies?"]), (
+        "what can't be compared is read"
+    )
