@@ -288,6 +288,11 @@ def _reasons(outcome: Outcome, words: Wording) -> tuple[str, ...]:
                 note = _sentence(ended_note(node, words) or node.note or words.statuses.get(node.status, node.status))
                 reasons.append(words.part.format(title=node.title.rstrip(".?!"), note=note))
     reasons += [words.seed.format(url=url) for url in outcome.seed_failures]
+    if "#DEGRADED_SEARCH" in outcome.tags:
+        searches = (record for top in outcome.findings for node in top.walk() for record in node.searches)
+        failed = "; ".join(dict.fromkeys(failure.reason for record in searches for failure in record.failures))
+        limited = words.tags["#DEGRADED_SEARCH"]
+        reasons.append(f"{limited.rstrip('.。')} ({failed})." if failed else limited)
     if not reasons:
         reasons += [words.step.format(message=problem.message) for problem in outcome.problems]
     return tuple(dict.fromkeys(reasons))

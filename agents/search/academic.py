@@ -28,7 +28,7 @@ MOST_WORDS = 6
 
 
 @dataclass(frozen=True)
-class Index:
+class PaperIndex:
     """One index: where it is, how fast it may be asked, and how.
 
     Args:
@@ -132,10 +132,10 @@ def _wikipedia(query: SearchQuery, words: list[str], most: int) -> dict[str, str
     }
 
 
-INDEXES: dict[str, Index] = {
+INDEXES: dict[str, PaperIndex] = {
     index.name: index
     for index in (
-        Index(
+        PaperIndex(
             name="openalex",
             base="https://api.openalex.org",
             rate=5,
@@ -148,7 +148,7 @@ INDEXES: dict[str, Index] = {
             key_param="api_key",
             contact_param="mailto",
         ),
-        Index(
+        PaperIndex(
             name="crossref",
             base="https://api.crossref.org",
             rate=3,
@@ -159,7 +159,7 @@ INDEXES: dict[str, Index] = {
             parse=parsers.crossref,
             contact_param="mailto",
         ),
-        Index(
+        PaperIndex(
             name="arxiv",
             base="https://export.arxiv.org",
             rate=1,
@@ -170,7 +170,7 @@ INDEXES: dict[str, Index] = {
             parse=parsers.arxiv,
             is_xml=True,
         ),
-        Index(
+        PaperIndex(
             name="pubmed",
             base="https://eutils.ncbi.nlm.nih.gov",
             rate=3,
@@ -184,7 +184,7 @@ INDEXES: dict[str, Index] = {
             key_param="api_key",
             contact_param="email",
         ),
-        Index(
+        PaperIndex(
             name="semanticscholar",
             base="https://api.semanticscholar.org",
             rate=1,
@@ -196,7 +196,7 @@ INDEXES: dict[str, Index] = {
             key_variable="SEMANTIC_SCHOLAR_API_KEY",
             key_header="x-api-key",
         ),
-        Index(
+        PaperIndex(
             name="wikipedia",
             base="https://{language}.wikipedia.org",
             rate=5,
@@ -236,7 +236,7 @@ class Academic(Provider):
         pace: how fast it may be asked; as it wants when not given.
     """
 
-    def __init__(self, index: Index, access: Access = Access(), *, pace: Pace | None = None) -> None:
+    def __init__(self, index: PaperIndex, access: Access = Access(), *, pace: Pace | None = None) -> None:
         agent = f"Dossier/0.1 (research assistant; {access.contact or 'single searches for a person'})"
         retry = access.retry or RetryPolicy(call_s=TURN_S)
         super().__init__(index.name, index.base, replace(access, retry=retry), user_agent=agent)

@@ -88,7 +88,7 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Noted:
+class IndexedDocument:
     """A document without its text."""
 
     url: str
@@ -222,13 +222,13 @@ class Index:
             )
         return tuple(sorted(url for url, count in held.items() if count >= min(2, len(terms))))
 
-    def notes(self) -> list[Noted]:
+    def notes(self) -> list[IndexedDocument]:
         """Describe every document that is not a copy, by address."""
         rows = self._db.execute(
             "select url, title, published, language, phrases from document where main is null order by url"
         )
         return [
-            Noted(url, title, published, language, tuple(Phrase(*phrase) for phrase in json.loads(found)))
+            IndexedDocument(url, title, published, language, tuple(Phrase(*phrase) for phrase in json.loads(found)))
             for url, title, published, language, found in rows
         ]
 

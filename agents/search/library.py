@@ -25,7 +25,7 @@ from agents.contracts.source import (
 )
 from agents.core.errors import ConfigError, SearchError, SourceError
 from agents.search import office
-from agents.search.index import Entry, Index, Noted
+from agents.search.index import Entry, Index, IndexedDocument
 from agents.search.searcher import LIBRARY_NAME
 from agents.search.telling_terms import telling, widespread
 from agents.web.reader import NOT_TEXT, read_here
@@ -336,7 +336,7 @@ def survey_of(index: Index, question: str, limit: int) -> CorpusSurvey:
     dates = sorted(note.published for note in about if note.published)
     languages = Counter(note.language for note in about if note.language)
 
-    def described(note: Noted) -> DocumentNote:
+    def described(note: IndexedDocument) -> DocumentNote:
         themes = telling(note.phrases, spread, len(notes), _DOCUMENT_THEMES)
         return DocumentNote(
             url=note.url, title=note.title, themes=themes, published=note.published, language=note.language

@@ -25,7 +25,7 @@ from agents.web.retry import RetryPolicy
 
 
 @dataclass(frozen=True)
-class Entry:
+class ProviderEntry:
     """One name that RETRIEVER may hold."""
 
     make: Callable[[Access], Provider]
@@ -47,17 +47,17 @@ def _tavily(access: Access) -> Provider:
     return Tavily(access)
 
 
-PROVIDERS: dict[str, Entry] = {
-    "tavily": Entry(_tavily, key_variable="TAVILY_API_KEY", base_variable="TAVILY_API_BASE"),
-    "firecrawl": Entry(
+PROVIDERS: dict[str, ProviderEntry] = {
+    "tavily": ProviderEntry(_tavily, key_variable="TAVILY_API_KEY", base_variable="TAVILY_API_BASE"),
+    "firecrawl": ProviderEntry(
         Firecrawl,
         key_variable="FIRECRAWL_API_KEY",
         base_variable="FIRECRAWL_API_BASE",
         needs="FIRECRAWL_API_KEY",
     ),
-    "ddgs": Entry(keyless.Ddgs),
+    "ddgs": ProviderEntry(keyless.Ddgs),
     **{
-        service.name: Entry(
+        service.name: ProviderEntry(
             partial(Web, service),
             role="service",
             key_variable=service.key_variable,
@@ -66,9 +66,11 @@ PROVIDERS: dict[str, Entry] = {
         )
         for service in SERVICES
     },
-    "searxng": Entry(keyless.Searxng, role="service", base_variable="SEARXNG_API_BASE", needs="SEARXNG_API_BASE"),
+    "searxng": ProviderEntry(
+        keyless.Searxng, role="service", base_variable="SEARXNG_API_BASE", needs="SEARXNG_API_BASE"
+    ),
     **{
-        name: Entry(
+        name: ProviderEntry(
             partial(Academic, index),
             role="papers",
             key_variable=index.key_variable,

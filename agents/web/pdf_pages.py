@@ -44,13 +44,13 @@ _LATIN = ("en", "de", "fr", "es", "it", "pt", "nl", "sv")
 _TYPED = frozenset({raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX})
 
 Box = tuple[float, float, float, float]
-Set = tuple[float, float]
+Style = tuple[float, float]
 Ink = Literal["dark", "white", "none"]
 Fault = Literal["password", "broken", "scan", "empty", "garbled"]
 
 
 @dataclass(frozen=True)
-class Pages:
+class PdfText:
     """What a file holds and says about itself."""
 
     text: str
@@ -68,7 +68,7 @@ class Pages:
     """All pages, of which the last ones may not have been read."""
 
 
-def read_pages(data: bytes) -> Pages | Fault:
+def read_pages(data: bytes) -> PdfText | Fault:
     """Read a file, for at most about `READING_S` seconds; or tell why it cannot be read.
 
     PDFium is not made for threads: only one call at a time in a process.
@@ -118,7 +118,7 @@ def read_pages(data: bytes) -> Pages | Fault:
     for lines, width in zip(body, widths, strict=True):
         flow.add(lines, width)
     facts = pdf.get_metadata_dict()
-    return Pages(
+    return PdfText(
         text=flow.text,
         spans=tuple(flow.pages),
         facts=facts,
@@ -198,7 +198,7 @@ def _one_by_one(text_page: pypdfium2.PdfTextPage, count: int) -> tuple[str, list
     return "".join(" " if "\ud800" <= letter <= "\udfff" else letter for letter in letters), places
 
 
-def _kind(one: Set, base: Set) -> str:
+def _kind(one: Style, base: Style) -> str:
     """Tell a raised or lowered character from those that it stands beside."""
     if not one[0] or one[0] > _SMALLER * base[0]:
         return ""
@@ -235,9 +235,9 @@ class _Look:
     def __init__(self, page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage) -> None:
         self._page, self._text_page = page, text_page
         self._edges = page.get_bbox()
-        self._known: dict[int, tuple[Set, Ink]] = {}
+        self._known: dict[int, tuple[Style, Ink]] = {}
 
-    def set(self, at: int) -> Set:
+    def set(self, at: int) -> Style:
         """Give the size of a character as it is drawn, and the height of its baseline."""
         return self._of(at)[0]
 
@@ -254,14 +254,14 @@ class _Look:
             _within(word, bounds) for kind, bounds in self._fills if kind == raw.FPDF_PAGEOBJ_IMAGE or ink == "white"
         )
 
-    def _of(self, at: int) -> tuple[Set, Ink]:
+    def _of(self, at: int) -> tuple[Style, Ink]:
         thing = raw.FPDFText_GetTextObject(self._text_page, at)
         address = ctypes.addressof(thing.contents) if thing else -at
         if address not in self._known:
             self._known[address] = self._looked_at(at, thing)
         return self._known[address]
 
-    def _looked_at(self, at: int, thing: raw.FPDF_PAGEOBJECT) -> tuple[Set, Ink]:
+    def _looked_at(self, at: int, thing: raw.FPDF_PAGEOBJECT) -> tuple[Style, Ink]:
         matrix, across, up = raw.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
         raw.FPDFText_GetMatrix(self._text_page, at, matrix)
         raw.FPDFText_GetCharOrigin(self._text_page, at, across, up)

@@ -13,7 +13,7 @@ from agents.web.parsed_document import Document
 
 if TYPE_CHECKING:
     from agents.web.pdf_layout import Line
-    from agents.web.pdf_pages import Pages
+    from agents.web.pdf_pages import PdfText
 
 SCAN = "it is a scan without text"
 LOCKED = "it is locked with a password"
@@ -71,7 +71,7 @@ def read_pdf(body: bytes, url: str) -> Document:
     )
 
 
-def _gaps(found: "Pages") -> Iterator[str]:
+def _gaps(found: "PdfText") -> Iterator[str]:
     """Say which pages are missing."""
     if found.unread:
         yield f"{_named(found.unread)} of {found.total} could not be read"
