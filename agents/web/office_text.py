@@ -125,7 +125,7 @@ def records(rows: Iterable[Sequence[str]]) -> Iterator[str]:
         return
     for row in rows[1:]:
         named = [f"{head[at]}: {cell}" if at < len(head) and head[at] else cell for at, cell in enumerate(row) if cell]
-        yield "; ".join(named)
+        yield "; ".join(named) + "."
 
 
 def rich_text(text: str) -> str:

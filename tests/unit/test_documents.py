@@ -353,7 +353,7 @@ def test_tables_and_code_of_pages_keep_what_belongs_together():
     [
         (b"Twelve days.\n\n  41   23", "text/plain", "https://x.example/a", "Twelve days.\n\n  41   23"),
         (b'{"days":12,"a":"b"}', "application/json", "https://x.example/a", '{\n "days": 12,\n "a": "b"\n}'),
-        (b"winter,days\n2022/23,12\n", "text/csv", "https://x.example/a.csv", "winter: 2022/23; days: 12"),
+        (b"winter,days\n2022/23,12\n", "text/csv", "https://x.example/a.csv", "winter: 2022/23; days: 12."),
         (b"# Head\n\nTwelve *days*.", "text/plain", "https://x.example/a.md", "Head\n\nTwelve days."),
         (b"<rss><title>Ice</title><p>A &amp; b</p></rss>", "text/xml", "https://x.example/f", "Ice\nA & b"),
         (b"<html><body><p>Twelve days.</p></body></html>", "text/plain", "https://x.example/a", "Twelve days."),

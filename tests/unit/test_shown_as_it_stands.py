@@ -213,7 +213,7 @@ def test_a_formula_of_a_word_file_is_read():
 
 
 def test_rows_of_a_table_file_are_records_with_their_heads():
-    assert "Station: Orvelle; Year: 1994; Deaths: 412; Depth (m): 84,5" in case("deaths.csv").split("\n")
+    assert "Station: Orvelle; Year: 1994; Deaths: 412; Depth (m): 84,5." in case("deaths.csv").split("\n")
 
 
 def test_a_table_is_known_by_its_lines_whatever_the_file_is_called():
@@ -236,7 +236,7 @@ def test_a_workbook_gives_records_and_no_hidden_sheets():
 
     text = text_of(out.getvalue(), "a.xlsx")
 
-    assert "Station: Orvelle; Year: 1994; Deaths: 412\nStation: Orvelle; Year: 2001" in text
+    assert "Station: Orvelle; Year: 1994; Deaths: 412.\nStation: Orvelle; Year: 2001." in text
     assert "HIDDEN" not in text
 
 
