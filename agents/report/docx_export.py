@@ -23,7 +23,7 @@ from docx.text.run import Run
 
 from agents.contracts import body as b
 from agents.contracts.report import ReportDocument
-from agents.report.formulas import office_math
+from agents.report.latex import office_math
 from agents.report.references import Citations
 from agents.report.view import QuoteEntry, View, Way, column_shares, levelled, printable, view, way_of
 

@@ -22,7 +22,7 @@ from agents.contracts.body import (
 )
 from agents.contracts.report import ReportDocument
 from agents.report.escaping import is_route, is_safe
-from agents.report.formulas import mathml
+from agents.report.latex import mathml
 from agents.report.parse_body import parse
 from agents.report.references import Citations, Cite, Linker, quote_address, reference_list
 from agents.report.view import View, printable, view

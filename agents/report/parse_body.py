@@ -30,7 +30,7 @@ from agents.contracts.body import (
 )
 from agents.report.cut_sentences import Cut, Glyph, cut_out, joined, line_of, sentences, text_of
 from agents.report.escaping import cleaned, is_safe
-from agents.report.formulas import read_formulas
+from agents.report.latex import read_formulas
 from agents.report.marks import PLACEHOLDER, URL, find_marks, host, trimmed_url
 from agents.report.prepare_markdown import closing, is_closed, prepared, without_notes, without_reference_lists
 from agents.report.read_inline import PARTING_TAGS, glyphs_of

@@ -35,7 +35,7 @@ from agents.contracts.body import (
 )
 from agents.contracts.report import ReportDocument
 from agents.core.errors import BadRequest
-from agents.report.formulas import tree
+from agents.report.latex import tree
 from agents.report.references import Citations
 from agents.report.view import View, column_shares, levelled, printable, view, way_of
 from agents.report.wording import base_language

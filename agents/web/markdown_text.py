@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from html import unescape
 from itertools import pairwise
 from urllib.parse import urlsplit
 
@@ -11,6 +12,7 @@ from markdown_it.token import Token
 
 from agents.nlp.normalize import one_line, seen, unruffled
 from agents.nlp.tokens import language_of
+from agents.web.formulas import lowered, raised
 from agents.web.hidden_text import WHITE, declarations, hides
 from agents.web.html_text import MAX_NAME
 from agents.web.parsed_document import Document
@@ -28,6 +30,15 @@ _STYLE = re.compile(r"style\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))", re.I)
 _HIDDEN = re.compile(r"(?:^|\s)hidden(?:\s|=|/|$)|aria-hidden\s*=\s*[\"']?true", re.I)
 _NEVER_SHOWN = {"script", "style", "template", "noscript", "iframe", "title", "textarea", "select"}
 _EMPTY = {"br", "hr", "img", "input", "meta", "link", "wbr", "source", "col", "area", "base", "embed", "track"}
+_PARTING = set(
+    "address article aside blockquote br caption dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main ol p"
+    " pre section table tbody td tfoot th thead tr ul".split()
+)
+"""Tags that part words from words."""
+_INDICES = {"sup": raised, "sub": lowered}
+_INDEX = re.compile(r"<(sup|sub)\b[^>]*>([^<]*)</\1>", re.I)
+_COMMENT = re.compile(r"<!--.*?-->", re.S)
+_STRAY_BAR = re.compile(r"^(?:\| ?)+|(?: ?\|)+$|(?<=\|) \|")
 _FOOTNOTE = re.compile(r"^( {0,3})\[\^([\w-]+)\]:", re.M)
 _SOFT_BREAK = "\ue000"  # a line of the file ended here; words go on after a space, scripts without spaces without one
 _UNSPACED_BREAK = re.compile(
@@ -133,7 +144,8 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[str]:
     pending = ""
     for token in tokens:
         if token.type == "html_block":
-            _follow(token.content, hidden)
+            lines += [pending + words] if (words := _words(token.content, hidden)) else []
+            pending = "" if lines else pending
         elif token.type in {"bullet_list_open", "ordered_list_open"}:
             marks.append("-" if token.type == "bullet_list_open" else str(int(token.attrGet("start") or 1) - 1))
         elif token.type == "list_item_open":
@@ -165,21 +177,53 @@ def _inline(token: Token) -> str:
     """Write the words of one paragraph: link texts, not addresses; no pictures, no raw HTML, nothing that it hides."""
     parts: list[str] = []
     hidden: list[str] = []
+    index = ""  # the open <sup> or <sub>
     for child in token.children or ():
         if child.type == "html_inline":
-            _follow(child.content, hidden)
-            if not hidden and re.match(r"<br\b", child.content, re.I):
-                parts.append("\n")
+            name = tag[0].strip("</>").lower() if (tag := re.match(r"</?\w+", child.content)) else ""
+            if name in _INDICES:
+                index = "" if child.content.startswith("</") else name
+            else:
+                parts.append(_between(child.content, hidden))
         elif hidden:
             continue
         elif child.type in {"text", "code_inline", "text_special"}:
-            parts.append(child.content)
+            parts.append(_INDICES[index](child.content) if index else child.content)
         elif child.type == "softbreak":
             parts.append(_SOFT_BREAK)
         elif child.type == "hardbreak":
             parts.append("\n")
-    text = _UNSPACED_BREAK.sub("", "".join(parts)).replace(_SOFT_BREAK, " ")
-    return "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()
+    return _lines("".join(parts))
+
+
+def _lines(text: str) -> str:
+    text = _UNSPACED_BREAK.sub("", text).replace(_SOFT_BREAK, " ")
+    lines = (_STRAY_BAR.sub("", " ".join(line.split())) for line in text.split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _words(html: str, hidden: list[str]) -> str:
+    """Write the words of a block of raw HTML: a line for each block and row, bars between cells."""
+    html = _COMMENT.sub("", html)
+    html = _INDEX.sub(lambda found: _INDICES[found[1].lower()](found[2]), html)
+    parts: list[str] = []
+    last = 0
+    for tag in _TAG.finditer(html):
+        parts += [] if hidden else [unescape(" ".join(html[last : tag.start()].split("\n")))]
+        parts.append(_between(tag[0], hidden))
+        last = tag.end()
+    parts += [] if hidden else [unescape(" ".join(html[last:].split("\n")))]
+    return _lines("".join(parts))
+
+
+def _between(tag: str, hidden: list[str]) -> str:
+    """Give what stands for a tag between words, and follow what it hides."""
+    _follow(tag, hidden)
+    found = _TAG.match(tag)
+    name = found["name"].lower() if found else ""
+    if hidden or name not in _PARTING:
+        return ""
+    return " | " if name in {"td", "th"} else "\n"
 
 
 def _follow(html: str, hidden: list[str]) -> None:

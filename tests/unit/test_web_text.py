@@ -264,3 +264,17 @@ def test_any_text_is_read_as_markdown_and_cut_into_sentences(text):
 
     assert spans(found.text) is not None
     assert visible(found.text) == found.text
+
+
+def test_raw_html_in_markdown_keeps_indices_cells_and_rows_apart():
+    text = read_markdown(
+        "It is 5×10<sup>6</sup> t of CO<sub>2</sub>. <td>2019</td><td>410</td> [sic] $5 and $6.\n\n"
+        "<table>\n<tr><th>Year</th><th>Days</th></tr>\n<tr><td>2019</td><td>410 &amp; more</td></tr>\n</table>\n\n"
+        "<div hidden>secret</div>\n\n<div>Shown <b>words</b><!-- not these --></div>\n\n1. a\n   - b\n2. c\n",
+        "x",
+    ).text
+
+    assert text == (
+        "It is 5×10⁶ t of CO₂. | 2019 | 410 | [sic] $5 and $6.\n\nYear | Days\n2019 | 410 & more\n\nShown words\n\n"
+        "1. a\n- b\n2. c"
+    )
