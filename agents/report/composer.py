@@ -19,7 +19,7 @@ from agents.contracts.verification import SentenceCheck
 from agents.report.cut_sentences import Glyph, joined, sentences
 from agents.report.format_rules import settled
 from agents.report.parse_body import parse
-from agents.report.references import Numbering
+from agents.report.references import SourceNumbers
 from agents.report.wording import states_no_fact
 
 MAX_LEVEL = 5
@@ -30,7 +30,7 @@ class Composer:
 
     def __init__(
         self,
-        numbering: Numbering,
+        numbering: SourceNumbers,
         language: str,
         addresses: tuple[str, ...] = (),
         checks: Iterable[SentenceCheck] = (),

@@ -23,7 +23,7 @@ from agents.report.methodology import (
     stand_in_lines,
 )
 from agents.report.phase_state import phase_state, rounds_log
-from agents.report.references import Numbering
+from agents.report.references import SourceNumbers
 from agents.report.wording import Wording, wording
 from agents.report.write_markdown import document_markdown, sentence_markdown
 
@@ -58,7 +58,7 @@ def build(
     findings = outcome.findings
     held = (*findings, *outcome.counter)
     truth = outcome.truth
-    numbering = Numbering(held)
+    numbering = SourceNumbers(held)
     cards = _unique(card for top in held for card in top.all_sources())
     refused = _rejected(held, rejected, cards)
     has_facts = any(numbering.source_of(fact) for fact in numbering.facts)

@@ -66,7 +66,7 @@ def parse(
     labels = dict(known) if isinstance(known, Mapping) else {one: one for one in known}
     keys = None if addresses is None else frozenset(canonical(address) for address in addresses)
     text = without_notes(cleaned(markdown.replace("\r\n", "\n").replace("\r", "\n"))[:MAX_CHARACTERS])
-    return Body(blocks=_Reader(labels, keys).blocks(text))
+    return Body(blocks=_BlockReader(labels, keys).blocks(text))
 
 
 @cache
@@ -92,7 +92,7 @@ def _product(state: StateInline, silent: bool) -> bool:
     return True
 
 
-class _Reader:
+class _BlockReader:
     """Turns the parser's tokens into blocks."""
 
     def __init__(self, labels: Mapping[str, str], addresses: Collection[str] | None) -> None:

@@ -178,7 +178,7 @@ class _Setter:
             case Code(text=text):
                 return {"kind": "code", "text": printable(text)}
             case Display(tex=tex):
-                return {"kind": "paragraph", "line": [_formula(tex, display=True)], "way": "ltr"}
+                return {"kind": "display", "formula": _formula(tex, display=True)}
             case _:
                 return {"kind": "references"}
 

@@ -37,13 +37,13 @@ def glyphs_of(tokens: Sequence[Token], may_link: Callable[[str], bool]) -> list[
         tokens: the children of an inline token.
         may_link: tells which addresses may be links; the words of others stay.
     """
-    reader = _Reader(may_link)
+    reader = _LineReader(may_link)
     for number, token in enumerate(tokens):
         reader.read(token, tokens[number + 1 :])
     return reader.glyphs
 
 
-class _Reader:
+class _LineReader:
     def __init__(self, may_link: Callable[[str], bool]) -> None:
         self.may_link = may_link
         self.glyphs: list[Glyph] = []

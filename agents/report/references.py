@@ -23,7 +23,7 @@ _END_CHARACTERS = 12  # the same where a script has no spaces
 _SHOWN = 220  # characters of a quote shown in the reference list; the document holds all of it
 
 
-class Numbering:
+class SourceNumbers:
     """Hands out numbers while the text is written, and gives the list of what was cited at its end."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:

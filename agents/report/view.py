@@ -34,7 +34,7 @@ class QuoteEntry:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReferenceEntry:
     """One reference."""
 
     number: int
@@ -64,7 +64,7 @@ class View:
     """Day on which it was written, as far as the document tells: the latest on which a source was read; may be empty."""
     job_id: str
     body: Body
-    references: tuple[Entry, ...]
+    references: tuple[ReferenceEntry, ...]
     words: Wording
 
 
@@ -95,7 +95,7 @@ def view(document: ReportDocument, link: Linker = quote_address) -> View:
         )
         sample = f" {words.sample}" if one.kind == "sample" else ""
         entries.append(
-            Entry(
+            ReferenceEntry(
                 number=one.n,
                 name=f"r{one.n}",
                 title=line_of(one.title) + sample,

@@ -178,7 +178,41 @@ def test_formulas_are_set_and_what_is_not_understood_keeps_its_source():
     assert xml.find(f".//{M}rad/{M}e") is not None
 
 
+def test_what_stands_inside_lists_and_on_lines_of_its_own_is_in_every_file():
+    body = "1. First\n   - sub a\n   - sub b\n     1. deep\n2. Second\n\n$$\n\\bar{x} = \\sum_{i=1}^{n} x_i \\le 7\n$$\n\nThe end."
+    document = written(body)
+    text = text_of(read_pdf(document))
+    assert re.search(r"1\. First • sub a • sub b 1\. deep 2\. Second", text)
+    assert "≤" in text
+    assert "∑" in text
+    file = docx.Document(io.BytesIO(to_docx(document)))
+    styles = {paragraph.text: paragraph.style.name for paragraph in file.paragraphs}
+    assert [styles[name] for name in ("First", "sub a", "deep")] == ["List Number", "List Bullet 2", "List Number 3"]
+    assert len(xml_of(document).findall(f".//{M}oMath")) == 1
+    assert '<ol>\n<li dir="auto">First\n<ul>' in FORMS["html"].write(document).decode()
+
+
+def test_a_markdown_file_says_title_question_and_date():
+    text = FORMS["md"].write(world.document()).decode()
+    assert text.startswith(
+        "# Closures of the line\n\n**Question:** Why did the ice line close?\n\n2026-11-27 · Partial"
+    )
+
+
 # ---- Word
+
+
+def test_a_word_file_has_a_table_of_contents_whose_lines_lead_to_the_headings():
+    xml = xml_of(world.document())
+    code = "".join(one.text or "" for one in xml.iter(f"{W}instrText"))
+    assert "TOC" in code
+    links = [one for one in xml.iter(f"{W}hyperlink") if (one.get(f"{W}anchor") or "").startswith("d_h")]
+    assert ["".join(text.text for text in one.iter(f"{W}t")) for one in links][:3] == [
+        "Closures",
+        "Other ways",
+        "Freight",
+    ]
+    assert "Back to the text" not in "".join(text.text or "" for text in xml.iter(f"{W}t"))
 
 
 def test_a_word_file_holds_every_reference_with_its_quotes_and_address():

@@ -11,7 +11,7 @@ from agents.contracts.report import Actual, ReportDocument
 from agents.contracts.source import RejectedSource
 from agents.report.composer import Composer
 from agents.report.document import build
-from agents.report.references import Numbering
+from agents.report.references import SourceNumbers
 from agents.report.wording import languages, wording
 from tests.unit import report_world as world
 
@@ -267,6 +267,6 @@ def test_no_quote_is_lost(facts, noise):
     document = build("job", world.outcome(findings=(top,), frame=None), Actual(), engine="e", reasons=True)
 
     quoted = {quote.fact_id for reference in document.references for quote in reference.quotes}
-    composer = Composer(Numbering([top]), "en")
+    composer = Composer(SourceNumbers([top]), "en")
     assert quoted == set(composer.read(text, 3).facts())
     assert {fact.id for fact in facts} <= quoted
