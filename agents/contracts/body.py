@@ -33,6 +33,8 @@ class Formula(Frozen):
 
     kind: Literal["formula"] = "formula"
     tex: Text
+    display: bool = False
+    """Whether it stands on a line of its own there."""
 
 
 Inline = Annotated[Words | LineBreak | Formula, Field(discriminator="kind")]

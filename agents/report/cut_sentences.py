@@ -25,6 +25,7 @@ class Glyph:
     fixed: bool = False
     """Code, an escaped character or a formula: never read as a mark, an address or the end of a sentence."""
     formula: str = ""
+    display: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,12 @@ def text_of(glyphs: Sequence[Glyph], *, masked: bool = False) -> str:
 def line_of(glyphs: Sequence[Glyph]) -> Line:
     """Join characters of one look into runs."""
     runs: list[Inline] = []
-    for (style, address, formula, is_break), group in groupby(
-        glyphs, key=lambda one: (one.style, one.address, one.formula, one.char == "\n")
+    for (style, address, formula, display, is_break), group in groupby(
+        glyphs, key=lambda one: (one.style, one.address, one.formula, one.display, one.char == "\n")
     ):
         text = text_of(list(group))
         if formula:
-            runs += [Formula(tex=formula)] * len(text)
+            runs += [Formula(tex=formula, display=display)] * len(text)
         elif is_break:
             runs.append(LineBreak())
         else:

@@ -147,7 +147,7 @@ def line_html(line: Line) -> str:
                 text = f"<{_TAGS[style]}>{text}</{_TAGS[style]}>"
             out += _anchor(part.address, text) if part.address else text
         elif isinstance(part, Formula):
-            out += mathml(part.tex)
+            out += mathml(part.tex, display=part.display)
         else:
             out += "<br>\n"
     return out

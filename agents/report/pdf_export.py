@@ -205,7 +205,7 @@ def _line(line: Line) -> list[Data]:
 def _inline(part: Inline) -> Data:
     if isinstance(part, Words):
         return {"kind": "words", "text": printable(part.text), "style": list(part.style), "address": part.address}
-    return _formula(part.tex, display=False) if isinstance(part, Formula) else {"kind": "break"}
+    return _formula(part.tex, display=part.display) if isinstance(part, Formula) else {"kind": "break"}
 
 
 def _formula(tex: str, *, display: bool) -> Data:

@@ -68,7 +68,8 @@ class _LineReader:
             case "hardbreak":
                 self._put("\n")
             case "formula":
-                self.glyphs.append(Glyph("\ufffc", address=self.address, fixed=True, formula=token.content))
+                display = bool(token.meta["display"])
+                self.glyphs.append(Glyph("\ufffc", (), self.address, True, token.content, display))
             case "image":  # its alternative text
                 for number, child in enumerate(token.children or ()):
                     self.read(child, (token.children or ())[number + 1 :])

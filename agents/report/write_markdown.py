@@ -129,7 +129,8 @@ def line_markdown(line: Line, before: str = "") -> str:
             after = following.text[:1] if isinstance(following, Words) else "" if following is None else "$"
             beside = re.compile(r"[\w$]")
             tight = beside.match(out[-1:]) or beside.match(after)
-            out += f"\\( {part.tex} \\)" if tight else f"${part.tex}$"
+            marks = ("$$", "$$") if part.display else ("\\( ", " \\)") if tight else ("$", "$")
+            out += part.tex.join(marks)
         else:
             out = out.rstrip() + "\\\n"
     return out
