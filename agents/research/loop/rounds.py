@@ -49,6 +49,8 @@ Tell = Callable[[str, str, str], None]
 
 GOES_ON = frozenset({"sufficient", "criteria", "no_gaps", "novelty", "iterations"})
 """Ends of a phase that another may follow; whether rounds are left for it is seen when it begins."""
+LATER_SEARCHES, LATER_SOURCES = 2, 4
+"""Searches and sources of one leaf of a later round, at most."""
 COVERED = "other branches already cover all its topics"
 """Note of an executor whose every topic was a repeat: it made no search, and is taken out of the tree again."""
 
@@ -119,8 +121,12 @@ class Rounds:
         return fed_now
 
     def _budget(self) -> LeafBudget:
+        """Give what a leaf of a later round may spend: it has one question, and others come beside and after it."""
         leaves = self.given.node.leaves()
-        return leaves[0].budget if leaves else LeafBudget()
+        planned = leaves[0].budget if leaves else LeafBudget()
+        return planned.model_copy(
+            update={"searches": min(planned.searches, LATER_SEARCHES), "sources": min(planned.sources, LATER_SOURCES)}
+        )
 
     async def _round(self, phase: Phase, in_phase: int, max_rounds: int) -> Decided:
         number = len(self.records) + 1

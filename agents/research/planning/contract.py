@@ -81,7 +81,7 @@ def fitted(plan: Plan, searches: int, sources: int) -> Plan:
             budget = child.budget.model_copy(
                 update={
                     "searches": min(5, share * per_searches + (given < spare_searches)),
-                    "sources": min(50, share * per_sources + (given < spare_sources)),
+                    "sources": min(share * MOST_SOURCES, share * per_sources + (given < spare_sources)),
                 }
             )
             given += 1
@@ -105,8 +105,9 @@ def make_contract(
     caps = caps_of(brief, limits)
     per_query = len(brief.queries)
     # A tier's challenge gets what its leaves leave over; a mode's has a part of its own.
-    of_leaves = LEAVES_SHARE if challenge and brief.tier is None else 1.0
-    searches, sources = (max(1, int(of_leaves * cap) // per_query) for cap in (caps.searches, caps.sources))
+    kept_back = KEPT_BACK if challenge and brief.tier is None else 0
+    searches = max(1, caps.searches // per_query - kept_back)
+    sources = max(1, caps.sources // per_query - kept_back)
     fitting = tuple(fitted(plan, searches, sources) for plan in plans)
     return Contract(
         brief=brief,
@@ -118,8 +119,10 @@ def make_contract(
     )
 
 
-LEAVES_SHARE = 0.74
-"""Part of a mode's searches and sources that its leaves have; the rest is for the search for counter-evidence."""
+KEPT_BACK = 2
+"""Searches and sources of a query that its first leaves leave to the search for counter-evidence."""
+MOST_SOURCES = 8
+"""Sources of one leaf: what it does not need is there for later rounds."""
 FEW_CALLS = 6
 """Model calls of a run beside those of its leaves: manager, planner, challenge, frame, checks."""
 MOST_SOURCES_AT_PACE = 3

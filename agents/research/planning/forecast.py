@@ -92,7 +92,7 @@ def work_of(plans: tuple[Plan, ...], caps: Caps, *, challenge: bool, searches_pe
     return Work(
         leaves=len(leaves),
         nodes=nodes,
-        collected=Range(planned, planned + reworded + further),
+        collected=Range(len(leaves), planned + reworded + further),
         counter=counter,
         claims=claims,
         read=read,
