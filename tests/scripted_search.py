@@ -64,7 +64,7 @@ class ScriptedSearcher:
         """
         self.read_urls.append(url)
         if url in self._fail:
-            raise SourceError(url, "it could not be reached")
+            raise SourceError(url, "it could not be reached", "site")
         if url not in self._sources:
             raise SourceError(url, "there is no such document")
         return self._sources[url]
