@@ -6,10 +6,13 @@ import time
 import pytest
 
 from agents.chat.effects import Refuse, Say, Started
+from agents.chat.run_result import outcome_text
 from agents.chat.runs import view_of
 from agents.chat.texts import Words
+from agents.contracts.verification import Judgement
 from agents.jobs.client import Client
 from agents.jobs.config import JobStoreConfig
+from agents.llm.scripted_model import ScriptedModel
 from tests.chat.conftest import HeldModel, Page, Talker, make_team
 from tests.chat.test_conversation import PHRASE, QUESTION
 from tests.scripted_search import ScriptedSearcher
@@ -234,3 +237,23 @@ async def test_a_run_taken_up_again_has_a_card_and_a_report_of_its_own_in_the_ch
     assert len(kept_reports) == 2
     await chat.close()
     await chat.history.engine.dispose()
+
+
+async def test_what_the_judge_sends_back_is_shown_and_released_by_a_word(tmp_path):
+    worker = Worker()
+    sends_back = Judgement(verdict="request_changes", reasons=("One claim has a single source.",))
+    roles = ("manager", "planner", "extractor", "reflector", "challenger", "verifier", "synthesizer")
+    model = ScriptedModel(by_role={**dict.fromkeys(roles, worker), "judge": lambda request: sends_back})
+    talker = Talker(make_team(tmp_path, model, require_judge=True))
+    await talker(QUESTION)
+    (act,) = await talker(PHRASE)
+    await asyncio.wait_for(act.job.wait(), 60)
+    assert (act.job.status, act.job.blocked_reason) == ("blocked", "needs_rework")
+    assert "The judge sent this report back:" in outcome_text(act.job, act.job.report)
+
+    (released,) = await talker("release it")
+    (again,) = await talker("release it")
+
+    assert released == Say(Words()("released"))
+    assert again == Refuse(Words()("not_held"))
+    assert act.job.over

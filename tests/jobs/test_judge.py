@@ -1,11 +1,18 @@
 """A report that the judge sends back: readable meanwhile, released or reworked by hand, on both databases."""
 
+import asyncio
+import time
+
 from agents.contracts.result import Commission, Outcome
 from agents.contracts.verification import Judgement, Truth
 from agents.core.port import Handler
+from agents.jobs.blob_store import BlobStore
 from agents.jobs.job import JobSetup
+from agents.jobs.runtime import MemoryRuntime
 from agents.report.document import build
+from agents.research.steering import Steering
 from tests.jobs.conftest import Word, opened, until
+from tests.scripts import BRIEF
 from tests.unit.report_world import outcome
 
 
@@ -76,3 +83,32 @@ async def test_a_rework_writes_anew_from_what_was_read_and_is_judged_again(tmp_p
         await kept.ended(again, 30)
         assert (again.status, again.blocked_reason) == ("done", None)
     assert made == ["read", "written", "written"]
+
+
+async def test_whoever_only_waits_for_the_end_gets_the_report_and_does_not_wait_for_the_release(tmp_path, url):
+    made, seen = [], []
+    async with opened(tmp_path, judged(["request_changes"], made), url=url) as kept:
+        job = kept.start(owner="ann")
+        async with asyncio.timeout(30):
+            async for numbered in job.follow(attended=True):
+                seen.append(numbered and numbered.event)
+            await job.settled()
+        assert (seen[-1].blocked_reason, job.report is not None) == ("needs_rework", True)
+        kept.jobs.leave(job)  # its caller is gone; the report waits for somebody all the same
+        await asyncio.sleep(0.2)
+        assert (job.status, job.blocked_reason) == ("blocked", "needs_rework")
+
+
+async def test_in_memory_too_nobody_hangs_and_it_can_be_released(tmp_path):
+    made = []
+    bench = judged(["request_changes"], made)
+    jobs = MemoryRuntime(BlobStore(tmp_path), time.monotonic)
+    commission = Commission(brief=BRIEF)
+    job = jobs.start(commission, bench(commission, Steering()))
+    async with asyncio.timeout(30):
+        assert [one async for one in job.follow(attended=True)]
+        await job.settled()
+    assert (job.status, job.blocked_reason) == ("blocked", "needs_rework")
+    await job.wait()
+    assert jobs.release(job)
+    assert job.over
