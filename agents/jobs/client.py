@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Literal
 
 from agents.contracts.change import Change, Command
@@ -27,7 +28,7 @@ from agents.jobs.register import OPEN, Register
 from agents.jobs.run import Clock
 from agents.jobs.runtime import JobRuntime, checked, refuse_alive
 from agents.jobs.sql_blob_store import DatabaseBlobStore
-from agents.jobs.store import COMMANDS, EVENTS, Store, StoredJob, WholeJob
+from agents.jobs.store import COMMANDS, EVENTS, Store, StoredJob, WholeJob, now
 from agents.jobs.worker import DONE, Worker
 from agents.jobs.writer import Writer
 
@@ -61,6 +62,7 @@ class Client(JobRuntime):
         self.opened = False
         self._listener = Listener(self.store.database, COMMANDS if config.runs else EVENTS)
         self._rounds: tuple[asyncio.Task[None], ...] = ()
+        self._next_share = float("-inf")
         self._entering, self._sending = asyncio.Lock(), asyncio.Lock()
 
     # ---- opening and closing
@@ -143,6 +145,11 @@ class Client(JobRuntime):
             if row.id not in self.register.jobs and (whole := await self.store.job(row.id)) is not None:
                 await self.register.load(whole)
         await self.register.catch_up(list(self.register.jobs))
+        if self.clock() >= self._next_share:
+            # What a provider allows is divided among the workers, also for the calls of a process that only watches.
+            self._next_share = self.clock() + self.config.policy.alive_s
+            since = now() - timedelta(seconds=self.config.policy.dead_s)
+            self.limits.divide_among(len(await self.store.living(since)))
 
     # ---- starting
 
