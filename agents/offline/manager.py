@@ -141,9 +141,9 @@ def _narrower(question: Question, survey: CorpusSurvey, language: str) -> tuple[
     entries = (*question.things, *question.points)
     themes = [*entries, *carried(survey, f"{question.text} {subject}", language), *say(language, "sides").split("|")]
     asked: dict[str, None] = {}
-    for at, theme in enumerate(themes[:OFFERED]):
+    for theme in themes[:OFFERED]:
         apart = subject and not overlap(theme, subject)
-        asked[say(language, f"suggest_{1 + at % 2}" if apart else "suggest_bare", theme=theme, subject=subject)] = None
+        asked[say(language, "suggest" if apart else "suggest_bare", theme=theme, subject=subject)] = None
     return tuple(asked)
 
 
@@ -185,7 +185,7 @@ def _verdict(language: str, judged: list[Judged], unready: list[Judged]) -> str:
             return say(language, "lookup")
         return say(language, "ready_many" if len(judged) > 1 else "ready_one", n=len(judged))
     several = [say(language, "ready_many", n=len(judged))] if len(judged) > 1 else []
-    return " ".join((*several, *(one.query.reason for one in unready[:2]), say(language, "versions")))
+    return " ".join((*several, *(one.query.reason for one in unready[:2]), say(language, "ask_pick")))
 
 
 def _remarks(given: ScopingInput, kind: QueryType) -> list[str]:

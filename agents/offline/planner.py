@@ -8,9 +8,7 @@ from agents.offline.single_fact import is_linked, is_single_fact
 from agents.offline.terms import distinct, names, terms
 from agents.offline.words import SPACELESS, opening, say
 
-MOST_QUESTIONS = 4
-TITLE_LENGTH = 90
-_SEARCH_WORDS = 14
+MOST_QUESTIONS, TITLE_LENGTH, _SEARCH_WORDS = 4, 90, 14
 
 
 def plan(given: PlanningInput) -> PlanTree:

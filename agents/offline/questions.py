@@ -18,10 +18,8 @@ _AND = r"(?:\s+(?:and|or|und|oder|sowie|et|ou|y|e|o|versus|vs\.?)\s+|\s*&\s*)"
 _SEPARATOR = re.compile(rf",{_AND}|{_AND}|,\s+")
 _ARTICLE = re.compile(r"^(?:the|its|their|an?|der|die|das|den|les?|la|los?|las|el)\s+", re.IGNORECASE)
 _BREAK = "\ue000"
-_LONGEST_ENTRY = 7
-"""Words of one entry of a list."""
-_SEVERAL = 4
-"""Terms that a coordinated clause has at least when it is a question of its own."""
+_LONGEST_ENTRY, _SEVERAL = 7, 4
+"""Words of one entry of a list at most; terms that a coordinated clause has at least to be a question of its own."""
 
 
 @dataclass(frozen=True)

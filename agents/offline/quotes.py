@@ -200,7 +200,7 @@ def told(clash: Clash, language: str) -> str:
         )
     ]
     for text, source, mark in zip(texts[2:], sources[2:], marks[2:], strict=True) if not clash.replaced else ():
-        sentences.append(say(language, "differ_third", one=text, one_source=source, one_mark=mark))
+        sentences.append(f"“{text}” ({source}){mark}.")
     return " ".join(sentences)
 
 

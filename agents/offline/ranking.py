@@ -54,11 +54,8 @@ class Wanted:
     """Words of the topic, without those of asking and, where others remain, of names."""
     lookup: bool
     """A single fact is asked for: most words must be met, or it is another fact."""
-
-    @property
-    def total(self) -> float:
-        """Weight that an answer is held against: of the most telling words, since no answer repeats a long question."""
-        return sum(sorted(self.weights.values(), reverse=True)[:_TELLING])
+    total: float
+    """Weight that an answer is held against: of the most telling words, since no answer repeats a long question."""
 
 
 @cache
@@ -105,7 +102,8 @@ class Ranking:
             weight *= _DATE_WEIGHT if term in dates else 1.0
             weights[term] = weight * (1.0 if leaning or term in own else _CONTEXT_WEIGHT)
         core = frozenset((*own, *around) if leaning else own) - _frame() - dates
-        return Wanted(question, weights, named, core if core <= scope else core - scope, lookup)
+        total = sum(sorted(weights.values(), reverse=True)[:_TELLING])
+        return Wanted(question, weights, named, core if core <= scope else core - scope, lookup, total)
 
     def _weight(self, term: str, absent: float) -> float:
         if self._spread[term]:

@@ -20,20 +20,13 @@ _DESCRIBES = 0.5
 
 def reflect(given: ReflectionInput) -> ReflectionResponse:
     """Go on only where something asked is in no statement yet and a statement names where it may be."""
-    asked = given.query if is_single_fact(given.query) else _unanswered(given)
-    steps = _next_steps(given, asked) if given.missing and given.statements and asked else ()
+    steps = _next_steps(given, given.query) if given.missing and is_single_fact(given.query) else ()
     return ReflectionResponse(
         sufficient=not given.missing,
         confidence=0.6 if not given.missing else 0.3 if given.statements else 0.0,
         # Without a next step a gap is for the reader to know, not for another round.
         gaps=given.missing[:MAX_QUERIES] if steps else (),
         new_queries=steps,
-    )
-
-
-def _unanswered(given: ReflectionInput) -> str:
-    return next(
-        (one for one in given.questions if any(one in lack and " by 0 of " in lack for lack in given.missing)), ""
     )
 
 
