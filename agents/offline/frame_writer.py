@@ -8,7 +8,7 @@ from agents.offline.questions import questions, tidy
 from agents.offline.quotes import Clash, Unit, agreement, clashes, first_words, told, units
 from agents.offline.ranking import Ranking, answers
 from agents.offline.sentences import leans
-from agents.offline.single_fact import is_single_fact, title_of
+from agents.offline.single_fact import is_linked, is_single_fact, title_of
 from agents.offline.tables import is_row
 from agents.offline.terms import distinct
 from agents.offline.words import SPACELESS, say
@@ -44,7 +44,7 @@ def frame(given: FrameInput) -> Frame:
     sentences: list[str] = []
     used: set[int] = set()
     for part in told_parts:
-        if part.status == "not_found":
+        if part.status == "not_found" and not is_linked(part.question):  # what is a step away, words do not tell
             sentences.append(say(given.language, "not_found", question=part.question))
         if part.status != "not_found" or len(parts) == 1:
             sentences += _summed_up(part.question, given, found, disputes, used, alone=len(parts) == 1)
