@@ -153,7 +153,7 @@ _ORDINALS = {
     )
     for word in listed.split()
 }
-_ALL = frozenset("all both everything alle beide beiden alles toutes tous todas todos ambas ambos 0".split()[:-1])
+_ALL = frozenset("all both everything alle beide beiden alles toutes tous todas todos ambas ambos".split())
 _LAST = frozenset("last letzte letzten dernière dernier última último".split())
 _AROUND = frozenset(
     (

@@ -97,7 +97,7 @@ def test_an_address_the_user_named_that_failed_is_said():
 
 
 def test_a_document_that_one_branch_set_aside_and_another_used_is_not_listed_as_unused():
-    aside = RejectedSource(url=world.A.url, reason="read; says nothing to the point")
+    aside = RejectedSource(url=world.A.url, reason="read; does not mention it")
     roads = world.OTHERS.model_copy(update={"rejected": (aside,)})
     document = world.document(findings=(world.TOP.model_copy(update={"children": (world.CLOSURES, roads)}),))
 

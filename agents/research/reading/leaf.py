@@ -32,7 +32,7 @@ SOURCES_OF_A_LOOKUP = 2
 SHORTENED = "the run was shortened before all its sources were read"
 NOTHING_YET = "you stopped it before it had found anything"
 GIVEN_UP = f"given up after {MAX_ATTEMPTS} failed searches"
-READ_FOR_NOTHING = "read; says nothing to the point"
+READ_FOR_NOTHING = "read; does not mention it"
 
 
 def not_begun(ctx: Ctx) -> str:
@@ -331,12 +331,12 @@ def _nothing(records: tuple[SearchRecord, ...], rejected: tuple[RejectedSource, 
     read = sum(1 for one in rejected if one.reason == READ_FOR_NOTHING)
     if read == len(rejected):
         return (
-            f"{read} documents read, none says anything to the point"
+            f"none of the {read} documents mentions it"
             if read > 1
-            else "the one document found says nothing to the point"
+            else "the one document found does not mention it"
         )
     unread = len(rejected) - read
-    parts = [f"{read} read, none says anything to the point"] if read else []
+    parts = [f"none of the {read} that were read mentions it"] if read else []
     parts += [f"{unread} could not be used"] if unread else []
     return f"{len(rejected)} found: " + "; ".join(parts)
 

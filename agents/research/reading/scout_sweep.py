@@ -50,7 +50,7 @@ FOR_LINKS = 0.25
 HUBS = 3
 """Pages from which a sweep goes on to others of their site."""
 LINKS_SEEN = 40
-NOT_REACHED = "not read: better placed ones took the sweep's budget"
+NOT_REACHED = "skipped: stronger sources were enough"
 OUT_OF_TIME = "not read: the sweep's time was up"
 
 

@@ -181,7 +181,7 @@ def _topic(scope: Scope, text: str) -> str:
 
 def _code_verdict(query: Query, max_depth: int) -> Query:
     if query.feasible and query.depth_estimate > max_depth:
-        reason = f"It needs {query.depth_estimate} executors in a row; {max_depth} is the bound. {query.reason}"
+        reason = f"That is more than one run can do. {query.reason}"
         return query.model_copy(update={"feasible": False, "reason": reason})
     return query
 
