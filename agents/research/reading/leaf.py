@@ -330,11 +330,7 @@ def _nothing(records: tuple[SearchRecord, ...], rejected: tuple[RejectedSource, 
         return "no document matches"
     read = sum(1 for one in rejected if one.reason == READ_FOR_NOTHING)
     if read == len(rejected):
-        return (
-            f"none of the {read} documents mentions it"
-            if read > 1
-            else "the one document found does not mention it"
-        )
+        return f"none of the {read} documents mentions it" if read > 1 else "the one document found does not mention it"
     unread = len(rejected) - read
     parts = [f"none of the {read} that were read mentions it"] if read else []
     parts += [f"{unread} could not be used"] if unread else []
