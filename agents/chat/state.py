@@ -192,12 +192,13 @@ def scope_of(brief: Brief) -> Scope:
     )
 
 
-_SENTENCE = re.compile(r"[^.!?？؟。\n]*[?？؟]")
+_SENTENCE_ENDS = re.compile(r"(?<=[.!?？؟。\n])")
+_ASKS = ("?", "？", "؟")
 
 
 def pasted(text: str) -> tuple[UploadedFile, str]:
     """Take a long message apart: the document, and its last question; empty where it asks nothing."""
-    asked = [one.strip(' \t\n>*#-“”"') for one in _SENTENCE.findall(text)]
-    asked = [one for one in asked if len(one.split()) > 2]
+    sentences = (one.strip(" \t\n>*#-“”'") for one in _SENTENCE_ENDS.split(text))
+    asked = [one for one in sentences if one.endswith(_ASKS) and len(one.split()) > 2]
     question = asked[-1] if asked and len(asked[-1]) <= MAX_MESSAGE // 40 else ""
     return UploadedFile("Pasted text.txt", text.encode()), question
