@@ -123,8 +123,9 @@ def research_handler(desk: Desk, means: Means) -> Handler:
         degraded = _degraded((*findings, *counter))
         if any(done.claim.verdict in MOVED for one in challenged for done in one.claims):
             claims = tuple(line for one in challenged for line in verdict_lines(one.claims))
-            findings = await rewritten(ctx, desk, findings, challenged, contract)
-            anew, failed = await _frame(ctx, desk, contract, (findings, counter), claims, degraded, key="again")
+            rewriting = rewritten(ctx, desk, findings, challenged, contract)
+            framing = _frame(ctx, desk, contract, (findings, counter), claims, degraded, key="again")
+            findings, (anew, failed) = await together(rewriting, framing)
             frame, problems = anew or frame, (*problems, *failed)
         ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
         outcome = Outcome(

@@ -14,7 +14,7 @@ from agents.contracts.source import SourceCard
 from agents.contracts.verification import JudgeInput, Judgement, SentenceCheck, Truth
 from agents.core.errors import StepFailed
 from agents.core.events import JobChanged, Noted
-from agents.core.port import Ctx, Handler
+from agents.core.port import Ctx, Handler, together
 from agents.core.role import Asked
 from agents.core.time_policy import REWRITE_SHARE
 from agents.report.document import build
@@ -75,17 +75,22 @@ async def rewritten(
     room = REWRITTEN
     for finding, one, plan in zip(findings, challenged, contract.plans, strict=True):
         moved = [done for done in one.claims if done.claim.verdict in MOVED]
-        changed: dict[str, Finding] = {}
+        chosen: list[tuple[Finding, list[ClaimDone]]] = []
         titles = tuple(part.title for part in finding.walk() if part.role == "leaf" and part.markdown)
         for part in finding.walk():
             touching = [done for done in moved if _touches(part, done)]
-            if part.role != "leaf" or not part.markdown or not touching or len(changed) >= room or ctx.left == 0:
+            if part.role != "leaf" or not part.markdown or not touching or len(chosen) >= room or ctx.left == 0:
                 continue
-            leaf = _leaf_of(plan.root, part.path, finding.path)
-            beside = tuple(title for title in titles if title != part.title)
-            again = await _again(ctx, desk, part, touching, leaf, beside, contract)
-            if again is not None:
-                changed[part.path] = again
+            chosen.append((part, touching))
+        calls = [
+            _again(
+                ctx, desk, part, touching, _leaf_of(plan.root, part.path, finding.path),
+                tuple(title for title in titles if title != part.title), contract,
+            )
+            for part, touching in chosen
+        ]  # fmt: skip
+        anew: list[Finding | None] = await together(*calls)
+        changed = {one.path: one for one in anew if one is not None}
         room -= len(changed)
         after.append(_replaced(finding, changed))
     return tuple(after)
