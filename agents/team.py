@@ -129,6 +129,7 @@ class Team:
                 cost_usd=settings.max_cost_usd,
                 depth=settings.max_depth,
                 leaves=settings.max_leaves,
+                nothing_paid=not self.engine.reasons and not getattr(searcher, "destinations", ()),
             ),
             loop=LoopSettings(
                 side_by_side=settings.max_concurrent_research_units,

@@ -122,7 +122,7 @@ class Client(JobRuntime):
 
     async def _go_round(self) -> None:
         while True:
-            await asyncio.sleep(min(max(self.config.poll_s, 0.05), self.config.policy.round_s))
+            await asyncio.sleep(min(5 * self.config.poll_s, self.config.policy.round_s))
             try:
                 await (self.worker.round() if self.worker is not None else self._catch_up())
             except Exception:

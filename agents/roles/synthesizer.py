@@ -35,7 +35,7 @@ SECTION_WRITER = Role(
     takes=SectionInput,
     gives=Section,
     checks=(section_cites_its_facts,),
-    max_output_tokens=700,
+    max_output_tokens=450,
     prose="markdown",
 )
 """A leaf's facts in, its section of the report out."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from agents.nlp import lang
 from agents.nlp.tokens import stop_words
@@ -118,10 +118,19 @@ def variants(words: Collection[str]) -> set[str]:
     for word in words:
         bare = word.replace(".", "")
         found.add(bare)
-        for country, *others in lang.rows("demonyms"):
-            if bare == country or bare in others:
-                found.update((country, *others) if bare == country else (country,))
+        found.update(_demonyms().get(bare, ()))
     return found
+
+
+@cache
+def _demonyms() -> dict[str, set[str]]:
+    """Map each country to its people's names, and each of these to the country."""
+    forms: dict[str, set[str]] = {}
+    for country, *others in lang.rows("demonyms"):
+        forms.setdefault(country, set()).update((country, *others))
+        for other in others:
+            forms.setdefault(other, set()).add(country)
+    return forms
 
 
 def abbreviations(text: str, found: tuple[Name, ...]) -> set[str]:

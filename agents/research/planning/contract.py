@@ -28,6 +28,10 @@ MODES: dict[Mode, Bounds] = {
 }
 
 
+FREE_BREADTH = 3
+"""How many times a mode's searches and sources a run may have that costs nothing: questions of several steps need them."""
+
+
 class Limits(Frozen):
     """What the operator or the request sets over the bounds of mode or tier; None leaves them."""
 
@@ -38,6 +42,8 @@ class Limits(Frozen):
     cost_usd: float | None = None
     depth: int = 3
     leaves: int = 12
+    nothing_paid: bool = False
+    """Own documents, searched and read without a model: bounds of a mode are for what somebody pays for."""
 
 
 def bounds_of(brief: Brief) -> Bounds:
@@ -48,11 +54,12 @@ def bounds_of(brief: Brief) -> Bounds:
 def caps_of(brief: Brief, limits: Limits) -> Caps:
     """Say what the run may not exceed without a new authorization. A request's figure wins over the operator's."""
     bounds = bounds_of(brief)
+    times = FREE_BREADTH if limits.nothing_paid and brief.tier is None else 1
     return Caps(
         minutes=brief.minutes,
         rounds=limits.rounds or bounds.rounds,
-        searches=(limits.searches or bounds.searches) * len(brief.queries),
-        sources=(limits.sources or bounds.sources) * len(brief.queries),
+        searches=(limits.searches or times * bounds.searches) * len(brief.queries),
+        sources=(limits.sources or times * bounds.sources) * len(brief.queries),
         leaves=limits.leaves * len(brief.queries),
         depth=limits.depth,
         tokens=limits.tokens,

@@ -16,7 +16,7 @@ from agents.research.loop.retry_tracking import MAX_ATTEMPTS
 from agents.research.reading.given_facts import LeafGiven
 from agents.research.reading.searching import Found, attempt_number, search_for
 from agents.research.reading.source import LATE_FINDING_SHARE, SourceDone, SourceGiven, SourcesDone
-from agents.research.reading.subject import LOOKUPS, leads_to, parts_of, settled_by
+from agents.research.reading.subject import LOOKUPS, is_named, leads_to, parts_of, settled_by
 from agents.research.run_context import Desk
 from agents.research.steering import CUT, STOPPED
 from agents.research.writing.writer_input import Numbering, plain_section, spread
@@ -89,7 +89,7 @@ def leaf_handler(desk: Desk) -> Handler:
         if urls and STOPPED not in found.cut:
             tell("reading", f"{len(urls)} {'source' if len(urls) == 1 else 'sources'}")
         urls, done = await _read(ctx, urls, given, late=late)
-        facts, sources, rejected, problems = gathered(done, urls)
+        facts, sources, rejected, problems = gathered(done, urls, sub_questions(leaf))
         attempts = found.attempts + tuple(
             RetryEntry(key=url, attempts=0 if one.given_up else 1, status="exhausted" if one.given_up else "pending")
             for url, one in zip(urls, done, strict=True)
@@ -279,12 +279,13 @@ def section_input(given: LeafGiven, numbering: Numbering) -> SectionInput:
 
 
 def gathered(
-    done: list[SourceDone | StepFailed], urls: list[str]
+    done: list[SourceDone | StepFailed], urls: list[str], asked: tuple[str, ...] = ()
 ) -> tuple[tuple[Fact, ...], tuple[SourceCard, ...], tuple[RejectedSource, ...], list[Problem]]:
     """Put together what was read: facts each once, sources with facts, the rest with the reason.
 
-    What does not speak of the question by itself counts where words to the point name its document: the next step of
-    a question that takes several.
+    What does not speak of the question by itself counts where words to the point name its document, the next step of
+    a question that takes several, and, where nothing else was found, where its document is called after what was asked
+    about: the first step.
     """
     facts: dict[str, Fact] = {}
     sources: dict[str, SourceCard] = {}
@@ -292,6 +293,7 @@ def gathered(
     problems: list[Problem] = []
     texts: dict[str, str] = {}
     quotes = [fact.quote for one in done if isinstance(one, SourceDone) for fact in one.reading.facts]
+    parts = [part for question in asked for part in parts_of(question)] if not quotes else []
     for url, one in zip(urls, done, strict=True):
         if isinstance(one, StepFailed):
             if one.type not in CUT:
@@ -309,7 +311,9 @@ def gathered(
             continue
         texts[one.card.text_hash] = url
         used = one.reading.facts
-        if leads_to(one.card.title, [quote for quote in quotes if quote not in {fact.quote for fact in used}]):
+        title = one.card.title
+        others = [quote for quote in quotes if quote not in {fact.quote for fact in used}]
+        if leads_to(title, others) or any(is_named(part, title) for part in parts):
             used += one.reading.aside
         if used:
             sources[one.card.id] = one.card

@@ -179,6 +179,7 @@ def _plain_words(text: str) -> list[str]:
     ]
 
 
+@lru_cache(4096)
 def stems_of(text: str) -> frozenset[str]:
     """Give the stems under which names are looked for in a text."""
     plain = _plain_words(text)
@@ -194,6 +195,11 @@ def names_held(question: Question, held: frozenset[str]) -> tuple[frozenset[str]
     )
 
 
+def is_named(question: Question, title: str) -> bool:
+    """Tell whether a document is called after what a question asks about: where nothing answers, it is the first step."""
+    return bool(question.names) and bool(names_held(question, stems_of(title)))
+
+
 def is_about(question: Question, quote: str, title: str = "", head: str = "") -> bool:
     """Tell whether words speak of what a question asks about.
 
@@ -207,7 +213,7 @@ def is_about(question: Question, quote: str, title: str = "", head: str = "") ->
         if not names_held(question, stems_of(f"{quote} {title} {head}")) and not (question.short & set(quote.split())):
             return False
         return not question.matter or _share(question.matter, quote) > 0 or _near(question, quote, title)
-    if language_of(quote) != question.language:
+    if _language(quote) != question.language:
         return True  # nothing can be compared; who answers in another language is held against its words later
     telling = frozenset(content_words(question.text, question.language)) - _FORM
     held = frozenset(content_words(f"{quote} {title} {head}", question.language))
@@ -219,14 +225,32 @@ def _near(question: Question, quote: str, title: str) -> bool:
 
 
 def _share(matter: frozenset[str], quote: str) -> float:
-    held = {root(word) for word in _plain_words(quote)}
-    return sum(any(one == other or alike(one, other) for other in held) for one in matter) / len(matter)
+    held = _roots(quote)
+    return sum(one in held or any(alike(one, other) for other in held) for one in matter) / len(matter)
+
+
+@lru_cache(4096)
+def _roots(quote: str) -> frozenset[str]:
+    return frozenset(root(word) for word in _plain_words(quote))
+
+
+@lru_cache(4096)
+def _sentences(quote: str) -> tuple[str, ...]:
+    return tuple(quote[span.start : span.end] for span in spans(quote))
+
+
+@lru_cache(4096)
+def _tokens(text: str) -> str:
+    return f" {' '.join(words(text))} "
+
+
+_language = lru_cache(4096)(language_of)
 
 
 def leads_to(title: str, quotes: Sequence[str]) -> bool:
     """Tell whether words that are to the point name a document: the next step of a question that takes several."""
     name = " ".join(words(_ASIDE.sub("", title)))
-    return len(name) > 3 and any(f" {name} " in f" {' '.join(words(quote))} " for quote in quotes)
+    return len(name) > 3 and any(f" {name} " in _tokens(quote) for quote in quotes)
 
 
 def answers(question: Question, quote: str, title: str = "", head: str = "", *, linked: bool = False) -> bool:
@@ -241,12 +265,12 @@ def answers(question: Question, quote: str, title: str = "", head: str = "", *, 
     """
     if not linked and not is_about(question, quote, title, head):
         return False
-    comparable = bool(question.matter) and language_of(quote) == question.language
+    comparable = bool(question.matter) and _language(quote) == question.language
     wanted = OF_THE_MATTER if comparable and question.kind not in {"either", "yes_no"} else 0.0
     # The name or date must stand where it is said what it is the name or date of.
     return any(
         (not wanted or _share(question.matter, sentence) >= wanted) and _has_kind(question, sentence)
-        for sentence in (quote[span.start : span.end] for span in spans(quote))
+        for sentence in _sentences(quote)
     )
 
 
@@ -280,7 +304,7 @@ def _names_another(question: Question, quote: str) -> bool:
     """Tell whether words name somebody beside what was asked about; for a person, not only where something is or comes from."""
     asked = frozenset[str]().union(*question.names)
     place_ended = -1
-    for name in names(quote, language_of(quote)):
+    for name in names(quote, _language(quote)):
         before = quote[max(0, name.start - 12) : name.start]
         is_place = bool(_PLACED.search(before)) or (name.start - place_ended <= 2 and place_ended > 0)
         if is_place:
