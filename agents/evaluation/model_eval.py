@@ -9,7 +9,6 @@ paid again. The local model of the evaluation machine (`http://127.0.0.1:18080/v
 import argparse
 import asyncio
 import json
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -144,7 +143,6 @@ def main() -> int:
     given = parser.parse_args()
     settings = load()
     if not given.offline:
-        os.environ.setdefault("OPENAI_API_KEY", "none")  # a server of one's own asks for none
         settings = settings.model_copy(update={"model": given.model, "api_base": given.base})
     try:
         figures = asyncio.run(

@@ -6,12 +6,15 @@ Knows the text of addresses only: that a mobile page or an AMP page is the same 
 import ipaddress
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit, urlunsplit
 
-from lxml import html
 from tld import Result, get_tld
 
 from agents.nlp.normalize import one_line
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement
 
 _TRACKERS = re.compile(
     r"utm_\w+|fbclid|gclid|gclsrc|gbraid|wbraid|dclid|msclkid|yclid|twclid|ttclid|igshid|igsh|li_fat_id|mc_[ce]id|_hs\w+"
@@ -173,7 +176,7 @@ def worth_following(url: str) -> bool:
     return not _NOT_READ.search(path) and not _ACTS.search(path)
 
 
-def links_of(tree: html.HtmlElement, url: str) -> Links:
+def links_of(tree: "HtmlElement", url: str) -> Links:
     """Give the links in the text of a page, each address once; those of menus, margins and footers are left out.
 
     Args:
