@@ -109,6 +109,8 @@ class Client(JobRuntime):
             task.cancel()
         await asyncio.wait(self._rounds)
         await self._listener.close()
+        if self.worker is not None:
+            await self.worker.finish_commands()
         self.register.cancel_background()
         if self.worker is not None:
             await self.worker.halt()
@@ -289,15 +291,15 @@ class Client(JobRuntime):
 
     async def resume(self, job: Job) -> Job:
         worker = self._worker_of(job)
-        return await (worker.resume(job) if worker else self._ask(job, "resume"))
+        return await (worker.attempts.resume(job) if worker else self._ask(job, "resume"))
 
     async def restart(self, job: Job) -> Job:
         worker = self._worker_of(job)
-        return await (worker.restart(job) if worker else self._ask(job, "restart"))
+        return await (worker.attempts.restart(job) if worker else self._ask(job, "restart"))
 
     async def rework(self, job: Job) -> Job:
         worker = self._worker_of(job)
-        return await (worker.rework(job) if worker else self._ask(job, "rework"))
+        return await (worker.attempts.rework(job) if worker else self._ask(job, "rework"))
 
     async def add_task(self, job: Job, task: JobTask) -> int:
         if task.stage == "plan" and job.commission.brief is None:

@@ -13,8 +13,9 @@ from agents.core.call_limits import ProcessLimits
 from agents.core.errors import BadRequest, DossierError, ModelError
 from agents.core.events import JobChanged, Numbered
 from agents.jobs.config import JobStoreConfig
+from agents.jobs.durable_run import DurableRun
 from agents.jobs.job import Job, JobSetup, SetUp, orchestrator
-from agents.jobs.run import Clock, DurableRun, Run
+from agents.jobs.run import Clock, Run
 from agents.jobs.store import Store, StoredJob, WholeJob
 from agents.jobs.writer import Writer
 
@@ -40,7 +41,7 @@ class Register:
         self.clock, self.limits, self.per_job = clock, limits, per_job
         self.jobs: dict[str, Job] = {}
         self.set_up: SetUp | None = None
-        self.on_key_missing: Callable[[Job, DurableRun, ModelError], None] = lambda job, run, error: None
+        self.on_key_missing: Callable[[Job, DurableRun, ModelError], object] = lambda job, run, error: None
         self._background: set[asyncio.Task[None]] = set()
         self._loading: dict[str, asyncio.Lock] = {}
 
@@ -142,7 +143,7 @@ class Register:
 
     # ---- background tasks
 
-    def background(self, work: Coroutine[Any, Any, Any], job: Job | None = None) -> None:
+    def background(self, work: Coroutine[Any, Any, Any], job: Job | None = None) -> asyncio.Task[None]:
         """Do something about a job that nobody waits for; if it goes wrong the job fails and says so."""
 
         async def run() -> None:
@@ -158,6 +159,7 @@ class Register:
         task = asyncio.get_running_loop().create_task(run(), context=contextvars.Context())
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+        return task
 
     def cancel_background(self) -> None:
         """Stop all background tasks."""

@@ -202,12 +202,23 @@ class Store:
         """Read how some jobs stand."""
         return {row.id: row for row in await self._rows(sa.select(*LISTED).where(tables.jobs.c.id.in_(job_ids)))}
 
-    async def change(self, job_id: str, *, at_attempt: int | None = None, **values: Any) -> bool:
-        """Change a job's row; with `at_attempt`, only while it still is at that one. False when it was not."""
+    async def change(
+        self, job_id: str, *, at_attempt: int | None = None, forget: Iterable[str] = (), **values: Any
+    ) -> bool:
+        """Change a job's row; with `at_attempt`, only while it still is at that one. False when it was not.
+
+        The steps of the keys `forget` go in the same transaction: whoever sees the change does not see them. What they
+        cost stays booked.
+        """
         query = sa.update(tables.jobs).where(tables.jobs.c.id == job_id)
         query = query if at_attempt is None else query.where(tables.jobs.c.attempt == at_attempt)
         async with self.database.begin() as connection:
             done = await connection.execute(query.values(updated=now(), **values))
+            if done.rowcount:
+                for key in forget:
+                    await connection.execute(
+                        sa.delete(tables.steps).where(tables.steps.c.job_id == job_id, tables.steps.c.key == key)
+                    )
         return bool(done.rowcount)
 
     async def delete(self, job_ids: Sequence[str]) -> int:
@@ -232,14 +243,6 @@ class Store:
         async with self.database.reading() as connection:
             rows = (await connection.execute(query)).all()
         return {key: (attempt, StepRecord.model_validate_json(record)) for key, attempt, record in rows}
-
-    async def forget(self, job_id: str, keys: Iterable[str]) -> None:
-        """Forget steps, so that a later attempt does them anew; what they cost stays booked."""
-        async with self.database.begin() as connection:
-            for key in keys:
-                await connection.execute(
-                    sa.delete(tables.steps).where(tables.steps.c.job_id == job_id, tables.steps.c.key == key)
-                )
 
     async def report(self, job_id: str) -> ReportDocument | None:
         """Read the report of a job."""
@@ -297,6 +300,16 @@ class Store:
             query = sa.update(commands).where(open_ones).values(taken_by=executor).returning(commands)
             rows = (await connection.execute(query)).mappings().all()
         return sorted((dict(row) for row in rows), key=lambda row: int(row["id"]))
+
+    async def return_commands(self, living: Sequence[str]) -> None:
+        """Let commands be taken again that a worker took which is gone, and did not answer."""
+        commands = tables.commands
+        lost = (commands.c.outcome == "") & commands.c.taken_by.is_not(None) & commands.c.taken_by.not_in(living)
+        async with self.database.reading() as connection:
+            if (await connection.execute(sa.select(commands.c.id).where(lost).limit(1))).first() is None:
+                return
+        async with self.database.begin() as connection:
+            await connection.execute(sa.update(commands).where(lost).values(taken_by=None))
 
     async def answer(self, command_id: int, outcome: str) -> None:
         """Record what came of a command."""

@@ -14,7 +14,6 @@ What stands here beside DBOS, and why:
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterable
 from datetime import timedelta
 
 from agents.contracts.change import Change, Command
@@ -24,26 +23,23 @@ from agents.contracts.result import Outcome
 from agents.core.errors import BadRequest, DossierError, ModelError
 from agents.core.events import JobChanged, Noted
 from agents.jobs import retention
+from agents.jobs.attempts import Attempts
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.changes import applied
 from agents.jobs.ctx import RunCtx
+from agents.jobs.durable_run import DurableRun
 from agents.jobs.engine import ENGINE_ERRORS, Engine
 from agents.jobs.job import Job, carry_out
 from agents.jobs.outcome_rows import rows_of
 from agents.jobs.register import OPEN, Register
-from agents.jobs.run import ROOT, DurableRun
+from agents.jobs.run import ROOT
 from agents.jobs.runtime import checked
 from agents.jobs.store import StoredJob, now
 
 log = logging.getLogger(__name__)
 
-WRITING = frozenset({"section", "lead", "frame", "reflector"})
-"""Kinds of steps that a rework does anew; what was searched, read and extracted stays."""
-PLANNING = frozenset({"planner", "survey"})
 ORDERED = frozenset({"change", "finish", "guidance"})
 """Commands that are done in the order they came; the others may take a while, and hold up nobody."""
-RESUMABLE: frozenset[BlockedReason] = frozenset({"paused", "awaiting_key"})
-TAKEN = "Somebody else has just taken this job up."
 DONE = "done"
 """The answer to a command that was done."""
 OTHER_VERSION = "It was begun by another version of this program. Restart it: what it had found is used again."
@@ -59,7 +55,9 @@ class Worker:
         self.store, self.writer = register.store, register.writer
         self.config, self.policy, self.clock = register.config, register.config.policy, register.clock
         register.on_key_missing = lambda job, run, error: register.background(self._key_missing(job, run, error), job)
+        self.attempts = Attempts(register, engine)
         self._ordered = asyncio.Lock()
+        self._in_hand: set[asyncio.Task[None]] = set()
         self._silent_at: dict[str, int] = {}
         self._next_beat = self._next_clean = float("-inf")
 
@@ -67,6 +65,9 @@ class Worker:
 
     async def open(self) -> None:
         """Start the engine, which runs what a former process left, and put right what that had no time for."""
+        since = now() - timedelta(seconds=self.policy.dead_s)
+        others = [one for one in await self.store.living(since) if one != self.config.executor]
+        await self.store.return_commands([] if self.store.database.sqlite else others)
         await self.engine.open(self.run_attempt)
         for job_id, attempt in await self.engine.stranded():
             job = self.register.jobs.get(job_id)
@@ -81,7 +82,7 @@ class Worker:
         for row in reversed(await self.store.jobs(statuses=("blocked",), limit=10_000)):
             if row.blocked_reason == "awaiting_key":  # this process may have been started with a better one
                 with contextlib.suppress(BadRequest):  # another process was quicker
-                    await self._next_attempt(row.id, "Tried again with the keys as they are now.", again=False)
+                    await self.attempts.begin(row.id, "Tried again with the keys as they are now.", again=False)
 
     async def halt(self) -> None:
         """Cut off what runs here; it goes on at the next start."""
@@ -199,34 +200,6 @@ class Worker:
             run.halt()
             await self.engine.cancel(job.id, run.attempt)
 
-    async def resume(self, job: Job) -> Job:
-        """Let a job go on that is paused or waits for a key, in every branch.
-
-        Raises:
-            BadRequest: it does not rest for one of these reasons, or somebody else was quicker.
-        """
-        if job.status != "blocked" or job.blocked_reason not in RESUMABLE:
-            raise BadRequest("Only a job that is paused, or waits for a key, can be resumed.")
-        if job.blocked_reason == "awaiting_key":
-            self.config.reread_keys()
-        return await self._next_attempt(job.id, "Resumed.", again=False)
-
-    async def restart(self, job: Job) -> Job:
-        """Do a job again from its last good steps.
-
-        Raises:
-            BadRequest: it is at work, or somebody else was quicker.
-        """
-        return await self._done_again(job, "Restarted.", lambda path, kind: False)
-
-    async def rework(self, job: Job) -> Job:
-        """Decide and write anew from what was read, and try again what failed.
-
-        Raises:
-            BadRequest: it is at work, or somebody else was quicker.
-        """
-        return await self._done_again(job, "Reworked.", lambda path, kind: kind in WRITING)
-
     async def do_task(self, job: Job, task: JobTask) -> Job:
         """Do an operator's task: in a running job at once, else as the job's next attempt.
 
@@ -241,77 +214,29 @@ class Worker:
             return job
         match task.stage:
             case "write":
-                return await self.rework(job)
+                return await self.attempts.rework(job)
             case "collect":
                 self.change(job, Command(kind="guidance", words=task.guidance))
                 await self.writer.flush()
-                return await self.rework(job)
+                return await self.attempts.rework(job)
             case "challenge":
-                return await self._done_again(
-                    job, "Challenged anew.", lambda path, kind: kind in WRITING or _of_challenge(path, task.claim_id)
-                )
+                return await self.attempts.challenge(job, task.claim_id)
             case "plan":
-                if job.commission.brief is None:
-                    raise BadRequest("The plan of this job was authorized as it is. Start a new job for another plan.")
-                unplanned = job.commission.model_copy(update={"contract": None})
-                return await self._done_again(
-                    job, "Planned anew.", lambda path, kind: kind in {*WRITING, *PLANNING},
-                    commission=unplanned.model_dump_json(),
-                )  # fmt: skip
-
-    async def _done_again(
-        self, job: Job, note: str, anew: Callable[[str, str], bool], *, commission: str | None = None
-    ) -> Job:
-        """Begin another attempt: failed steps, and those that `anew` picks by path and kind, are done again."""
-        if job.status in {"queued", "running"}:
-            raise BadRequest(f"This job is {job.status}; stop or pause it first.")
-        forget = []
-        for key, (_, step) in (await self.store.steps(job.id)).items():
-            path, _, name = key.partition("#")
-            if step.value is None or anew(path, name.partition(":")[0]):
-                forget.append(key)
-        return await self._next_attempt(job.id, note, forget=forget, commission=commission)
-
-    async def _next_attempt(
-        self, job_id: str, note: str, *, again: bool = True, lost: bool = False, forget: Iterable[str] = (),
-        commission: str | None = None,
-    ) -> Job:  # fmt: skip
-        """Begin the next attempt at a job; of several who want to, one does."""
-        whole = await self.store.job(job_id)
-        if whole is None:
-            raise BadRequest("There is no such job any more.")
-        row, steering = whole.row, whole.steering
-        if row.status in {"queued", *(() if lost else ("running",))}:
-            raise BadRequest(TAKEN)
-        if again:
-            events = await self.store.events(job_id)
-            steering = steering.for_next_attempt(events[-1].seconds if events else 0.0, note)
-        changed = {"attempt": row.attempt + 1, "again": row.again + again, "status": "queued", "blocked_reason": None}
-        taken = await self.store.change(
-            job_id, at_attempt=row.attempt, **changed, steering=steering.model_dump_json(), executor="",
-            code_version=self.config.code_version, **({} if commission is None else {"commission": commission}),
-        )  # fmt: skip
-        if not taken:
-            raise BadRequest(TAKEN)
-        if (former := self.register.jobs.get(job_id)) is not None:
-            self.register.run_of(former).halt()
-        await self.engine.cancel(job_id, row.attempt)
-        await self.store.forget(job_id, forget)
-        whole = await self.store.job(job_id) or whole
-        job = await self.register.load(whole)
-        job.commission = whole.commission
-        stage = "planning" if again else row.stage
-        job.run.emit(f"job#anew~{job.run.attempt}", JobChanged(status="queued", stage=stage, note=note))
-        await self.writer.flush()
-        await self.engine.enqueue(job_id, job.run.attempt, row.owner)
-        return job
+                return await self.attempts.plan(job)
 
     # ---- commands of other processes
 
     async def do_commands(self) -> None:
         """Take the commands that wait, and do them."""
         for row in await self.store.take_commands(self.config.executor):
-            self.register.background(self._answer(row["id"], row["verb"], row["job_id"], row["argument"]))
+            task = self.register.background(self._answer(row["id"], row["verb"], row["job_id"], row["argument"]))
+            self._in_hand.add(task)
+            task.add_done_callback(self._in_hand.discard)
+
+    async def finish_commands(self) -> None:
+        """Bring the commands that were taken to their end, for the process is being closed."""
+        if self._in_hand:
+            await asyncio.wait(self._in_hand, timeout=UNWIND_S)
 
     async def _answer(self, command_id: int, verb: str, job_id: str, argument: str) -> None:
         async with self._ordered if verb in ORDERED else contextlib.nullcontext():
@@ -330,11 +255,11 @@ class Worker:
                 case "pause":
                     await self.pause(job)
                 case "resume":
-                    await self.resume(job)
+                    await self.attempts.resume(job)
                 case "restart":
-                    await self.restart(job)
+                    await self.attempts.restart(job)
                 case "rework":
-                    await self.rework(job)
+                    await self.attempts.rework(job)
                 case "cancel" if not job.over:
                     await self.cancel(job)
                 case "finish" if not job.over:
@@ -370,10 +295,12 @@ class Worker:
             since = now() - timedelta(seconds=self.policy.dead_s)
             await self.store.seen(self.config.executor, self.engine.place)
             await self._take_over(await self.store.lost(since))
-            self.register.limits.divide_among(len(await self.store.living(since)))
+            living = await self.store.living(since)
+            await self.store.return_commands(living)
+            self.register.limits.divide_among(len(living))
         for job in list(self.register.jobs.values()):
             if self.register.run_of(job).broken_off and job.status == "running":
-                await self._next_attempt(job.id, "It goes on where it broke off.", again=False, lost=True)
+                await self.attempts.begin(job.id, "It goes on where it broke off.", again=False, lost=True)
             self._note_silence(job)
 
     async def _take_over(self, lost: list[StoredJob]) -> None:
@@ -381,7 +308,7 @@ class Worker:
         for row in lost:
             log.warning("worker %s is gone; job %s is taken up again", row.executor, row.id)
             with contextlib.suppress(BadRequest):
-                await self._next_attempt(row.id, "Its worker was lost; it goes on.", again=False, lost=True)
+                await self.attempts.begin(row.id, "Its worker was lost; it goes on.", again=False, lost=True)
 
     def _note_silence(self, job: Job) -> None:
         run = job.run
@@ -417,9 +344,3 @@ class Worker:
             if job_id not in known:
                 await self.engine.forget(job_id, attempt)
         return await retention.sweep(self.store, self.blobs)
-
-
-def _of_challenge(path: str, claim_id: str) -> bool:
-    parts = path.split("/")
-    inside = any(part.startswith("challenge") for part in parts)
-    return inside and (not claim_id or any(claim_id in part for part in parts))

@@ -10,6 +10,7 @@ from agents.contracts.brief import ScopingTurn
 from agents.core.errors import BadOutput, ModelError
 from agents.llm.scripted_model import ScriptedModel
 from agents.report.formats import FORMS
+from agents.report.parse_body import parse
 from tests.api.conftest import NAMES, TASK, FlatWorker, Gate, scripted
 from tests.scripts import QUERY
 
@@ -311,7 +312,7 @@ async def test_writing_a_pdf_leaves_the_server_free_to_answer(site, http, over, 
 async def test_a_report_whose_letters_no_font_holds_is_refused_as_pdf_in_plain_words(site, http, over):
     job_id = await over(site)
     job = site.team.jobs.get(job_id, "local")
-    job.report = job.report.model_copy(update={"markdown": "\ua84f\ua861\ua843 " * 40})
+    job.report = job.report.model_copy(update={"body": parse("\ua84f\ua861\ua843 " * 40, ())})
     answer = await http.get(f"/research/jobs/{job_id}/report.pdf")
     assert answer.status_code == 422
     assert answer.json()["error"]["type"] == "not_printable"

@@ -11,7 +11,7 @@ from agents.core.budget import Limits
 from agents.core.settings import Settings
 from agents.jobs.client import Client
 from agents.jobs.database import Database, async_url
-from agents.jobs.store import Store, StoredJob, now
+from agents.jobs.store import Store, StoredJob
 from agents.run_research import Wish
 from tests.api.conftest import TASK, FlatWorker, Gate, scripted
 from tests.scripts import BRIEF
@@ -102,11 +102,7 @@ async def test_of_two_processes_that_use_one_key_at_once_both_answer_with_the_jo
         from agents.api.payloads import JobRequest
 
         print_ = digest(f"jobs{JobRequest(**body).model_dump_json()}")
-        at = now()
-        row = StoredJob(
-            id="other", owner="local", title="t", status="cancelled", stage="planning", blocked_reason=None, grade=None,
-            note="", attempt=1, again=0, executor="", code_version="", created=at, updated=at,
-        )  # fmt: skip
+        row = StoredJob.new("local", "t", "").model_copy(update={"id": "other", "status": "cancelled"})
         request = Request(key=KEY["Idempotency-Key"], fingerprint=print_, answer='{"started": true, "error": null}')
         scope = site.team.scope
 

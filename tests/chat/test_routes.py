@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import time
 from types import SimpleNamespace
 
 import pytest
 
+from agents.jobs.client import Client
+from agents.jobs.config import JobStoreConfig
 from agents.offline import OfflineModel
 from tests.chat.conftest import Page, make_team
 from tests.unit.report_world import judged
@@ -169,10 +172,19 @@ async def test_a_quote_opens_in_its_stored_copy(chat, http):
     assert {"before", "after", "site", "url", "verdict"} <= set(data)
 
 
-async def test_a_report_and_its_quotes_are_readable_after_a_restart(chat, serve, http):
+async def test_a_report_and_its_quotes_are_readable_after_a_restart(serve, http, tmp_path):
+    def stored():
+        team = make_team(tmp_path)
+        team.jobs = Client(team.blobs, time.monotonic, JobStoreConfig.of(tmp_path, poll_s=0.02))
+        return serve(team)
+
+    chat = stored()
+    await chat.open()
     job = await run_job(chat)
     quote = job.report.references[0].quotes[0]
-    fresh = serve(make_team(chat.team.settings.data_dir))
+    await chat.close()
+    await chat.history.engine.dispose()
+    fresh = stored()
     await fresh.open()
 
     assert (await http.get("/research/jobs")).json()["jobs"][0]["grade"] == "complete"
@@ -181,7 +193,10 @@ async def test_a_report_and_its_quotes_are_readable_after_a_restart(chat, serve,
     tree = (await http.get(f"/research/jobs/{job.id}/tree")).json()
     assert tree["status"] == "done"
     assert {"job/0", "job/0/0", "job/0/1", "job/0/2"} <= {node["id"] for node in tree["nodes"]}
-    assert (await http.get(f"/research/jobs/{job.id}/events")).status_code == 204
+    told = events_of((await http.get(f"/research/jobs/{job.id}/events")).text)
+    assert [data["seq"] for _, data in told] == list(range(1, tree["seq"] + 1))
+    assert (await http.get(f"/research/jobs/{job.id}/events?after={tree['seq']}")).status_code == 204
+    await fresh.close()
     await fresh.history.engine.dispose()
 
 
@@ -252,8 +267,6 @@ async def test_the_setup_is_told_honestly(chat, http, serve, tmp_path):
     told = (await http.get("/research/about")).json()
     assert told["engine"] == "scripted"
     assert "go to scripted" in told["leaves"]
-
-    from agents.offline import OfflineModel
 
     quoting = serve(make_team(tmp_path / "offline", OfflineModel(), sample=True))
     told = (await http.get("/research/about")).json()

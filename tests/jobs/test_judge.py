@@ -85,6 +85,40 @@ async def test_a_rework_writes_anew_from_what_was_read_and_is_judged_again(tmp_p
     assert made == ["read", "written", "written"]
 
 
+async def test_a_rework_that_a_round_sees_before_it_is_entered_is_still_done_anew(tmp_path, url):
+    made = []
+    async with opened(tmp_path, judged(["request_changes", "approve"], made), url=url) as kept:
+        job = kept.start(owner="ann")
+        await until(lambda: job.status == "blocked" and job.ended.is_set(), 30)
+        cancel = kept.jobs.engine.cancel
+
+        async def after_a_round(job_id, attempt):
+            await kept.jobs.register.catch_up([job_id])  # loads the new attempt, which stands in the store by now
+            await cancel(job_id, attempt)
+
+        kept.jobs.engine.cancel = after_a_round
+        again = await kept.jobs.rework(job)
+        await kept.ended(again, 30)
+        assert (again.status, again.run.attempt) == ("done", 2)
+    assert made == ["read", "written", "written"]
+
+
+async def test_a_command_whose_process_died_before_it_was_done_is_done_by_the_next(tmp_path, url):
+    made = []
+    bench = judged(["request_changes"], made)
+    async with opened(tmp_path, bench, url=url) as kept:
+        job = kept.start(owner="ann")
+        await until(lambda: job.status == "blocked" and job.ended.is_set(), 30)
+        for task in kept.jobs._rounds:
+            task.cancel()
+        number = await kept.jobs.store.add_command(job.id, "release")
+        assert [row["id"] for row in await kept.jobs.store.take_commands(kept.jobs.config.executor)] == [number]
+    async with opened(tmp_path, bench, url=url) as kept:
+        again = await kept.jobs.find(job.id, "ann")
+        await until(lambda: again.status == "done", 30)
+        assert await kept.jobs.store.answered(number) == "done"
+
+
 async def test_whoever_only_waits_for_the_end_gets_the_report_and_does_not_wait_for_the_release(tmp_path, url):
     made, seen = [], []
     async with opened(tmp_path, judged(["request_changes"], made), url=url) as kept:

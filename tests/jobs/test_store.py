@@ -154,7 +154,9 @@ async def test_the_command_line_lists_shows_replays_exports_and_deletes(tmp_path
     assert "report: partial" in (await command(tmp_path, "replay", short)).stdout
     exported = await command(tmp_path, "export", short, "--out", str(tmp_path / "r.md"))
     assert exported.exit_code == 0
-    assert (tmp_path / "r.md").read_text().startswith("It closed on **twelve days**.[1]")
+    markdown = (tmp_path / "r.md").read_text()
+    assert markdown.startswith("# Closures of the line\n\n**Question:** Why did the ice line close?\n")
+    assert "\n\nIt closed on **twelve days**.[1]" in markdown
     printed = await command(tmp_path, "export", short, "--out", str(tmp_path / "r.pdf"))
     odd = await command(tmp_path, "export", short, "--out", str(tmp_path / "r.exe"))
     assert printed.exit_code == 0
