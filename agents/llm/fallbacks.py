@@ -33,6 +33,7 @@ SHARE_WITH_OTHERS = 0.6
 
 @dataclass(frozen=True)
 class _Resting:
+    since: float
     until: float
     error: ModelError
 
@@ -51,11 +52,18 @@ class Ward:
     def put(self, model: str, error: ModelError) -> None:
         """Leave a model alone for as long as its fault deserves."""
         if seconds := REST_S.get(error.fault):
-            self._resting[model] = _Resting(self._clock() + seconds, error)
+            now = self._clock()
+            self._resting[model] = _Resting(now, now + seconds, error)
 
-    def release(self, model: str) -> None:
-        """Ask a model again: it has answered."""
-        self._resting.pop(model, None)
+    def now(self) -> float:
+        """Give the time of its clock."""
+        return self._clock()
+
+    def release(self, model: str, asked_at: float) -> None:
+        """Ask a model again that has answered; a call from before its failure says nothing of what came after it."""
+        found = self._resting.get(model)
+        if found and found.since <= asked_at:
+            del self._resting[model]
 
     def resting(self, model: str) -> ModelError | None:
         """Give why a model is left alone; None when it may be asked."""
@@ -94,6 +102,7 @@ class WithFallbacks:
             left = None if ends_at is None else max(0.0, ends_at - loop.time())
             if left is not None and at + 1 < len(awake):
                 left *= SHARE_WITH_OTHERS
+            asked_at = self._ward.now()
             try:
                 reply = await model.reply(replace(request, deadline_s=left), words.listener)
             except ModelError as error:
@@ -103,7 +112,7 @@ class WithFallbacks:
                 if left == 0.0:
                     break  # no time for any other either
                 continue
-            self._ward.release(model.name)
+            self._ward.release(model.name, asked_at)
             if model is self.models[0]:
                 return reply
             return replace(reply, stood_in_for=self.name, because=first.notice if first else "")

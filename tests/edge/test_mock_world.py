@@ -112,18 +112,24 @@ async def test_rate_limits_and_broken_answers_lose_no_branch_silently(sim, tmp_p
 
 
 async def test_a_model_that_is_out_of_quota_hands_over_to_the_next_for_the_whole_job(sim, tmp_path, monkeypatch):
-    quota = {"on": "chat", "kind": "status", "status": 402, "message": "You exceeded your current quota", "first": 1}
+    quota = {"on": "chat", "kind": "status", "status": 402, "message": "You exceeded your current quota", "first": 2}
     configure(sim, faults=[quota])
     monkeypatch.setenv("DOSSIER_FALLBACKS", "openai/second")
 
     code, report = await run_dossier(sim, tmp_path, monkeypatch)
 
-    assert code == 0, report["grade_reasons"]
+    assert code == 3
+    assert report["grade"] == "partial"
+    [reason] = report["grade_reasons"]
+    assert reason.startswith("openai/second answered in the place of openai/sim")
     [stood_in] = report["methodology"]["actual"]["stand_ins"]
     assert (stood_in["model"], stood_in["stood_in_for"]) == ("openai/second", "openai/sim")
     assert "openai/second answered in the place of openai/sim" in report["markdown"]
-    asked = [call["model"] for call in stats(sim)["calls"] if call.get("model")]
-    assert asked.count("openai/sim") + asked.count("sim") == 1, "a model without quota was asked again"
+    # The plan is drafted while the question is judged: two calls may be under way before the first is refused.
+    calls = [call for call in stats(sim)["calls"] if call.get("model")]
+    asked = [call["status"] for call in calls if call["model"] != "second"]
+    assert set(asked) == {402}, "a model without quota was asked again"
+    assert len(asked) <= 2
     assert stats(sim)["distinct_prompts"] == stats(sim)["llm_calls"], "an answered prompt was sent twice"
 
 

@@ -23,6 +23,7 @@ QUESTION = (
 )
 KEY, SEARCH_KEY = "sk-mock-0123456789abcdef", "tvly-mock-0123456789abcdef"
 RECORD = re.compile(r"record (F-\d+)")
+CHOSEN = re.compile(r"on (\d+) sources chosen from (\d+)")
 
 
 def branch(title, question, *, discovery=False):
@@ -176,6 +177,15 @@ def test_the_sweep_chose_few_of_many_and_its_pages_were_read_beside_it(world):
     rows = {row.title: row for row in world.report.nodes}
 
     assert "job/0/0#scout:0" in world.job.run.record
-    assert 3 <= rows["Sources"].sources <= 4
+    # Its row in the report also counts counter-evidence: the choice itself is told when it is made.
+    [(kept, of)] = [
+        (int(found[1]), int(found[2]))
+        for event in world.job.run.events
+        if event.event.kind == "node" and event.event.state == "writing" and event.event.node == "job/0/0"
+        and (found := CHOSEN.search(event.event.doing))
+    ]  # fmt: skip
+    assert 3 <= kept <= 4
+    assert of >= 3 * kept
+    assert rows["Sources"].sources >= kept
     assert len(rejected) >= 3
     assert rows["Carbon intensity"].sources >= 1

@@ -39,7 +39,9 @@ async def test_the_next_model_goes_on_and_the_user_is_told_once_live_and_in_the_
     [note] = notes(work.last)
     assert note.text == "cloud/b answers in the place of cloud/a. The quota is used up."
     document = report_of(outcome, work.last)
-    assert document.grade == "complete", document.grade_reasons
+    assert document.grade == "partial"
+    [reason] = document.grade_reasons
+    assert reason.startswith("cloud/b answered in the place of cloud/a")
     assert "#PATH_DECISION" in [tag.tag for tag in document.methodology.tags]
     [stood_in] = document.methodology.actual.stand_ins
     assert stood_in.answers == len(second.asked)

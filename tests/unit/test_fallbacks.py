@@ -1,5 +1,7 @@
 """Which model stands in when one fails, and which never may."""
 
+import asyncio
+
 import pytest
 
 from agents.contracts.frozen import Frozen
@@ -88,6 +90,28 @@ async def test_two_roles_share_what_is_known_of_a_model():
     await WithFallbacks([first, answering()], ward).reply(REQUEST)
     await WithFallbacks([first, answering()], ward).reply(REQUEST)
     assert len(first.asked) == 1
+
+
+async def test_an_answer_that_was_under_way_when_the_model_failed_does_not_bring_it_back():
+    failed, now = asyncio.Event(), iter(range(100))
+
+    class Both(ScriptedModel):
+        """The first call is answered only after the second has failed."""
+
+        async def reply(self, request, on_text=None):
+            self.asked.append(request)
+            if len(self.asked) == 1:
+                await failed.wait()
+                return await answering().reply(request, on_text)
+            failed.set()
+            raise fault("quota")
+
+    ward, first = Ward(lambda: float(next(now))), Both(by_role={})
+    model = WithFallbacks([first, answering("second")], ward)
+    replies = await asyncio.gather(model.reply(REQUEST), model.reply(REQUEST))
+    assert [bool(reply.stood_in_for) for reply in replies] == [False, True]
+    assert (await model.reply(REQUEST)).stood_in_for == first.name
+    assert len(first.asked) == 2
 
 
 async def test_when_all_rest_the_bound_model_is_tried_once_more():
