@@ -60,7 +60,7 @@ def test_settings_are_set_once_and_hold_after_a_reload(tab):
     finally:
         page.page.locator("#chat-settings-open-modal").click()
         dialog.locator("#time").click()
-        page.page.get_by_role("option", name="Usual").click()
+        page.page.get_by_role("option", name="Default").click()
         dialog.locator("#exclude").fill("")
         dialog.get_by_role("button", name="Confirm").click()
         page.sees("It holds from your next question on")

@@ -1,9 +1,12 @@
 """The offline manager: too broad, small enough, one lookup, and what follows in the talk."""
 
+import json
+
 import pytest
 
 from agents.contracts.brief import ScopingInput, ScopingTurn, Turn
 from agents.contracts.source import CorpusSurvey, DocumentNote
+from agents.core.paths import RESOURCES
 from agents.offline.manager import scope
 from agents.roles.manager import MANAGER
 
@@ -63,6 +66,31 @@ def test_narrower_questions_are_made_of_what_the_documents_share() -> None:
 
     assert offered[0].startswith("What do the sources say about housing costs with regard to rents in Vienna")
     assert offered[1].startswith("What do the sources say about price cap with regard to rents in Vienna")
+
+
+@pytest.mark.parametrize("starter", json.loads((RESOURCES / "examples" / "starters.json").read_text())["starters"])
+def test_a_starter_is_judged_as_its_label_says(starter: dict[str, str]) -> None:
+    turn = talk(starter["message"])
+
+    assert turn.ready == ("too broad" not in starter["label"])
+    assert all(len(query.suggested_split) >= 2 for query in turn.queries if not query.feasible)
+
+
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [
+        ("What is the full story of rents in Vienna?", "en"),
+        ("What is going on with the world's coral reefs?", "en"),
+        ("Was ist die ganze Geschichte der Mieten in Wien?", "de"),
+        ("Was ist los mit den Mieten?", "de"),
+        ("Quelle est toute l'histoire des loyers à Vienne ?", "fr"),
+        ("Que se passe-t-il avec les loyers ?", "fr"),
+        ("¿Cuál es toda la historia de los alquileres en Viena?", "es"),
+        ("¿Qué pasa con los alquileres?", "es"),
+    ],
+)
+def test_a_question_for_the_whole_story_is_too_broad(message: str, language: str) -> None:
+    assert not talk(message, language=language).ready
 
 
 def test_every_suggestion_can_be_taken() -> None:
