@@ -174,7 +174,8 @@ def _subject(text: str) -> str:
     text = listed("sweeping").sub(" ", listed("everything").sub(" ", text))
     for name in ("order", "ask", "yes_no"):
         text = opening(name).sub(" ", text.strip(), count=1)
-    text = re.sub(r"^\W*(?:(?:of|about|on|for|in|over|über|von|zu|sur|de|sobre|and|und|et|y)\s+)+", "", text)
+    text = re.sub(r"^\W*(?:(?:the|die|la|est)\s+)?(?=(?:of|der|des|du|de|von|about)\b)", "", text)
+    text = re.sub(r"^\W*(?:(?:of|about|on|for|in|over|über|von|zu|sur|de|sobre|and|und|et|y)\s+)*", "", text)
     text = re.split(r"[,.:;?!。？！]|\s(?:and what|and how|und wie|et comment|y cómo)\b", text.strip(" ,:;"))[0].strip()
     return text if 0 < len(text.split()) <= _LONGEST_SUBJECT and terms(text) and not listed("ask").search(text) else ""
 

@@ -47,7 +47,7 @@ def test_from_a_broad_question_to_a_quote_in_its_source(server, tab, shots):
     first.shot("04-contract")
 
     first.say(f"What happens when I type {PHRASE}?")
-    first.sees("Send the phrase alone to begin.")
+    first.sees("Not started. Type only:")
     assert len(jobs_of(server)) == before
 
     first.say("10 minutes")

@@ -74,6 +74,7 @@ def test_a_starter_is_judged_as_its_label_says(starter: dict[str, str]) -> None:
 
     assert turn.ready == ("too broad" not in starter["label"])
     assert all(len(query.suggested_split) >= 2 for query in turn.queries if not query.feasible)
+    assert not any("the of" in split for query in turn.queries for split in query.suggested_split)
 
 
 @pytest.mark.parametrize(
