@@ -187,7 +187,7 @@ def unanswered(answers: Iterable[QuestionAnswer], words: Wording) -> tuple[str, 
     """Say in a line each which questions have no answer that holds."""
     notes = {"partly": words.statuses["partial"], "not_found": words.statuses["empty"]}
     return tuple(
-        words.part.format(title=one.question, note=_sentence(notes[one.status]))
+        words.part.format(title=one.question.rstrip(" ?？"), note=_sentence(notes[one.status]))
         for one in answers
         if one.status != "answered"
     )
