@@ -85,7 +85,7 @@ async def test_what_nothing_answers_is_said_in_a_line_and_the_report_is_not_comp
     assert status(report)["When was The Exies formed?"] == "answered"
     assert status(report)["Who founded The Exies?"] == "not_found"
     assert report.grade == "partial"
-    assert any(line.startswith("Who founded The Exies?") for line in report.grade_reasons)
+    assert any(line.startswith("Who founded The Exies: ") for line in report.grade_reasons)
     assert "Who founded The Exies: nothing to the point was found." in report.markdown.split("## ")[0]
 
 
