@@ -3,7 +3,7 @@
 import pytest
 
 from agents.research.reading.passages import is_worth_reading
-from agents.research.reading.subject import answers, is_about, leads_to, parts_of, settled_by
+from agents.research.reading.subject import answers, is_about, leads_to, parts_of, settled_by, standalone
 
 BANDS = "Which band was formed first, The Exies or Circus Diablo, and who founded each of them?"
 EXIES = "The Exies were an American rock band from Los Angeles, California, formed in 1997."
@@ -101,3 +101,19 @@ def test_a_document_without_a_name_of_the_question_is_worth_no_call_unless_it_me
     assert is_worth_reading("费用", "冬季费用为310万克朗。", ["Who founded The Exies?"]), (
         "what can't be compared is read"
     )
+
+
+@pytest.mark.parametrize(
+    ("question", "whole", "alone"),
+    [
+        (
+            "Who founded each of them?",
+            "Which was first, The Exies or Circus Diablo, and who founded each of them?",
+            "Who founded each of them, Exies and Circus Diablo?",
+        ),
+        ("Who founded Circus Diablo?", "Which was first, The Exies or Circus Diablo?", "Who founded Circus Diablo?"),
+        ("How long does it last?", "How long does sourdough keep?", "How long does it last?"),
+    ],
+)
+def test_a_part_that_only_points_is_asked_with_the_names_that_it_points_at(question, whole, alone):
+    assert standalone(question, whole) == alone

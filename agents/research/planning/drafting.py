@@ -27,6 +27,7 @@ from agents.core.role import Asked
 from agents.core.time_policy import PLANNING_SHARE
 from agents.nlp.tokens import content_words
 from agents.research.planning.contract import Bounds, Limits, bounds_of
+from agents.research.reading.subject import standalone
 from agents.research.run_context import Desk
 from agents.roles.planner import PLANNER
 
@@ -117,7 +118,8 @@ class TreeBuilder:
 
     def admit(self, planned: PlannedLeaf) -> Leaf | None:
         """Add a leaf; None when it says what another said, asks nothing, or is one too many."""
-        questions = tuple(dict.fromkeys(q.strip() for q in planned.questions if q.strip())) or (planned.title,)
+        asked = (standalone(q.strip(), self.planning.query) for q in planned.questions if q.strip())
+        questions = tuple(dict.fromkeys(asked)) or (planned.title,)
         names = {planned.title.casefold(), *(question.casefold() for question in questions[:1])}
         if names & self._taken:
             return None

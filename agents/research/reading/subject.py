@@ -67,6 +67,11 @@ _PART = re.compile(
     re.IGNORECASE,
 )
 _EACH = re.compile(r"\b(?:each|both|respective\w*|jeweils|beide\w*|chacun\w*|cada un[oa])\b", re.IGNORECASE)
+_POINTING = re.compile(
+    r"\b(?:it|its|they|them|their|he|she|his|her|these|those|each|both|one|sie|ihr\w*|diese\w*|beide\w*|ils?|elles?|ellos|ellas)\b",
+    re.IGNORECASE,
+)
+"""Words by which a part of a question points at what another part names."""
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
 _DATE_WORDS = re.compile(
     r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|\d{1,2}(?:st|nd|rd|th)? century|"
@@ -128,6 +133,14 @@ def parts_of(question: str) -> tuple[Question, ...]:
         else:
             parts.append(one)
     return tuple(parts)
+
+
+def standalone(question: str, whole: str) -> str:
+    """Give a question that names nothing, as in `Who founded each of them?`, the names of the whole that it is a part of."""
+    if not _POINTING.search(question) or any(part.names for part in parts_of(question)):
+        return question
+    named = dict.fromkeys(name for part in parts_of(whole) for name in part.shown)
+    return f"{question.rstrip(' ?？')}, {' and '.join(named)}?" if named else question
 
 
 def _read(text: str) -> Question:
