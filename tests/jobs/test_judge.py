@@ -90,13 +90,14 @@ async def test_a_rework_that_a_round_sees_before_it_is_entered_is_still_done_ane
     async with opened(tmp_path, judged(["request_changes", "approve"], made), url=url) as kept:
         job = kept.start(owner="ann")
         await until(lambda: job.status == "blocked" and job.ended.is_set(), 30)
-        cancel = kept.jobs.engine.cancel
+        change = kept.jobs.store.change
 
-        async def after_a_round(job_id, attempt):
+        async def before_a_round(job_id, **values):
+            changed = await change(job_id, **values)
             await kept.jobs.register.catch_up([job_id])  # loads the new attempt, which stands in the store by now
-            await cancel(job_id, attempt)
+            return changed
 
-        kept.jobs.engine.cancel = after_a_round
+        kept.jobs.store.change = before_a_round
         again = await kept.jobs.rework(job)
         await kept.ended(again, 30)
         assert (again.status, again.run.attempt) == ("done", 2)
