@@ -127,7 +127,7 @@ def test_a_standard_job_reads_widely_and_cites_sources_of_many_domains(world):
     read = read_in(world.job)
     domains = {urlsplit(one.url).hostname for one in world.report.references}
 
-    assert len(read) >= 15
+    assert len(read) >= 12  # of the 15 that the cap allows, those that leaves share count for each of them
     assert len({urlsplit(url).hostname for url in read}) >= 6
     assert len(domains) >= 4
     assert world.report.grade in ("complete", "partial")
@@ -138,7 +138,7 @@ def test_no_prompt_search_or_page_is_paid_twice(world):
 
     assert world.calls["distinct_prompts"] == world.calls["llm_calls"]
     assert world.calls["distinct_searches"] == world.calls["searches"]
-    assert len(pages) >= (15 if world.retriever == "searxng" else 1), "texts that came with the hits are not fetched"
+    assert len(pages) >= (12 if world.retriever == "searxng" else 1), "texts that came with the hits are not fetched"
     assert max(pages.values()) == 1
 
 
