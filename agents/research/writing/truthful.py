@@ -97,11 +97,8 @@ async def rewritten(
 
 
 def _touches(part: Finding, done: ClaimDone) -> bool:
-    """Tell whether a verdict moved on evidence that the writer of a section, who speaks of the claim, had not seen."""
     held = {fact.id for fact in part.facts}
-    evidence = {one.fact_id for one in done.claim.evidence}
-    moving = {one.fact_id for one in done.claim.evidence if one.stance != "supports"}
-    return bool(evidence & held and moving - held)
+    return any(evidence.fact_id in held for evidence in done.claim.evidence)
 
 
 def _leaf_of(node: Node, path: str, root: str) -> Leaf | None:
