@@ -2,9 +2,14 @@
 
 The smallest run of the product: the flat planner says what to search for, one executor searches, reads, reflects and
 goes on until it suffices or a bound is reached, and the report is written inside the time.
+
+A team whose jobs outlive the process, for programs beside the server: a command, a function call, an MCP tool.
 """
 
+import threading
 import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from weakref import WeakSet
 
@@ -12,6 +17,7 @@ from pydantic import Field, ValidationError
 
 from agents.contracts.frozen import Frozen, QueryType, Tier, digest
 from agents.contracts.plan import PlanningInput, PlanTree
+from agents.contracts.report import Commission, Request
 from agents.contracts.response import (
     AgentResponse,
     FlatPlan,
@@ -20,22 +26,22 @@ from agents.contracts.response import (
     RunLimits,
     TierOrigin,
 )
-from agents.contracts.result import Commission, Request
 from agents.core.budget import NOTHING, Usage
 from agents.core.errors import BadRequest, ModelError, NotFeasible
 from agents.core.role import Asked
 from agents.core.settings import Settings
 from agents.core.time_policy import FLAT_PLANNING_SHARE, LEAST_RUN_S
-from agents.jobs.job import Job
+from agents.jobs.filelock import InUse
+from agents.jobs.live_job import Job
 from agents.nlp.tokens import language_of
-from agents.research.planning.contract import TIERS, Limits, make_contract
 from agents.research.planning.flat_plan import FlatLeaf, flat_brief, flat_leaves, flat_plan
+from agents.research.planning.freeze_contract import TIERS, Limits, make_contract
 from agents.research.run_context import NO_STAND_IN, Desk
 from agents.research.scoping.turn import Scope, checked, seeds_in, take_turn
-from agents.roles.flat_planner import FLAT_PLANNER, MAX_QUERIES
-from agents.roles.planner import PLANNER
+from agents.roles import FLAT_MAX_QUERIES as MAX_QUERIES
+from agents.roles import FLAT_PLANNER, PLANNER
 from agents.run_answer import FlatRun, Planned, answer, planned_of
-from agents.team import Team
+from agents.team import Team, open_team
 
 
 class Wish(Frozen):
@@ -103,7 +109,7 @@ async def run_research(
     """
     if team is None:
         from agents.core.settings import load
-        from agents.durable_team import durable_team
+        from agents.run_research import durable_team
 
         async with durable_team(load()) as team:
             return await run_research(
@@ -277,3 +283,39 @@ _ATTENDED: WeakSet[Job] = WeakSet()
 def _attended(job: Job) -> Job:
     _ATTENDED.add(job)
     return job
+
+
+_ENGINE = threading.Lock()
+"""The engine of durable jobs is one per process: the jobs of teams beside the first live in memory."""
+
+
+@asynccontextmanager
+async def durable_team(settings: Settings, say: Callable[[str], None] = lambda _: None) -> AsyncIterator[Team]:
+    """Open a team whose jobs outlive this process, and close it again.
+
+    Jobs that a former process left go on. Where another process runs the jobs of the data folder, or another team of
+    this one does, this team's jobs live in memory; their reports are saved all the same.
+
+    Args:
+        settings: where jobs are stored, among all else.
+        say: told in one sentence when they live in memory because another process has the folder.
+
+    Raises:
+        ConfigError: a setting can't be used.
+    """
+    first = _ENGINE.acquire(blocking=False)
+    try:
+        team = open_team(settings, durable=first)
+        try:
+            await team.open()
+        except InUse as error:
+            say(f"{error.other} runs the jobs of this folder; this run ends with its own process.")
+            await team.close()
+            team = open_team(settings)
+        try:
+            yield team
+        finally:
+            await team.close()
+    finally:
+        if first:
+            _ENGINE.release()

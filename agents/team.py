@@ -1,4 +1,6 @@
-"""The composition root: settings in, a wired team out. With `sourcing` the only importer of adapters.
+"""The part of the composition root that says where documents come from.
+
+The composition root: settings in, a wired team out. With `sourcing` the only importer of adapters.
 
 What the faces (chat, routes, command line) may use of this module: `Team`, `open_team`.
 """
@@ -9,25 +11,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from agents.all_roles import ROLES as ROLES
-from agents.contracts.brief import Brief, ScopingTurn
-from agents.contracts.contract import Contract
+from agents.contract_drafts import Drafts, Settled
+from agents.contracts.contract import Brief, Contract, ScopingTurn
 from agents.contracts.frozen import Tier
-from agents.contracts.report import Actual, ReportDocument
-from agents.contracts.result import Commission, Outcome
-from agents.contracts.source import OwnFile, Place
+from agents.contracts.report import Actual, Commission, Outcome, ReportDocument
+from agents.contracts.sources import OwnFile, Place
 from agents.core.budget import Limits as Spending
 from agents.core.budget import Within
 from agents.core.errors import ConfigError
 from agents.core.model import Model, OnText
+from agents.core.paths import RESOURCES
 from agents.core.port import Handlers
 from agents.core.prompts import PromptBook
 from agents.core.prompts import load as load_prompts
-from agents.core.settings import Settings, usable_models
-from agents.drafts import Drafts, Settled
+from agents.core.settings import Settings, search_values, usable_models
 from agents.jobs.blob_store import BlobStore
-from agents.jobs.job import Job, JobSetup
-from agents.jobs.provider_pauses import Pauses
+from agents.jobs.live_job import Job, JobSetup, Pauses
 from agents.jobs.run import Clock
 from agents.jobs.runtime import JobRuntime, MemoryRuntime
 from agents.jobs.tracing import Tracing
@@ -38,26 +37,69 @@ from agents.offline import OfflineModel
 from agents.report.document import build
 from agents.research.challenge.challenge import challenge_handler, claim_handler
 from agents.research.challenge.gates import Thresholds
-from agents.research.loop.loop_settings import LoopSettings
+from agents.research.loop.loop_decision import LoopSettings
 from agents.research.loop.node import node_handler
 from agents.research.loop.topics import Topics
 from agents.research.pipeline import Means, research_handler
-from agents.research.planning.contract import Limits, caps_of
 from agents.research.planning.drafting import draft_handler
 from agents.research.planning.flat_plan import bounded
+from agents.research.planning.freeze_contract import Limits, caps_of
 from agents.research.reading.leaf import leaf_handler
+from agents.research.reading.read_sources import source_handler
 from agents.research.reading.scout_sweep import scout_handler
-from agents.research.reading.source import source_handler
 from agents.research.run_context import Desk
 from agents.research.scoping.follow_up import FollowUp, follow_up
 from agents.research.scoping.turn import Scope, checked, take_turn
 from agents.research.steering import Steering
 from agents.research.writing.truthful import check_handler
+from agents.roles import ROLES as ROLES
 from agents.search.chain import Chain, Probed
-from agents.search.searcher import Searcher
+from agents.search.library import Library
+from agents.search.pages import WebPages
+from agents.search.registry import BASE_VARIABLES, KEY_VARIABLES, choose
+from agents.search.searcher import LIBRARY_NAME, SAMPLE_NAME, Searcher
 from agents.search.uploads import SearchScope, UploadedFile, UploadResult, places_of, take
-from agents.sourcing import open_sources
 from agents.web.fetching import Fetcher
+from agents.web.guard import AllowedHosts
+
+SAMPLE_LIBRARY = RESOURCES / "examples" / "library"
+"""Invented documents that ship with the program, searched when no folder of one's own is set."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where documents come from, and what has to be closed."""
+
+    searcher: Searcher
+    sample: bool
+    fetcher: Fetcher
+
+
+def open_sources(settings: Settings) -> Sources:
+    """Set up folders and search providers.
+
+    Raises:
+        ConfigError: a folder is missing, a retriever unknown, or a key or package not there.
+    """
+    folders = settings.library
+    sample = not folders
+    library = Library(
+        folders or (SAMPLE_LIBRARY,),
+        settings.data_dir / "library.db",
+        kind="sample" if sample else "library",
+        name=SAMPLE_NAME if sample else LIBRARY_NAME,
+    )
+    fetcher = Fetcher(AllowedHosts.parse(settings.allow_private_hosts))
+    searcher = choose(
+        settings.retriever,
+        keys=search_values(KEY_VARIABLES),
+        bases=search_values(BASE_VARIABLES),
+        pages=WebPages(fetcher),
+        library=None if sample else library,
+        sample=library if sample else None,
+    )
+    return Sources(searcher=searcher, sample=sample, fetcher=fetcher)
+
 
 MAX_UNREAD = 20
 """Unreadable files of a library that a report names, at most; `doctor` names all."""

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from agents.contracts.frozen import digest
-from agents.contracts.source import CorpusSurvey, DocumentNote, Hit, SearchQuery, SearchResult, Source
+from agents.contracts.sources import CorpusSurvey, DocumentNote, Hit, SearchQuery, SearchResult, Source
 from agents.core.errors import SearchError, SourceError
 from agents.nlp.tokens import content_words, language_of
 from agents.search.telling_terms import phrases, telling, widespread

@@ -1,17 +1,15 @@
 """A scripted model that does every role's work sensibly, and a small scripted world, for whole runs in milliseconds."""
 
-from agents.contracts.brief import Brief, Query, ScopingInput, ScopingTurn
-from agents.contracts.change import Command
+from agents.contracts.contract import Brief, Command, Query, ScopingInput, ScopingTurn
 from agents.contracts.fact import Extraction, ExtractionInput, PointedFact
 from agents.contracts.finding import Frame, FrameInput, LeadInput, Section, SectionInput
-from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
-from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree
-from agents.contracts.shortlist import Judged, ScoutInput, ScoutJudgement
+from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree, ReflectionInput, ReflectionResponse
+from agents.contracts.sources import Judged, ScoutInput, ScoutJudgement
 from agents.contracts.verification import Attack, Challenge, ChallengeInput, JudgeInput, StanceInput, VerifyInput
 from agents.core.model import Request
 from agents.jobs.changes import allowed, applied
 from agents.llm.scripted_model import ScriptedModel
-from agents.offline.verifier import judge, judge_stances, verify
+from agents.offline.judgements import judge, judge_stances, verify
 from tests.scripted_search import ScriptedSearcher
 
 WORLD = {

@@ -11,7 +11,7 @@ from chainlit.config import config
 from agents.api.about import Tried, about
 from agents.api.exposure import check_exposure
 from agents.api.hardening import harden
-from agents.api.jobs_api_state import ApiState
+from agents.api.jobs_api_start import ApiState
 from agents.api.metrics import log_to_stderr
 from agents.api.openapi import install_routes
 from agents.core.settings import Settings, load

@@ -14,11 +14,11 @@ from starlette.types import Receive, Scope, Send
 from agents.api.error_responses import ApiError, body
 from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse, AgentSource
-from agents.contracts.source import SearchQuery
+from agents.contracts.sources import SearchQuery
 from agents.core.errors import DossierError, NotFeasible
 from agents.core.events import NodeChanged, RoundEnded, SearchDone, SectionWritten, SourceRead
 from agents.core.settings import Settings
-from agents.jobs.job import Job
+from agents.jobs.live_job import Job
 from agents.run_answer import FlatRun, answer
 from agents.run_research import Wish, taken_up
 from agents.team import Team
@@ -159,7 +159,7 @@ async def serve_stdio(settings: Settings) -> None:
     Its jobs are kept where no server runs those of the data folder; what a former process left goes on meanwhile.
     """
     from agents.api.exposure import LOCAL
-    from agents.durable_team import durable_team
+    from agents.run_research import durable_team
 
     async with durable_team(settings, _say) as team:
         await mcp_server(team, LOCAL).run_stdio_async()

@@ -9,7 +9,7 @@ import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
-from agents.contracts.job import OVER
+from agents.contracts.report import OVER
 from agents.core.budget import Usage
 from agents.core.events import (
     JobChanged,
@@ -22,9 +22,9 @@ from agents.core.events import (
     SearchDone,
     SourceRead,
     SourceRejected,
+    current_trace,
 )
-from agents.core.trace_context import current_trace
-from agents.jobs.job import Job
+from agents.jobs.live_job import Job
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 LOOP_BUCKETS = (1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 14_400, 86_400)

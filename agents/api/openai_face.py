@@ -12,12 +12,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agents.api.error_responses import ApiError, as_api_error, body
 from agents.api.payloads import ERRORS, MAX_LISTED, BoundedRoute
-from agents.api.run import STREAM_HEADERS, Here, Owner, attended, start
-from agents.api.stream import event_stream
+from agents.api.routes import event_stream
+from agents.api.run_routes import STREAM_HEADERS, Here, Owner, attended, start
 from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse
 from agents.core.errors import DossierError
-from agents.jobs.job import Job
+from agents.jobs.live_job import Job
 from agents.run_answer import FlatRun, answer
 from agents.run_research import Wish
 

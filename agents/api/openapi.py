@@ -7,7 +7,6 @@ from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse, Response
 
-from agents.api.branch_routes import branches
 from agents.api.error_responses import answer_errors
 from agents.api.jobs_api import jobs_api
 from agents.api.mcp_server import mcp_route
@@ -15,8 +14,8 @@ from agents.api.metrics import CONTENT_TYPE
 from agents.api.openai_face import openai_face
 from agents.api.payloads import ERRORS
 from agents.api.reports import kinds
-from agents.api.routes import api
-from agents.api.run import Here, Owner, runs
+from agents.api.routes import api, branches
+from agents.api.run_routes import Here, Owner, runs
 
 VERSION = "1"
 SUMMARY = """Research over HTTP: a task in, a report out whose every sentence opens its quote.

@@ -12,10 +12,9 @@ from fastapi.responses import HTMLResponse, Response
 from agents.api.lookup import Quoted
 from agents.contracts.body import ReferenceList, Sentence
 from agents.contracts.report import Quote, Reference, ReportDocument
-from agents.contracts.source import SourceKind
+from agents.contracts.sources import SourceKind
 from agents.report.formats import FORMS
-from agents.report.html_export import POLICY, blocks_html
-from agents.report.quote_page import quote_page
+from agents.report.html_export import POLICY, blocks_html, quote_page
 from agents.report.references import Citations, Linker, reference_list
 from agents.report.view import body_of
 from agents.report.wording import wording

@@ -1,8 +1,19 @@
-"""Our HTTP routes beside the chat: jobs, their events, their reports, and the quotes behind every citation."""
+"""Our HTTP routes beside the chat: jobs, their events, their reports, and the quotes behind every citation.
+
+A job's events as server-sent events, each with the rows of the tree that it changed.
+
+The routes that steer one branch of a run.
+
+Steering one branch of a run that is going: finish it, stop it, drop it, try it again. Each is a numbered change.
+"""
 
 import asyncio
+import json
 import time
-from typing import Annotated
+import weakref
+from collections import deque
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Annotated, Literal
 
 from chainlit.data import get_data_layer
 from fastapi import APIRouter, Depends, Request
@@ -10,12 +21,96 @@ from fastapi.responses import FileResponse, JSONResponse, Response, StreamingRes
 
 from agents.api.about import about
 from agents.api.access import caller
-from agents.api.error_responses import OURS, body, not_found
+from agents.api.error_responses import OURS, ApiError, body, not_found
 from agents.api.lookup import Lookup, live_tree
 from agents.api.payloads import ERRORS
 from agents.api.reports import SHOWN, fragment, kinds, quoted_data, quoted_page, written
-from agents.api.stream import event_stream
+from agents.api.tree import Tree, TreeNode
+from agents.contracts.contract import Change
+from agents.core.errors import BadRequest
+from agents.core.events import NodeState, Numbered
+from agents.jobs.changes import ACTIVE, AGAIN, DROPPABLE
+from agents.jobs.live_job import Job
+from agents.jobs.run import Run
+from agents.jobs.runtime import JobRuntime
 from agents.report.formats import FORMS
+
+KEPT = 500
+"""Messages of a run that are kept for those who watch; who is further behind has its own made."""
+
+
+def _message(tree: Tree, numbered: Numbered) -> str:
+    changed = tree.take(numbered)
+    rows = [tree.node(path).model_dump() for path in changed]
+    data = {
+        "seq": numbered.seq,
+        "seconds": numbered.seconds,
+        "kind": numbered.event.kind,
+        "event": numbered.event.model_dump(mode="json"),
+        # The row that the event is about, and that one with all above it, whose sums changed too.
+        "node": rows[0] if rows else None,
+        "nodes": rows,
+        "status": tree.status,
+        "stage": tree.stage,
+        "now": tree.now,
+        "note": tree.note,
+        "feed_text": tree.line,
+        "usage": tree.spent().model_dump(),
+    }
+    return f"id: {numbered.seq}\nevent: {numbered.event.kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+
+
+class Told:
+    """One run's messages, made once for all who watch it: a message depends on the events before it and on nothing else."""
+
+    def __init__(self) -> None:
+        self._tree, self._seq = Tree(), 0
+        self._messages: deque[str] = deque(maxlen=KEPT)
+
+    def message(self, events: Sequence[Numbered], numbered: Numbered) -> str | None:
+        """Give the message of an event; None where it lies too far back."""
+        while self._seq < numbered.seq - 1:
+            # Nobody watched while these came; their rows count in those that follow.
+            self._tree.take(events[self._seq])
+            self._seq += 1
+            self._messages.clear()
+        if self._seq == numbered.seq - 1:
+            self._messages.append(_message(self._tree, numbered))
+            self._seq = numbered.seq
+        back = self._seq - numbered.seq
+        return self._messages[-1 - back] if back < len(self._messages) else None
+
+
+_told: dict[int, Told] = {}
+"""Of runs that were watched, by the identity of the run; gone with it."""
+
+
+def told_of(run: Run) -> Told:
+    """Give what is told of a run to all who watch it."""
+    known = _told.get(id(run))
+    if known is None:
+        known = _told[id(run)] = Told()
+        weakref.finalize(run, _told.pop, id(run), None)
+    return known
+
+
+async def event_stream(
+    job: Job, after: int, *, heartbeat_s: float = 15.0, attended: bool = False
+) -> AsyncIterator[str]:
+    """Write the events after number `after`, then new ones as they come, until the last (see `Job.follow`)."""
+    own: Tree | None = None
+    yield "retry: 2000\n\n"
+    async for numbered in job.follow(after, heartbeat_s=heartbeat_s, attended=attended):
+        if numbered is None:
+            yield ": still here\n\n"
+            continue
+        message = told_of(job.run).message(job.run.events, numbered)
+        if message is None:
+            # Rows are sums over all that went before: what the caller already has is folded, not sent.
+            own = own or Tree(job.run.events[: numbered.seq - 1])
+            message = _message(own, numbered)
+        yield message
+
 
 INLINE = ("text/plain", "text/markdown", "application/json", "application/pdf", "image/png", "image/jpeg")
 """Kinds of files that a browser may show; all others are downloads, HTML above all."""
@@ -120,3 +215,67 @@ async def unknown(request: Request) -> JSONResponse:
 
 for _path in (path for prefix in OURS for path in (prefix, prefix + "/{rest:path}")):
     api.add_api_route(_path, unknown, methods=["GET", "POST", "PUT", "PATCH", "DELETE"], include_in_schema=False)
+
+
+What = Literal["finish", "stop", "drop", "retry"]
+STATES: Mapping[What, frozenset[NodeState]] = {"retry": AGAIN, "drop": DROPPABLE}
+"""States of a branch in which it can be done; the others only while it is at work."""
+
+
+def steer(jobs: JobRuntime, job: Job, node: TreeNode, what: What) -> Change | None:
+    """Do one of them; returns the change as it was recorded, None when the state of the branch leaves nothing to do.
+
+    Raises:
+        BadRequest: the branch was given up, its part of the run searches no further, or it is written over by now.
+    """
+    if job.over or node.state not in STATES.get(what, ACTIVE):
+        return None
+    title = f"{node.n} “{node.title}”".strip()
+    match what:
+        case "finish":
+            return jobs.finish(job, node.id, title)
+        case "stop":
+            return jobs.stop_branch(job, node.id, title)
+        case "drop":
+            return jobs.drop_branch(job, node.id, title)
+        case "retry":
+            return jobs.try_again(job, node.id, title)
+
+
+def rows(job: Job) -> tuple[TreeNode, ...]:
+    """List the branches of a running job as they stand."""
+    return Tree(job.run.events).view(job.run.now()).nodes
+
+
+branches = APIRouter(tags=["research"])
+
+DOING: Mapping[What, str] = {"finish": "finishing", "stop": "stopping", "drop": "stopping", "retry": "retrying"}
+
+
+def _lookup(request: Request) -> Lookup:
+    site = request.app.state.dossier_site
+    return Lookup(site.team)
+
+
+@branches.post("/research/jobs/{job_id}/nodes/{node:path}/{what}", status_code=202)
+async def steer_branch(
+    job_id: str,
+    node: str,
+    what: What,
+    owner: Annotated[str, Depends(caller)],
+    lookup: Annotated[Lookup, Depends(_lookup)],
+) -> dict[str, object]:
+    """Have one branch write from what it has, stop it, drop it, or try it again; the other branches go on."""
+    job = await lookup.job(job_id, owner)
+    row = next((one for one in rows(job) if one.id == node), None)
+    if row is None:
+        raise not_found("There is no such branch in this run.")
+    try:
+        change = steer(lookup.team.jobs, job, row, what)
+    except BadRequest as error:
+        raise ApiError(409, "not_allowed", error.notice) from error
+    if change is None:
+        raise ApiError(
+            409, "over", f"This branch is {row.state}{'' if what == 'retry' else ' already'}. Nothing was changed."
+        )
+    return {"job_id": job_id, "node": node, "status": DOING[what], "change": change.number}

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable
 
-from agents.contracts.change import place
+from agents.contracts.contract import place
 from agents.contracts.frozen import Frozen
-from agents.contracts.job import OVER, BlockedReason, JobStatus, Stage
-from agents.contracts.loop_decision import RoundRecord
+from agents.contracts.plan import RoundRecord
+from agents.contracts.report import OVER, BlockedReason, JobStatus, Stage
 from agents.core.budget import NOTHING, Usage
 from agents.core.events import (
     JobChanged,

@@ -2,16 +2,16 @@
 
 from typing import Literal
 
-from agents.chat.answers import likely_cost, likely_time, note_of
 from agents.chat.effects import ShowContract
 from agents.chat.limits import LANGUAGES, dates_words, language_name
+from agents.chat.short_answers import likely_cost, likely_time, note_of
 from agents.chat.texts import Words
 from agents.contracts.contract import Contract, ForecastLine
 from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.plan import Leaf, Node
 from agents.contracts.report import Grade, ReportDocument
 from agents.core.time_policy import synthesis_reserve_s
-from agents.jobs.job import Job
+from agents.jobs.live_job import Job
 from agents.research.scoping.authorization import PHRASE
 from agents.research.scoping.turn import Scope
 from agents.search.searcher import SAMPLE_NAME

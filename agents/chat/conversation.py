@@ -7,10 +7,10 @@ Only one thing here starts work: a message that is the phrase, when a contract l
 from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 
-from agents.chat import answers
+from agents.chat import short_answers
 from agents.chat.after_run import Over
 from agents.chat.commands import Command, Part, Pick, Research, Start, Wish, read
-from agents.chat.drafts import Drafts, one
+from agents.chat.drafting_talk import Drafts, one
 from agents.chat.effects import Ask, Button, Effect, Refuse, Reply, Say, ShowScope, Started
 from agents.chat.limits import Edit, edited, read_edit
 from agents.chat.plan_edits import (
@@ -33,7 +33,7 @@ from agents.contracts.contract import Contract
 from agents.contracts.frozen import Mode
 from agents.core.errors import DossierError
 from agents.core.model import OnText
-from agents.jobs.job import Job
+from agents.jobs.live_job import Job
 from agents.research.scoping.research_command import ResearchCommand
 from agents.research.scoping.turn import Scope, checked
 from agents.search.uploads import UploadResult
@@ -161,7 +161,7 @@ class Conversation:
             effects = self.drafts.edit(said)
         elif stage == "report" and not with_files:
             effects = self._on_report(text, said, on_text)
-        elif isinstance(said, Wish) and (answer := answers.before_a_question(said, self.team, self.words)):
+        elif isinstance(said, Wish) and (answer := short_answers.before_a_question(said, self.team, self.words)):
             effects = one(answer)
         else:
             effects = self._asked(text, on_text)
@@ -206,7 +206,7 @@ class Conversation:
             case Wish(name="show"):
                 effects = one(self.state.shown())
             case Wish():
-                effects = one(answers.on_draft(said, contract, self.team, self.words))
+                effects = one(short_answers.on_draft(said, contract, self.team, self.words))
             case Edit():
                 effects = self.drafts.edit(said)
             case Part():
@@ -255,7 +255,7 @@ class Conversation:
             case Edit():
                 effects = self.drafts.edit(said)
             case Wish():
-                effects = one(answers.while_scoping(said, self.state.scope, self.team, self.words))
+                effects = one(short_answers.while_scoping(said, self.state.scope, self.team, self.words))
             case _ if self.team.engine.reasons or "?" in text or len(text.split()) > 3 or not splits:
                 effects = self._turn(checked(text), on_text)
             case _:
@@ -317,7 +317,7 @@ class Conversation:
 
     async def _asked(self, text: str, on_text: OnText | None, *, begun: bool = False) -> AsyncIterator[Effect]:
         """Take a first question. Where only the sample library is searched and it says nothing of this, say so."""
-        if doors := await answers.three_doors(checked(text), self.state.scope, self.team, self.words):
+        if doors := await short_answers.three_doors(checked(text), self.state.scope, self.team, self.words):
             yield doors
             return
         async for effect in self._turn(text, on_text, begun=begun):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from agents.contracts.contract import Contract
-from agents.jobs.job import Job
+from agents.jobs.live_job import Job
 from agents.research.scoping.turn import Scope
 
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from agents.api.app_state import Site
 from agents.api.exposure import LOCAL, REMOTE, is_the_key
-from agents.api.forgetting import forget_texts, given_to
+from agents.api.lookup import forget_texts, given_to
 from agents.chat.conversation import Conversation
 from agents.chat.effects import Effect, Refuse, Started
 from agents.chat.history import History, Uploads

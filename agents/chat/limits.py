@@ -5,7 +5,7 @@ import re
 from agents.chat.texts import bare, polite
 from agents.contracts.contract import Contract
 from agents.contracts.frozen import Frozen, Mode
-from agents.contracts.source import Place
+from agents.contracts.sources import Place
 from agents.core.errors import BadRequest
 from agents.research.scoping.research_command import minutes_of
 from agents.research.scoping.turn import Scope

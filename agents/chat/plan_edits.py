@@ -8,12 +8,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from agents.contracts.brief import Brief
-from agents.contracts.contract import Contract
+from agents.contracts.contract import Brief, Contract
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
 from agents.core.errors import BadRequest
-from agents.research.planning.contract import bounds_of, make_contract
+from agents.research.planning.freeze_contract import bounds_of, make_contract
 from agents.research.scoping.turn import Scope
 from agents.team import Team
 

@@ -13,7 +13,7 @@ from agents.chat.history import History
 from agents.chat.state import ShownCard
 from agents.chat.texts import Words
 from agents.contracts.frozen import Frozen
-from agents.jobs.job import Job
+from agents.jobs.live_job import Job
 from agents.research.scoping.turn import Scope
 
 PIECE_S = 0.08

@@ -16,10 +16,9 @@ from agents.chat import cards
 from agents.chat.history import History
 from agents.chat.renderer import tabs, uid, who
 from agents.chat.runs import stopped_line
-from agents.contracts.job import OVER
-from agents.contracts.report import ReportDocument
+from agents.contracts.report import OVER, ReportDocument
 from agents.core.errors import DossierError
-from agents.jobs.job import Job
+from agents.jobs.live_job import Job
 from agents.jobs.runtime import JobRuntime
 
 log = logging.getLogger(__name__)

@@ -1,17 +1,16 @@
 """What a message does to a run: while it goes, it is steered, narrowed, guided or asked after; when over, taken up again."""
 
-from agents.api.steer_branch import rows, steer
+from agents.api.routes import rows, steer
 from agents.api.tree import DELIVERED, ROOT, Tree, TreeNode, TreeView
 from agents.chat.commands import Command, Part, Pick, Research, Wish, asks_for_progress
 from agents.chat.effects import Effect, Refuse, Say, Stopping
 from agents.chat.limits import Edit, dates_words, language_name, time_words
 from agents.chat.texts import Words, counted, minutes_and_seconds, money
-from agents.contracts.brief import Brief
-from agents.contracts.change import Narrowing
+from agents.contracts.contract import Brief, Narrowing
 from agents.core.errors import BadRequest
 from agents.core.events import Noted, RoundEnded
 from agents.jobs.changes import GUIDANCE
-from agents.jobs.job import Job
+from agents.jobs.live_job import Job
 from agents.search.scope_filter import in_both
 from agents.team import Team
 

@@ -8,8 +8,7 @@ from pydantic import ValidationError
 from agents.chat.commands import Pick
 from agents.chat.effects import ShowContract
 from agents.chat.texts import Words
-from agents.contracts.brief import Brief, Query
-from agents.contracts.contract import Contract
+from agents.contracts.contract import Brief, Contract, Query
 from agents.contracts.frozen import Frozen, Mode
 from agents.core.errors import BadRequest, NotFeasible
 from agents.nlp.tokens import content_words

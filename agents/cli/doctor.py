@@ -15,7 +15,7 @@ from agents.core.errors import ModelError
 from agents.core.model import Message, Model, Request
 from agents.core.settings import KEY_NAMES, OFFLINE, Settings, key_state, load, usable_key, variables
 from agents.llm.choose_models import Choice, Order, bind, orders, parts_of
-from agents.llm.local_servers import find_servers
+from agents.llm.model_names import find_servers
 from agents.llm.pacing import Limits, Pacing
 from agents.search.chain import Chain
 from agents.team import ROLES, Team, open_team

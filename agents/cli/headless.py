@@ -22,7 +22,7 @@ from agents.core.events import (
 )
 from agents.core.settings import Settings
 from agents.core.time_policy import SCOPING_SHARE, left_for_research_s
-from agents.jobs.job import Job
+from agents.jobs.live_job import Job
 from agents.report.formats import FORMS
 from agents.research.scoping.turn import Scope, checked
 
@@ -50,7 +50,7 @@ async def research(
         ConfigError: the settings can't be used.
         DossierError: the run ended without a report.
     """
-    from agents.durable_team import durable_team
+    from agents.run_research import durable_team
 
     # The clock starts with the command: setting up, taking up jobs and scoping all come out of its time.
     started = time.monotonic()

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NoReturn
 import typer
 
 from agents.cli import jobs_commands as cli_jobs
-from agents.cli import steering_commands as cli_steering
+from agents.cli import jobs_commands as cli_steering
 from agents.cli.worker_command import worker
 from agents.core.errors import BadRequest, ConfigError, DossierError
 
@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 
 cli_jobs.register(app)
-cli_steering.register(cli_jobs.app)
+cli_steering.register_steering(cli_jobs.app)
 
 EXIT_COMPLETE, EXIT_ERROR, EXIT_USAGE, EXIT_PARTIAL, EXIT_NOTHING = 0, 1, 2, 3, 4
 """Exit codes of `run`: complete, error or cancelled, bad usage or not feasible, partial or blocked, nothing found."""

@@ -1,10 +1,112 @@
-"""The contract: the frozen brief and plans that the user authorized, with hash, forecast and caps."""
+"""The brief: what manager and user agree on, and the manager's scoping contracts.
+
+The contract: the frozen brief and plans that the user authorized, with hash, forecast and caps.
+
+Changes of a running job after its authorization: the command, and the change that was recorded.
+"""
+
+import re
+from typing import Literal
 
 from pydantic import Field, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
-from agents.contracts.brief import Brief
-from agents.contracts.frozen import Frozen, Text, digest
+from agents.contracts.frozen import Frozen, Mode, QueryType, Role, Text, Tier, digest
 from agents.contracts.plan import Plan
+from agents.contracts.sources import CorpusSurvey, OwnFile, Place
+
+
+class Query(Frozen):
+    """One research question with the verdict on it."""
+
+    text: Text
+    feasible: bool
+    reason: Text
+    """Why it is, or is not, feasible: in the user's words and language."""
+    depth_estimate: int = Field(ge=1, le=9)
+    """Executors in a row that its tree would need; more than 3 is never feasible."""
+    sub_topics: SkipJsonSchema[tuple[str, ...]] = ()
+    scope_limits: SkipJsonSchema[tuple[str, ...]] = ()
+    """What was agreed to leave out, or to stay within."""
+    suggested_split: tuple[str, ...] = ()
+    """Narrower questions to choose from when it is not feasible."""
+
+    @model_validator(mode="after")
+    def _deep_is_not_feasible(self) -> "Query":
+        if self.feasible and self.depth_estimate > 3:
+            raise ValueError("a query whose tree is deeper than 3 executors is not feasible")
+        return self
+
+
+class Turn(Frozen):
+    """One utterance of the scoping talk."""
+
+    speaker: Literal["user", "manager"]
+    text: Text
+
+
+class ScopingInput(Frozen):
+    """What the manager is given for one turn of scoping."""
+
+    message: Text
+    """What the user just wrote."""
+    turns: tuple[Turn, ...] = ()
+    """The talk so far, oldest first."""
+    agreed: tuple[Query, ...] = ()
+    """The queries as they stood before this message."""
+    survey: CorpusSurvey = CorpusSurvey()
+    today: str
+    """ISO date."""
+    language: str
+    """Language of the user's message, as a BCP 47 tag."""
+    max_depth: int = Field(default=3, ge=1, le=3)
+    max_leaves: int = Field(default=12, ge=1)
+    """Leaves that one query's tree may have; more means that the query is too broad."""
+
+
+class ScopingTurn(Frozen):
+    """The manager's answer: words for the user first, then what code acts on."""
+
+    reply: Text
+    """Streamed to the user as it is written; code's verdict stands below it and wins."""
+    queries: tuple[Query, ...]
+    open_questions: tuple[str, ...]
+    """One or two at a time."""
+    query_type: QueryType
+    tier: Tier
+    language: Text
+    ready: SkipJsonSchema[bool] = True
+    """True when nothing is left to settle with the user: derived from what stands above."""
+
+
+class Brief(Frozen):
+    """What manager and user agreed."""
+
+    question: Text
+    """What the user asked, in the user's words."""
+    queries: tuple[Query, ...] = Field(min_length=1)
+    language: Text = "en"
+    query_type: QueryType = "other"
+    mode: Mode = "standard"
+    tier: Tier | None = None
+    """Given for `/run`; None means the bounds of the mode."""
+    minutes: float | None = Field(default=5.0, gt=0, le=1440)
+    """Time budget; None is unlimited."""
+    domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    date_from: str | None = None
+    date_to: str | None = None
+    seed_urls: tuple[str, ...] = ()
+    """Addresses the user named; read first."""
+    files: tuple[OwnFile, ...] = ()
+    """The user's own files, searched beside all else."""
+    places: tuple[Place, ...] = ()
+    """Where to search; empty for wherever the server can."""
+    models: tuple[tuple[Role, Text], ...] = ()
+    """Models the user chose for roles, in the place of the server's."""
+    max_cost_usd: float | None = Field(default=None, gt=0)
+    today: str
+    """ISO date on which it was agreed: what 'latest' means."""
 
 
 class ForecastLine(Frozen):
@@ -62,3 +164,55 @@ class Contract(Frozen):
         """Name what is bound (brief, plans, caps; not the forecast) by 12 hex digits."""
         bound = self.model_dump_json(include={"brief", "plans", "caps"})
         return digest(bound, 12)
+
+
+ChangeKind = Literal["limits", "finish", "stop", "drop", "retry", "guidance", "restart"]
+
+
+_AGAIN = re.compile(r"\+\d+(?=/|$)")
+
+
+def place(path: str) -> str:
+    """Give a branch's place in the tree: a second try of `job/0/1` runs at `job/0/1+2` and has the same place."""
+    return _AGAIN.sub("", path)
+
+
+class Narrowing(Frozen):
+    """Limits that were set after the authorization. They only ever take away; empty fields leave the contract's."""
+
+    domains: tuple[str, ...] = ()
+    """Nothing else is searched or read any more."""
+    exclude_domains: tuple[str, ...] = ()
+    date_from: str | None = None
+    date_to: str | None = None
+    seconds: float | None = Field(default=None, gt=0)
+    """Seconds in all, the report included, on the job's clock."""
+
+    def __bool__(self) -> bool:
+        return self != Narrowing()
+
+
+class Command(Frozen):
+    """What the user wants changed in a running job."""
+
+    kind: ChangeKind
+    node: str = ""
+    """Path of the branch it is about; `job` or empty for the whole run."""
+    title: str = ""
+    """How the reader knows the branch, for example `2 “Costs”`."""
+    words: str = ""
+    """What was said, in plain words."""
+    limits: Narrowing = Narrowing()
+
+
+class Change(Frozen):
+    """A change as it was recorded; the report lists all of them."""
+
+    number: int = Field(ge=1)
+    seconds: float = Field(ge=0)
+    """On the job's clock."""
+    kind: ChangeKind
+    node: str = ""
+    title: str = ""
+    words: Text
+    limits: Narrowing = Narrowing()

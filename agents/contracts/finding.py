@@ -8,9 +8,8 @@ from pydantic.json_schema import SkipJsonSchema
 
 from agents.contracts.fact import Fact
 from agents.contracts.frozen import Frozen, QueryType, Text
-from agents.contracts.loop_decision import RetryEntry, RoundRecord, SkippedTopic
-from agents.contracts.shortlist import Shortlist
-from agents.contracts.source import RejectedSource, SearchFailure, SourceCard
+from agents.contracts.plan import RetryEntry, RoundRecord, SkippedTopic
+from agents.contracts.sources import RejectedSource, SearchFailure, Shortlist, SourceCard
 
 NodeStatus = Literal["done", "partial", "failed", "stopped", "empty"]
 """`empty`: it searched and read, and found nothing to the point."""

@@ -1,17 +1,69 @@
-"""The report document: what `--json` writes, what a job returns, what every export is made from."""
+"""What a job's research comes to, before it is made into a report document.
+
+Jobs: one execution of one contract.
+
+The report document: what `--json` writes, what a job returns, what every export is made from.
+"""
 
 from typing import Literal
 
 from pydantic import Field, model_validator
 
 from agents.contracts.body import Body, SentenceVerdict
-from agents.contracts.change import ChangeKind
-from agents.contracts.claim import Claim
-from agents.contracts.contract import Forecast
-from agents.contracts.finding import NodeStatus, Problem, QuestionAnswer
+from agents.contracts.contract import Brief, Change, ChangeKind, Contract, Forecast
+from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, QuestionAnswer
 from agents.contracts.frozen import Frozen, QueryType, Text
-from agents.contracts.loop_decision import LoopDecision, RetryEntry, SkippedTopic
-from agents.contracts.source import RejectedSource, SourceKind
+from agents.contracts.plan import LoopDecision, RetryEntry, SkippedTopic
+from agents.contracts.sources import RejectedSource, SourceKind
+from agents.contracts.verification import Claim, Truth
+
+
+class Request(Frozen):
+    """What a caller asked for under a key of its own: asking again gives the same job and the same answer."""
+
+    key: Text
+    fingerprint: Text
+    """Digest of the whole request; another request under the same key is refused."""
+    answer: str = ""
+    """What the answer holds beside the job, as JSON of whoever gave it."""
+
+
+class Commission(Frozen):
+    """What a job is given: the contract that the user authorized, or a brief whose planners run inside the job."""
+
+    contract: Contract | None = None
+    brief: Brief | None = None
+    """Of a caller whose request is the authorization (command line, HTTP)."""
+    challenge: bool = True
+    request: Request | None = None
+    """Only of jobs that were started under a key."""
+
+
+class Outcome(Frozen):
+    """Findings of all queries and the frame around them. Prose cites facts by `[#id]`."""
+
+    contract: Contract
+    findings: tuple[Finding, ...]
+    """One per query, in the order of the contract."""
+    frame: Frame | None
+    """None when there was nothing to write about, or when it was written without a model."""
+    problems: tuple[Problem, ...] = ()
+    """Failures outside any node; each node holds its own."""
+    reasons: tuple[Text, ...] = ()
+    """Why the report is partial, in plain words in the language of the brief; empty when it is complete."""
+    tags: tuple[str, ...] = ()
+    """Response-awareness tags that apply, for example `#TIME_LIMIT`."""
+    degraded: bool = False
+    """Searching was limited: the report rests on partial information."""
+    truth: Truth = Truth()
+    """Claims, sentence checks and gates; empty where nothing was challenged or checked."""
+    counter: tuple[Finding, ...] = ()
+    """One per query: the facts that the search for counter-evidence brought."""
+    changes: tuple[Change, ...] = ()
+    """What the user changed after the authorization, in order."""
+    seed_failures: tuple[str, ...] = ()
+    """Addresses the user named that could not be read."""
+
 
 Grade = Literal["complete", "partial", "nothing_found"]
 
@@ -273,3 +325,59 @@ class ReportDocument(Frozen):
         if self.grade == "nothing_found" and listed:
             raise ValueError("a report that found nothing cites nothing")
         return self
+
+
+JobStatus = Literal["queued", "running", "blocked", "done", "failed", "cancelled"]
+BlockedReason = Literal["paused", "needs_rework", "awaiting_key", "version"]
+Stage = Literal["planning", "collecting", "challenging", "composing", "judging", "reworking", "completed"]
+
+OVER: frozenset[JobStatus] = frozenset({"done", "failed", "cancelled"})
+"""Statuses after which a job never changes."""
+
+
+class JobSummary(Frozen):
+    """One row of a list of jobs."""
+
+    id: Text
+    title: str
+    status: JobStatus
+    stage: Stage
+    grade: Grade | None = None
+    created: str
+    """ISO date and time, UTC."""
+    seconds: float = 0.0
+    """On the job's clock."""
+    tokens: int = 0
+    cost_usd: float | None = 0.0
+    """None is unknown, not zero."""
+    note: str = ""
+    """Why it ended, when it did not end well; why it rests, when it does."""
+
+
+TaskStage = Literal["plan", "collect", "challenge", "write"]
+
+
+class JobTask(Frozen):
+    """A task that an operator puts into a job, and what came of it."""
+
+    stage: TaskStage
+    claim_id: str = ""
+    """The claim it is about; empty for all."""
+    note: str = ""
+    """What to look at."""
+
+    @property
+    def guidance(self) -> str:
+        """The task in words that the rounds of a job can follow."""
+        about = f"claim {self.claim_id}: " if self.claim_id else ""
+        return f"{about}{self.note or 'look for more evidence'}"
+
+
+class TaskRow(Frozen):
+    """A task as it stands in the store."""
+
+    id: int
+    task: JobTask
+    status: Literal["queued", "running", "done", "refused"] = "queued"
+    outcome: str = ""
+    """Why it was refused."""

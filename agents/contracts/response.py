@@ -7,7 +7,7 @@ from pydantic import Field
 from agents.contracts.finding import Problem
 from agents.contracts.frozen import Confidence, Frozen, QueryType, Text, Tier
 from agents.contracts.report import Grade
-from agents.contracts.source import CorpusSurvey, SourceKind
+from agents.contracts.sources import CorpusSurvey, SourceKind
 
 TierOrigin = Literal["request", "detected", "default"]
 

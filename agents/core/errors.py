@@ -8,7 +8,7 @@ DossierError                base; the chat, the routes and the command line catc
 ├── ModelError              the provider failed after every retry
 ├── BadOutput               the model stayed outside its contract after the repair
 ├── SearchError             the search provider failed after every retry
-│   └── ProviderFailed      one provider, with the kind of failure (agents.search.errors)
+│   └── ProviderFailed      one provider, with the kind of failure (agents.search.searcher)
 ├── SourceError             a document could not be read or may not be used
 ├── BudgetExceeded          calls, tokens, dollars or seconds ran out
 └── StepFailed              a recorded step failed; carries what happened as data
@@ -20,7 +20,7 @@ Two texts each: `notice` is for the user, `str(error)` is for the log.
 
 from typing import Literal
 
-from agents.contracts.source import SearchFailure
+from agents.contracts.sources import SearchFailure
 
 ModelFault = Literal[
     "key", "quota", "rate", "timeout", "overflow", "refused", "unknown_model", "connection", "server", "request"

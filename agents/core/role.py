@@ -13,11 +13,11 @@ from pydantic import ValidationError
 
 from agents.contracts.frozen import Frozen
 from agents.contracts.frozen import Role as RoleName
-from agents.core.answers import NoAnswer, read_answer
 from agents.core.budget import NOTHING, Deadline, NoDeadline
 from agents.core.errors import BadOutput, Reject
 from agents.core.events import Charged, Event, RoleAsked
 from agents.core.model import Message, Model, OnText, Reply, Request
+from agents.core.model_answers import NoAnswer, read_answer
 from agents.core.prompts import PromptBook
 
 In = TypeVar("In", bound=Frozen)

@@ -3,18 +3,128 @@
 A row counts as read when every gold document was read; as found when the answer stands, as whole words, in the report or
 in the words that it cites. Of all documents cited, precision is the share that is gold; recall is the mean over questions
 of the share of gold documents that are cited. A question that the manager refuses counts with nothing read and cited.
+
+Questions with the documents that they may be answered from: researched end to end, several at once, over one index.
 """
 
+import asyncio
 import re
+import tempfile
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 from agents.contracts.report import ReportDocument
+from agents.core.errors import BadRequest, DossierError
+from agents.core.events import SourceRead
 from agents.core.settings import Settings
-from agents.evaluation.corpus import Answered, document, over, pairs, researched
-from agents.evaluation.rows import Row, mean, share
+from agents.evaluation.labelled_sets import Row, load, mean, share
 from agents.evaluation.variant import Variant
+from agents.research.scoping.turn import Scope
+from agents.team import Team, open_team
+
+AT_ONCE = 4
+"""Questions researched side by side."""
+FOLDER = "corpus"
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A file of questions, and the corpus beside it."""
+
+    name: str
+    questions: list[Row]
+    corpus: list[Row]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What came of one question."""
+
+    report: ReportDocument | None
+    read: tuple[str, ...]
+    """Addresses of the documents that were read, in order."""
+    problem: str
+    """Why there is no report; empty when there is one."""
+
+
+def pairs(path: Path) -> list[Paired]:
+    """Find questions with their corpus: `x_questions.jsonl` and `x_corpus.jsonl`, by either name or by their folder.
+
+    Raises:
+        BadRequest: there are none, or a file cannot be used.
+    """
+    files = sorted(path.glob("*questions*.jsonl")) if path.is_dir() else []
+    if path.is_dir() and not files:
+        raise BadRequest(f"{path} holds no file of questions (*questions*.jsonl).")
+    return [_pair(file) for file in files or [path.with_name(path.name.replace("corpus", "questions"))]]
+
+
+def _pair(questions: Path) -> Paired:
+    rows = load(questions, ("question", "answer", "gold"))
+    corpus = questions.with_name(questions.name.replace("questions", "corpus"))
+    if corpus == questions or not corpus.is_file():
+        raise BadRequest(
+            f"The corpus of {questions} is not beside it: a file {corpus.name} with the documents is missing."
+        )
+    return Paired(questions.stem, rows, load(corpus, ("doc_id", "title")))
+
+
+@asynccontextmanager
+async def over(settings: Settings, corpus: Sequence[Row]) -> AsyncIterator[Team]:
+    """Open a team whose only documents are those of `corpus`; its folder goes when the context ends."""
+    with tempfile.TemporaryDirectory(prefix="dossier-eval-") as folder:
+        documents = Path(folder) / FOLDER
+        documents.mkdir()
+        for row in corpus:
+            text = row["text"] if "text" in row else " ".join(row["sentences"])
+            name = re.sub(r"[^\w.-]", "_", str(row["doc_id"]))
+            (documents / f"{name}.txt").write_text(f"{row['title']}\n\n{text}\n", encoding="utf-8")
+        update = {"library": (documents,), "retriever": ("library",), "data_dir": Path(folder) / "data"}
+        team = open_team(settings.model_copy(update=update))
+        try:
+            # The index is built once, before any question is asked.
+            await team.searcher.survey("")
+            yield team
+        finally:
+            await team.close()
+
+
+async def researched(
+    team: Team, questions: Sequence[str], variant: Variant, minutes: float | None = 5.0
+) -> list[Answered]:
+    """Research questions side by side; one that fails says why and takes no other with it."""
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(question: str) -> Answered:
+        async with gate:
+            return await _answered(team, question, variant, minutes)
+
+    with variant.applied():
+        return list(await asyncio.gather(*(one(question) for question in questions)))
+
+
+async def _answered(team: Team, question: str, variant: Variant, minutes: float | None) -> Answered:
+    try:
+        scope, _ = await team.scope(Scope(mode=variant.mode, minutes=minutes), question)
+        if not scope.feasible:
+            reasons = "; ".join(query.reason for query in scope.queries if not query.feasible)
+            return Answered(None, (), f"not feasible: {reasons or 'there is no question in it'}")
+        job = team.commission(scope.brief(team.today()), challenge=variant.challenge)
+        await job.wait()
+    except DossierError as error:
+        return Answered(None, (), error.notice)
+    events = (numbered.event for numbered in job.run.events)
+    read = dict.fromkeys(event.source.url for event in events if isinstance(event, SourceRead))
+    return Answered(job.report, tuple(read), job.notice)
+
+
+def document(url: str) -> str:
+    """Give the corpus's own name of the document at an address of the library."""
+    return unquote(url).rsplit("/", 1)[-1].removesuffix(".txt")
 
 
 async def run(path: Path, settings: Settings, variant: Variant) -> tuple[list[Row], Row]:

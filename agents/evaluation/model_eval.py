@@ -17,9 +17,8 @@ from pathlib import Path
 from agents.contracts.report import ReportDocument
 from agents.core.errors import ConfigError, DossierError
 from agents.core.settings import Settings, load
-from agents.evaluation.corpus import Answered, over, pairs, researched
-from agents.evaluation.findcite_set import row_of, summed
-from agents.evaluation.rows import Row, mean
+from agents.evaluation.findcite_set import Answered, over, pairs, researched, row_of, summed
+from agents.evaluation.labelled_sets import Row, mean
 from agents.evaluation.variant import Variant
 from agents.verify.checks import carried
 

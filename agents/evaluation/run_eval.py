@@ -11,17 +11,17 @@ from agents.core.errors import BadRequest
 from agents.core.settings import Settings
 from agents.evaluation import citations_set as citations
 from agents.evaluation import findcite_set as findcite
-from agents.evaluation import scoping_set as scoping
-from agents.evaluation import stance_set as stance
-from agents.evaluation import support_set as support
-from agents.evaluation.rows import Row
+from agents.evaluation import labelled_sets as scoping
+from agents.evaluation import labelled_sets as stance
+from agents.evaluation import labelled_sets as support
+from agents.evaluation.labelled_sets import Row
 from agents.evaluation.variant import Variant
 
 Evaluate = Callable[[Path, Settings, Variant], Coroutine[Any, Any, tuple[list[Row], Row]]]
 SETS: dict[str, Evaluate] = {
     "findcite": findcite.run,
-    "stance": stance.run,
-    "support": support.run,
+    "stance": stance.run_stance,
+    "support": support.run_support,
     "scoping": scoping.run,
     "citations": citations.run,
 }

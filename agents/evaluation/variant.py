@@ -9,7 +9,7 @@ from typing import Any
 from agents.contracts.fact import Fact
 from agents.contracts.frozen import Mode
 from agents.contracts.report import ReportSentence
-from agents.contracts.source import Hit, SourceCard
+from agents.contracts.sources import Hit, SourceCard
 from agents.contracts.verification import SentenceCheck
 from agents.core.errors import BadRequest
 from agents.core.port import Ctx

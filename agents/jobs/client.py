@@ -11,24 +11,21 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Literal
 
-from agents.contracts.change import Change, Command
-from agents.contracts.job import JobStatus, JobSummary, JobTask, TaskRow
-from agents.contracts.result import Commission
+from agents.contracts.contract import Change, Command
+from agents.contracts.report import Commission, JobStatus, JobSummary, JobTask, TaskRow
 from agents.core.budget import Limits
 from agents.core.call_limits import ProcessLimits
 from agents.core.errors import BadRequest
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.config import JobStoreConfig
-from agents.jobs.database import Database
+from agents.jobs.database import Database, Listener
 from agents.jobs.engine import Engine
 from agents.jobs.filelock import InUse, held_by
-from agents.jobs.job import Job, JobSetup, SetUp
-from agents.jobs.listener import Listener
+from agents.jobs.live_job import Job, JobSetup, SetUp
 from agents.jobs.register import OPEN, Register
 from agents.jobs.run import Clock
 from agents.jobs.runtime import JobRuntime, checked, refuse_alive
-from agents.jobs.sql_blob_store import DatabaseBlobStore
-from agents.jobs.store import COMMANDS, EVENTS, Store, StoredJob, WholeJob, now
+from agents.jobs.store import COMMANDS, EVENTS, DatabaseBlobStore, Store, StoredJob, WholeJob, now
 from agents.jobs.worker import DONE, Worker
 from agents.jobs.writer import Writer
 

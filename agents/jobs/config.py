@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agents.core.settings import Settings, reread_keys
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.database import async_url
-from agents.jobs.job import PLANNER_WINDOW_S
+from agents.jobs.live_job import PLANNER_WINDOW_S
 
 if TYPE_CHECKING:
     from agents.jobs.client import Client

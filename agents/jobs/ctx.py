@@ -7,12 +7,10 @@ from typing import Any
 from agents.contracts.frozen import Frozen
 from agents.core.budget import Budget, Deadline, Limits, least
 from agents.core.errors import DossierError, StepFailed
-from agents.core.events import Charged, Event, RoleAsked
+from agents.core.events import Charged, Event, RoleAsked, TraceContext, traced
 from agents.core.port import M, Pool
 from agents.core.time_policy import synthesis_reserve_s
-from agents.core.trace_context import TraceContext, traced
-from agents.jobs.deadlines import TimeLeft, TimeSlice
-from agents.jobs.records import BranchDropped, Reached, StepRecord, digest_of, stopped_record
+from agents.jobs.records import BranchDropped, Reached, StepRecord, TimeLeft, TimeSlice, digest_of, stopped_record
 from agents.jobs.run import Run
 from agents.research.steering import DROPPED, SteeringSnapshot
 

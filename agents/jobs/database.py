@@ -1,6 +1,17 @@
-"""Opening the database of the job store: engines with the right pragmas, one process migrating at a time, plain errors."""
+"""Opening the database of the job store: engines with the right pragmas, one process migrating at a time, plain errors.
 
+Notifications of other processes through PostgreSQL.
+
+They only save waiting: without them (SQLite, a connection pooler between, a lost connection) a process finds out in the
+next of the rounds that it makes anyway.
+
+Bringing the tables of an older program up to date: new tables are made, and each revision adds a few statements.
+"""
+
+import asyncio
 import hashlib
+import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,9 +21,59 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
 
 from agents.core.errors import ConfigError
-from agents.jobs.upgrades import upgrade
+from agents.jobs import schema as tables
+from agents.jobs.blob_store import hashes_in
+
+REVISIONS = ("0001", "0002", "0003")
+"""All there ever were, the last one being that of `schema`."""
+_version = sa.Table("research_version", sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True))
+
+
+def upgrade(connection: sa.Connection) -> None:
+    """Make or upgrade the tables.
+
+    Raises:
+        ConfigError: a newer program wrote them.
+    """
+    _version.create(connection, checkfirst=True)
+    revision = connection.execute(sa.select(_version.c.version_num)).scalar()
+    if revision is not None and revision not in REVISIONS:
+        raise ConfigError(
+            f"The job store was written by a newer version of this program (revision {revision}). "
+            "Update the program, or set another DOSSIER_DATA_DIR or DOSSIER_DATABASE_URL."
+        )
+    tables.metadata.create_all(connection)
+    if revision == "0001":
+        _add_column(connection, tables.texts.c["at"])
+        _note_text_uses(connection)
+    if revision in {"0001", "0002"}:
+        _add_column(connection, tables.jobs.c.thread_id)
+        for index in tables.jobs.indexes:
+            index.create(connection, checkfirst=True)
+        for gone in ("wishes", "findings", "errors", "contracts"):  # nobody read the last three; the report holds them
+            connection.execute(sa.text(f"DROP TABLE IF EXISTS research_{gone}"))
+    if revision != REVISIONS[-1]:
+        connection.execute(_version.delete())
+        connection.execute(_version.insert().values(version_num=REVISIONS[-1]))
+
+
+def _add_column(connection: sa.Connection, column: sa.Column[object]) -> None:
+    definition = sa.schema.CreateColumn(column).compile(dialect=connection.dialect)
+    connection.execute(sa.text(f"ALTER TABLE {column.table.name} ADD COLUMN {definition}"))
+
+
+def _note_text_uses(connection: sa.Connection) -> None:
+    """Read out of the recorded steps which jobs use which texts."""
+    steps = tables.steps.c
+    read = connection.execute(sa.select(steps.job_id, steps.record).where(steps.record.contains("text_hash"))).all()
+    found = {(job_id, name) for job_id, record in read for name in hashes_in(record)}
+    if found:
+        rows = [{"job_id": job_id, "hash": name} for job_id, name in sorted(found)]
+        connection.execute(tables.text_uses.insert(), rows)
+
 
 BUSY_MS = 10_000
 """Milliseconds that a writer of an SQLite file waits for another."""
@@ -121,3 +182,63 @@ def _cause(error: Exception) -> str:
 def _masked(url: str) -> str:
     """Give the address without its password."""
     return sa.make_url(url).render_as_string(hide_password=True)
+
+
+log = logging.getLogger(__name__)
+
+RETRY_S = 5.0
+"""Seconds between two attempts to listen."""
+
+
+class Listener:
+    """Notifications of one channel, gathered until somebody asks."""
+
+    def __init__(self, database: Database, channel: str) -> None:
+        self.database, self.channel = database, channel
+        self._jobs: set[str] = set()
+        self._came = asyncio.Event()
+        self._engine: AsyncEngine | None = None
+        self._connection: AsyncConnection | None = None
+        self._driver: Any = None
+        self._tried = -RETRY_S
+
+    async def wait(self, seconds: float) -> set[str]:
+        """Wait for a notification, at most so long; gives the ids of the jobs, each once."""
+        if not self.database.sqlite:
+            await self._listen()
+        try:
+            await asyncio.wait_for(self._came.wait(), seconds)
+        except TimeoutError:
+            return set()
+        jobs, self._jobs = self._jobs, set()
+        self._came.clear()
+        return jobs
+
+    async def close(self) -> None:
+        """Stop listening."""
+        connection, engine = self._connection, self._engine
+        self._driver = self._connection = self._engine = None
+        if connection is not None:
+            await connection.invalidate()  # closed, not put back into the pool
+            await connection.close()
+        if engine is not None:
+            await engine.dispose()
+
+    async def _listen(self) -> None:
+        if (self._driver is not None and not self._driver.is_closed()) or time.monotonic() - self._tried < RETRY_S:
+            return
+        self._tried = time.monotonic()
+        try:
+            await self.close()
+            # A connection of its own: those of the store are few, and this one is held all the time.
+            self._engine = create_async_engine(self.database.url, poolclass=NullPool)
+            self._connection = await self._engine.connect()
+            driver: Any = (await self._connection.get_raw_connection()).driver_connection
+            await driver.add_listener(self.channel, self._notified)
+            self._driver = driver
+        except Exception as error:  # noqa: BLE001 - the driver's own errors too; nothing depends on it
+            log.warning("no notifications from the database, it is asked again and again instead: %s", error)
+
+    def _notified(self, connection: object, process: int, channel: str, payload: object) -> None:
+        self._jobs.add(str(payload))
+        self._came.set()

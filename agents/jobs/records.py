@@ -1,10 +1,22 @@
-"""What a step leaves behind, and the recorded clock that research decides by."""
+"""What a step leaves behind, and the recorded clock that research decides by.
 
+What a finished job is stored as: rows of the job store, each with the call that it stems from.
+
+How much time one call may take, read when it is asked for: of its budget, of a shortened run, of a part of it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import sqlalchemy as sa
 from pydantic import AliasChoices, ConfigDict, Field
 
 from agents.contracts.frozen import Frozen, digest
+from agents.contracts.report import Outcome, ReportDocument
+from agents.core.budget import Budget, Deadline, least
 from agents.core.errors import DossierError, StepFailed
-from agents.research.steering import DROPPED, STOPPED, SteeringSnapshot
+from agents.jobs import schema as tables
+from agents.research.steering import DROPPED, STOPPED, Steering, SteeringSnapshot
 
 
 class StepRecord(Frozen):
@@ -91,3 +103,84 @@ class BranchDropped(Exception):
 
 class Fenced(Exception):
     """A later attempt at the job has begun elsewhere: this one may write no more."""
+
+
+Row = Mapping[str, Any]
+
+
+def rows_of(job_id: str, attempt: int, outcome: Outcome, document: ReportDocument) -> Mapping[sa.Table, Sequence[Row]]:
+    """Write an outcome and its report as rows."""
+    run = f"{job_id}~{attempt}"
+
+    def row(origin: str, **values: object) -> Row:
+        return {"job_id": job_id, "origin_run_id": f"{run}/{origin}", **values}
+
+    parts = [part for finding in outcome.findings for part in finding.walk()]
+    read_at: dict[str, str] = {}
+    sources: dict[str, Row] = {}
+    facts: dict[str, Row] = {}
+    for part in parts:
+        for card in part.sources:
+            read_at.setdefault(card.id, f"{part.path}/{card.id}")
+            values = {"id": card.id, "url": card.url, "text_hash": card.text_hash, "body": card.model_dump_json()}
+            sources.setdefault(card.id, row(f"{part.path}/{card.id}#fetch:0", **values))
+        for fact in part.facts:
+            origin = f"{part.path}/{fact.source_id}#extract:0"
+            values = {"source_id": fact.source_id, "statement": fact.statement, "body": fact.model_dump_json()}
+            facts.setdefault(fact.id, row(origin, id=fact.id, **values))
+    return {
+        tables.sources: list(sources.values()),
+        tables.facts: list(facts.values()),
+        tables.claims: [
+            row("job", id=claim.id, text=claim.text, body=claim.model_dump_json()) for claim in document.claims
+        ],
+        tables.evidence: [
+            row(read_at.get(one.source_id, "job"), claim_id=claim.id, n=n, body=one.model_dump_json())
+            for claim in document.claims
+            for n, one in enumerate(claim.evidence)
+        ],
+        tables.reports: [
+            row("job#frame:0", grade=document.grade, title=document.title, body=document.model_dump_json())
+        ],
+    }
+
+
+class Timed(Protocol):
+    """What a deadline asks of its run."""
+
+    budget: Budget
+    steering: Steering
+
+    def now(self) -> float:
+        """Seconds since the job's clock started."""
+        ...
+
+
+class TimeLeft:
+    """Time left of a budget and of what the user shortened the run to, without a reserve."""
+
+    def __init__(self, run: Timed, budget: Budget, reserve_s: Callable[[], float]) -> None:
+        self._run, self._budget, self._reserve_s = run, budget, reserve_s
+
+    def seconds(self) -> float | None:
+        now, shortened = self._run.now(), self._run.steering.limits.seconds
+        left = least(self._budget.seconds_left(now), None if shortened is None else shortened - now)
+        return None if left is None else max(0.0, left - self._reserve_s())
+
+    def tokens_share(self) -> float | None:
+        whole, left = self._run.budget.limits.tokens, self._run.budget.tokens_left()
+        return None if whole is None or left is None else left / max(1, whole)
+
+
+class TimeSlice:
+    """A share of some time, bounded by what is left."""
+
+    def __init__(self, left: Deadline, whole_s: Callable[[], float | None], share: float) -> None:
+        self._left, self._whole_s, self._share = left, whole_s, share
+
+    def seconds(self) -> float | None:
+        whole = self._whole_s()
+        return least(self._left.seconds(), None if whole is None else whole * self._share)
+
+    def tokens_share(self) -> float | None:
+        return self._left.tokens_share()

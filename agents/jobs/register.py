@@ -7,14 +7,14 @@ import logging
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
-from agents.contracts.job import OVER, JobStatus
+from agents.contracts.report import OVER, JobStatus
 from agents.core.budget import Budget
 from agents.core.call_limits import ProcessLimits
 from agents.core.errors import BadRequest, DossierError, ModelError
 from agents.core.events import JobChanged, Numbered
 from agents.jobs.config import JobStoreConfig
 from agents.jobs.durable_run import DurableRun
-from agents.jobs.job import Job, JobSetup, SetUp, orchestrator
+from agents.jobs.live_job import Job, JobSetup, SetUp, orchestrator
 from agents.jobs.run import Clock, Run
 from agents.jobs.store import Store, StoredJob, WholeJob
 from agents.jobs.writer import Writer

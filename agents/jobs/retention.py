@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from agents.contracts.job import OVER
+from agents.contracts.report import OVER
 from agents.jobs import schema as tables
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.store import Store, now

@@ -16,13 +16,11 @@ from agents.contracts.frozen import Frozen
 from agents.core.budget import Budget, Deadline, least
 from agents.core.call_limits import ProcessLimits, Slots
 from agents.core.errors import BudgetExceeded, DossierError
-from agents.core.events import Event, Numbered
+from agents.core.events import Event, Numbered, TraceContext, current_trace
 from agents.core.port import Handlers, M, Pool
 from agents.core.time_policy import margin_s as margin_of
 from agents.core.time_policy import synthesis_reserve_s
-from agents.core.trace_context import TraceContext, current_trace
-from agents.jobs.deadlines import TimeLeft, TimeSlice
-from agents.jobs.records import StepRecord, stopped_record
+from agents.jobs.records import StepRecord, TimeLeft, TimeSlice, stopped_record
 from agents.research.steering import STOPPED, TIME_UP, Steering
 
 if TYPE_CHECKING:

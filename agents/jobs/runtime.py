@@ -7,17 +7,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from agents.contracts.change import Change, Command, Narrowing
-from agents.contracts.job import OVER, JobStatus, JobSummary, JobTask, TaskRow
-from agents.contracts.report import ReportDocument
-from agents.contracts.result import Commission, Outcome
+from agents.contracts.contract import Change, Command, Narrowing
+from agents.contracts.report import OVER, Commission, JobStatus, JobSummary, JobTask, Outcome, ReportDocument, TaskRow
 from agents.core.budget import Budget, Limits
 from agents.core.call_limits import ProcessLimits
 from agents.core.errors import BadRequest
 from agents.core.events import JobChanged, RoleAsked
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.changes import allowed, applied
-from agents.jobs.job import Job, JobSetup, SetUp, carry_out
+from agents.jobs.live_job import Job, JobSetup, SetUp, carry_out
 from agents.jobs.run import Clock, Run
 
 

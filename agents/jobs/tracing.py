@@ -12,10 +12,10 @@ import hashlib
 import time
 from typing import TYPE_CHECKING, Any
 
-from agents.contracts.job import OVER
+from agents.contracts.report import OVER
 from agents.core.errors import ConfigError
 from agents.core.events import Charged, JobChanged, NodeChanged, Numbered, RoleAsked
-from agents.jobs.job import Job
+from agents.jobs.live_job import Job
 from agents.jobs.run import CallMade
 
 if TYPE_CHECKING:

@@ -16,21 +16,18 @@ import contextlib
 import logging
 from datetime import timedelta
 
-from agents.contracts.change import Change, Command
-from agents.contracts.job import OVER, BlockedReason, JobTask
-from agents.contracts.report import ReportDocument
-from agents.contracts.result import Outcome
+from agents.contracts.contract import Change, Command
+from agents.contracts.report import OVER, BlockedReason, JobTask, Outcome, ReportDocument
 from agents.core.errors import BadRequest, DossierError, ModelError
 from agents.core.events import JobChanged, Noted
 from agents.jobs import retention
-from agents.jobs.attempts import Attempts
 from agents.jobs.blob_store import BlobStore
-from agents.jobs.changes import applied
+from agents.jobs.changes import Attempts, applied
 from agents.jobs.ctx import RunCtx
 from agents.jobs.durable_run import DurableRun
 from agents.jobs.engine import ENGINE_ERRORS, Engine
-from agents.jobs.job import Job, carry_out
-from agents.jobs.outcome_rows import rows_of
+from agents.jobs.live_job import Job, carry_out
+from agents.jobs.records import rows_of
 from agents.jobs.register import OPEN, Register
 from agents.jobs.run import ROOT
 from agents.jobs.runtime import checked

@@ -19,8 +19,7 @@ from agents.core.settings import KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, has
 from agents.llm.fallbacks import Ward, WithFallbacks
 from agents.llm.litellm_errors import key_variable
 from agents.llm.litellm_model import ATTEMPTS, LiteLLMModel
-from agents.llm.local_servers import models_at
-from agents.llm.model_names import cleaned, full_name
+from agents.llm.model_names import cleaned, full_name, models_at
 from agents.llm.pacing import LOCAL, Pacing
 from agents.offline import OfflineModel
 

@@ -2,6 +2,8 @@
 
 Retries of the transport are here and nowhere else; litellm's own and the provider client's are switched off. What a
 model turns out not to accept (a schema, a temperature, the name of the output limit) is left out from then on.
+
+Web search through litellm: one call, its failures sorted as those of models are.
 """
 
 import asyncio
@@ -19,9 +21,9 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exp
 
 from agents.core.budget import Usage
 from agents.core.errors import ModelError, ModelFault
+from agents.core.events import current_trace
 from agents.core.model import FinishReason, OnText, Reply, Request, estimated_tokens
 from agents.core.settings import OFFLINE, Settings, has_key
-from agents.core.trace_context import current_trace
 from agents.llm.litellm_errors import (
     Failed,
     ResponseForm,
@@ -33,8 +35,7 @@ from agents.llm.litellm_errors import (
     without_refused,
 )
 from agents.llm.pacing import Gate, HeldBack, Turn
-from agents.llm.streaming import FIELD, ReplyStream
-from agents.llm.wire import messages_for, response_format
+from agents.llm.wire import FIELD, ReplyStream, messages_for, response_format
 
 ATTEMPTS = 3
 """Requests for one reply, at most, when the provider fails (specification, section 11)."""
@@ -381,3 +382,50 @@ def _pause(state: RetryCallState) -> float:
     if isinstance(error, Failed) and error.wait_s is not None:
         return error.wait_s
     return _backoff(state)
+
+
+async def ask_web(
+    provider: str,
+    text: str,
+    *,
+    max_results: int,
+    timeout_s: float,
+    domains: tuple[str, ...] = (),
+    api_key: str = "",
+    api_base: str = "",
+    key_variable: str = "",
+) -> list[dict[str, Any]]:
+    """Send one search.
+
+    Args:
+        provider: as litellm calls it.
+        text: the query.
+        max_results: hits, at most.
+        timeout_s: seconds for the request.
+        domains: look there only.
+        api_key: litellm sends no key of the environment to an address that it does not know, so it is given here.
+        api_base: address of the service, where it is not the usual one.
+        key_variable: where the key is set, for messages.
+
+    Returns:
+        Results as objects with `title`, `url`, `snippet`, `date` and what else the provider gave.
+
+    Raises:
+        Failed: the provider refused or did not answer; its error carries no key.
+    """
+    litellm = await asyncio.to_thread(warm_up)
+    try:
+        response = await litellm.asearch(
+            query=text,
+            search_provider=provider,
+            max_results=max_results,
+            timeout=timeout_s,
+            **({"search_domain_filter": list(domains)} if domains else {}),
+            **({"api_key": api_key} if api_key else {}),
+            **({"api_base": api_base} if api_base else {}),
+        )
+    except exceptions_of(litellm) as error:
+        failure: Failed = failed(error, model=provider, key_variable=key_variable, secrets=(api_key,))
+    else:
+        return [result.model_dump() for result in response.results]
+    raise failure  # out here, so that no traceback leads to the provider's own text with a key in it

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from nupunkt import sent_spans
 
-from agents.contracts.source import SentenceSpan
+from agents.contracts.sources import SentenceSpan
 
 MAX_UNIT = 600
 """Characters of one unit, at most; longer ones are cut at a semicolon, a comma or a space."""

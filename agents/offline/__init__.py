@@ -8,25 +8,21 @@ import asyncio
 import re
 from collections.abc import Callable
 
-from agents.contracts.brief import ScopingInput, ScopingTurn
+from agents.contracts.contract import ScopingInput, ScopingTurn
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput
 from agents.contracts.frozen import Frozen
-from agents.contracts.loop_decision import ReflectionInput
-from agents.contracts.plan import PlanningInput
-from agents.contracts.shortlist import ScoutInput
+from agents.contracts.plan import PlanningInput, ReflectionInput
+from agents.contracts.sources import ScoutInput
 from agents.contracts.verification import ChallengeInput, JudgeInput, StanceInput, VerifyInput
 from agents.core.budget import Usage
 from agents.core.errors import ModelError
 from agents.core.model import OnText, Reply, Request
 from agents.offline.extractor import extract
-from agents.offline.frame_writer import frame
+from agents.offline.judgements import challenge, judge, judge_stances, reflect, scout, verify
 from agents.offline.manager import scope
 from agents.offline.planner import plan
-from agents.offline.reflector import reflect
-from agents.offline.scout import scout
-from agents.offline.section_writer import write_lead, write_section
-from agents.offline.verifier import challenge, judge, judge_stances, verify
+from agents.offline.writer import frame, write_lead, write_section
 
 NAME = "offline engine"
 

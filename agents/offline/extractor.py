@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact
-from agents.offline.figures import quantities
-from agents.offline.ranking import Ranking, Wanted
-from agents.offline.sentences import is_imperative, is_order, is_sentence, leans, plain
-from agents.offline.single_fact import is_linked, is_topic, standing, subjects
-from agents.offline.tables import tables
-from agents.offline.terms import distinct
-from agents.offline.words import listed, opening
+from agents.offline.contradictions import quantities
+from agents.offline.questions import is_linked, is_topic, standing, subjects
+from agents.offline.quotations import tables
+from agents.offline.ranking import Ranking, Wanted, is_imperative, is_order, is_sentence, leans, plain
+from agents.offline.terms import distinct, listed, opening
 
 ENOUGH = 0.46
 """Score from which a sentence is to the point; set on labelled questions whose answering sentences are known."""

@@ -3,14 +3,12 @@
 import re
 from dataclasses import dataclass
 
-from agents.contracts.brief import Query, ScopingInput, ScopingTurn
+from agents.contracts.contract import Query, ScopingInput, ScopingTurn
 from agents.contracts.frozen import QueryType
-from agents.contracts.source import CorpusSurvey
+from agents.contracts.sources import CorpusSurvey
 from agents.offline.planner import draft
-from agents.offline.questions import Question, asks, questions
-from agents.offline.single_fact import is_lookup
-from agents.offline.terms import distinct, names, overlap, terms, years
-from agents.offline.words import SPACELESS, known, listed, opening, say
+from agents.offline.questions import Question, asks, is_lookup, questions
+from agents.offline.terms import SPACELESS, distinct, known, listed, names, opening, overlap, say, terms, years
 
 MAX_QUERIES = 6
 MAX_READ = 4_000

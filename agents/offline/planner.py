@@ -3,10 +3,8 @@
 import re
 
 from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree
-from agents.offline.questions import Question, leans_on_another, questions, tidy
-from agents.offline.single_fact import is_linked, is_single_fact
-from agents.offline.terms import distinct, names, terms
-from agents.offline.words import SPACELESS, opening, say
+from agents.offline.questions import Question, is_linked, is_single_fact, leans_on_another, questions, tidy
+from agents.offline.terms import SPACELESS, distinct, names, opening, say, terms
 
 MOST_QUESTIONS, TITLE_LENGTH, _SEARCH_WORDS = 4, 90, 14
 

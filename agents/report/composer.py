@@ -17,7 +17,7 @@ from agents.contracts.body import (
 )
 from agents.contracts.verification import SentenceCheck
 from agents.report.cut_sentences import Glyph, joined, sentences
-from agents.report.format_rules import settled
+from agents.report.escaping import settled
 from agents.report.parse_body import parse
 from agents.report.references import SourceNumbers
 from agents.report.wording import states_no_fact

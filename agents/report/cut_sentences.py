@@ -1,12 +1,125 @@
-"""Runs of text become sentences; each takes the marks that stand in it or right behind it."""
+"""Citations in foreign text: marks by number or id, placeholders, bare addresses, lists of references at the end.
+
+One line of Markdown as characters with their looks: emphasis, links, code, formulas, indices, the words of HTML.
+
+Runs of text become sentences; each takes the marks that stand in it or right behind it.
+"""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
+from urllib.parse import unquote
+
+from markdown_it.token import Token
 
 from agents.contracts.body import Formula, Inline, Line, LineBreak, Sentence, Style, Words
 from agents.nlp.sentence_split import spans
+from agents.report.escaping import is_route, is_safe, link_target
+
+_MAX_RANGE = 12  # [2-400] is not a citation of 399 sources
+_OPEN, _CLOSE, _DASH = r"[\[［【〔]", r"[\]］】〕]", "[-–—‑~〜]"
+_LABEL = (
+    r"(?:\#[\w.-]+|f[0-9a-f]{5,40}"
+    r"|\^?\s*(?:(?:source|sources|ref|refs|quelle|quellen|fuente|fonte)\.?\s*)?(?:f\s?)?\d{1,4})"
+)
+_MARK = re.compile(
+    rf"(?P<outer>\[)?{_OPEN}\s*(?P<list>{_LABEL}(?:\s*(?:[,;，；、]|{_DASH})\s*{_LABEL})*)\s*{_CLOSE}(?(outer)\])",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"(?:\A|[^\w.])(?:f\s?)?0*(\d{1,4})\Z", re.IGNORECASE)
+_INTERVAL_WORD = re.compile(
+    r"(?:interval|range|between|intervall|bereich|intervalle|intervalo|\bin|∈)\s*$", re.IGNORECASE
+)
+PLACEHOLDER = re.compile(
+    r"\[\s*(?:(?:please\s+)?(?:insert|add|provide|todo|tbd|placeholder|your|cite|citation|citations|reference|references|ref|source|sources"
+    r"|link|url|quelle|quellen|beleg|einfügen|référence|insérer|fuente|referencia|insertar)\b[^\[\]\d#]{0,120})\]",
+    re.IGNORECASE,
+)
+"""`[Insert reference …]`, `[citation needed]` and their like."""
+URL = re.compile(r"https?://[^\s<>\"'`|\\^{}\[\]\ufffc]+|www\.[^\s<>\"'`|\\^{}\[\]\ufffc]+", re.IGNORECASE)
+"""A bare address in running text, with what may trail it; see `trimmed_url`."""
+
+_REFERENCE_NAMES = frozenset({
+    "references", "reference", "reference list", "sources", "sources cited", "source list", "bibliography",
+    "works cited", "citations", "footnotes", "cited sources", "links", "quellen", "quellenverzeichnis",
+    "quellenangaben", "literatur", "literaturverzeichnis", "referenzen", "belege", "einzelnachweise",
+    "références", "bibliographie", "sources citées", "notes et références", "referencias", "bibliografía",
+    "fuentes", "fuentes citadas", "fonti", "riferimenti", "bibliografia", "referências", "fontes", "bronnen",
+    "literatuurlijst", "referenties", "källor", "referenser", "källförteckning",
+    "参考文献", "引用文献", "出典", "参考资料",
+    "来源", "المراجع", "المصادر",
+})  # fmt: skip
+_MARKING = re.compile(r"^[\s#*_>]+|[\s#*_:：]+$")
+_RUN_ON_LIST = re.compile(r"\s*[*_]*([^\W\d_]+(?: [^\W\d_]+)?)[*_]*:?[*_]*\s+(?=[\[【［]\d+[\]】］])")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One citation mark: where it stands and which labels it names, in its own order."""
+
+    start: int
+    end: int
+    labels: tuple[str, ...]
+    """Numbers without `f` and leading noughts; ids as they are."""
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The labels that are numbers."""
+        return tuple(int(label) for label in self.labels if label.isdecimal())
+
+
+def find_marks(text: str) -> Iterator[Mark]:
+    """Find the citation marks of one text, whatever their notation. Intervals and years in brackets are none."""
+    for match in _MARK.finditer(text):
+        if labels := _labels(match["list"], text[: match.start()]):
+            yield Mark(match.start(), match.end(), labels)
+
+
+def _labels(written: str, before: str) -> tuple[str, ...]:
+    """Read the inside of a mark; nothing where it is an interval or a year."""
+    found: list[str] = []
+    numbers: list[int] = []
+    for part in re.split(r"[,;、]", unicodedata.normalize("NFKC", written)):
+        one = part.strip()
+        ends = [int(number[1]) for side in re.split(_DASH, one) if (number := _NUMBER.search(side.strip()))]
+        if one.startswith("#") or not ends:
+            found.append(one.lstrip("#"))
+            continue
+        first, last = ends[0], ends[-1]
+        if len(ends) > 2 or last < first or last - first > _MAX_RANGE:
+            return ()
+        numbers += range(first, last + 1)
+        found += map(str, range(first, last + 1))
+    if len(numbers) > 1 and (0 in numbers or _INTERVAL_WORD.search(before)):
+        return ()
+    return () if any(number >= 1000 for number in numbers) else tuple(dict.fromkeys(found))
+
+
+def trimmed_url(url: str) -> str:
+    """Drop punctuation that ends the sentence, not the address; a bracket that opened inside closes inside."""
+    while url and (url[-1] in ".,;:!?*_~'”’»" or (url[-1] == ")" and url.count("(") < url.count(")"))):
+        url = url[:-1]
+    return url
+
+
+def host(url: str) -> str:
+    """Name the site of an address, for a reader."""
+    return re.sub(r"^(?:https?://)?(?:www\.)?", "", url, flags=re.IGNORECASE).split("/")[0].split("?")[0]
+
+
+def is_reference_heading(line: str) -> bool:
+    """Tell whether a line is nothing but the name of a reference list, as heading, bold or plain."""
+    text = _MARKING.sub("", _MARKING.sub("", line)).casefold()
+    return re.sub(r"^\d+[.)]\s*", "", text) in _REFERENCE_NAMES
+
+
+def opens_reference_list(line: str) -> bool:
+    """Tell whether a line begins a list that was written as one wrapped paragraph: `Sources [1] https://… [2] …`."""
+    name = _RUN_ON_LIST.match(line)
+    return name is not None and is_reference_heading(name[1])
+
 
 _QUOTED = re.compile(
     r'“[^“”\n]{1,600}”|„[^„“”\n]{1,600}[“”]|«[^«»\n]{1,600}»|「[^「」\n]{1,600}」|(?<!\w)"[^"\n]{1,600}"(?!\w)'
@@ -171,3 +284,120 @@ def joined(parts: Sequence[tuple[Line, str]]) -> Line:
             else:
                 line.append(part)
     return tuple(line)
+
+
+STYLES: dict[str, Style] = {
+    "strong": "bold", "b": "bold", "em": "italic", "i": "italic", "s": "struck", "del": "struck", "strike": "struck",
+    "code": "code", "tt": "code", "sup": "sup", "sub": "sub",
+}  # fmt: skip
+PARTING_TAGS = frozenset(
+    "p div h1 h2 h3 h4 h5 h6 ul ol li dl dt dd hr table caption thead tbody tfoot tr td th blockquote section article "
+    "header footer details summary pre main aside figure figcaption".split()
+)
+"""Tags between whose words stands a space."""
+_DROPPED_TAGS = frozenset("u small big span font mark center a q cite abbr ins kbd samp var time wbr".split())
+"""Tags of which only the words are taken."""
+_TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)(?:\s[^<>]*)?/?>")
+_UNSPACED = re.compile(r"[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef]")
+_SPACES = re.compile(r"[^\S\u00a0\u202f]+")
+_RAISED = dict(zip("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ", strict=True))
+_LOWERED = dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎", strict=True))
+
+
+def glyphs_of(tokens: Sequence[Token], may_link: Callable[[str], bool]) -> list[Glyph]:
+    """Read the tokens of one line.
+
+    Args:
+        tokens: the children of an inline token.
+        may_link: tells which addresses may be links; the words of others stay.
+    """
+    reader = _LineReader(may_link)
+    for number, token in enumerate(tokens):
+        reader.read(token, tokens[number + 1 :])
+    return reader.glyphs
+
+
+class _LineReader:
+    def __init__(self, may_link: Callable[[str], bool]) -> None:
+        self.may_link = may_link
+        self.glyphs: list[Glyph] = []
+        self.styles: list[Style] = []
+        self.address = ""
+        self.link = ""
+        self.linked_from = 0
+
+    def read(self, token: Token, following: Sequence[Token]) -> None:
+        match token.type:
+            case "text":
+                self._put(_SPACES.sub(" ", token.content))
+            case "text_special":
+                # A backslash that escapes nothing comes with the letter behind it.
+                self._put(token.content, fixed=len(token.content) == 1)
+            case "code_inline":
+                self._put(token.content, fixed=True, style=("code",))
+            case "softbreak":
+                after = next((one.content[:1] for one in following if one.content), "")
+                unspaced = self.glyphs and _UNSPACED.match(self.glyphs[-1].char) and _UNSPACED.match(after)
+                self._put("" if unspaced else " ")
+            case "hardbreak":
+                self._put("\n")
+            case "formula":
+                display = bool(token.meta["display"])
+                self.glyphs.append(Glyph("\ufffc", (), self.address, True, token.content, display))
+            case "image":  # its alternative text
+                for number, child in enumerate(token.children or ()):
+                    self.read(child, (token.children or ())[number + 1 :])
+            case "link_open":
+                href = str(token.attrGet("href") or "")
+                self.address = link_target(href) if self.may_link(href) else ""
+                self.link = href
+                self.linked_from = len(self.glyphs)
+            case "link_close":
+                self.address = ""
+                self._linked()
+            case "html_inline":
+                self._tag(token.content)
+            case kind if kind.endswith(("_open", "_close")) and token.tag in STYLES:
+                self._style(STYLES[token.tag], closing=token.nesting < 0)
+            case _:
+                pass
+
+    def _put(self, text: str, *, fixed: bool = False, style: tuple[Style, ...] = ()) -> None:
+        styles = tuple(dict.fromkeys((*self.styles, *style)))
+        for index, to in (("sup", _RAISED), ("sub", _LOWERED)):
+            # Indices that have characters of their own are readable in any format.
+            if index in styles and all(char in to for char in text):
+                text = "".join(to[char] for char in text)
+                styles = tuple(one for one in styles if one != index)
+        self.glyphs += [Glyph(char, styles, self.address, fixed) for char in text]
+
+    def _style(self, style: Style, *, closing: bool) -> None:
+        if not closing:
+            self.styles.append(style)
+        elif style in self.styles:
+            self.styles.remove(style)
+
+    def _tag(self, tag: str) -> None:
+        found = _TAG.fullmatch(tag)
+        name = found[2].lower() if found else ""
+        if tag.startswith("<!--") or name in _DROPPED_TAGS:
+            return
+        if name == "br":
+            self._put("\n")
+        elif name in STYLES:
+            self._style(STYLES[name], closing=tag.startswith("</"))
+        elif name in PARTING_TAGS:
+            self._put(" ")
+        else:
+            self._put(tag, fixed=True)
+
+    def _linked(self) -> None:
+        """Read a link whose words are a number or a mark as that mark: it cites, wherever it leads."""
+        inside = self.glyphs[self.linked_from :]
+        text = "".join(glyph.char for glyph in inside).strip()
+        marks = list(find_marks(text if text.startswith("[") else f"[{text}]"))
+        if text and len(marks) == 1 and marks[0].start == 0 and marks[0].end >= len(text):
+            plain = [replace(glyph, address="") for glyph in inside]
+            self.glyphs[self.linked_from :] = plain if text[0] == "[" else [Glyph("["), *plain, Glyph("]")]
+            if not (is_safe(self.link) or is_route(self.link)):
+                self._put(f" ({unquote(self.link)})")  # "[1](2020)" was never a link

@@ -5,10 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from agents.contracts.body import Block, Body, Heading, Listing, Paragraph, ReferenceList, Sentence, Words, plain
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, QuestionAnswer
-from agents.contracts.report import Actual, BoundContract, Grade, NodeRow, ReportDocument, ReportSentence
-from agents.contracts.result import Outcome
-from agents.contracts.source import RejectedSource, SourceCard
-from agents.report.claims_table import claims_table, truth_lines, truth_reasons, unverified
+from agents.contracts.report import Actual, BoundContract, Grade, NodeRow, Outcome, ReportDocument, ReportSentence
+from agents.contracts.sources import RejectedSource, SourceCard
 from agents.report.composer import Composer, paragraph, title_line
 from agents.report.methodology import (
     LIMITS,
@@ -16,14 +14,16 @@ from agents.report.methodology import (
     ended_note,
     introduced,
     methodology,
+    phase_state,
     rejected_lines,
     reported,
+    rounds_log,
     search_lines,
     source_lines,
     stand_in_lines,
 )
-from agents.report.phase_state import phase_state, rounds_log
 from agents.report.references import SourceNumbers
+from agents.report.view import claims_table, truth_lines, truth_reasons, unverified
 from agents.report.wording import Wording, wording
 from agents.report.write_markdown import document_markdown, sentence_markdown
 

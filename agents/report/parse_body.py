@@ -28,12 +28,25 @@ from agents.contracts.body import (
     Sentence,
     Table,
 )
-from agents.report.cut_sentences import Cut, Glyph, cut_out, joined, line_of, sentences, text_of
+from agents.report.cut_sentences import (
+    PARTING_TAGS,
+    PLACEHOLDER,
+    URL,
+    Cut,
+    Glyph,
+    cut_out,
+    find_marks,
+    glyphs_of,
+    host,
+    joined,
+    line_of,
+    sentences,
+    text_of,
+    trimmed_url,
+)
 from agents.report.escaping import cleaned, is_safe
 from agents.report.latex import read_formulas
-from agents.report.marks import PLACEHOLDER, URL, find_marks, host, trimmed_url
 from agents.report.prepare_markdown import closing, is_closed, prepared, without_notes, without_reference_lists
-from agents.report.read_inline import PARTING_TAGS, glyphs_of
 from agents.web.url_key import canonical
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from markdown_it.token import Token
 
-from agents.report.marks import is_reference_heading, opens_reference_list
+from agents.report.cut_sentences import is_reference_heading, opens_reference_list
 
 MAX_COLUMNS = 60
 """Columns from which a line is not read as a table: the parser takes seconds for thousands of them."""

@@ -9,9 +9,8 @@ from agents.contracts.body import Body, Line, Listing, Paragraph, Sentence, Word
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
 from agents.contracts.report import Quote, Reference
-from agents.contracts.source import SourceCard
-from agents.report.escaping import is_route, is_safe
-from agents.report.format_rules import capped
+from agents.contracts.sources import SourceCard
+from agents.report.escaping import capped, is_route, is_safe
 from agents.report.wording import Wording
 
 Linker = Callable[[Reference, Quote], str]

@@ -7,9 +7,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from agents.contracts.body import SentenceVerdict
-from agents.contracts.claim import Verdict
 from agents.contracts.frozen import Frozen
 from agents.contracts.report import Grade
+from agents.contracts.verification import Verdict
 
 LOCALES = Path(__file__).with_name("locales")
 RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur", "ps", "yi", "dv", "ckb"})

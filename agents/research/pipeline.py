@@ -1,11 +1,10 @@
 """The root of a job: plan if need be, run every query side by side, frame what came of it."""
 
-from agents.contracts.brief import Brief
-from agents.contracts.contract import Contract
+from agents.contracts.contract import Brief, Contract
 from agents.contracts.finding import Finding, Frame, FrameInput, Problem
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Plan
-from agents.contracts.result import Commission, Outcome
+from agents.contracts.report import Commission, Outcome
 from agents.core.budget import Limits as Spending
 from agents.core.errors import BadRequest, StepFailed
 from agents.core.events import JobChanged, NodeChanged
@@ -14,17 +13,17 @@ from agents.core.role import Asked
 from agents.core.time_policy import FRAME_SHARE
 from agents.research.challenge.gates import Thresholds
 from agents.research.loop.branch_retry import Again, ended, without
-from agents.research.loop.loop_settings import LoopSettings
-from agents.research.planning.contract import Limits, make_contract
+from agents.research.loop.loop_decision import LoopSettings
 from agents.research.planning.drafting import DraftGiven
-from agents.research.reading.given_facts import NodeGiven, Setting
+from agents.research.planning.freeze_contract import Limits, make_contract
 from agents.research.reading.leaf import READ_FOR_NOTHING
-from agents.research.reading.shortlist import UNANSWERING
+from agents.research.reading.searching import NodeGiven, Setting
+from agents.research.reading.shortlisting import UNANSWERING
 from agents.research.run_context import Desk
 from agents.research.writing.truthful import MOVED, ToCheck, challenge_all, checked, rewritten, verdict_lines
 from agents.research.writing.verify_report import Checks
 from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
-from agents.roles.synthesizer import FRAME_WRITER
+from agents.roles import FRAME_WRITER
 from agents.search.circuit_breaker import CircuitBreaker
 
 WAS_READ = (READ_FOR_NOTHING, UNANSWERING)

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from agents.contracts.finding import Section, SectionInput
 from agents.contracts.frozen import Frozen
-from agents.contracts.loop_decision import SkippedTopic
+from agents.contracts.plan import SkippedTopic
 from agents.contracts.report import ReportDocument
-from agents.contracts.source import CorpusSurvey, Hit, SearchQuery, SearchResult, Source, SourceCard
+from agents.contracts.sources import CorpusSurvey, Hit, SearchQuery, SearchResult, Source, SourceCard
 from agents.core.budget import NOTHING, Deadline, NoDeadline, Usage
 from agents.core.errors import ModelError, ModelFault, SearchError, SourceError, StepFailed
 from agents.core.events import Charged, Event, SearchDone
@@ -22,7 +22,7 @@ from agents.research.loop.retry_tracking import Retries
 from agents.research.loop.topics import Topics
 from agents.research.steering import Steering
 from agents.research.writing.writer_input import MAX_FACTS
-from agents.roles.synthesizer import SECTION_WRITER
+from agents.roles import SECTION_WRITER
 from agents.search.circuit_breaker import CircuitBreaker
 from agents.search.scope_filter import enforced
 from agents.search.searcher import Crawler, Searcher, Texts

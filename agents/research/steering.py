@@ -8,10 +8,9 @@ from collections.abc import Iterable
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents.contracts.brief import Brief
-from agents.contracts.change import Change, ChangeKind, Command, Narrowing, place
+from agents.contracts.contract import Brief, Change, ChangeKind, Command, Narrowing, place
 from agents.contracts.frozen import Frozen
-from agents.contracts.source import SearchQuery
+from agents.contracts.sources import SearchQuery
 from agents.core.errors import BadRequest
 from agents.search.scope_filter import in_both, in_range, within
 

@@ -8,13 +8,12 @@ from typing import Any, TypeVar
 
 from aiolimiter import AsyncLimiter
 
-from agents.contracts.source import SearchQuery
+from agents.contracts.sources import SearchQuery
 from agents.nlp.tokens import language_of
 from agents.search import academic_parsers as parsers
 from agents.search.provider import Access, Provider, ProviderHit
-from agents.search.query_text import Asked, keywords
-from agents.search.scope_filter import whole_day
-from agents.web.retry import RetryPolicy
+from agents.search.scope_filter import Asked, keywords, whole_day
+from agents.web.politeness import RetryPolicy
 
 MOST_RESULTS = 25
 CALL_S = 15.0

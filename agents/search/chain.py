@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from agents.contracts.frozen import Frozen, Text
-from agents.contracts.source import (
+from agents.contracts.sources import (
     CorpusSurvey,
     Hit,
     Place,
@@ -24,11 +24,10 @@ from agents.contracts.source import (
 )
 from agents.core.errors import SearchError, SourceError
 from agents.search.circuit_breaker import REST_S, CircuitBreaker
-from agents.search.errors import SearchFailed, none_answered
 from agents.search.library import Library
 from agents.search.pages import Pages
 from agents.search.scope_filter import fuse
-from agents.search.searcher import Engine, Searcher
+from agents.search.searcher import Engine, Searcher, SearchFailed, none_answered
 from agents.web.url_key import canonical
 
 LIBRARY = "library:"

@@ -5,15 +5,14 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from agents.contracts.source import SearchQuery, Source
+from agents.contracts.sources import SearchQuery, Source
 from agents.core.errors import SourceError
-from agents.nlp.normalize import seen, unruffled
-from agents.search.errors import SearchFailed
+from agents.nlp.tokens import seen, unruffled
 from agents.search.library import now
 from agents.search.pages import MAX_TEXT, page_source, refusal_of
 from agents.search.provider import Access, Provider, ProviderHit, day, dicts, rows_of, web_address, words
-from agents.search.query_text import Asked
-from agents.search.scope_filter import bare_domain
+from agents.search.scope_filter import Asked, bare_domain
+from agents.search.searcher import SearchFailed
 
 BASE = "https://api.firecrawl.dev"
 MAX_RESULTS = 50

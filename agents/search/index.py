@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.contracts.frozen import digest
-from agents.contracts.source import Hit, SearchQuery, SearchResult
+from agents.contracts.sources import Hit, SearchQuery, SearchResult
 from agents.core.errors import ConfigError
 from agents.nlp.embeddings import closeness, direction
 from agents.nlp.near_duplicates import copies, fingerprint, is_about_the_same, shingles

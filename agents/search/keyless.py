@@ -6,10 +6,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from agents.search.errors import SearchFailed
 from agents.search.provider import Access, Provider, ProviderHit, dicts, rows_of
-from agents.search.query_text import Asked
-from agents.search.scope_filter import bare_domain
+from agents.search.scope_filter import Asked, bare_domain
+from agents.search.searcher import SearchFailed
 
 ENGINES = "duckduckgo,brave,mojeek,startpage"
 """Named one by one: left to itself the package asks encyclopedias first."""

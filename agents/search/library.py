@@ -1,4 +1,7 @@
-"""Folders of documents as a search provider, indexed on disk and kept up to date."""
+"""Folders of documents as a search provider, indexed on disk and kept up to date.
+
+PDF and office files of a folder: read apart from the program, some side by side, within bounds of size and time.
+"""
 
 import asyncio
 import os
@@ -7,14 +10,16 @@ import stat
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
 from agents.contracts.frozen import digest
-from agents.contracts.source import (
+from agents.contracts.sources import (
     CorpusSurvey,
     DocumentNote,
     RejectedSource,
@@ -24,13 +29,102 @@ from agents.contracts.source import (
     SourceKind,
 )
 from agents.core.errors import ConfigError, SearchError, SourceError
-from agents.search import office
 from agents.search.index import Entry, Index, IndexedDocument
 from agents.search.searcher import LIBRARY_NAME
 from agents.search.telling_terms import telling, widespread
-from agents.web.reader import NOT_TEXT, read_here
+from agents.web.decoding import Document
+from agents.web.pdf_text import is_pdf
+from agents.web.reader import NOT_TEXT, is_zip, read_document, read_here
+from agents.web.reader_pool import AT_ONCE
 
-MAX_BYTES = 10_000_000
+MAX_BYTES = 50_000_000
+"""Larger files are skipped and named."""
+
+FILE_S = 15.0
+"""Seconds for one file; one that takes longer is skipped and named."""
+
+SCAN_S = 60.0
+"""Seconds of one look at the folders for files of these kinds; what is left is read at the next look."""
+
+READ = {".pdf", ".docx", ".docm", ".dotx", ".xlsx", ".xlsm", ".pptx", ".odt", ".ods", ".odp", ".epub", ".rtf"}
+"""Endings of the files that are read here."""
+
+UNREAD = {".doc", ".dot", ".pages", ".xls", ".ppt", ".numbers", ".key"}
+"""Endings of office files that are not read; they are named, with a way out."""
+
+OTHER_OFFICE = (
+    "office files of this kind are not read; saved as PDF or in a newer format (.docx, .xlsx, .pptx) it would be"
+)
+TOO_LARGE = "it is larger than 50 MB"
+NO_PDF = "it is named like a PDF file, and is none"
+NO_OFFICE = "it is named like an office file, and is none"
+LATER = "it has not been read yet: there are many files, and the next look goes on with it"
+
+_OTHER_STARTS = (
+    b"{\\rtf",
+    b"\xd0\xcf\x11\xe0",
+)  # rich text; old and locked office files: the reader says what they are
+
+File = TypeVar("File")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a file: a document, or the reason why there is none."""
+
+    document: Document | None = None
+    reason: str = ""
+    later: bool = False
+    """Not looked at yet."""
+
+
+def read_all(
+    files: Iterable[File],
+    body_of: Callable[[File], bytes],
+    name_of: Callable[[File], tuple[Path, str]],
+    *,
+    scan_s: float = SCAN_S,
+) -> Iterator[tuple[File, Outcome]]:
+    """Read files a few at a time, in order. For a thread that runs no event loop.
+
+    Args:
+        files: in the order in which they are read.
+        body_of: gives the bytes of a file, or raises OSError.
+        name_of: gives path and address of a file.
+        scan_s: seconds after which no further file is begun.
+    """
+    ends_at = time.monotonic() + scan_s
+    left = iter(files)
+    while batch := tuple(islice(left, AT_ONCE)):
+        if time.monotonic() > ends_at:
+            yield from ((file, Outcome(reason=LATER, later=True)) for file in (*batch, *left))
+            return
+        outcomes = asyncio.run(_side_by_side([_read(file, body_of, name_of) for file in batch]))
+        yield from zip(batch, outcomes, strict=True)
+
+
+async def _side_by_side(reading: Iterable[Awaitable[Outcome]]) -> list[Outcome]:
+    return list(await asyncio.gather(*reading))
+
+
+async def _read(file: File, body_of: Callable[[File], bytes], name_of: Callable[[File], tuple[Path, str]]) -> Outcome:
+    path, url = name_of(file)
+    try:
+        body = await asyncio.to_thread(body_of, file)
+    except OSError:
+        return Outcome(reason="it cannot be opened")
+    if len(body) > MAX_BYTES:
+        return Outcome(reason=TOO_LARGE)
+    is_named_pdf = path.suffix.lower() == ".pdf"
+    if not (is_pdf(body) if is_named_pdf else is_zip(body) or body.startswith(_OTHER_STARTS)):
+        return Outcome(reason=NO_PDF if is_named_pdf else NO_OFFICE)
+    try:
+        return Outcome(document=await read_document(body, "", url, FILE_S))
+    except SourceError as error:
+        return Outcome(reason=error.reason)
+
+
+PLAIN_MAX_BYTES = 10_000_000
 """Larger text files are skipped and named; PDF and Word files have a bound of their own."""
 
 RESCAN_S = 5.0
@@ -39,7 +133,7 @@ RESCAN_S = 5.0
 SCHEME = "library:/"
 
 OTHER_KIND = "files of this kind are not read"
-TOO_LARGE = "it is larger than 10 MB"
+PLAIN_TOO_LARGE = "it is larger than 10 MB"
 
 UNREADABLE = "it cannot be opened"
 
@@ -99,7 +193,7 @@ class Library:
     @property
     def unread(self) -> tuple[RejectedSource, ...]:
         """Of the skipped files, those of a kind that is read: a report names them, pictures and links it does not."""
-        return tuple(one for one in self.skipped if one.reason not in (OTHER_KIND, A_LINK, office.OTHER_OFFICE))
+        return tuple(one for one in self.skipped if one.reason not in (OTHER_KIND, A_LINK, OTHER_OFFICE))
 
     async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
         """Find documents by the words of the query. Its domains do not apply; dates do, where a document has one.
@@ -188,7 +282,7 @@ class Library:
         later: list[str] = []
         if gone or fresh:
             index.change([*gone, *(one.url for one in fresh)], _entries(fresh, later))
-        skipped = sorted([*index.skipped(), *((url, office.LATER) for url in later)])
+        skipped = sorted([*index.skipped(), *((url, LATER) for url in later)])
         self.skipped = tuple(RejectedSource(url=url, reason=reason) for url, reason in skipped)
 
 
@@ -208,12 +302,12 @@ class _File:
             raw = _bytes(self.path)
         except OSError:
             return self.url, self.stamp, UNREADABLE
-        if len(raw) > MAX_BYTES:
-            return self.url, self.stamp, TOO_LARGE
+        if len(raw) > PLAIN_MAX_BYTES:
+            return self.url, self.stamp, PLAIN_TOO_LARGE
         if raw.startswith(_BINARY):
             return self.url, self.stamp, NOT_TEXT
         try:
-            return self.found(office.Outcome(document=read_here(raw, "", self.url)))
+            return self.found(Outcome(document=read_here(raw, "", self.url)))
         except SourceError as error:
             return self.url, self.stamp, error.reason
 
@@ -221,19 +315,19 @@ class _File:
         suffix = self.path.suffix.lower()
         if stat.S_ISLNK(self.facts.st_mode):
             return A_LINK
-        if suffix in office.UNREAD:
-            return office.OTHER_OFFICE
-        if not stat.S_ISREG(self.facts.st_mode) or suffix not in _TEXTS | office.READ:
+        if suffix in UNREAD:
+            return OTHER_OFFICE
+        if not stat.S_ISREG(self.facts.st_mode) or suffix not in _TEXTS | READ:
             return OTHER_KIND
-        if suffix in office.READ:
-            return office.TOO_LARGE if self.facts.st_size > office.MAX_BYTES else ""
-        return TOO_LARGE if self.facts.st_size > MAX_BYTES else ""
+        if suffix in READ:
+            return TOO_LARGE if self.facts.st_size > MAX_BYTES else ""
+        return PLAIN_TOO_LARGE if self.facts.st_size > PLAIN_MAX_BYTES else ""
 
     def is_office(self) -> bool:
         """Tell a PDF or Word file that is to be read."""
-        return self.path.suffix.lower() in office.READ and not self._reason()
+        return self.path.suffix.lower() in READ and not self._reason()
 
-    def found(self, outcome: office.Outcome) -> Entry | tuple[str, str, str]:
+    def found(self, outcome: Outcome) -> Entry | tuple[str, str, str]:
         """Take what came of reading it: a document, or address, stamp and the reason why it is none."""
         document = outcome.document
         if document is None:
@@ -258,9 +352,7 @@ def _entries(files: Sequence[_File], later: list[str]) -> Iterator[Entry | tuple
     apart = [one for one in files if one.is_office()]
     rest = set(files).difference(apart)
     yield from (one.entry() for one in files if one in rest)
-    for one, outcome in office.read_all(
-        apart, lambda file: _bytes(file.path, office.MAX_BYTES), lambda file: (file.path, file.url)
-    ):
+    for one, outcome in read_all(apart, lambda file: _bytes(file.path, MAX_BYTES), lambda file: (file.path, file.url)):
         if outcome.later:
             later.append(one.url)
         else:
@@ -313,7 +405,7 @@ def _raise_for_root(root: Path) -> Callable[[OSError], None]:
     return on_error
 
 
-def _bytes(path: Path, at_most: int = MAX_BYTES) -> bytes:
+def _bytes(path: Path, at_most: int = PLAIN_MAX_BYTES) -> bytes:
     """Read a file, unless it has become a link or a pipe since it was listed."""
     descriptor = os.open(
         path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

@@ -5,17 +5,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from agents.contracts.source import SearchFault
+from agents.contracts.sources import SearchFault
 from agents.core.errors import ModelFault
 from agents.llm.litellm_errors import Failed
 from agents.search.provider import Access, Provider, ProviderHit
-from agents.search.query_text import Asked
-from agents.search.scope_filter import bare_domain
+from agents.search.scope_filter import Asked, bare_domain
 
 MAX_RESULTS = 20
 
 Ask = Callable[..., Awaitable[list[dict[str, Any]]]]
-"""As `agents.llm.litellm_search.ask_web`."""
+"""As `agents.llm.litellm_model.ask_web`."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Web(Provider):
 
     async def _ask(self, asked: Asked, seconds: float) -> list[ProviderHit]:
         if self._ask_litellm is None:
-            from agents.llm.litellm_search import ask_web
+            from agents.llm.litellm_model import ask_web
 
             self._ask_litellm = ask_web
         try:

@@ -9,9 +9,8 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from agents.contracts.frozen import digest
-from agents.contracts.source import Source
-from agents.nlp.normalize import one_line, seen, unruffled
-from agents.nlp.tokens import language_of
+from agents.contracts.sources import Source
+from agents.nlp.tokens import language_of, one_line, seen, unruffled
 from agents.search.library import now
 from agents.web.fetching import Fetcher
 from agents.web.reader import read_page

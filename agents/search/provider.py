@@ -13,14 +13,13 @@ from urllib.parse import urlsplit
 import httpx2
 from pydantic import SecretStr
 
-from agents.contracts.source import Hit, SearchFault, SearchQuery, SearchResult, Source
-from agents.nlp.normalize import one_line
-from agents.search.errors import SearchFailed, refused
+from agents.contracts.sources import Hit, SearchFault, SearchQuery, SearchResult, Source
+from agents.nlp.tokens import one_line
 from agents.search.pages import PageCache
-from agents.search.query_text import MAX_QUERY, Asked, prepared
-from agents.search.scope_filter import enforced
+from agents.search.scope_filter import MAX_QUERY, Asked, enforced, prepared
+from agents.search.searcher import SearchFailed, refused
 from agents.web.markdown_text import iso_date
-from agents.web.retry import RetryPolicy
+from agents.web.politeness import RetryPolicy
 from agents.web.url_key import canonical, display, link
 
 MAX_SNIPPET = 1_000

@@ -21,7 +21,7 @@ from agents.search.litellm_web import SERVICES, Web
 from agents.search.pages import PageCache, Pages
 from agents.search.provider import Access, Provider
 from agents.search.searcher import Searcher
-from agents.web.retry import RetryPolicy
+from agents.web.politeness import RetryPolicy
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from tavily import AsyncTavilyClient  # type: ignore[import-untyped]
 from tavily import errors as tavily_errors
 
 from agents.search.provider import Access, Provider, ProviderHit, dicts, rows_of
-from agents.search.query_text import Asked
-from agents.search.scope_filter import bare_domain, whole_day
+from agents.search.scope_filter import Asked, bare_domain, whole_day
 
 BASE = "https://api.tavily.com"
 MAX_RESULTS = 20

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from urllib.parse import quote
 
-from agents.contracts.source import (
+from agents.contracts.sources import (
     CorpusSurvey,
     Hit,
     OwnFile,

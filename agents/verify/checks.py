@@ -15,16 +15,14 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Literal
 
-from agents.contracts.claim import Stance
+from agents.contracts.verification import Stance
 from agents.nlp import lang
 from agents.nlp.tokens import language_of
 from agents.verify.compare import Comparison, compare, named_words
 from agents.verify.figures import Figure, figures
-from agents.verify.findings import Finding, reason
 from agents.verify.frames import doubts
-from agents.verify.names import names
 from agents.verify.negation import denies
-from agents.verify.parsed_text import Reading, joined, read
+from agents.verify.parsed_text import Finding, Reading, joined, names, read, reason
 from agents.verify.quotes import Place, find_quote, speaks_for_itself
 
 __all__ = [

@@ -6,14 +6,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from agents.nlp import lang
-from agents.verify.align import substitutions
 from agents.verify.compare_figures import SAME_CONTEXT, compare_amounts, compare_dates
-from agents.verify.findings import Finding, found
-from agents.verify.frames import framed
-from agents.verify.lexicon import alike, classes, opposites
-from agents.verify.names import absent, names
-from agents.verify.negation import superlatives
-from agents.verify.parsed_text import Reading, Unit
+from agents.verify.frames import framed, substitutions
+from agents.verify.negation import alike, classes, opposites, superlatives
+from agents.verify.parsed_text import Finding, Reading, Unit, absent, found, names
 
 NEAR = 0.6
 """A source sentence belongs to the near ones when it has this share of what the best one has."""

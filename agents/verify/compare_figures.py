@@ -8,9 +8,8 @@ from itertools import pairwise
 from agents.nlp import lang
 from agents.verify.dates import When, missing
 from agents.verify.figures import Figure, same_slot
-from agents.verify.findings import Finding, found
-from agents.verify.lexicon import root
-from agents.verify.parsed_text import Unit
+from agents.verify.negation import root
+from agents.verify.parsed_text import Finding, Unit, found
 
 SAME_CONTEXT = 0.5
 """Share of the sentence's other content that a source sentence must have, for another number to be a contradiction

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 
 from babel import Locale, UnknownLocaleError
 
-from agents.nlp.normalize import ascii_digits
+from agents.nlp.tokens import ascii_digits
 
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|º|\.)?"
 _YEAR = r"(?P<year>\d{4})"

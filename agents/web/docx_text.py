@@ -11,10 +11,9 @@ from urllib.parse import unquote, urlsplit
 from lxml import etree
 
 from agents.core.errors import SourceError
-from agents.nlp.normalize import collapsed, one_line, seen
-from agents.nlp.tokens import language_of
+from agents.nlp.tokens import collapsed, language_of, one_line, seen
+from agents.web.decoding import Document
 from agents.web.formulas import formula, raised, runs_joined
-from agents.web.parsed_document import Document
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument

@@ -21,8 +21,7 @@ import httpx2
 
 from agents.core.errors import SourceError
 from agents.web.guard import AllowedHosts, Blocked, Guard, GuardedTransport, Resolver, system_resolver
-from agents.web.politeness import ROBOTS_BYTES, HostLimiter, Robots
-from agents.web.retry import RetryPolicy
+from agents.web.politeness import ROBOTS_BYTES, HostLimiter, RetryPolicy, Robots
 
 MAX_BYTES = 5 * 2**20
 TOTAL_S = 20.0

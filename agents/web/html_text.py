@@ -10,11 +10,10 @@ import lxml.html
 from lxml import etree
 from trafilatura import bare_extraction, extract_metadata
 
-from agents.nlp.normalize import collapsed, one_line, seen
-from agents.nlp.tokens import language_of
+from agents.nlp.tokens import collapsed, language_of, one_line, seen
+from agents.web.decoding import Document
 from agents.web.formulas import formula, lowered, raised
 from agents.web.hidden_text import WHITE, Colour, StyleSheet, background_of, hides
-from agents.web.parsed_document import Document
 from agents.web.url_key import links_of
 
 _Element = lxml.html.HtmlElement

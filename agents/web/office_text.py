@@ -12,11 +12,10 @@ from urllib.parse import unquote, urlsplit
 from lxml import etree
 
 from agents.core.errors import SourceError
-from agents.nlp.normalize import collapsed, seen
-from agents.nlp.tokens import language_of
+from agents.nlp.tokens import collapsed, language_of, seen
+from agents.web.decoding import Document
 from agents.web.formulas import lowered, raised, runs_joined
 from agents.web.html_text import read_html
-from agents.web.parsed_document import Document
 
 MAX_ROWS = 20_000
 """Rows of one table that are read."""

@@ -14,8 +14,7 @@ from typing import Literal
 import pypdfium2  # type: ignore[import-untyped]
 import pypdfium2.raw as raw  # type: ignore[import-untyped]
 
-from agents.nlp.normalize import one_line, visible
-from agents.nlp.tokens import stop_words
+from agents.nlp.tokens import one_line, stop_words, visible
 from agents.web.formulas import lowered, raised, runs_joined
 from agents.web.pdf_layout import Flow, Line, Word, lines_of, without_heads
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from agents.core.errors import SourceError
-from agents.nlp.normalize import one_line
-from agents.nlp.tokens import language_of
-from agents.web.parsed_document import Document
+from agents.nlp.tokens import language_of, one_line
+from agents.web.decoding import Document
 
 if TYPE_CHECKING:
     from agents.web.pdf_layout import Line

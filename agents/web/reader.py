@@ -11,15 +11,13 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from lxml import etree
 
 from agents.core.errors import SourceError
-from agents.nlp.normalize import collapsed, one_line, seen, unruffled
-from agents.nlp.tokens import language_of
-from agents.web.decoding import decode
+from agents.nlp.tokens import collapsed, language_of, one_line, seen, unruffled
+from agents.web.decoding import Document, decode
 from agents.web.docx_text import read_docx
 from agents.web.fetching import Fetched, Fetcher
 from agents.web.html_text import MAX_NAME, read_html
 from agents.web.markdown_text import read_markdown
 from agents.web.office_text import archive_of, is_table, read_archive, read_table, rich_text
-from agents.web.parsed_document import Document
 from agents.web.pdf_text import is_pdf, read_pdf
 from agents.web.reader_pool import BROKEN, Elsewhere, ReaderEnded, ReaderPool
 from agents.web.url_key import link

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from agents.core.errors import SourceError
 from agents.core.paths import IMPORT_PATH
-from agents.web.parsed_document import Document
+from agents.web.decoding import Document
 
 MAX_MEMORY = 1_500_000_000
 """Bytes of address space of a reading process; the libraries alone take some 300 million."""

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit, urlunsp
 
 from tld import Result, get_tld
 
-from agents.nlp.normalize import one_line
+from agents.nlp.tokens import one_line
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement

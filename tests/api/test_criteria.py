@@ -11,11 +11,11 @@ from pydantic import SecretStr
 from werkzeug import Response
 
 from agents.contracts.finding import Section
-from agents.contracts.job import JobStatus, Stage
+from agents.contracts.report import JobStatus, Stage
 from agents.search.chain import Chain
 from agents.search.provider import Access
 from agents.search.tavily import Tavily
-from agents.web.retry import RetryPolicy
+from agents.web.politeness import RetryPolicy
 from tests.api.conftest import TASK, FlatWorker, Gate, scripted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,7 +90,7 @@ async def test_a_job_tells_of_its_planner_its_claims_and_its_evidence(site, http
 
 async def test_a_stream_that_is_left_does_not_stop_a_job_that_was_posted(put, http):
     """Watching is not owning: only a `/run` without a key ends with its caller."""
-    from agents.api.stream import event_stream
+    from agents.api.routes import event_stream
 
     gate = Gate(FlatWorker())
     site = put(gate)

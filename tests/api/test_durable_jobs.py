@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from agents.contracts.result import Commission
+from agents.contracts.report import Commission
 from agents.contracts.verification import Judgement
 from agents.jobs import schema as tables
 from agents.jobs.store import StoredJob

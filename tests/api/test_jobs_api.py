@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.contracts.brief import ScopingTurn
+from agents.contracts.contract import ScopingTurn
 from agents.core.errors import BadOutput, ModelError
 from agents.llm.scripted_model import ScriptedModel
 from agents.report.formats import FORMS
@@ -248,7 +248,7 @@ async def test_deleting_what_is_not_there_deletes_nothing(site, http, over):
 
 
 async def test_nobody_deletes_or_sees_the_jobs_of_others(site, http):
-    from agents.contracts.brief import Brief
+    from agents.contracts.contract import Brief
 
     job = site.team.commission(Brief(question=TASK, queries=(QUERY,), today="2026-11-27"), owner="somebody")
     assert (await http.delete("/research/jobs?force=true")).json()["count"] == 0

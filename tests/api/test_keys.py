@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from agents.contracts.frozen import digest
+from agents.contracts.report import Commission, Request
 from agents.contracts.response import FlatPlanInput
-from agents.contracts.result import Commission, Request
 from agents.core.budget import Limits
 from agents.core.settings import Settings
 from agents.jobs.client import Client
@@ -134,7 +134,7 @@ async def test_a_key_is_free_again_once_its_job_is_deleted(stored, http):
 
 
 async def test_a_connection_that_breaks_does_not_end_a_run_that_has_a_key(put):
-    from agents.api.run import _streamed
+    from agents.api.run_routes import _streamed
     from agents.run_answer import planned_of
     from agents.run_research import begin_once, plan_run
 
@@ -221,8 +221,8 @@ async def test_a_call_from_python_keeps_its_job_in_the_data_folder(tmp_path, mon
 
 
 async def test_beside_a_running_server_a_call_runs_in_memory_and_says_so(tmp_path):
-    from agents.durable_team import durable_team
     from agents.jobs.filelock import locked
+    from agents.run_research import durable_team
 
     said = []
     with locked(tmp_path / "engine.db", "process 7 of this host"):

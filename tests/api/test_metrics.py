@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from agents.contracts.loop_decision import ReflectionResponse
+from agents.contracts.plan import ReflectionResponse
 from tests.api.conftest import FLAT, NAMES, TASK, FlatWorker, scripted
 from tests.scripts import world
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agents.contracts.loop_decision import ReflectionResponse
+from agents.contracts.plan import ReflectionResponse
 from agents.contracts.response import AgentResponse, FlatPlanInput
 from agents.core.errors import BadOutput, ModelError
 from agents.llm.scripted_model import ScriptedModel
@@ -235,7 +235,7 @@ async def test_a_stream_tells_plan_progress_and_the_answer(site, http):
 
 
 async def test_a_client_that_leaves_in_mid_stream_ends_the_run(put):
-    from agents.api.run import _streamed
+    from agents.api.run_routes import _streamed
     from agents.run_research import Wish, begin, plan_run
 
     site = put(Gate(FlatWorker()))
@@ -252,7 +252,7 @@ async def test_a_run_that_nobody_waits_for_any_more_is_stopped(put):
     from types import SimpleNamespace
 
     from agents.api.error_responses import ApiError
-    from agents.api.run import attended
+    from agents.api.run_routes import attended
     from agents.run_research import Wish, begin, plan_run
 
     site = put(Gate(FlatWorker()))

@@ -4,8 +4,8 @@ import asyncio
 import gc
 import json
 
-from agents.api import stream
-from agents.api.stream import Told, _message, event_stream, told_of
+from agents.api import routes
+from agents.api.routes import Told, _message, event_stream, told_of
 from agents.api.tree import Tree
 from tests.api.conftest import TASK, FlatWorker, Gate
 
@@ -51,7 +51,7 @@ async def test_who_is_further_behind_than_what_is_kept_misses_nothing(site, http
 
 async def test_each_message_is_made_once_for_many(put, http, monkeypatch):
     made = []
-    real = stream._message
+    real = routes._message
     monkeypatch.setattr(stream, "_message", lambda tree, numbered: made.append(numbered.seq) or real(tree, numbered))
     gate = Gate(FlatWorker())
     site = put(gate)
@@ -73,7 +73,7 @@ async def test_what_was_told_of_a_run_goes_with_the_run():
     run = Run()
     name = id(run)
     assert isinstance(told_of(run), Told)
-    assert name in stream._told
+    assert name in routes._told
     del run
     gc.collect()
-    assert name not in stream._told
+    assert name not in routes._told

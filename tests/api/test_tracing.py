@@ -9,8 +9,8 @@ import pytest
 
 from agents.api.metrics import JsonLines
 from agents.core.errors import ConfigError
+from agents.core.events import NO_TRACE, TraceContext, current_trace, traced
 from agents.core.settings import Settings
-from agents.core.trace_context import NO_TRACE, TraceContext, current_trace, traced
 from agents.jobs.tracing import Tracing
 from tests.api.conftest import FLAT, NAMES, TASK, FlatWorker, scripted
 from tests.scripts import world

@@ -11,16 +11,15 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from agents.core.settings import load
-from agents.evaluation.corpus import over, researched
-from agents.evaluation.foreign_reports import merge_parts
+from agents.evaluation.citations_set import merge_parts
+from agents.evaluation.findcite_set import over, researched
 from agents.evaluation.variant import Variant
 from agents.report.escaping import is_safe, link
 from agents.report.html_export import blocks_html, render_markdown
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
 from agents.verify.checks import carried, find_quote
-from agents.verify.confidence import count
-from agents.verify.independence import Witness, origins
+from agents.verify.confidence import Witness, count, origins
 from agents.web.html_text import read_html
 from agents.web.url_key import identity, registrable_domain
 from tests.bench.cases_replying import rows

@@ -6,7 +6,7 @@ import time
 
 import agents.team
 from agents.api.serve import serve
-from agents.contracts.result import Commission, Outcome
+from agents.contracts.report import Commission, Outcome
 from agents.core.events import NodeChanged
 from agents.core.port import Handler
 from agents.core.settings import load

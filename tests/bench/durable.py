@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 import psycopg  # noqa: E402
 
-from agents.contracts.result import Commission  # noqa: E402
+from agents.contracts.report import Commission  # noqa: E402
 from agents.jobs.blob_store import BlobStore  # noqa: E402
 from agents.jobs.config import MaintenancePolicy  # noqa: E402
 from agents.jobs.runtime import MemoryRuntime  # noqa: E402

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 LINGUISTICS = ("agents/verify/", "agents/nlp/", "agents/offline/")
 """Rooms whose code reads language by rules of our own; their word lists are data and are counted with them."""
 FILES_OF_A_ROLE = (
-    "agents/roles/<role>.py, prompts/<role>.md, prompts/lock.toml, the registry agents/all_roles.py, "
+    "agents/roles/<role>.py, prompts/<role>.md, prompts/lock.toml, the registry agents/roles.py, "
     "agents/offline/<role>.py"
 )
 

@@ -94,10 +94,10 @@ def novel() -> None:
 
 def overhead() -> None:
     """Print the processor time of a round: of a run on scripts whose model and searches take none of their own."""
-    from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
-    from agents.contracts.result import Commission, Outcome
+    from agents.contracts.plan import ReflectionInput, ReflectionResponse
+    from agents.contracts.report import Commission, Outcome
     from agents.core.budget import Limits
-    from agents.research.loop.loop_settings import LoopSettings
+    from agents.research.loop.loop_decision import LoopSettings
     from agents.research.pipeline import Means
     from tests.research.conftest import Bench
     from tests.scripts import BRIEF, QUERY, ROLES, Worker, leaf, tree

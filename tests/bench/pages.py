@@ -22,7 +22,7 @@ from agents.core.errors import SourceError  # noqa: E402
 from agents.core.prompts import load  # noqa: E402
 from agents.jobs.blob_store import BlobStore  # noqa: E402
 from agents.offline import OfflineModel  # noqa: E402
-from agents.research.reading.source import SourceGiven, extract  # noqa: E402
+from agents.research.reading.read_sources import SourceGiven, extract  # noqa: E402
 from agents.research.run_context import Desk  # noqa: E402
 from agents.search.pages import WebPages  # noqa: E402
 from agents.web.fetching import Fetcher  # noqa: E402
@@ -120,7 +120,7 @@ async def read_all(site: _Site, folder: Path) -> tuple[int, int]:
     )
 
     async def one(number: int, path: str) -> bool:
-        from agents.contracts.source import SourceCard
+        from agents.contracts.sources import SourceCard
 
         url = f"http://site{number}.example{path}"
         try:

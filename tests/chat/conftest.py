@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.api.approot import app_root
+from agents.api.serve import app_root
 from agents.chat.conversation import Conversation
 from agents.core.prompts import load as load_prompts
 from agents.core.settings import Settings

@@ -7,8 +7,7 @@ import pytest
 from agents.chat.cards import ContractCard, ResearchRun, ScopeCard, contract_line, figure, line_safe, scope_line
 from agents.chat.effects import ShowContract
 from agents.chat.texts import Words
-from agents.contracts.brief import Query
-from agents.contracts.contract import ForecastLine
+from agents.contracts.contract import ForecastLine, Query
 from agents.research.scoping.turn import Scope
 from agents.search.searcher import SAMPLE_NAME
 

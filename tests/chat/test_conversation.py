@@ -8,7 +8,7 @@ from agents.chat.effects import Refuse, Reply, Say, ShowContract, ShowScope, Sta
 from agents.chat.runs import view_of
 from agents.chat.state import ChatState
 from agents.chat.texts import Words
-from agents.contracts.brief import Query, ScopingTurn
+from agents.contracts.contract import Query, ScopingTurn
 from agents.core.errors import BadOutput, ModelError, NotFeasible
 from agents.core.events import Noted
 from agents.llm.scripted_model import ScriptedModel

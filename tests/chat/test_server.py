@@ -9,10 +9,9 @@ import tomllib
 
 import pytest
 
-from agents.api.approot import app_root
 from agents.api.exposure import check_exposure, kept_secret
 from agents.api.reports import disposition
-from agents.api.serve import check_port, serve
+from agents.api.serve import app_root, check_port, serve
 from agents.core.errors import ConfigError
 from agents.core.paths import RESOURCES as ROOT
 from agents.core.settings import Settings

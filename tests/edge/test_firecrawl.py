@@ -10,12 +10,12 @@ from pydantic import SecretStr
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from agents.contracts.source import SearchQuery
-from agents.search.errors import SearchFailed
+from agents.contracts.sources import SearchQuery
 from agents.search.firecrawl import Firecrawl
 from agents.search.keyless import Searxng
 from agents.search.provider import Access
-from agents.web.retry import RetryPolicy
+from agents.search.searcher import SearchFailed
+from agents.web.politeness import RetryPolicy
 
 KEY = "fc-FAKE0123456789abcdefFAKE"
 PAGE = {

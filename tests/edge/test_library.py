@@ -10,10 +10,10 @@ from urllib.parse import unquote
 import pytest
 
 from agents.contracts.frozen import digest
-from agents.contracts.source import SearchQuery, Source
+from agents.contracts.sources import SearchQuery, Source
 from agents.core.errors import ConfigError, SearchError, SourceError
-from agents.search.library import A_LINK, OTHER_KIND, TOO_LARGE, Library
-from agents.search.office import NO_OFFICE, OTHER_OFFICE
+from agents.search.library import A_LINK, NO_OFFICE, OTHER_KIND, OTHER_OFFICE, Library
+from agents.search.library import PLAIN_TOO_LARGE as TOO_LARGE
 from agents.web.reader import NOT_TEXT
 from agents.web.walls import EMPTY as NO_TEXT
 from tests.scripted_search import ScriptedSearcher

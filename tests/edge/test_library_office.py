@@ -8,9 +8,8 @@ from pathlib import Path
 import docx
 import pytest
 
-from agents.contracts.source import SearchQuery, SourceCard
-from agents.search.library import Library
-from agents.search.office import LATER, NO_OFFICE, NO_PDF, read_all
+from agents.contracts.sources import SearchQuery, SourceCard
+from agents.search.library import LATER, NO_OFFICE, NO_PDF, Library, read_all
 from agents.web import office_text as office
 from agents.web import pdf_text as pdf
 from tests.make_sample_documents import LIBRARY, heat_file, pdf_file

@@ -18,8 +18,8 @@ from werkzeug import Response
 from agents.contracts.frozen import Frozen, Text
 from agents.contracts.pace import Pace
 from agents.core.errors import ModelError
+from agents.core.events import TraceContext, traced
 from agents.core.model import Message, Request
-from agents.core.trace_context import TraceContext, traced
 from agents.llm.litellm_errors import FAULTS, classify, key_variable, redact, wait_asked
 from agents.llm.litellm_model import LiteLLMModel, Price, close, warm_up
 from agents.llm.pacing import Pacing

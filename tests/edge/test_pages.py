@@ -7,7 +7,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
-from agents.contracts.source import Source
+from agents.contracts.sources import Source
 from agents.core.errors import SourceError
 from agents.search.chain import Chain
 from agents.search.pages import PageCache, WebPages

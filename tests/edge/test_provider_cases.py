@@ -208,7 +208,7 @@ async def test_c12_a_job_whose_provider_repeats_the_key_shows_it_nowhere(
     httpserver, monkeypatch, tmp_path, caplog, row
 ):
     """At every step of a whole job: events, error, log; the offline engine writes what was found."""
-    from agents.contracts.brief import Brief, Query
+    from agents.contracts.contract import Brief, Query
     from agents.core.settings import load as load_settings
     from agents.team import open_team
 

@@ -7,13 +7,12 @@ import pytest
 
 from agents.contracts.fact import ExtractionInput, NumberedSentence, ShownSource
 from agents.contracts.finding import NumberedFact, SectionInput
-from agents.contracts.loop_decision import ReflectionInput
-from agents.contracts.source import Hit
+from agents.contracts.plan import ReflectionInput
+from agents.contracts.sources import Hit
 from agents.offline.extractor import extract
-from agents.offline.questions import questions
-from agents.offline.reflector import reflect
-from agents.offline.section_writer import write_section
-from agents.offline.single_fact import is_linked, is_single_fact, standing, subjects
+from agents.offline.judgements import reflect
+from agents.offline.questions import is_linked, is_single_fact, questions, standing, subjects
+from agents.offline.writer import write_section
 from agents.search.index import reranked
 
 ROWS = Path(__file__).resolve().parent.parent / "data" / "scoping.jsonl"

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from agents.api.tree import TreeView
-from agents.contracts.job import OVER, Stage
+from agents.contracts.report import OVER, Stage
 from agents.core.events import Event, NodeState
 
 HERE = Path(__file__).parent

@@ -6,15 +6,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from agents.contracts.brief import Brief
+from agents.contracts.contract import Brief
 from agents.contracts.frozen import Frozen
-from agents.contracts.result import Commission, Outcome
+from agents.contracts.report import Commission, Outcome
 from agents.core.budget import Limits
 from agents.core.port import Handler
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.client import Client
 from agents.jobs.config import JobStoreConfig, MaintenancePolicy
-from agents.jobs.job import JobSetup
+from agents.jobs.live_job import JobSetup
 from agents.report.document import build
 from agents.research.steering import Steering
 from tests.jobs.postgres import database, server  # noqa: F401 - fixtures, one server for all

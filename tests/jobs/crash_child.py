@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from agents.contracts.change import Narrowing
+from agents.contracts.contract import Narrowing
 from agents.core.prompts import load
 from agents.core.settings import Settings
 from agents.jobs.blob_store import BlobStore

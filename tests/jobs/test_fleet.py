@@ -156,8 +156,7 @@ async def test_a_watcher_hears_of_events_at_once_and_waits_for_no_round(fleet):
 
 async def test_the_full_text_of_a_source_is_in_the_database(tmp_path, database):
     from agents.jobs.database import Database, async_url
-    from agents.jobs.sql_blob_store import DatabaseBlobStore
-    from agents.jobs.store import Store
+    from agents.jobs.store import DatabaseBlobStore, Store
 
     base = Database(async_url(database, tmp_path))
     await base.open()

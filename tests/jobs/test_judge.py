@@ -3,11 +3,11 @@
 import asyncio
 import time
 
-from agents.contracts.result import Commission, Outcome
+from agents.contracts.report import Commission, Outcome
 from agents.contracts.verification import Judgement, Truth
 from agents.core.port import Handler
 from agents.jobs.blob_store import BlobStore
-from agents.jobs.job import JobSetup
+from agents.jobs.live_job import JobSetup
 from agents.jobs.runtime import MemoryRuntime
 from agents.report.document import build
 from agents.research.steering import Steering

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from agents.contracts.result import Commission, Request
+from agents.contracts.report import Commission, Request
 from agents.core.errors import BadRequest, SearchError, StepFailed
 from agents.core.events import JobChanged
 from agents.jobs.database import Database

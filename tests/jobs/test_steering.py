@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from agents.contracts.change import Change, Narrowing
-from agents.contracts.source import SearchQuery
+from agents.contracts.contract import Change, Narrowing
+from agents.contracts.sources import SearchQuery
 from agents.core.budget import Limits
 from agents.core.errors import BadRequest
 from agents.core.events import NodeChanged, Noted

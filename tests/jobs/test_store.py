@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from typer.testing import CliRunner
 
 from agents.cli.main import app
-from agents.contracts.result import Commission
+from agents.contracts.report import Commission
 from agents.core.budget import Limits
 from agents.core.errors import ConfigError
 from agents.jobs import schema as tables

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.contracts.result import Commission, Outcome
+from agents.contracts.report import Commission, Outcome
 from agents.core.budget import Budget, Limits
 from agents.core.call_limits import ProcessLimits
 from agents.core.prompts import load
@@ -13,8 +13,8 @@ from agents.research.pipeline import Means, research_handler
 from agents.research.planning.drafting import draft_handler
 from agents.research.planning.flat_plan import bounded
 from agents.research.reading.leaf import leaf_handler
+from agents.research.reading.read_sources import source_handler
 from agents.research.reading.scout_sweep import scout_handler
-from agents.research.reading.source import source_handler
 from agents.research.run_context import Desk
 from agents.research.writing.truthful import check_handler
 from tests.scripts import BRIEF, ROLES, working_model, world

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
-from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan
+from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, ReflectionInput, ReflectionResponse
 from agents.core.errors import BadRequest, ConfigError, ModelError
 from agents.core.settings import load
 from agents.llm.scripted_model import ScriptedModel
@@ -102,8 +101,8 @@ def greedy_plan():
 
 def test_budgets_of_a_plan_beyond_those_of_the_job_change_nothing(bench):
     """The job's time, tokens and rounds hold, whatever its plan says."""
-    from agents.contracts.result import Commission, Outcome
-    from agents.research.planning.contract import Limits, make_contract
+    from agents.contracts.report import Commission, Outcome
+    from agents.research.planning.freeze_contract import Limits, make_contract
 
     async def work():
         model = SlowModel(Worker(NEVER_MET), ROLES, call_s=15.0, tokens=9_000)

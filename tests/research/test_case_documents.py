@@ -1,9 +1,9 @@
 """Cases C26, C28, C29 and C30 in whole jobs: what cannot be read is named, is no evidence, and ends nothing else."""
 
-from agents.contracts.brief import Brief, Query
+from agents.contracts.contract import Brief, Query
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.report import Actual
-from agents.contracts.source import Hit, SearchResult, Source
+from agents.contracts.sources import Hit, SearchResult, Source
 from agents.report.document import build
 from agents.search.pages import page_source
 from agents.web.reader import read_document

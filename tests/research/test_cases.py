@@ -8,9 +8,9 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
-from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
+from agents.contracts.plan import ReflectionInput, ReflectionResponse
 from agents.contracts.report import Actual
-from agents.contracts.source import SearchQuery
+from agents.contracts.sources import SearchQuery
 from agents.core.errors import SearchError
 from agents.llm.scripted_model import ScriptedModel
 from agents.report.document import build
@@ -18,7 +18,7 @@ from agents.research.loop.topics import Topics
 from agents.search.chain import Chain
 from agents.search.provider import Access
 from agents.search.tavily import Tavily
-from agents.web.retry import RetryPolicy
+from agents.web.politeness import RetryPolicy
 from tests.conftest import DATA
 from tests.flat import FlatWorker, Gate, scripted
 from tests.scripted_search import ScriptedSearcher

@@ -7,7 +7,7 @@ import pytest
 
 from agents.contracts.fact import ExtractionInput, NumberedSentence, ShownSource
 from agents.contracts.finding import NumberedFact, Section, SectionInput
-from agents.contracts.loop_decision import ReflectionInput
+from agents.contracts.plan import ReflectionInput
 from agents.core.budget import NoDeadline
 from agents.core.errors import ModelError
 from agents.core.events import RoleAsked
@@ -17,8 +17,7 @@ from agents.core.role import Run
 from agents.llm.litellm_errors import classify
 from agents.llm.scripted_model import ScriptedModel
 from agents.research.loop.compaction import STATE_TOKENS, TRIES, WRITER_TOKENS, Rooms, ask_fitting, compacted, size_of
-from agents.roles.extractor import EXTRACTOR
-from agents.roles.synthesizer import SECTION_WRITER
+from agents.roles import EXTRACTOR, SECTION_WRITER
 from tests.conftest import DATA
 from tests.flat import NAMES, FlatWorker, scripted
 from tests.scripted_search import ScriptedSearcher
@@ -155,8 +154,8 @@ async def test_a_state_above_fifty_thousand_tokens_is_compacted():
         missing=(), dispatched=("a topic",), round=1, max_rounds=3,
     )  # fmt: skip
     assert size_of(given) > STATE_TOKENS
-    from agents.contracts.loop_decision import ReflectionResponse
-    from agents.roles.reflector import REFLECTOR
+    from agents.contracts.plan import ReflectionResponse
+    from agents.roles import REFLECTOR
 
     model = ScriptedModel(ReflectionResponse(sufficient=True, confidence=1, gaps=(), new_queries=()))
     asked = await ask_fitting(REFLECTOR, given, run(model, REFLECTOR), Rooms())
@@ -286,8 +285,8 @@ def test_the_reflector_is_told_of_what_it_is_not_shown():
     from agents.contracts.fact import Fact
     from agents.contracts.finding import Finding
     from agents.contracts.frozen import digest
-    from agents.contracts.source import Source, SourceCard
-    from agents.research.loop.loop_settings import MAX_STATEMENTS, statements_of
+    from agents.contracts.sources import Source, SourceCard
+    from agents.research.loop.loop_decision import MAX_STATEMENTS, statements_of
 
     text = " ".join(f"Sentence {n}." for n in range(200))
     card = SourceCard.of(

@@ -9,7 +9,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Response
 
 from agents.contracts.finding import Section
-from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
+from agents.contracts.plan import ReflectionInput, ReflectionResponse
 from agents.contracts.report import Actual
 from agents.contracts.response import AgentResponse
 from agents.contracts.verification import Verified, VerifiedRow
@@ -18,14 +18,14 @@ from agents.core.events import RoundEnded
 from agents.core.prompts import load as load_prompts
 from agents.core.settings import Settings, load
 from agents.report.document import build
-from agents.research.loop.loop_settings import LoopSettings
+from agents.research.loop.loop_decision import LoopSettings
 from agents.research.loop.topics import compare
 from agents.research.pipeline import Means
-from agents.research.planning.contract import bounds_of
+from agents.research.planning.freeze_contract import bounds_of
 from agents.search.chain import Chain
 from agents.search.provider import Access
 from agents.search.tavily import Tavily
-from agents.web.retry import RetryPolicy
+from agents.web.politeness import RetryPolicy
 from tests.flat import FLAT, scripted
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, ROLES, WORLD, Worker, leaf, tree, working_model, world

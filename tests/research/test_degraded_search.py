@@ -1,7 +1,7 @@
 """An outage of searching is visible: a provider that stepped in for another, and one that never answered."""
 
 from agents.contracts.report import Actual
-from agents.contracts.source import SearchFailure
+from agents.contracts.sources import SearchFailure
 from agents.core.errors import SearchError
 from agents.report.document import build
 from tests.scripted_search import ScriptedSearcher

@@ -1,6 +1,6 @@
 """A question that names no things, planned and worked by the offline engine: a sweep first, its sources read beside it."""
 
-from agents.contracts.brief import Brief, Query
+from agents.contracts.contract import Brief, Query
 from agents.offline import OfflineModel
 from tests.scripted_search import ScriptedSearcher
 

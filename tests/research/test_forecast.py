@@ -4,12 +4,11 @@ import json
 
 import pytest
 
-from agents.contracts.brief import Brief
-from agents.contracts.contract import ForecastLine
+from agents.contracts.contract import Brief, ForecastLine
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan, PlannedClaim
 from agents.core.paths import RESOURCES as ROOT
 from agents.core.settings import Settings
-from agents.research.planning.contract import Limits, caps_of, make_contract
+from agents.research.planning.freeze_contract import Limits, caps_of, make_contract
 from agents.research.scoping.turn import Scope
 from agents.team import open_team
 from tests.scripts import BRIEF, FLAT, QUERY, leaf, tree, under

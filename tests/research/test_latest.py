@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from agents.contracts.brief import Brief, Query
+from agents.contracts.contract import Brief, Query
 from agents.contracts.frozen import digest
 from agents.contracts.plan import PlanningInput
-from agents.contracts.source import Source
-from agents.research.reading.shortlist import RECENCY, recency_of
+from agents.contracts.sources import Source
+from agents.research.reading.shortlisting import RECENCY, recency_of
 from agents.search.provider import day
 from tests.conftest import DATA
 from tests.scripted_search import ScriptedSearcher

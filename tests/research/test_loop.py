@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
+from agents.contracts.plan import ReflectionInput, ReflectionResponse
 from agents.core.errors import ModelError
 from agents.core.events import RoundEnded
 from agents.offline import OfflineModel
-from agents.research.loop.loop_settings import LoopSettings
+from agents.research.loop.loop_decision import LoopSettings
 from agents.research.pipeline import Means
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import QUERY, WORLD, Worker, change, leaf, tree, working_model, world
@@ -276,7 +276,7 @@ async def test_finish_now_ends_the_rounds_with_what_is_there(bench):
     work.handlers()
     job = work.job()
     job.steering.finish.add("job")
-    from agents.contracts.result import Commission, Outcome
+    from agents.contracts.report import Commission, Outcome
     from tests.scripts import BRIEF
 
     outcome = await job.run("research", Commission(brief=BRIEF), Outcome)
@@ -303,8 +303,8 @@ async def test_guidance_reaches_the_next_reflection(bench):
 async def carried_out(bench, model, *phases, budget=None, **limits):
     """Run a plan of one leaf and these phases."""
     from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
-    from agents.contracts.result import Commission, Outcome
-    from agents.research.planning.contract import Limits, make_contract
+    from agents.contracts.report import Commission, Outcome
+    from agents.research.planning.freeze_contract import Limits, make_contract
     from tests.scripts import BRIEF
 
     question = "On how many days was the Orvane ferry line closed?"

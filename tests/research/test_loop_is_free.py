@@ -3,11 +3,11 @@
 import threading
 
 from agents.contracts.frozen import digest
-from agents.contracts.source import Source, SourceCard
+from agents.contracts.sources import Source, SourceCard
 from agents.core.budget import NoDeadline
 from agents.core.prompts import load
-from agents.research.reading import source as reading
-from agents.research.reading.source import SourceGiven, extract
+from agents.research.reading import read_sources as reading
+from agents.research.reading.read_sources import SourceGiven, extract
 from agents.research.run_context import Desk
 from tests.research.conftest import MemoryTexts
 from tests.scripts import working_model, world

@@ -2,15 +2,15 @@
 
 import asyncio
 
-from agents.contracts.brief import Brief, Query
+from agents.contracts.contract import Brief, Query
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput, cited_facts
 from agents.contracts.plan import Leaf, TaskSpec
 from agents.core.errors import NotFeasible
 from agents.core.events import NodeChanged, SearchDone, SourceRead
 from agents.research.pipeline import Means
-from agents.research.planning.contract import Limits
 from agents.research.planning.drafting import seeds_for
+from agents.research.planning.freeze_contract import Limits
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, FLAT, QUERY, WORLD, Worker, leaf, tree, under, working_model, world
 
@@ -175,7 +175,7 @@ async def test_task_specs_reach_the_extractor_word_for_word(bench):
     contract = contract.model_copy(update={"plans": (contract.plans[0].model_copy(update={"root": specced}),)})
     work.model.asked.clear()
 
-    from agents.contracts.result import Commission, Outcome
+    from agents.contracts.report import Commission, Outcome
 
     await work.job().run("research", Commission(contract=contract), Outcome)
 

@@ -5,12 +5,20 @@ from pydantic import ValidationError
 
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.plan import Leaf, LeafBudget
-from agents.contracts.shortlist import Candidate, Judged, ScoutInput, ScoutJudgement, Shortlist, SourceTags
-from agents.contracts.source import Hit, SourceCard
+from agents.contracts.sources import (
+    Candidate,
+    Hit,
+    Judged,
+    ScoutInput,
+    ScoutJudgement,
+    Shortlist,
+    SourceCard,
+    SourceTags,
+)
 from agents.core.errors import ModelError
-from agents.offline.scout import scout
+from agents.offline.judgements import scout
 from agents.research.reading.scout_sweep import NOT_REACHED
-from agents.research.reading.shortlist import Scanned, Weighed, domain_of, fed, recency_of, shortlist
+from agents.research.reading.shortlisting import Scanned, Weighed, domain_of, fed, recency_of, shortlist
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, WORLD, Worker, leaf, tree, working_model
 
@@ -331,7 +339,7 @@ def test_a_leaf_gets_the_sources_that_concern_it_and_keeps_room_for_its_searches
 
 
 def test_the_offline_scout_tells_who_measured_from_who_repeats_and_who_sells():
-    from agents.contracts.shortlist import CandidateView
+    from agents.contracts.sources import CandidateView
 
     shown = [
         ("Monitoring report 2019", "board.example", "We counted 12 closed days on the line."),

@@ -1,10 +1,9 @@
 """A model fails in the middle of a job: another one goes on, and the user is told, live and in the report."""
 
-from agents.contracts.report import Actual
-from agents.contracts.result import Commission, Outcome
+from agents.contracts.report import Actual, Commission, Outcome
 from agents.core.errors import ModelError
 from agents.core.events import Noted
-from agents.jobs.job import stand_ins
+from agents.jobs.live_job import stand_ins
 from agents.llm.fallbacks import Ward, WithFallbacks
 from agents.llm.scripted_model import ScriptedModel
 from agents.offline import OfflineModel

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agents.contracts.change import Narrowing
+from agents.contracts.contract import Narrowing
 from agents.contracts.finding import SectionInput
 from agents.core.errors import BadRequest, SearchError
 from agents.core.events import NodeChanged, Noted, SourceRead

@@ -8,8 +8,7 @@ import pytest
 
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput
 from agents.contracts.plan import PlanningInput
-from agents.contracts.report import Actual
-from agents.contracts.result import Commission, Outcome
+from agents.contracts.report import Actual, Commission, Outcome
 from agents.contracts.verification import StanceRow, Stances, Verified, VerifiedRow, VerifyInput
 from agents.core.errors import SourceError
 from agents.report.document import build

@@ -2,7 +2,7 @@
 
 import json
 
-from agents.contracts.brief import Brief, Query
+from agents.contracts.contract import Brief, Query
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import SectionInput
 from agents.contracts.report import Actual

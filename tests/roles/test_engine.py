@@ -11,7 +11,7 @@ from agents.core.model import Reply
 from agents.core.prompts import load
 from agents.core.role import Run, ask
 from agents.llm.scripted_model import ScriptedModel
-from agents.roles.planner import PLANNER as PLAIN
+from agents.roles import PLANNER as PLAIN
 from tests.scripts import FLAT, leaf, tree
 
 GIVEN = PlanningInput(query="Why?", max_leaves=5)

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from agents.contracts.brief import ScopingInput, ScopingTurn, Turn
-from agents.contracts.source import CorpusSurvey, DocumentNote
+from agents.contracts.contract import ScopingInput, ScopingTurn, Turn
+from agents.contracts.sources import CorpusSurvey, DocumentNote
 from agents.core.paths import RESOURCES
 from agents.offline.manager import scope
-from agents.roles.manager import MANAGER
+from agents.roles import MANAGER
 
 SURVEY = CorpusSurvey(
     documents=(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agents.contracts.brief import ScopingInput, ScopingTurn
+from agents.contracts.contract import ScopingInput, ScopingTurn
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import PlanningInput, PlanTree
 from agents.core.errors import ModelError

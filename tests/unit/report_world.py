@@ -1,13 +1,11 @@
 """A small invented outcome for the tests of the report."""
 
-from agents.contracts.brief import Brief, Query
-from agents.contracts.contract import Caps, Contract, Forecast, ForecastLine
+from agents.contracts.contract import Brief, Caps, Contract, Forecast, ForecastLine, Query
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, Frame, Problem, SearchRecord
 from agents.contracts.plan import Leaf, Node, Plan
-from agents.contracts.report import Actual, ReportDocument
-from agents.contracts.result import Outcome
-from agents.contracts.source import RejectedSource, SourceCard
+from agents.contracts.report import Actual, Outcome, ReportDocument
+from agents.contracts.sources import RejectedSource, SourceCard
 from agents.report.document import build
 
 ACTUAL = Actual(seconds=243.0, tokens_in=12_345, tokens_out=678, model_calls=9, searches=2)

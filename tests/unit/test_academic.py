@@ -11,13 +11,13 @@ from pydantic import SecretStr
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from agents.contracts.source import SearchQuery
+from agents.contracts.sources import SearchQuery
 from agents.search import academic_parsers as parsers
 from agents.search.academic import INDEXES, Academic, Pace
-from agents.search.errors import SearchFailed
 from agents.search.pages import ABSTRACT, PROVIDER_COPY
 from agents.search.provider import Access
-from agents.web.retry import RetryPolicy
+from agents.search.searcher import SearchFailed
+from agents.web.politeness import RetryPolicy
 
 KEY = "FAKE-0123456789abcdef"
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import Field, ValidationError
 
 from agents.contracts.frozen import Frozen, Text
-from agents.core.answers import NoAnswer, read_answer, visible_text
+from agents.core.model_answers import NoAnswer, read_answer, visible_text
 
 CASES = Path(__file__).parent.parent / "data" / "cases"
 

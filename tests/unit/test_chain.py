@@ -12,21 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from agents.contracts.source import Hit, SearchQuery, SearchResult
+from agents.contracts.sources import Hit, SearchQuery, SearchResult
 from agents.core.errors import ConfigError, ModelError, SearchError, SourceError
 from agents.llm.litellm_errors import Failed
 from agents.search import keyless
 from agents.search.chain import Chain
 from agents.search.circuit_breaker import REST_S, CircuitBreaker
-from agents.search.errors import SearchFailed
 from agents.search.keyless import Ddgs
 from agents.search.litellm_web import SERVICES, Web
 from agents.search.pages import page_source
 from agents.search.provider import Access
-from agents.search.query_text import keywords, prepared, shortened
 from agents.search.registry import NAMES, choose
-from agents.search.scope_filter import enforced, fuse, in_range, whole_day, within
-from agents.web.retry import RetryPolicy
+from agents.search.scope_filter import enforced, fuse, in_range, keywords, prepared, shortened, whole_day, within
+from agents.search.searcher import SearchFailed
+from agents.web.politeness import RetryPolicy
 from tests.scripted_search import ScriptedSearcher
 
 CASES = Path(__file__).resolve().parent.parent / "data" / "cases"

@@ -3,15 +3,13 @@
 import pytest
 from pydantic import ValidationError
 
-from agents.contracts.brief import Brief, Query
-from agents.contracts.contract import Caps, Contract, Forecast
+from agents.contracts.contract import Brief, Caps, Contract, Forecast, Query
 from agents.contracts.fact import Fact, Insights
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import digest
-from agents.contracts.loop_decision import LoopDecision
-from agents.contracts.plan import Leaf, Node, Plan, TaskSpec
+from agents.contracts.plan import Leaf, LoopDecision, Node, Plan, TaskSpec
 from agents.contracts.report import BoundContract, Quote, Reference, ReportDocument, ReportSentence
-from agents.contracts.source import Source, SourceCard
+from agents.contracts.sources import Source, SourceCard
 
 LEAF = Leaf(title="Leaf", objective="Know it", questions=("What is it?",), searches=("it",))
 CARD = SourceCard(id="s1", url="https://a.example/", title="A", kind="web", text_hash="00")

@@ -3,9 +3,9 @@
 import pytest
 
 from agents.contracts.frozen import digest
-from agents.contracts.source import Source
+from agents.contracts.sources import Source
 from agents.search.chain import Chain
-from agents.search.errors import SearchFailed
+from agents.search.searcher import SearchFailed
 from agents.web.html_text import read_html
 from tests.unit.test_chain import Fake, Pages
 

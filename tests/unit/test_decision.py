@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.contracts.loop_decision import ReflectionResponse
+from agents.contracts.plan import ReflectionResponse
 from agents.research.loop.loop_decision import MAX_GAPS, decide
 from agents.research.loop.retry_tracking import Retries
 

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from agents.core.errors import SourceError
 from agents.nlp.sentence_split import spans
+from agents.web.decoding import Document
 from agents.web.docx_text import read_docx
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
 from agents.web.office_text import BOMB, NO_DOCUMENT
 from agents.web.office_text import BROKEN as BROKEN_OFFICE
-from agents.web.parsed_document import Document
 from agents.web.pdf_text import BROKEN, EMPTY, LOCKED, SCAN
 from agents.web.reader import TOO_SLOW, Elsewhere, read_document, read_here, read_page, warm_up
 

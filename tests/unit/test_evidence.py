@@ -2,12 +2,18 @@
 
 import pytest
 
-from agents.contracts.claim import CounterSearch
 from agents.contracts.fact import Fact
-from agents.contracts.source import Hit, SourceCard
+from agents.contracts.sources import Hit, SourceCard
+from agents.contracts.verification import CounterSearch
 from agents.research.challenge.challenge import to_read
-from agents.research.challenge.claim_ledger import LedgerClaim
-from agents.research.challenge.evidence import evidence_of, held_against, settled, speaking, with_a_models_word
+from agents.research.challenge.claim_ledger import (
+    LedgerClaim,
+    evidence_of,
+    held_against,
+    settled,
+    speaking,
+    with_a_models_word,
+)
 
 CLAIM = "The Orvane ferry line was closed on 12 days in the winter of 2022/23."
 

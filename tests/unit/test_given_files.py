@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.contracts.source import OwnFile, SearchQuery
+from agents.contracts.sources import OwnFile, SearchQuery
 from agents.core.errors import SearchError, SourceError
 from agents.jobs.blob_store import BlobStore
 from agents.search.searcher import FILES_NAME, SAMPLE_NAME

@@ -8,7 +8,7 @@ import pytest
 from agents.core.errors import ConfigError
 from agents.core.settings import Settings
 from agents.llm.choose_models import orders, with_server
-from agents.llm.local_servers import find_servers, models_at
+from agents.llm.model_names import find_servers, models_at
 
 
 @contextmanager

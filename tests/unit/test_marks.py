@@ -1,7 +1,7 @@
 """Behind a sentence stand the facts that carry it, whatever its writer put there."""
 
 from agents.contracts.fact import Fact
-from agents.contracts.source import SourceCard
+from agents.contracts.sources import SourceCard
 from agents.research.writing.writer_input import Numbering
 
 QUOTES = (

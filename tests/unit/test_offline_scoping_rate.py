@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.contracts.brief import ScopingInput, ScopingTurn
+from agents.contracts.contract import ScopingInput, ScopingTurn
 from agents.nlp.tokens import language_of
 from agents.offline.manager import scope
 from agents.search.library import Library

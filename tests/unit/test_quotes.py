@@ -4,9 +4,9 @@ import pytest
 
 from agents.contracts.fact import PointedFact
 from agents.contracts.frozen import digest
-from agents.contracts.source import Source
+from agents.contracts.sources import Source
 from agents.nlp.sentence_split import spans
-from agents.research.reading.quotes import fact_of
+from agents.research.reading.locate_quotes import fact_of
 
 TEXT = (
     "The line closed on 12 days in 2023. It had closed on 41 days before. The board’s limit — 18 cm — is old. "

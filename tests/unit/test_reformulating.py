@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.research.loop.reformulate import reformulate
+from agents.research.reading.searching import reformulate
 
 QUERY = 'How many days was the "Orvane ferry" closed in 2022 according to the harbour office?'
 TERMS = ("harbour office", "ice thickness", "winter timetable")

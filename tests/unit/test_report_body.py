@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agents.contracts.body import Body, Heading, Listing, Paragraph, Quotation, Sentence, Table, Words
 from agents.report.cut_sentences import Glyph, sentences
-from agents.report.format_rules import attached, settled
+from agents.report.escaping import attached, settled
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agents.contracts.change import Change, Narrowing
+from agents.contracts.contract import Change, Narrowing
 from agents.contracts.report import ReportDocument
 from agents.report.html_export import to_html
 from agents.report.wording import RIGHT_TO_LEFT, ChangeWording, languages, wording

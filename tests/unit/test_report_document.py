@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agents.contracts.finding import FACT_MARK, Finding, Frame
 from agents.contracts.report import Actual, ReportDocument
-from agents.contracts.source import RejectedSource
+from agents.contracts.sources import RejectedSource
 from agents.report.composer import Composer
 from agents.report.document import build
 from agents.report.references import SourceNumbers

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from agents.contracts.report import Quote, Reference
 from agents.report.escaping import escape_text, is_route, is_safe, link, plain_text
-from agents.report.html_export import blocks_html, render_markdown, to_html
+from agents.report.html_export import blocks_html, quote_page, render_markdown, to_html
 from agents.report.parse_body import parse
-from agents.report.quote_page import quote_page
 from agents.report.references import quote_address, reference_list
 from agents.report.view import body_of
 from agents.report.wording import wording

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.evaluation.foreign_reports import merge_parts
-from agents.report.marks import trimmed_url
+from agents.evaluation.citations_set import merge_parts
+from agents.report.cut_sentences import trimmed_url
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.contracts.loop_decision import RetryEntry
+from agents.contracts.plan import RetryEntry
 from agents.research.loop.retry_tracking import Retries
 
 URL = "https://orvane.example/ferry"

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from agents.contracts.plan import LeafBudget, Phase
 from agents.core.budget import Limits
-from agents.research.loop.shares import Left, PhaseLeft, leaf_limits, round_limits
+from agents.core.time_policy import Left, PhaseLeft, leaf_limits, round_limits
 
 seconds = st.floats(0, 5_000)
 tokens = st.integers(0, 10**6)

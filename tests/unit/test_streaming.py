@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.llm.streaming import ReplyStream
+from agents.llm.wire import ReplyStream
 
 
 def streamed(text: str, sizes: list[int] | None = None) -> str:

@@ -5,7 +5,7 @@ import pytest
 from agents.contracts.fact import Fact
 from agents.contracts.frozen import digest
 from agents.contracts.plan import SuccessCriteria
-from agents.contracts.source import SourceCard
+from agents.contracts.sources import SourceCard
 from agents.research.loop.success import domain, independent, met
 
 QUESTION = "How many days was the ferry closed?"

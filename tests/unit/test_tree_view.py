@@ -1,7 +1,7 @@
 """The live tree, folded from events."""
 
 from agents.api.tree import Tree
-from agents.contracts.source import SourceCard
+from agents.contracts.sources import SourceCard
 from agents.core.budget import Usage
 from agents.core.events import (
     JobChanged,

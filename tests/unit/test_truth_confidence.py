@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.contracts.claim import Evidence
+from agents.contracts.verification import Evidence
 from agents.verify.confidence import count, report_confidence, weigh
 
 CASE = Path(__file__).parents[1] / "data" / "cases" / "C24"

@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-from agents.verify.independence import Witness, independent, origins
+from agents.verify.confidence import Witness, independent, origins
 
 CASE = Path(__file__).parents[1] / "data" / "cases" / "C17"
 LONG = " ".join(f"word{at} and word{at + 1} met at place{at}" for at in range(30))

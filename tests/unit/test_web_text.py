@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.nlp.normalize import seen, visible
 from agents.nlp.sentence_split import spans
+from agents.nlp.tokens import seen, visible
 from agents.web.decoding import decode
 from agents.web.html_text import read_html
 from agents.web.markdown_text import front_matter, iso_date, read_markdown

@@ -2,13 +2,10 @@
 
 import pytest
 
-from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse
-from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree
+from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree, ReflectionInput, ReflectionResponse
 from agents.contracts.verification import Attack, Challenge, ChallengeInput
 from agents.nlp.years import Calendar
-from agents.roles.challenger import CHALLENGER
-from agents.roles.planner import PLANNER
-from agents.roles.reflector import REFLECTOR
+from agents.roles import CHALLENGER, PLANNER, REFLECTOR
 
 TODAY = "2031-03-14"
 

@@ -1,34 +1,46 @@
 """The challenge: for each claim the facts at hand are held against it, and counter-evidence is deliberately searched for."""
 
-from agents.contracts.claim import Claim, CounterSearch, Evidence
 from agents.contracts.fact import Fact, PointedFact
 from agents.contracts.finding import Finding, Problem, SearchRecord
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Plan
-from agents.contracts.source import Hit, SearchQuery, SourceCard
-from agents.contracts.verification import Attack, Challenge, ChallengeInput, ClaimNote, StanceInput, StanceNote, Stances
+from agents.contracts.sources import Hit, SearchQuery, SourceCard
+from agents.contracts.verification import (
+    Attack,
+    Challenge,
+    ChallengeInput,
+    Claim,
+    ClaimNote,
+    CounterSearch,
+    Evidence,
+    StanceInput,
+    StanceNote,
+    Stances,
+)
 from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged, NodeState, SearchDone, SourceRead
 from agents.core.port import Ctx, Handler
 from agents.core.role import Asked
 from agents.nlp.sentence_split import spans
-from agents.research.challenge.claim_ledger import LedgerClaim, claims_of, facts_for, held_by
-from agents.research.challenge.evidence import (
+from agents.research.challenge.claim_ledger import (
     UNRELATED,
+    LedgerClaim,
+    claims_of,
     evidence_of,
+    facts_for,
     held_against,
+    held_by,
     settled,
     speaking,
     subject_of,
     with_a_models_word,
 )
-from agents.research.reading.given_facts import Setting
 from agents.research.reading.leaf import spent
-from agents.research.reading.quotes import fact_of
+from agents.research.reading.locate_quotes import fact_of
+from agents.research.reading.searching import Setting
 from agents.research.reading.subject import names_held, stems_of
 from agents.research.run_context import Desk, Fetched, Searched
-from agents.roles.challenger import CHALLENGER
-from agents.roles.verifier import STANCE_JUDGE
+from agents.roles import CHALLENGER, STANCE_JUDGE
 
 NEW_SOURCES = 2
 """Sources read for the counter-evidence of one claim."""

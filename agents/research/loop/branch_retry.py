@@ -12,8 +12,8 @@ from agents.core.budget import Limits
 from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged
 from agents.core.port import Ctx
-from agents.research.reading.given_facts import LeafGiven, NodeGiven
 from agents.research.reading.leaf import NOTHING_YET
+from agents.research.reading.searching import LeafGiven, NodeGiven
 from agents.research.steering import DROPPED, STOPPED
 
 Role = Literal["leaf", "node", "query"]

@@ -15,7 +15,7 @@ from agents.core.budget import Deadline
 from agents.core.errors import ModelError
 from agents.core.model import OnText, estimated_tokens
 from agents.core.role import Asked, In, Out, Role, Run, ask
-from agents.research.reading.passages import choose_among
+from agents.research.reading.subject import choose_among
 
 LOW_SHARE = 0.25
 """Share of the job's tokens below which every input is kept short (specification, section 12)."""

@@ -7,11 +7,11 @@ from agents.core.port import Ctx, Handler
 from agents.core.role import Asked
 from agents.core.time_policy import LEAD_SHARE
 from agents.research.loop.rounds import COVERED, Rounds, Tell
-from agents.research.reading.given_facts import NodeGiven
 from agents.research.reading.leaf import spent
+from agents.research.reading.searching import NodeGiven
 from agents.research.run_context import Desk
 from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
-from agents.roles.synthesizer import LEAD_WRITER
+from agents.roles import LEAD_WRITER
 
 UNMERGED = 2
 """Results of an inner executor that pass up as they are; more get a synthesizer (specification, section 5)."""

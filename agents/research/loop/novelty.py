@@ -7,8 +7,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from agents.nlp import lang
-from agents.nlp.normalize import ascii_digits
-from agents.nlp.tokens import LETTERED, MARKS, SYLLABIC, language_of, stop_words
+from agents.nlp.tokens import LETTERED, MARKS, SYLLABIC, ascii_digits, language_of, stop_words
 
 NOTES_KEPT = 50_000
 """Characters of the notes that count, the most recent ones (specification, section 5)."""

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Literal, TypedDict
 
 from agents.contracts.frozen import Frozen, Text
-from agents.contracts.loop_decision import RetryEntry
+from agents.contracts.plan import RetryEntry
 
 MAX_ATTEMPTS = 3
 """Failures after which a key is not tried again (specification, section 5)."""

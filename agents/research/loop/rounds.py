@@ -10,18 +10,27 @@ from typing import Literal
 
 from agents.contracts.finding import Finding, Problem
 from agents.contracts.frozen import Frozen
-from agents.contracts.loop_decision import ReflectionInput, ReflectionResponse, RoundRecord, SkippedTopic
-from agents.contracts.plan import Leaf, LeafBudget, Node, Phase
-from agents.contracts.shortlist import Candidate
+from agents.contracts.plan import (
+    Leaf,
+    LeafBudget,
+    Node,
+    Phase,
+    ReflectionInput,
+    ReflectionResponse,
+    RoundRecord,
+    SkippedTopic,
+)
+from agents.contracts.sources import Candidate
 from agents.core.budget import Limits
 from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged, Noted, RoundEnded
 from agents.core.port import Ctx
 from agents.core.role import Asked
-from agents.core.time_policy import REFLECTION_SHARE
+from agents.core.time_policy import REFLECTION_SHARE, Left, PhaseLeft, leaf_limits, least, round_limits
 from agents.research.loop.branch_retry import Again, ended
-from agents.research.loop.loop_decision import Decided, decide
-from agents.research.loop.loop_settings import (
+from agents.research.loop.loop_decision import (
+    Decided,
+    decide,
     delta,
     facts_of,
     lowered,
@@ -35,12 +44,11 @@ from agents.research.loop.loop_settings import (
     unused,
 )
 from agents.research.loop.novelty import novelty
-from agents.research.loop.shares import Left, PhaseLeft, leaf_limits, least, round_limits
 from agents.research.loop.success import Success, met
-from agents.research.reading.given_facts import LeafGiven, NodeGiven
-from agents.research.reading.shortlist import fed
+from agents.research.reading.searching import LeafGiven, NodeGiven
+from agents.research.reading.shortlisting import fed
 from agents.research.run_context import Desk, Dispatched
-from agents.roles.reflector import REFLECTOR
+from agents.roles import REFLECTOR
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from agents.contracts.fact import Fact
 from agents.contracts.plan import SuccessCriteria
-from agents.contracts.source import SourceCard
+from agents.contracts.sources import SourceCard
 from agents.nlp.tokens import content_words
 
 ANSWERS = 0.5

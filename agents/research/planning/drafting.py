@@ -7,7 +7,7 @@ assumptions.
 import re
 from urllib.parse import unquote, urlsplit
 
-from agents.contracts.brief import Brief, Query
+from agents.contracts.contract import Brief, Query
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import (
     Leaf,
@@ -21,15 +21,15 @@ from agents.contracts.plan import (
     PlanTree,
 )
 from agents.contracts.plan import SuccessCriteria as Criteria
-from agents.contracts.source import CorpusSurvey
+from agents.contracts.sources import CorpusSurvey
 from agents.core.port import Ctx, Handler
 from agents.core.role import Asked
 from agents.core.time_policy import PLANNING_SHARE
 from agents.nlp.tokens import content_words
-from agents.research.planning.contract import Bounds, Limits, bounds_of
+from agents.research.planning.freeze_contract import Bounds, Limits, bounds_of
 from agents.research.reading.subject import standalone
 from agents.research.run_context import Desk
-from agents.roles.planner import PLANNER
+from agents.roles import PLANNER
 
 SEVERAL = 3
 """Questions from which a leaf may begin with five searches instead of three (specification, section 5)."""

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from agents.contracts.brief import Brief, Query
-from agents.contracts.contract import Caps
+from agents.contracts.contract import Brief, Caps, Query
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen, QueryType, Tier
 from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, PlannedClaim, SuccessCriteria
@@ -11,7 +10,7 @@ from agents.contracts.response import PlanQuery, RunLimits
 from agents.core.events import NodeChanged
 from agents.core.port import Ctx, Handler, Handlers
 from agents.research.challenge.challenge import NEW_SOURCES, Challenged, ChallengeGiven, ClaimFound, ClaimGiven
-from agents.research.reading.given_facts import LeafGiven
+from agents.research.reading.searching import LeafGiven
 
 MAX_ROUNDS = 20
 CORROBORATION: dict[Tier, int] = {"simple": 1, "standard": 2, "deep": 2}

@@ -7,12 +7,11 @@ page is used, one further round is wanted, and every claim has to be searched fo
 import math
 from dataclasses import dataclass
 
-from agents.contracts.brief import Brief
-from agents.contracts.contract import Caps, Forecast, ForecastLine
+from agents.contracts.contract import Brief, Caps, Forecast, ForecastLine
 from agents.contracts.plan import Leaf, Node, Plan
 from agents.research.challenge.challenge import NEW_SOURCES
 from agents.research.challenge.claim_ledger import ENOUGH_PLANNED, MAX_CLAIMS, MAX_DISCOVERED, PER_BRANCH
-from agents.research.loop.loop_settings import LoopSettings
+from agents.research.loop.loop_decision import LoopSettings
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS
 from agents.research.writing.truthful import REWRITTEN
 from agents.research.writing.verify_report import BATCH

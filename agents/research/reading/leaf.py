@@ -5,22 +5,20 @@ from typing import NamedTuple, TypedDict
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NodeStatus, PartAnswer, Problem, SearchRecord, Section, SectionInput
 from agents.contracts.frozen import digest
-from agents.contracts.loop_decision import RetryEntry
-from agents.contracts.plan import Leaf
-from agents.contracts.source import RejectedSource, Source, SourceCard
+from agents.contracts.plan import Leaf, RetryEntry
+from agents.contracts.sources import RejectedSource, Source, SourceCard
 from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged, SectionWritten
 from agents.core.port import Ctx, Handler
 from agents.core.role import Asked
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS
-from agents.research.reading.given_facts import LeafGiven
-from agents.research.reading.searching import Found, attempt_number, search_for
-from agents.research.reading.source import LATE_FINDING_SHARE, SourceDone, SourceGiven, SourcesDone
+from agents.research.reading.read_sources import LATE_FINDING_SHARE, SourceDone, SourceGiven, SourcesDone
+from agents.research.reading.searching import Found, LeafGiven, attempt_number, search_for
 from agents.research.reading.subject import LOOKUPS, is_named, leads_to, parts_of, settled_by
 from agents.research.run_context import Desk
 from agents.research.steering import CUT, STOPPED
 from agents.research.writing.writer_input import Numbering, plain_section, spread
-from agents.roles.synthesizer import SECTION_WRITER
+from agents.roles import SECTION_WRITER
 
 SECTION_SHARE = 0.5
 """Part of the synthesis reserve that a section may use: summary and checks come after it."""

@@ -9,38 +9,44 @@ from collections.abc import Sequence
 
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord, Section
-from agents.contracts.loop_decision import RetryEntry
-from agents.contracts.plan import Leaf
-from agents.contracts.shortlist import MIN_DOMAINS, Candidate, ScoutInput, ScoutJudgement, Shortlist
-from agents.contracts.source import Hit, RejectedSource, Source, SourceCard
+from agents.contracts.plan import Leaf, RetryEntry
+from agents.contracts.sources import (
+    MIN_DOMAINS,
+    Candidate,
+    Hit,
+    RejectedSource,
+    ScoutInput,
+    ScoutJudgement,
+    Shortlist,
+    Source,
+    SourceCard,
+)
 from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged, NodeState, SectionWritten, SourceRead, SourceRejected
 from agents.core.port import Ctx, Handler
 from agents.core.role import Asked
 from agents.core.time_policy import SCOUT_SHARE
 from agents.nlp.tokens import content_words
-from agents.research.loop.reformulate import reformulate
-from agents.research.reading.given_facts import LeafGiven
 from agents.research.reading.leaf import NOTHING_YET, composed_rubric, not_begun, section_input, spent
-from agents.research.reading.searching import attempt_number, search_for
-from agents.research.reading.shortlist import (
+from agents.research.reading.read_sources import Extracted, SourceGiven, extract
+from agents.research.reading.searching import LeafGiven, attempt_number, reformulate, search_for
+from agents.research.reading.shortlisting import (
     UNANSWERING,
     Scanned,
+    Sifted,
     Weighed,
     domain_of,
     in_turn,
     judged_by_code,
     not_read,
     shortlist,
+    sift,
     view_of,
 )
-from agents.research.reading.sift import Sifted, sift
-from agents.research.reading.source import Extracted, SourceGiven, extract
 from agents.research.run_context import Crawled, Desk, Fetched
 from agents.research.steering import CUT, STOPPED
 from agents.research.writing.writer_input import Numbering, plain_section, spread
-from agents.roles.scout import SCOUT
-from agents.roles.synthesizer import SECTION_WRITER
+from agents.roles import SCOUT, SECTION_WRITER
 from agents.web.url_key import canonical, registrable_domain
 
 KEPT = 2 / 3

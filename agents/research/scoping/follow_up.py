@@ -7,13 +7,13 @@ from agents.contracts.report import Quote, Reference, ReportDocument
 from agents.core.budget import NoDeadline
 from agents.core.errors import BadOutput, ModelError
 from agents.nlp.tokens import content_words
-from agents.report.format_rules import attached, settled
+from agents.report.escaping import attached, settled
 from agents.report.parse_body import parse
 from agents.report.write_markdown import by_number, markdown_of
 from agents.research.run_context import Desk
 from agents.research.scoping.turn import checked
 from agents.research.writing.verify_report import quotes_alone
-from agents.roles.synthesizer import SECTION_WRITER
+from agents.roles import SECTION_WRITER
 from agents.verify.checks import carried
 
 MAX_FACTS = 16

@@ -2,9 +2,9 @@
 
 import re
 
-from agents.contracts.brief import Brief, Query, ScopingInput, ScopingTurn, Turn
+from agents.contracts.contract import Brief, Query, ScopingInput, ScopingTurn, Turn
 from agents.contracts.frozen import Frozen, Mode, QueryType, Role, Text, Tier
-from agents.contracts.source import OwnFile, Place
+from agents.contracts.sources import OwnFile, Place
 from agents.core.budget import Deadline, NoDeadline
 from agents.core.errors import BadRequest
 from agents.core.events import RoleAsked
@@ -13,7 +13,7 @@ from agents.core.role import Asked
 from agents.nlp.tokens import language_of
 from agents.research.run_context import Desk
 from agents.research.scoping.research_command import DEFAULT_MINUTES
-from agents.roles.manager import MANAGER
+from agents.roles import MANAGER
 
 MAX_MESSAGE = 20_000
 """Characters of one message; longer ones are documents and belong into the library."""

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from agents.contracts.fact import Fact
 from agents.contracts.frozen import Frozen
 from agents.contracts.report import ReportSentence
-from agents.contracts.source import SourceCard
+from agents.contracts.sources import SourceCard
 from agents.contracts.verification import SentenceCheck, SentenceNote, Verified, VerifyInput
 from agents.core.errors import StepFailed
 from agents.core.port import Ctx
 from agents.core.role import Asked
 from agents.nlp.tokens import content_words
 from agents.research.run_context import Desk
-from agents.roles.verifier import VERIFIER
+from agents.roles import VERIFIER
 from agents.verify.checks import carried, denies, doubts, names_in, speaks_for_itself
 
 _FIGURES = re.compile(r"\d+")

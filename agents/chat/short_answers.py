@@ -1,0 +1,222 @@
+"""Answers to short wishes out of what is known without asking anybody: the draft, the server's setup, the glossary."""
+
+from agents.api.about import about
+from agents.chat.commands import Wish, WishName
+from agents.chat.effects import Ask, Button, Effect, Refuse, Say
+from agents.chat.limits import dates_words
+from agents.chat.runs import explained
+from agents.chat.state import Stage, not_started, splits_of
+from agents.chat.texts import Words
+from agents.contracts.contract import Contract, ForecastLine
+from agents.contracts.frozen import Frozen
+from agents.contracts.sources import OwnFile
+from agents.nlp.tokens import content_words
+from agents.report.escaping import escape_text
+from agents.research.scoping.turn import Scope
+from agents.search.uploads import UploadResult
+from agents.team import Team
+
+
+class Likely(Frozen):
+    """What a run will probably take: one figure, and what it may take at most."""
+
+    likely: str
+    """Empty where it is not known."""
+    bound: str
+    """Empty where nothing bounds it."""
+
+
+def likely_time(contract: Contract, words: Words) -> Likely:
+    """Say how long a run probably takes."""
+    line = _line(contract, "min")
+    cap = contract.caps.minutes
+    if line is None or line.high is None or line.low is None:
+        return Likely(likely="", bound=words.minutes(cap) if cap else "")
+    middle = (line.low + line.high) / 2
+    likely = min(middle, cap) if cap else middle
+    likely = round(likely, 1) if likely < 3 else round(likely)
+    said = words.minutes(likely) if likely >= 1 else words("under_a_minute")
+    return Likely(likely=said, bound=words.minutes(cap) if cap else "")
+
+
+def likely_cost(contract: Contract) -> Likely:
+    """Say what a run probably costs; unknown is not zero."""
+    line, cap = _line(contract, "USD"), contract.caps.cost_usd
+    bound = f"${cap:.2f}" if cap is not None else ""
+    if line is None or line.high is None or line.low is None:
+        return Likely(likely="", bound=bound)
+    middle = (line.low + line.high) / 2
+    return Likely(likely=f"${middle:.2f}" if middle else "free", bound=bound)
+
+
+def _line(contract: Contract, unit: str) -> ForecastLine | None:
+    return next((line for line in contract.forecast.lines if line.unit == unit), None)
+
+
+# ---- with a draft on the table
+
+
+_PLAIN: dict[WishName, str] = {
+    "agree": "agree_draft", "thanks": "thanks_draft", "hello": "hello_draft", "begin": "only_the_phrase",
+    "continue": "only_the_phrase", "resume": "only_the_phrase", "finish": "only_the_phrase", "wait": "wait_draft",
+    "cancel": "cancel_draft", "stop": "cancel_draft", "pause": "cancel_draft", "refresh": "nothing_runs",
+    "progress": "nothing_runs", "restart": "nothing_runs", "rework": "nothing_runs", "release": "nothing_runs",
+    "next": "next_draft",
+    "help": "help", "summarise": "nothing_to_summarise", "new_question": "command_help", "change": "what_to_change",
+    "draft_again": "what_to_change",
+}  # fmt: skip
+_DOORS: tuple[WishName, ...] = ("door_file", "door_folder", "door_key")
+
+
+def on_draft(wish: Wish, contract: Contract, team: Team, words: Words) -> Effect:
+    """Answer a short wish from the card."""
+    if (name := _PLAIN.get(wish.name)) is not None:
+        return Refuse(words(name)) if wish.name in {"begin", "finish", "resume", "continue"} else Say(words(name))
+    match wish.name:
+        case "how_long" | "shorter":
+            return Say(_how_long(contract, words, shorter=wish.name == "shorter"))
+        case "cost":
+            return Say(_cost(contract, team, words))
+        case "sources":
+            return Say(_sources(contract, words))
+        case _:
+            return _of_the_server(wish, team, words) or Say(words("what_to_change"))
+
+
+def _how_long(contract: Contract, words: Words, *, shorter: bool) -> str:
+    time = likely_time(contract, words)
+    bound = time.bound or words.minutes(None)
+    if shorter:
+        return words("shorter_draft", bound=bound)
+    likely = time.likely or bound
+    return words("how_long_draft", likely=likely, bound=bound) if time.bound else words("how_long_open", likely=likely)
+
+
+def _cost(contract: Contract, team: Team, words: Words) -> str:
+    if not team.engine.reasons:
+        return words("cost_free")
+    cost = likely_cost(contract)
+    bound = words("cost_bound", bound=cost.bound) if cost.bound else words("cost_no_bound")
+    if not cost.likely:
+        return words("cost_unknown", models=", ".join(contract.models), bound=bound)
+    return words("cost_draft", likely=cost.likely, bound=bound)
+
+
+def _sources(contract: Contract, words: Words) -> str:
+    brief = contract.brief
+    limits = [f"only {', '.join(brief.domains)}"] if brief.domains else []
+    limits += [f"without {', '.join(brief.exclude_domains)}"] if brief.exclude_domains else []
+    limits += [dates] if (dates := dates_words(brief.date_from, brief.date_to)) else []
+    names = ", ".join(escape_text(file.name) for file in brief.files)
+    files = words("sources_files", files=names) if names else ""
+    plan = words("sources_plan", sources=contract.caps.sources, searches=contract.caps.searches)
+    where = f" ({'; '.join(limits)})" if limits else ""
+    return words("sources_draft", places=", ".join(contract.retrievers) or "–", limits=where, files=files + plan)
+
+
+def _of_the_server(wish: Wish, team: Team, words: Words) -> Effect | None:
+    """Answer what does not depend on how the talk stands."""
+    match wish.name:
+        case "privacy":
+            return Say(words("privacy", leaves=about(team).leaves))
+        case "model":
+            name = "model_draft" if team.engine.reasons else "model_offline"
+            return Say(words(name, models=team.engine.name, leaves=about(team).leaves))
+        case "term":
+            return Say(explained(words, wish.topic))
+        case "door_file" | "door_folder" | "door_key":
+            return Say(words(f"{wish.name}_how"))
+        case "help":
+            return Say(words("help"))
+        case _:
+            return None
+
+
+# ---- before there is one
+
+
+_NOTHING_RUNS = frozenset(
+    ("stop", "finish", "pause", "resume", "continue", "refresh", "progress", "restart", "rework", "release")
+)
+
+
+def while_scoping(wish: Wish, scope: Scope, team: Team, words: Words) -> Effect:
+    """Answer a short wish while the question is not settled."""
+    if (answer := _of_the_server(wish, team, words)) is not None:
+        return answer
+    match wish.name:
+        case "begin":
+            return Refuse(not_started(scope, words))
+        case "next":
+            return Say(words("next_scoping"))
+        case "thanks":
+            return Say(words("thanks"))
+        case name if name in _NOTHING_RUNS or name == "cancel":
+            return Say(words("nothing_runs_scoping"))
+        case "summarise":
+            return Say(words("nothing_to_summarise"))
+        case _:
+            return Say(words("pick_or_ask" if splits_of(scope) else "next_scoping"))
+
+
+def before_a_question(wish: Wish, team: Team, words: Words) -> Effect | None:
+    """Answer a short wish when nothing was asked yet; None for what is better taken as a question."""
+    if (answer := _of_the_server(wish, team, words)) is not None:
+        return answer
+    match wish.name:
+        case "hello":
+            return Say(words("hello"))
+        case "thanks":
+            return Say(words("thanks"))
+        case "summarise":
+            return Say(words("nothing_to_summarise"))
+        case "cancel" | "wait":
+            return Say(words("cancel_empty"))
+        case name if name in _NOTHING_RUNS:
+            return Say(words("nothing_runs_empty"))
+        case _:
+            return Say(words("next_empty"))
+
+
+FOREIGN = 0.25
+"""Share of a question's telling words that the titles and themes of the samples hold, at most, if it is not about them."""
+
+
+async def three_doors(question: str, scope: Scope, team: Team, words: Words) -> Effect | None:
+    """Say that only the sample library is searched, where that is so and a question is about something else."""
+    if not team.sample or scope.files:
+        return None
+    survey = await team.desk(scope).survey("")
+    asked = set(content_words(question))
+    if survey.web or not survey.documents or not asked:
+        return None
+    about = {word for one in survey.documents for word in content_words(f"{one.title} {' '.join(one.themes)}")}
+    place = set(content_words(survey.themes[0])[:1]) if survey.themes else set()
+    if asked & place or len(asked & about) > FOREIGN * len(asked):
+        return None
+    buttons = tuple(Button(words(door), words(door)) for door in _DOORS)
+    return Ask(words("sample_only", count=survey.total), buttons)
+
+
+# ---- files
+
+
+def note_of(file: OwnFile) -> str:
+    """Say how long a file is, and what of it could not be read."""
+    pages = len(file.card.pages)
+    return "; ".join([*([f"{pages} {'page' if pages == 1 else 'pages'}"] if pages else []), *file.gaps])
+
+
+def filed(taken: UploadResult, stage: Stage, words: Words, *, with_text: bool) -> str:
+    """Name what was added, what was not and why, and what becomes of it, as Markdown."""
+    lines = []
+    if taken.files:
+        notes = [(escape_text(file.name), escape_text(note_of(file))) for file in taken.files]
+        names = ", ".join(f"**{name}**" + (f" ({note})" if note else "") for name, note in notes)
+        them = words("it" if len(taken.files) == 1 else "them")
+        what = "" if stage == "draft" else words("files_running" if stage == "running" else "files_next", them=them)
+        what = "" if with_text and stage not in {"running", "draft"} else what
+        lines.append(words("added_files", names=names, next=what).strip())
+    refused = [escape_text(one) for one in taken.refused]
+    lines += refused if len(refused) == 1 else ["\n".join(f"- {one}" for one in refused)] if refused else []
+    return "\n\n".join(lines)

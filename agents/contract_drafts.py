@@ -1,0 +1,128 @@
+"""Contracts in the making: the plan of a question is drafted while the manager's words about it still stream."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from agents.contracts.contract import Brief, Contract, Query, ScopingTurn
+from agents.contracts.frozen import Tier
+from agents.contracts.plan import Plan
+from agents.core.budget import Budget
+from agents.core.budget import Limits as Spending
+from agents.core.call_limits import ProcessLimits
+from agents.core.model import Model
+from agents.core.port import Handlers
+from agents.core.time_policy import PLANNING_SHARE
+from agents.jobs.ctx import RunCtx
+from agents.jobs.run import Clock, Run
+from agents.llm.choose_models import parts_of
+from agents.llm.litellm_model import LiteLLMModel
+from agents.nlp.tokens import language_of
+from agents.research.pipeline import Means, contract_of, draft_plans
+from agents.research.planning.freeze_contract import at_pace
+from agents.research.run_context import Desk
+from agents.research.scoping.turn import Scope, seeds_in
+from agents.roles import EXTRACTOR
+
+LONGEST_AHEAD = 600
+"""Characters of a question that is planned ahead; a longer text is talked about first."""
+MOST_AHEAD = 16
+"""Questions that are planned ahead at once, over all talks."""
+USUAL_CALL = (2_000, 250)
+"""Tokens that a usual call reads and writes."""
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What came of a question: how the talk stands, and the contract where it is feasible."""
+
+    scope: Scope
+    turn: ScopingTurn
+    contract: Contract | None = None
+
+
+@dataclass
+class Drafts:
+    """Drafts contracts outside any job, in memory."""
+
+    desk: Callable[[Brief], Desk]
+    handlers: Callable[[Desk], Handlers]
+    models: Mapping[str, Model]
+    means: Callable[[], Means]
+    today: Callable[[], str]
+    clock: Clock
+    limits: ProcessLimits
+    at_once: int
+    """Calls of one job at once."""
+    max_cost_usd: float | None = None
+
+    def __post_init__(self) -> None:
+        self._ahead: dict[str, asyncio.Task[Contract]] = {}
+
+    def begin(self, scope: Scope, text: str, tier: Tier | None, limit_s: float | None) -> None:
+        """Begin to plan a new question as it stands; thrown away where the manager makes something else of it."""
+        if len(text) > LONGEST_AHEAD:
+            return
+        query = Query(text=text, feasible=True, reason="taken as it stands", depth_estimate=1)
+        assumed = scope.model_copy(
+            update={"question": text, "queries": (query,), "language": language_of(text), "seed_urls": seeds_in(text)}
+        )
+        while len(self._ahead) >= MOST_AHEAD:
+            self._ahead.pop(next(iter(self._ahead))).cancel()
+        self._ahead[text] = planning = asyncio.ensure_future(self.of_brief(self._brief(assumed, tier), limit_s=limit_s))
+        planning.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    def _brief(self, scope: Scope, tier: Tier | None) -> Brief:
+        return scope.brief(self.today(), max_cost_usd=self.max_cost_usd).model_copy(update={"tier": tier})
+
+    async def draft(self, scope: Scope, tier: Tier | None, *, challenge: bool, limit_s: float | None) -> Contract:
+        """Draft the contract of a talk that is ready: one plan per query, each held against the bounds by code.
+
+        Raises:
+            DossierError: a planner gave nothing usable.
+        """
+        brief, ahead = self._brief(scope, tier), self._ahead.pop(scope.question, None)
+        if ahead is not None and len(scope.queries) == 1 and language_of(scope.question) == scope.language:
+            plans = (await ahead).plans
+            renamed = tuple(plan.model_copy(update={"query": scope.queries[0].text}) for plan in plans)
+            return self._contract(brief, renamed, challenge=challenge)
+        if ahead is not None:
+            ahead.cancel()
+        return await self.of_brief(brief, challenge=challenge, limit_s=limit_s)
+
+    async def of_brief(self, brief: Brief, *, challenge: bool = True, limit_s: float | None = None) -> Contract:
+        """Draft the contract of a brief, within `limit_s` seconds where that is given."""
+        desk = self.desk(brief)
+        run = Run(
+            job_id="draft",
+            handlers=self.handlers(desk),
+            budget=Budget(Spending(seconds=limit_s and limit_s / PLANNING_SHARE), name="draft"),
+            clock=self.clock,
+            limits=self.limits,
+            per_job=self.at_once,
+        )
+        try:
+            ctx = RunCtx(run, "draft", run.budget, depth=0)
+            return self._contract(brief, await draft_plans(ctx, brief), challenge=challenge)
+        finally:
+            desk.close()
+
+    def _contract(self, brief: Brief, plans: tuple[Plan, ...], *, challenge: bool) -> Contract:
+        means = self.means()
+        contract = contract_of(brief, plans, means, challenge=challenge)
+        call_s, at_once = self._pace()
+        return at_pace(contract, call_s, at_once, reasons=means.reasons, challenge=challenge)
+
+    def _pace(self) -> tuple[float | None, int]:
+        """Say how long a usual call takes, and how many are worked on at once, as seen so far of the model that reads."""
+        gates = [part.gate for part in parts_of(self.models[EXTRACTOR.name]) if isinstance(part, LiteLLMModel)]
+        gate = next((gate for gate in gates if gate is not None), None)
+        if gate is None:
+            return None, self.at_once
+        return gate.pace.call_s(*USUAL_CALL), min(gate.places.at_once(16), self.at_once)
+
+    def close(self) -> None:
+        """Stop what is still being planned."""
+        for planning in self._ahead.values():
+            planning.cancel()
+        self._ahead.clear()

@@ -1,0 +1,413 @@
+"""What models write beside an answer: thoughts between tags, and tool calls as plain text.
+
+A tag quoted in code marks is prose about the tag and stays.
+
+From the text of a model's reply to a validated contract: finds the answer, mends its form, invents nothing.
+
+Strict JSON first; the repair library only ever sees one isolated slice with both its brackets, and never a reply that
+was cut off, because it would close a half item and make it look whole.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+from agents.contracts.frozen import Frozen
+
+NAMES = "think|thinking|thought|thoughts|reasoning"
+OPENING = re.compile(rf"<(?:{NAMES})>|\[THINK\]", re.IGNORECASE)
+CLOSING = re.compile(rf"</(?:{NAMES})>|\[/THINK\]", re.IGNORECASE)
+
+FENCE = re.compile(r"```[\w+-]*[^\S\n]*\n?\s*(?=[\[{])")
+"""The opening of a fenced block that holds JSON."""
+
+_TAG = re.compile(rf"{OPENING.pattern}|{CLOSING.pattern}", re.IGNORECASE)
+_CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
+_TOOL = re.compile(
+    r"<[|｜]tool[\w▁]*[|｜]>|<[|]python_tag[|]>|\[TOOL_CALLS\]"
+    r"|<(?P<pair>tool_calls?|tool_use|function_calls?)>|<(?P<named>function|invoke)(?:=|\s+name=)"
+    r"|(?<!\S)(?P<to>to=functions\.[\w.-]+)",
+    re.IGNORECASE,
+)
+_TOOL_END = re.compile(r"<[|｜]tool[\w▁]*end[|｜]>", re.IGNORECASE)
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def strict_json(text: str, start: int) -> tuple[object, int] | None:
+    """Decode the JSON value that begins at `start`, raw line breaks in strings let pass; None when there is none."""
+    try:
+        return _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):  # RecursionError: a reply of nothing but brackets
+        return None
+
+
+def drop_thoughts(text: str) -> tuple[str, bool]:
+    """Return `text` without thoughts, and whether all thoughts were closed.
+
+    A closing tag without its opening one ends thoughts that began with the text. Tags in a leading JSON value are data.
+    """
+    code = [match.span() for match in _CODE.finditer(text)]
+    kept, at = "", 0
+    while tag := _next_tag(text, _after_json(text, at), code):
+        if CLOSING.fullmatch(tag.group()):
+            kept, at = "", tag.end()
+            continue
+        kept += text[at : tag.start()]
+        end = closing_tag(text, tag.end(), final=True)
+        if end is None:
+            return kept, False
+        at = end
+    return kept + text[at:], True
+
+
+def closing_tag(text: str, start: int, *, final: bool) -> int | None:
+    """Say where the first closing tag after `start` ends; None when there is none (yet, if more may follow).
+
+    Thoughts hold stray back-ticks, so here only a tag with one on each side counts as quoted.
+    """
+    for match in CLOSING.finditer(text, start):
+        if text[match.start() - 1 : match.start()] == "`":
+            if match.end() == len(text) and not final:
+                return None
+            if text[match.end() : match.end() + 1] == "`":
+                continue
+        return match.end()
+    return None
+
+
+def tool_markup(text: str) -> Iterator[tuple[int, int]]:
+    """Give the spans of `text` that are tool calls in a model's own markup, not prose about it."""
+    code = [match.span() for match in _CODE.finditer(text)]
+    done = 0
+    for match in _TOOL.finditer(text):
+        if match.start() < done or _inside(match.start(), code):
+            continue
+        done = _tool_end(text, match)
+        yield match.start(), done
+
+
+def drop_tools(text: str) -> str:
+    """Return `text` without tool calls."""
+    kept, at = "", 0
+    for start, end in tool_markup(text):
+        kept, at = kept + text[at:start], end
+    return kept + text[at:]
+
+
+def _tool_end(text: str, match: re.Match[str]) -> int:
+    if name := match["pair"] or match["named"]:
+        end = re.compile(rf"</{name}>", re.IGNORECASE).search(text, match.end())
+        return end.end() if end else len(text)
+    if match["to"]:
+        start = re.compile(r"[^\n{]*").match(text, match.end())
+        at = start.end() if start else match.end()
+        value = strict_json(text, at)
+        return value[1] if value else at if at == len(text) or text[at] == "\n" else len(text)
+    ends = [end.end() for end in _TOOL_END.finditer(text, match.end())]
+    return ends[-1] if ends else len(text)
+
+
+def _next_tag(text: str, start: int, code: list[tuple[int, int]]) -> re.Match[str] | None:
+    return next((tag for tag in _TAG.finditer(text, start) if not _inside(tag.start(), code)), None)
+
+
+def _after_json(text: str, start: int) -> int:
+    head = re.compile(rf"\s*(?:{FENCE.pattern})?").match(text, start)
+    at = head.end() if head else start
+    value = strict_json(text, at) if text[at : at + 1] in ("{", "[") else None
+    return value[1] if value else start
+
+
+def _inside(at: int, spans: list[tuple[int, int]]) -> bool:
+    return any(start <= at < end for start, end in spans)
+
+
+Out = TypeVar("Out", bound=Frozen)
+
+MAX_STARTS = 50
+"""Brackets tried as the beginning of the answer: bounds the work on a reply that is nothing but brackets."""
+TEXT_KEYS = ("query", "text", "question")
+"""Where a list of texts came as a list of objects, the field that holds the text."""
+
+_BEGINS_LIKE_JSON = re.compile(r"""\{\s*(?:["'“/]|\w+\s*:)|\[\s*["'“{\[/]""")
+_CLOSERS = {"{": "}", "[": "]"}
+_QUOTES = {'"': '"', "'": "'", "“": "”"}
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+class NoAnswer(Exception):
+    """The reply holds no answer; the text tells the model what to do."""
+
+
+def visible_text(text: str) -> str:
+    """Return what a user may see of a free text: no thoughts, no tool calls; prose about either stays."""
+    seen, _ = drop_thoughts(text)
+    return drop_tools(seen).strip()
+
+
+def read_answer(text: str, gives: type[Out], *, listed: str = "", cut: bool = False, prose: str = "") -> Out:
+    """Read the contract `gives` out of a model's reply.
+
+    Args:
+        text: the reply as it came.
+        gives: the contract of the answer. Keys that it does not know are dropped, missing ones are never made up.
+        listed: the field that a bare JSON list is taken for.
+        cut: the reply was cut off at the output limit. Only complete items are kept then, and lists that the reply did
+            not reach count as empty: whoever asks marks the answer as cut.
+        prose: the text field that may be kept to its last whole sentence where the cut went through it.
+
+    Raises:
+        NoAnswer: there is no answer in the reply.
+        ValidationError: there is one, and it does not fit the contract.
+    """
+    said, closed = drop_thoughts(text)
+    if not closed:
+        raise NoAnswer("it ended inside the thoughts; think less and give the answer itself")
+    if not said.strip():
+        raise NoAnswer("it is empty")
+    try:
+        value = (_cut_prose(said, prose) if cut and prose else None) or _find(said, gives, listed, cut)
+    except RecursionError:
+        raise NoAnswer("it is nested too deeply") from None
+    if cut:
+        value = _unreached_lists(gives) | value
+    return gives.model_validate(value)
+
+
+def _cut_prose(text: str, field: str) -> dict[str, Any] | None:
+    """Read an object whose last field is a text that was cut off: the text to its last whole sentence."""
+    begins = re.search(rf'"{re.escape(field)}"\s*:\s*"', text)
+    if begins is None or strict_json(text, begins.end() - 1):
+        return None
+    written = re.sub(r"\\(?:u[0-9a-fA-F]{0,3})?$", "", text[begins.end() :])
+    try:
+        said = str(json.loads(f'"{written}"', strict=False))
+    except ValueError:
+        return None
+    ends = [end.end() for end in re.finditer(r"[.!?。！？][\"”’)]*(?:\s*\[[^\]\s]{1,12}\])*(?=\s|$)", said)]
+    return {field: said[: ends[-1]]} if ends else None
+
+
+# ---- where the answer is
+
+
+def _find(text: str, gives: type[Frozen], listed: str, cut: bool) -> dict[str, Any]:
+    tools = list(tool_markup(text))
+    done: list[tuple[int, int]] = []
+    spare: dict[str, Any] | None = None
+    starts, certain = _starts(text)
+    for start in starts:
+        if any(begin <= start < end for begin, end in done):
+            continue
+        found = _value_at(text, start, cut)
+        if found is None:
+            if not cut and _BEGINS_LIKE_JSON.match(text, start) and not tools:
+                raise NoAnswer("its JSON is not closed; it stops in the middle")
+            continue
+        value, end = found
+        done.append((start, end))
+        shaped = _shape(value, gives, listed)
+        if shaped is None or (cut and not any(shaped.values())):
+            continue
+        if any(begin < start or begin >= end for begin, _ in tools):
+            break  # the JSON is what the call was made with
+        if start in certain or isinstance(value, dict):
+            return shaped
+        spare = spare or shaped  # a list in the middle of prose may be an example: any object goes before it
+    if tools:
+        raise NoAnswer("it calls a tool, and there are none; give the answer itself")
+    if spare:
+        return spare
+    if cut:
+        raise NoAnswer("it was cut off before anything was complete")
+    if done:
+        raise NoAnswer(f"it holds none of the expected keys: {', '.join(gives.model_fields)}")
+    raise NoAnswer("there is no JSON object in it")
+
+
+def _starts(text: str) -> tuple[list[int], list[int]]:
+    """Give where the answer may begin: the very start, then fenced blocks, then any bracket; and which are no guess."""
+    certain = [match.end() for match in FENCE.finditer(text)]
+    first = len(text) - len(text.lstrip())
+    if text[first] in _CLOSERS:
+        certain.insert(0, first)
+    places = certain + [match.start() for match in re.finditer(r"[\[{]", text)]
+    return list(dict.fromkeys(places))[:MAX_STARTS], certain
+
+
+def _value_at(text: str, start: int, cut: bool) -> tuple[Any, int] | None:
+    if value := strict_json(text, start):
+        return value
+    if cut:
+        return _complete_part(text, start), len(text)
+    end = _slice_end(text, start) if _BEGINS_LIKE_JSON.match(text, start) else None
+    if end is None:
+        return None
+    import json_repair  # only for replies that need it
+
+    mended = json_repair.loads(text[start:end], skip_json_loads=True)
+    fits = isinstance(mended, dict) if text[start] == "{" else isinstance(mended, list)
+    return (mended if fits else None), end
+
+
+def _slice_end(text: str, start: int) -> int | None:
+    """Say where the bracket at `start` is closed, in near-JSON: any quotes, comments, stray quotes in strings."""
+    stack: list[str] = []
+    at, before = start, ""
+    while at < len(text):
+        char = text[at]
+        if char in _QUOTES and before in ("[", "{", ",", ":"):
+            at, before = _string_end(text, at), char
+            continue
+        if char == "/" and (comment := _COMMENT.match(text, at)):
+            at = comment.end()
+            continue
+        before = before if char.isspace() else char
+        if char in _CLOSERS:
+            stack.append(_CLOSERS[char])
+        elif char in _CLOSERS.values():
+            if not stack or stack.pop() != char:
+                return None
+            if not stack:
+                return at + 1
+        at += 1
+    return None
+
+
+def _string_end(text: str, start: int) -> int:
+    """Say where a string ends: at its quote, when what follows goes on like JSON."""
+    ends = re.compile(rf"\\.|[{_QUOTES[text[start]]}{text[start]}](?=\s*(?:[,:\]}}]|//|/\*|$))", re.DOTALL)
+    for match in ends.finditer(text, start + 1):
+        if not match.group().startswith("\\"):
+            return match.end()
+    return len(text)
+
+
+def _complete_part(text: str, start: int) -> Any:
+    """Decode what is complete of the object or list that begins at `start` and is cut off somewhere.
+
+    A half item of a list is dropped whole; a half object keeps its complete fields only where it is no item.
+    """
+    is_object = text[start] == "{"
+    fields: dict[str, Any] = {}
+    items: list[Any] = []
+    at = start + 1
+    while (at := _skip(text, at, " \t\r\n,")) < len(text):
+        key = ""
+        if is_object:
+            named = strict_json(text, at) if text[at] == '"' else None
+            if named is None:
+                break
+            key, at = str(named[0]), _skip(text, named[1], " \t\r\n")
+            if text[at : at + 1] != ":":
+                break
+            at = _skip(text, at + 1, " \t\r\n")
+        found = strict_json(text, at)
+        if found is None or not _is_over(text, found):
+            if is_object and text[at : at + 1] in _CLOSERS and (inner := _complete_part(text, at)):
+                fields[key] = inner
+            break
+        value, at = found
+        if is_object:
+            fields[key] = value
+        else:
+            items.append(value)
+    return fields if is_object else items
+
+
+def _is_over(text: str, found: tuple[object, int]) -> bool:
+    value, end = found
+    follows = text[_skip(text, end, " \t\r\n") :][:1]
+    if not follows:  # digits at the very end may be half a number
+        return not isinstance(value, int | float) or isinstance(value, bool)
+    return follows in ",]}"
+
+
+def _skip(text: str, at: int, what: str) -> int:
+    while at < len(text) and text[at] in what:
+        at += 1
+    return at
+
+
+# ---- what shape it is in
+
+
+def _shape(value: Any, gives: type[Frozen], listed: str) -> dict[str, Any] | None:
+    """Bring a decoded value into the form of the contract; None when it has nothing to do with it."""
+    if isinstance(value, list):
+        if listed:
+            items = _fit(value, gives.model_fields[listed].annotation)
+            return {listed: items} if any(items) else None
+        value = value[0] if len(value) == 1 else None
+    if not isinstance(value, dict):
+        return None
+    if value.keys() & gives.model_fields.keys():
+        fitted = _fit(value, gives)
+        return fitted if isinstance(fitted, dict) else None
+    inner = next(iter(value.values())) if len(value) == 1 else None
+    return _shape(inner, gives, "") if isinstance(inner, dict) else None
+
+
+def _fit(value: Any, wanted: Any) -> Any:
+    """Drop what the contract does not know, at every depth; leave judging the rest to the contract."""
+    origin = get_origin(wanted)
+    if origin is Annotated:
+        return _fit(value, get_args(wanted)[0])
+    if origin in (Union, UnionType):
+        return _fit(value, _best_of(value, get_args(wanted)))
+    if origin in (tuple, list) and isinstance(value, list):
+        of = get_args(wanted)[0]
+        if _is_text(of):
+            return _texts(value)
+        return [_fit(item, of) for item in value]
+    if isinstance(value, dict) and isinstance(wanted, type) and issubclass(wanted, BaseModel):
+        known = wanted.model_fields
+        return {key: _fit(item, known[key].annotation) for key, item in value.items() if key in known}
+    return value
+
+
+def _best_of(value: Any, options: tuple[Any, ...]) -> Any:
+    """Choose the option of a union that `value` is meant for: by its literals, then by the keys they share."""
+    plain = [get_args(option)[0] if get_origin(option) is Annotated else option for option in options]
+    if not isinstance(value, dict):
+        return next((option for option in plain if get_origin(option) in (tuple, list)), None)
+
+    def score(option: Any) -> int:
+        if not (isinstance(option, type) and issubclass(option, BaseModel)):
+            return -1
+        shared = value.keys() & option.model_fields.keys()
+        literals = {key: get_args(option.model_fields[key].annotation) for key in shared if _is_literal(option, key)}
+        return len(shared) + sum(100 if value[key] in allowed else -100 for key, allowed in literals.items())
+
+    return max(plain, key=score)
+
+
+def _is_literal(model: type[BaseModel], key: str) -> bool:
+    return get_origin(model.model_fields[key].annotation) is Literal
+
+
+def _is_text(wanted: Any) -> bool:
+    return (get_args(wanted)[0] if get_origin(wanted) is Annotated else wanted) is str
+
+
+def _texts(items: list[Any]) -> list[Any]:
+    """Clean a list of texts: no blanks, nulls, numbers or repetitions; the text out of objects and lists of one."""
+    kept: dict[str, Any] = {}
+    for given in items:
+        item = given[0] if isinstance(given, list) and len(given) == 1 else given
+        if isinstance(item, dict):
+            texts = [item[key] for key in TEXT_KEYS if isinstance(item.get(key), str)]
+            item = texts[0] if len(texts) == 1 else item
+        if item is None or isinstance(item, int | float) or (isinstance(item, str) and not item.strip()):
+            continue
+        kept.setdefault(item.strip() if isinstance(item, str) else json.dumps(item), item)
+    return list(kept.values())
+
+
+def _unreached_lists(gives: type[Frozen]) -> dict[str, Any]:
+    fields = gives.model_fields.items()
+    return {name: [] for name, field in fields if field.is_required() and get_origin(field.annotation) in (tuple, list)}

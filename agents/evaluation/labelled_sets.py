@@ -1,0 +1,268 @@
+"""Reading labelled rows, and the figures that are made of them.
+
+Scoping: tasks marked vague or clear, and search topics of many facets; does the manager ask when it should?
+
+A vague task is met by a question back or by the verdict that it is not feasible yet; a clear one by neither. Search topics
+(Qulac) are vague by themselves. No documents are at hand, so that no library takes part in the verdict.
+
+Stance: claims that people made true or false, judged from their gold evidence as the challenge judges a fact.
+
+The labels leave no third answer. Where the judge takes no side, the claim counts as supported when its evidence speaks of
+it and nothing in the two texts speaks against it (`leans`), else as refuted; no report rests on that, and `decided` tells
+the rows in which the judge took a side.
+
+Support: model sentences with the passage that they should rest on, checked as verification checks a sentence.
+
+Code compares first; where a model is configured it is asked, as in a run, about what code could not decide.
+"""
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from agents.contracts.verification import SentenceNote, StanceInput, StanceNote, VerifyInput
+from agents.core.budget import NoDeadline
+from agents.core.errors import BadRequest, DossierError
+from agents.core.settings import Settings
+from agents.evaluation.variant import Variant
+from agents.research.run_context import Desk
+from agents.research.scoping.turn import Scope
+from agents.research.writing.verify_report import SURE
+from agents.roles import STANCE_JUDGE, VERIFIER
+from agents.team import Team, open_team
+from agents.verify.checks import SUPPORTED, carried, leans
+
+Row = dict[str, Any]
+"""One line of a data file, or one row of a result: JSON, whatever the set holds."""
+
+
+def load(path: Path, needed: Sequence[str]) -> list[Row]:
+    """Read a file of JSON lines.
+
+    Args:
+        path: the file.
+        needed: keys that every row must have.
+
+    Raises:
+        BadRequest: it cannot be read, is not JSON lines, holds nothing, or its rows are of another set.
+    """
+    try:
+        rows = list(_rows(path))
+    except OSError as error:
+        raise BadRequest(f"{path} can't be read: {error.strerror or error}.") from error
+    except ValueError as error:
+        raise BadRequest(f"{path} is not a file of JSON lines: {error}.") from error
+    if not rows:
+        raise BadRequest(f"{path} holds no rows.")
+    for number, row in enumerate(rows, start=1):
+        if lacking := [key for key in needed if key not in row]:
+            raise BadRequest(f"Row {number} of {path} has no {lacking[0]!r}: it is not of this set.")
+    return rows
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    for number, line in enumerate(path.read_text("utf-8").split("\n"), start=1):
+        if line.strip():
+            row = json.loads(line)
+            if not isinstance(row, dict):
+                raise ValueError(f"line {number} is no object")
+            yield row
+
+
+def share(hits: float, of: int) -> float:
+    """Give a share with four decimals; 0 of nothing."""
+    return round(hits / of, 4) if of else 0.0
+
+
+def mean(values: Sequence[float]) -> float:
+    """Give a mean with four decimals; 0 of nothing."""
+    return share(sum(values), len(values))
+
+
+def accuracy(pairs: Sequence[tuple[str, str]]) -> float:
+    """Share of rows whose answer is the wanted one; pairs are wanted, given."""
+    return share(sum(wanted == given for wanted, given in pairs), len(pairs))
+
+
+def macro_f1(pairs: Sequence[tuple[str, str]]) -> float:
+    """Mean over the wanted labels of the harmonic mean of precision and recall."""
+    scores = []
+    for label in sorted({wanted for wanted, _ in pairs}):
+        right = sum(wanted == given == label for wanted, given in pairs)
+        named = sum(wanted == label for wanted, _ in pairs) + sum(given == label for _, given in pairs)
+        scores.append(2 * right / named if named else 0.0)
+    return mean(scores)
+
+
+def balanced_accuracy(scored: Sequence[tuple[bool, float]], threshold: float) -> float:
+    """Mean of the shares of good rows at or above the threshold and of bad ones below it."""
+    good = [score for label, score in scored if label]
+    bad = [score for label, score in scored if not label]
+    sides = [share(sum(score >= threshold for score in good), len(good))] if good else []
+    sides += [share(sum(score < threshold for score in bad), len(bad))] if bad else []
+    return mean(sides)
+
+
+def auc(scored: Sequence[tuple[bool, float]]) -> float:
+    """Chance that a good row scores above a bad one, ties counting half; 0 where one side is missing."""
+    good = [score for label, score in scored if label]
+    bad = [score for label, score in scored if not label]
+    wins = sum((a > b) + 0.5 * (a == b) for a in good for b in bad)
+    return share(wins, len(good) * len(bad))
+
+
+AT_ONCE = 8
+VAGUE, CLEAR = "vague", "clear"
+
+
+async def run(path: Path, settings: Settings, variant: Variant) -> tuple[list[Row], Row]:
+    """Put every task to the manager, one turn each.
+
+    Raises:
+        BadRequest: the file holds neither tasks nor topics.
+        ConfigError: the settings can't be used.
+    """
+    data = load(path, ())[: variant.limit]
+    wanted = [_wanted(row, path) for row in data]
+    with tempfile.TemporaryDirectory(prefix="dossier-eval-") as folder:
+        empty = Path(folder) / "empty"
+        empty.mkdir()
+        update = {"library": (empty,), "retriever": ("library",), "data_dir": Path(folder) / "data"}
+        team = open_team(settings.model_copy(update=update))
+        gate = asyncio.Semaphore(AT_ONCE)
+
+        async def one(text: str, label: str) -> Row:
+            async with gate:
+                return await _asked(team, text, label)
+
+        try:
+            rows = list(await asyncio.gather(*(one(text, label) for text, label in wanted)))
+        finally:
+            await team.close()
+    told = [(row["label"], row["given"]) for row in rows]
+    return rows, {"n": len(rows), "accuracy": accuracy(told), "macro_f1": macro_f1(told)}
+
+
+def _wanted(row: Row, path: Path) -> tuple[str, str]:
+    if "task" in row and "vague" in row:
+        return str(row["task"]), VAGUE if row["vague"] else CLEAR
+    if "topic" in row and "facets" in row:
+        return str(row["topic"]), VAGUE
+    raise BadRequest(f"{path} holds neither tasks (task, vague) nor topics (topic, facets).")
+
+
+async def _asked(team: Team, text: str, label: str) -> Row:
+    problem, given = "", CLEAR
+    questions: tuple[str, ...] = ()
+    try:
+        scope, turn = await team.scope(Scope(), text)
+        questions = turn.open_questions
+        given = VAGUE if questions or not scope.feasible else CLEAR
+    except DossierError as error:
+        problem, given = error.notice, "none"
+    return {"task": text, "label": label, "given": given, "questions": list(questions), "problem": problem}
+
+
+SUPPORTS, REFUTES = "SUPPORTS", "REFUTES"
+
+
+async def run_stance(path: Path, settings: Settings, variant: Variant) -> tuple[list[Row], Row]:
+    """Judge every claim.
+
+    Raises:
+        BadRequest: the file is not one of claims.
+        ConfigError: the settings can't be used.
+    """
+    data = load(path, ("text", "label", "gold_evidence"))[: variant.limit]
+    team = open_team(settings)
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(row: Row) -> Row:
+        async with gate:
+            return await _judged(team.desk(), row)
+
+    try:
+        rows = list(await asyncio.gather(*(one(row) for row in data)))
+    finally:
+        await team.close()
+    told = [(row["label"], row["given"]) for row in rows]
+    return rows, {"n": len(rows), "accuracy": accuracy(told), "macro_f1": macro_f1(told)}
+
+
+async def _judged(desk: Desk, row: Row) -> Row:
+    evidence = " ".join(str(one["text"]) for one in row["gold_evidence"])
+    source = str(row.get("wikipedia_page", "")) or "Source"
+    pair = StanceNote(number=1, claim=str(row["text"]), quote=evidence or "-", source=source)
+    problem, stance = "", "unrelated"
+    leaning = await asyncio.to_thread(leans, str(row["text"]), evidence)
+    try:
+        asked = await desk.ask(STANCE_JUDGE, StanceInput(pairs=(pair,)), NoDeadline())
+        rows = [one for one in asked.output.rows if one.number == 1]
+        if rows:
+            stance = rows[0].stance
+    except DossierError as error:
+        problem = error.notice
+    return {
+        "id": row.get("id", ""),
+        "claim": row["text"],
+        "label": row["label"],
+        "given": SUPPORTS if stance == "supports" or (stance == "unrelated" and leaning) else REFUTES,
+        "decided": stance != "unrelated",
+        "stance": stance,
+        "problem": problem,
+    }
+
+
+ATTRIBUTABLE = "Fully attributable"
+SCORES = {"supported": 0.75, "partly": 0.4, "unsupported": 0.2, "contradicted": 0.05}
+"""What a model's verdict counts as, since it gives no figure."""
+
+
+async def run_support(path: Path, settings: Settings, variant: Variant) -> tuple[list[Row], Row]:
+    """Check every sentence.
+
+    Raises:
+        BadRequest: the file does not hold sentences with passages.
+        ConfigError: the settings can't be used.
+    """
+    data = load(path, ("knowledge", "response", "begin_label"))[: variant.limit]
+    team = open_team(settings)
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one(row: Row) -> Row:
+        async with gate:
+            return await _checked(team, row)
+
+    try:
+        rows = list(await asyncio.gather(*(one(row) for row in data)))
+    finally:
+        await team.close()
+    scored = [(bool(row["attributable"]), float(row["score"])) for row in rows]
+    return rows, {"n": len(rows), "balanced_accuracy": balanced_accuracy(scored, SUPPORTED), "auc": auc(scored)}
+
+
+async def _checked(team: Team, row: Row) -> Row:
+    sentence, passage = str(row["response"]), str(row["knowledge"])
+    found = await asyncio.to_thread(carried, sentence, [passage])
+    verdict, score, problem = found.verdict, found.score, ""
+    sure = found.binding or (found.verdict == "supported" and found.score >= SURE)
+    if team.engine.reasons and not sure:
+        given = VerifyInput(sentences=(SentenceNote(number=1, text=sentence, quotes=(passage,)),))
+        try:
+            asked = await team.desk().ask(VERIFIER, given, NoDeadline())
+            if asked.output.rows:
+                verdict = asked.output.rows[0].verdict
+                score = SCORES[verdict]
+        except DossierError as error:
+            problem = error.notice
+    return {
+        "sentence": sentence,
+        "attributable": str(row["begin_label"]).startswith(ATTRIBUTABLE),
+        "verdict": verdict,
+        "score": score,
+        "reasons": list(found.reasons),
+        "problem": problem,
+    }

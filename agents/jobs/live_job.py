@@ -1,0 +1,284 @@
+"""A live job: what faces see of it, how they follow it, and how its work is carried out to a report.
+
+Tells running jobs when a model provider asks to be left alone: a wait that nobody sees looks like a fault.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TypedDict
+
+from agents.contracts.report import (
+    OVER,
+    Actual,
+    BlockedReason,
+    Commission,
+    JobStatus,
+    Outcome,
+    ReportDocument,
+    Stage,
+    StandIn,
+)
+from agents.core.errors import DossierError
+from agents.core.events import JobChanged, Noted, Numbered, PageCount, ReportWritten, RoleAsked, TraceContext, traced
+from agents.core.port import Handlers
+from agents.jobs.run import Run
+from agents.llm.pacing import Pacing
+from agents.research.steering import Steering
+
+log = logging.getLogger(__name__)
+
+PLANNER_WINDOW_S = 120.0
+"""Seconds that a job's planner is waited for, where the settings say nothing else."""
+WARNINGS = 20
+"""Warnings that are kept in a job's metadata, the last ones."""
+
+BuildReport = Callable[[str, Outcome, Actual], ReportDocument]
+"""Makes the report document of a job from its outcome and what it took."""
+
+
+@dataclass
+class JobSetup:
+    """What one job runs with: its handlers, and what to do when it is over."""
+
+    handlers: Handlers
+    build: BuildReport
+    close: Callable[[], None] = lambda: None
+    steering: Steering = field(default_factory=Steering)
+
+
+SetUp = Callable[[Commission, Steering], JobSetup]
+"""Sets a commission's job up anew, after a restart."""
+
+
+@dataclass(eq=False)
+class Job:
+    """One job of this process, run or watched here."""
+
+    id: str
+    owner: str
+    title: str
+    commission: Commission
+    run: Run
+    created: str
+    """ISO date and time, UTC."""
+    thread_id: str = ""
+    """The chat it was started in; empty for other callers."""
+    status: JobStatus = "queued"
+    stage: Stage = "planning"
+    blocked_reason: BlockedReason | None = None
+    error: DossierError | None = None
+    report: ReportDocument | None = None
+    setup: JobSetup | None = None
+    """What it runs with; None where it is only looked at."""
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once this process has nothing to do about it any more."""
+    stored: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the job store knows it."""
+    released: bool = False
+    """True once this process lets go of it, though it goes on elsewhere or later."""
+    _moved: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def over(self) -> bool:
+        """True once nothing about it will change."""
+        return self.status in OVER and self.ended.is_set()
+
+    @property
+    def notice(self) -> str:
+        """One sentence for the user about what went wrong; empty when nothing did."""
+        return self.error.notice if self.error else ""
+
+    @property
+    def awaits_key(self) -> bool:
+        """True while it rests because a model's key is missing or refused; `error` says which."""
+        return self.status == "blocked" and self.blocked_reason == "awaiting_key"
+
+    @property
+    def awaits_somebody(self) -> bool:
+        """True while it rests until somebody acts: sets a key, releases or reworks it, or restarts it."""
+        return self.status == "blocked" and self.blocked_reason != "paused"
+
+    def end(self) -> None:
+        """Let it rest: its setup is closed, and whoever waits or follows wakes."""
+        self.ended.set()
+        if self.setup is not None:
+            self.setup.close()
+        self.moved()
+
+    def moved(self) -> None:
+        """Wake everybody who follows the events."""
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+    def hear(self, numbered: Numbered) -> None:
+        """Follow an event of the run: status and stage are those of the last one."""
+        if isinstance(event := numbered.event, JobChanged):
+            self.status, self.stage, self.blocked_reason = event.status, event.stage, event.blocked_reason
+        self.moved()
+
+    async def follow(
+        self, after: int = 0, *, heartbeat_s: float = 15.0, attended: bool = False
+    ) -> AsyncIterator[Numbered | None]:
+        """Give the events after number `after`, then new ones as they come, until the last; None as a heartbeat.
+
+        With `attended`, for callers who do nothing but wait for it, also until it rests and waits for somebody.
+        """
+        seq = after
+        while True:
+            moved = self._moved
+            for numbered in self.run.events[seq : self.run.visible]:
+                seq = numbered.seq
+                yield numbered
+            last = self.status in OVER or (attended and self.awaits_somebody)
+            if self.released or (last and seq >= len(self.run.events)):
+                return
+            try:
+                # Not `wait_for`, which makes a task of its own for every event of every watcher.
+                async with asyncio.timeout(heartbeat_s):
+                    await moved.wait()
+            except TimeoutError:
+                yield None
+
+    async def wait(self) -> None:
+        """Wait for the end, however it comes."""
+        await self.ended.wait()
+
+    async def settled(self) -> None:
+        """Wait for the end, or until it rests and waits for somebody: for callers who do nothing but wait."""
+        while not self.ended.is_set() and not self.awaits_somebody:
+            moved = self._moved
+            await moved.wait()
+
+    def actual(self) -> Actual:
+        """Sum up what the run took."""
+        run, pages = self.run, PageCount()
+        spent = run.budget.spent
+        for numbered in run.events:
+            pages.take(numbered.event)
+        return Actual(
+            seconds=round(run.now(), 3),
+            tokens_in=spent.tokens_in,
+            tokens_out=spent.tokens_out,
+            cost_usd=spent.cost_usd,
+            model_calls=spent.calls,
+            searches=spent.searches,
+            pages_fetched=pages.fetched,
+            pages_empty=pages.empty,
+            stand_ins=stand_ins(run.events),
+            started_at=self.created,
+        )
+
+
+def stand_ins(events: Iterable[Numbered]) -> tuple[StandIn, ...]:
+    """Count which models answered in the place of others, from the events of a job."""
+    found: dict[tuple[str, str], StandIn] = {}
+    for numbered in events:
+        asked = numbered.event
+        if isinstance(asked, RoleAsked) and asked.stood_in_for:
+            pair = (asked.model, asked.stood_in_for)
+            before = found[pair].answers if pair in found else 0
+            found[pair] = StandIn(
+                model=asked.model, stood_in_for=asked.stood_in_for, answers=before + 1, because=asked.stood_in
+            )
+    return tuple(found.values())
+
+
+async def carry_out(
+    job: Job,
+    build: BuildReport,
+    research: Callable[[], Awaitable[Outcome]],
+    save: Callable[[Outcome, ReportDocument], Awaitable[None]],
+) -> None:
+    """Do a job's work and emit how it ended; being cut off is the caller's to emit.
+
+    Args:
+        job: the job.
+        build: makes the report of the outcome.
+        research: does the work.
+        save: stores the report, before any check of the job's end, so that it can't be lost by what comes after.
+    """
+    run = job.run
+    with traced(TraceContext(job.id, "job")):
+        try:
+            run.emit("job#started", JobChanged(status="running", stage="planning"))
+            outcome = (await research()).model_copy(update={"changes": tuple(run.steering.changes)})
+            job.commission = job.commission.model_copy(update={"contract": outcome.contract})
+            document = build(job.id, outcome, job.actual())
+            await save(outcome, document)
+            job.report = document
+            written = ReportWritten(grade=document.grade, title=document.title, references=len(document.references))
+            run.emit("job#report", written)
+            judgement = outcome.truth.judgement
+            if judgement is not None and judgement.verdict == "request_changes":
+                # Readable meanwhile: only its status waits for somebody to release or rework it.
+                note = " ".join(judgement.reasons)
+                blocked = JobChanged(status="blocked", stage="judging", blocked_reason="needs_rework", note=note)
+                run.emit("job#blocked", blocked)
+            else:
+                run.emit("job#ended", JobChanged(status="done", stage="completed"))
+        except DossierError as error:
+            _failed(job, error)
+        except Exception:
+            log.exception("job %s failed", job.id)
+            _failed(job, DossierError("unexpected error; see the log"))
+
+
+def _failed(job: Job, error: DossierError) -> None:
+    log.warning("job %s failed: %s", job.id, error)
+    job.error = error
+    job.run.emit("job#ended", JobChanged(status="failed", stage=job.stage, note=error.notice))
+
+
+class Orchestrator(TypedDict):
+    """`metadata.orchestrator` of a job, with the names of the interface's description."""
+
+    stage: Stage
+    plannerPendingUntil: str
+    plannedAt: str | None
+    claimCount: int
+    warnings: list[str]
+
+
+def orchestrator(
+    job: Job, *, stage: Stage, window_s: float = PLANNER_WINDOW_S, report: ReportDocument | None = None
+) -> Orchestrator:
+    """Say until when planning is waited for, when it was done, and what it came to."""
+    created, events, report = datetime.fromisoformat(job.created), job.run.events, report or job.report
+    planned = [one.seconds for one in events if isinstance(one.event, JobChanged) and one.event.stage == "collecting"]
+    contract = job.commission.contract
+    planned_claims = sum(len(plan.claims) for plan in contract.plans) if contract else 0
+    return Orchestrator(
+        stage=stage,
+        plannerPendingUntil=(created + timedelta(seconds=window_s)).isoformat(),
+        plannedAt=(created + timedelta(seconds=planned[0])).isoformat(timespec="seconds") if planned else None,
+        claimCount=len(report.claims) if report and report.claims else planned_claims,
+        warnings=[one.event.text for one in events if isinstance(one.event, Noted) and one.event.tag][-WARNINGS:],
+    )
+
+
+class Pauses:
+    """Passes pauses on to the jobs of this process.
+
+    Args:
+        pacing: the gates of all providers.
+    """
+
+    def __init__(self, pacing: Pacing) -> None:
+        pacing.on_pause = self._tell
+        self._jobs: list[Job] = []
+        self._told = 0
+
+    def observe(self, job: Job) -> None:
+        """Tell a job from now on, until it is over."""
+        self._jobs = [one for one in self._jobs if not one.over]
+        self._jobs.append(job)
+
+    def _tell(self, provider: str, seconds: float) -> None:
+        self._told += 1
+        text = f"{provider} asks for a pause of {seconds:.0f} s; what needs it waits, the rest goes on."
+        for job in self._jobs:
+            if job.status == "running":
+                job.run.emit(f"job#pause:{provider}~{len(job.run.events)}-{self._told}", Noted(text=text))

@@ -1,0 +1,177 @@
+"""Reflection without a model: what code finds lacking is the gap, and what was found so far names where to look next.
+
+Scouting without a language model: who speaks, by cues of address, title and wording; what about, by shared words.
+
+Challenging, judging stance and support without a model: what code can compare, and nothing it would have to guess.
+"""
+
+import re
+from collections import Counter
+
+from agents.contracts.plan import ReflectionInput, ReflectionResponse
+from agents.contracts.sources import Authority, CandidateView, Judged, ScoutInput, ScoutJudgement
+from agents.contracts.verification import (
+    Attack,
+    Challenge,
+    ChallengeInput,
+    JudgeInput,
+    Judgement,
+    StanceInput,
+    StanceRow,
+    Stances,
+    Verified,
+    VerifiedRow,
+    VerifyInput,
+)
+from agents.nlp.tokens import content_words
+from agents.offline.questions import MOST_ADDED, is_single_fact, topic, words_of
+from agents.offline.ranking import is_order
+from agents.offline.terms import distinct, listed, names, say
+from agents.verify.checks import carried, stance
+
+MAX_QUERIES = 4
+_SOURCE = re.compile(r"\s*\[([^\[\]]*)\]$")
+_ASIDE = re.compile(r"\s*\([^()]*\)")
+_QUOTED = re.compile('["“„]([^"“”„]{2,60})["”“]')
+"""Titles of works stand in quotation marks."""
+_OPENING_NAME = re.compile(r"\W*((?:[^\W\d_a-zà-öø-ÿ][\w’'-]+ ?){2,})")
+_TITLED = 1.0
+"""What a name is worth because the document that brought it is one that the question names."""
+_DESCRIBES = 0.5
+"""Part that a single word before a noun keeps: `Finnish rapper` says less than `in Finland`."""
+
+
+def reflect(given: ReflectionInput) -> ReflectionResponse:
+    """Go on only where something asked is in no statement yet and a statement names where it may be."""
+    steps = _next_steps(given, given.query) if given.missing and is_single_fact(given.query) else ()
+    return ReflectionResponse(
+        sufficient=not given.missing,
+        confidence=0.6 if not given.missing else 0.3 if given.statements else 0.0,
+        # Without a next step a gap is for the reader to know, not for another round.
+        gaps=given.missing[:MAX_QUERIES] if steps else (),
+        new_queries=steps,
+    )
+
+
+def _next_steps(given: ReflectionInput, question: str) -> tuple[str, ...]:
+    """Follow the names that answers brought in and the question did not hold: a question of several steps needs them."""
+    asked = words_of(question)
+    known = frozenset(term for one in (given.query, *given.questions) for term in distinct(one))
+    tried = {" ".join(one.partition(":")[0].casefold().split()) for one in given.dispatched}
+    worth: dict[str, float] = {}
+    wanted: dict[str, tuple[str, ...]] = {}
+    for statement in given.statements:
+        source = _SOURCE.search(statement)
+        text, title = _SOURCE.sub("", statement), source[1] if source else ""
+        held, own = frozenset(distinct(f"{title} {text}")), frozenset(distinct(_ASIDE.sub("", title)))
+        shared = len(held & asked.keys()) / max(1, len(asked))
+        for name in _names(text):
+            parts = frozenset(distinct(name))
+            if not parts or parts <= known or parts <= own or " ".join(name.casefold().split()) in tried:
+                continue
+            value = shared + _TITLED * bool(own and own <= known)
+            value *= _DESCRIBES if " " not in name and re.match(r"\s+[a-z]", text.partition(name)[2]) else 1.0
+            if value > worth.get(name, 0.0):
+                worth[name] = value
+                wanted[name] = tuple(word for term, word in asked.items() if term not in held)
+    best = sorted(worth, key=lambda name: -worth[name])
+    return tuple(topic(name, wanted[name][:MOST_ADDED]) for name in best if wanted[name])[:MAX_QUERIES]
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Names of a statement; the one that opens it too, since a statement mostly opens with what it is about."""
+    first = _OPENING_NAME.match(text)
+    quoted = (one for one in _QUOTED.findall(text) if one[:1].isupper())
+    return tuple(dict.fromkeys((*((first[1].strip(),) if first else ()), *quoted, *names(text))))
+
+
+ANSWERS = 0.5
+"""Share of a question's words that title, themes and excerpt must hold."""
+_OFFICIAL = (".gov", ".mil", ".int", ".edu", ".gob", ".gouv", ".ac")
+
+
+def scout(given: ScoutInput) -> ScoutJudgement:
+    """Judge the candidates by what is shown of them; meaning is beyond it, words are not."""
+    spread = Counter(theme.casefold() for candidate in given.candidates for theme in candidate.themes)
+    return ScoutJudgement(candidates=tuple(_judged(candidate, given, spread) for candidate in given.candidates))
+
+
+def _judged(candidate: CandidateView, given: ScoutInput, spread: Counter[str]) -> Judged:
+    language, authority, answers = given.language, _authority(candidate), _answers(candidate, given.questions)
+    # A theme that others share makes a group; one of its own makes a group of one.
+    shared = [theme for theme in candidate.themes if 1 < spread[theme.casefold()] < len(given.candidates)]
+    return Judged(
+        number=candidate.number,
+        authority=authority,
+        theme=(shared or list(candidate.themes) or [given.objective])[0],
+        perspective=say(language, authority) if authority != "unknown" else "",
+        answers=answers,
+        rationale=say(language, "holds", n=len(answers), of=len(given.questions)),
+    )
+
+
+def _authority(candidate: CandidateView) -> Authority:
+    said = f"{candidate.title}. {candidate.excerpt}"
+    if any(is_order(sentence) for sentence in candidate.excerpt.split(" … ")):
+        return "unknown"  # a document that gives orders to its reader is not taken at its word
+    official = any(f"{suffix}." in f"{candidate.domain.casefold()}." for suffix in _OFFICIAL)
+    interested = listed("party").search(said)
+    if official or (listed("first_hand").search(said) and not interested):
+        return "primary"
+    if interested:
+        return "interested"
+    hearsay = listed("hearsay").search(f"{said} {candidate.domain} {candidate.author or ''}")
+    return "secondary" if hearsay else "unknown"
+
+
+def _answers(candidate: CandidateView, questions: tuple[str, ...]) -> tuple[int, ...]:
+    held = frozenset(content_words(f"{candidate.title} {' '.join(candidate.themes)} {candidate.excerpt}"))
+    wanted = [frozenset(content_words(question)) for question in questions]
+    return tuple(n for n, one in enumerate(wanted, start=1) if one and len(one & held) >= ANSWERS * len(one))
+
+
+_TELLING = 8
+SPEAKS = 0.5
+"""Strength below which a contradiction is only a sign."""
+
+
+def challenge(given: ChallengeInput) -> Challenge:
+    """Search for each claim's subject together with the words of dissent."""
+    against = say(given.language, "against")  # a document that disputes a claim is written with some of these
+    return Challenge(
+        attacks=tuple(
+            Attack(claim_number=claim.number, queries=(f"{_subject(claim.text)} {against}",)) for claim in given.claims
+        )
+    )
+
+
+def _subject(claim: str) -> str:
+    """The claim's telling words as it writes them: search engines know no stems."""
+    words = [word for word in re.findall(r"[^\W\d_][\w’'-]*", claim) if content_words(word)]
+    return " ".join(list(dict.fromkeys(words))[:_TELLING])
+
+
+def judge_stances(given: StanceInput) -> Stances:
+    """Compare figures, dates, names, negations and words of claim and quote."""
+    language = given.language.split("-")[0]
+    rows = []
+    for pair in given.pairs:
+        judged = stance(pair.claim, pair.quote, language=language, context=(pair.source,))
+        weak = judged.stance == "contradicts" and judged.strength < SPEAKS
+        rows.append(StanceRow(number=pair.number, stance="unrelated" if weak else judged.stance))
+    return Stances(rows=tuple(rows))
+
+
+def verify(given: VerifyInput) -> Verified:
+    """Compare each sentence with its quotes."""
+    rows = []
+    for sentence in given.sentences:
+        found = carried(sentence.text, sentence.quotes, language=given.language.split("-")[0])
+        rows.append(VerifiedRow(number=sentence.number, verdict=found.verdict))
+    return Verified(rows=tuple(rows))
+
+
+def judge(given: JudgeInput) -> Judgement:
+    """Approve what holds by count; without a model nobody can judge more than that."""
+    reasons = tuple(f"Not verified: {sentence}" for sentence in given.unsupported[:3])
+    return Judgement(verdict="request_changes" if reasons else "approve", reasons=reasons)

@@ -1,0 +1,273 @@
+"""Tables of sources: rows as facts, readable by their labels, and tables again in the report.
+
+What sections and summaries are made of: quotations with their marks, merged where sources say the same.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agents.contracts.fact import NumberedSentence
+from agents.contracts.finding import NumberedFact
+from agents.nlp.sentence_split import spans
+from agents.offline.contradictions import differ, quantities, replaces
+from agents.offline.ranking import Ranking, at_sentence_end, bare, cells, is_order, plain
+from agents.offline.terms import distinct, say, span_of_years
+
+MOST_ROWS = 8
+_LABELLED = re.compile(r"^[^:;]{0,80}: [^;]*(?:; [^:;]{1,80}: [^;]*)+$")
+_BETWEEN = "; "
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as it stands in a source: places of its rows among the sentences, and the labels above them."""
+
+    labels: tuple[str, ...]
+    rows: tuple[int, ...]
+
+    def labelled(self, row: str) -> str:
+        """Write a row so that it can be read alone: `Method: sods; Result: 69 %`."""
+        return _BETWEEN.join(
+            f"{_safe(label) or '-'}: {_safe(cell) or '-'}" for label, cell in zip(self.labels, cells(row), strict=True)
+        )
+
+
+def _safe(text: str) -> str:
+    return plain(text).replace(":", "").replace(";", ",").strip()
+
+
+def tables(sentences: Sequence[NumberedSentence]) -> list[Table]:
+    """Find tables: runs of rows with the same number of cells, the first of which holds labels."""
+    found: list[Table] = []
+    at = 0
+    while at < len(sentences):
+        head = cells(sentences[at].text)
+        run = at + 1
+        while head and run < len(sentences) and len(cells(sentences[run].text)) == len(head):
+            run += 1
+        if len(head) >= 2 and run - at >= 3 and not any(is_order(one.text) for one in sentences[at:run]):
+            found.append(Table(head, tuple(range(at + 1, run))[:MOST_ROWS]))
+        at = run
+    return found
+
+
+def is_row(fact: NumberedFact) -> bool:
+    """Tell a fact that is a row of a table, with its labels."""
+    row = cells(fact.quote)
+    return bool(row and _LABELLED.match(fact.statement)) and len(_labels(fact)) == len(row)
+
+
+def _labels(fact: NumberedFact) -> tuple[str, ...]:
+    return tuple(part.partition(": ")[0] for part in fact.statement.split(_BETWEEN))
+
+
+def written(facts: Sequence[NumberedFact]) -> list[tuple[NumberedFact, str]]:
+    """Write the rows of each table as Markdown, the mark behind each row; with a fact that names the source."""
+    groups: dict[tuple[int, tuple[str, ...]], list[NumberedFact]] = {}
+    for fact in facts:
+        groups.setdefault((fact.source_number, _labels(fact)), []).append(fact)
+    result: list[tuple[NumberedFact, str]] = []
+    for (_, labels), rows in groups.items():
+        if len(rows) > 1:
+            lines = [f"| {' | '.join(cells(fact.quote))}[f{fact.number}] |" for fact in rows]
+            result.append((rows[0], "\n".join((f"| {' | '.join(labels)} |", "|" + " --- |" * len(labels), *lines))))
+    return result
+
+
+MOST_MARKS = 3
+LONGEST_QUOTE = 420
+"""Characters of one quotation; longer ones end with an earlier sentence."""
+_SAME = 0.8
+"""Share of common words from which two quotations say the same; their numbers must be the same too."""
+_MARK_LIKE = re.compile(r"\[#?[fF]\s?[0-9a-f]+|\[\s*f\d")
+_SITE = re.compile(r"\(([^()]{2,80})\)\s*$")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One quotation, with the facts of all sources that say the same."""
+
+    text: str
+    facts: tuple[NumberedFact, ...]
+    score: float = 0.0
+    question: int = 0
+    """Place of the question that it was read for."""
+    terms: frozenset[str] = frozenset()
+
+    @property
+    def marks(self) -> str:
+        """Its marks, one per source, three at most."""
+        by_source = {fact.source_number: fact.number for fact in reversed(self.facts)}
+        return "".join(f"[f{number}]" for number in sorted(by_source.values())[:MOST_MARKS])
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """Numbers of its facts."""
+        return frozenset(fact.number for fact in self.facts)
+
+    @property
+    def sources(self) -> int:
+        """How many sources say it."""
+        return len({fact.source_number for fact in self.facts})
+
+    @property
+    def first(self) -> NumberedFact:
+        """The fact whose words are shown."""
+        return self.facts[0]
+
+    @property
+    def published(self) -> str:
+        """ISO date of its newest source, empty when none is dated."""
+        return max((fact.published or "" for fact in self.facts), default="")
+
+    def quoted(self) -> str:
+        """The words in quotation marks, with their marks behind them."""
+        return f"{in_quotes(self.text)}{self.marks}"
+
+
+def in_quotes(text: str) -> str:
+    """Set words in quotation marks; in straight ones where they hold curly ones themselves."""
+    return f'"{text}"' if re.search("[“”]", text) and '"' not in text else f"“{text}”"
+
+
+def first_words(fact: NumberedFact) -> str:
+    """Quote one fact as it is: for the rare case that nothing else can be said."""
+    return f"{in_quotes(' '.join(fact.quote.replace('|', '/').split()))}[f{fact.number}]"
+
+
+def short_source(fact: NumberedFact) -> str:
+    """Name a source briefly: who published it, else its title."""
+    site = _SITE.search(fact.source)
+    title = re.split(r"\s[|–—-]\s|: ", fact.source[: site.start()] if site else fact.source)[0].strip(" ,")
+    if site and re.fullmatch(r"[a-z0-9_-]+", site[1]):  # a folder, not a publisher
+        return title or site[1]
+    return site[1].strip() if site else title
+
+
+def dated_source(fact: NumberedFact) -> str:
+    """Name a source briefly, with its year."""
+    year, name = (fact.published or "")[:4], short_source(fact)
+    return f"{name}, {year}" if year and year not in name else name
+
+
+def units(facts: Sequence[NumberedFact], questions: Sequence[str], objective: str) -> list[Unit]:
+    """Make units of facts: orders left out, long quotations shortened, what several sources say merged; best first."""
+    usable = [fact for fact in facts if _is_usable(fact)]
+    texts = [_shortened(bare(fact.quote)) for fact in usable]
+    ranking = Ranking(texts)
+    wanted = [ranking.wanted(question, objective) for question in (questions or (objective,))]
+    merged: list[Unit] = []
+    for at, fact in enumerate(usable):
+        scores = [ranking.score(at, one) for one in wanted]
+        best = max(range(len(scores)), key=lambda number: (scores[number], -number))
+        asked = next((number for number, text in enumerate(questions) if text == fact.topic), best)
+        unit = Unit(texts[at], (fact,), scores[best], asked, frozenset(distinct(texts[at])))
+        same = next((number for number, other in enumerate(merged) if _say_the_same(unit, other)), None)
+        if same is None:
+            merged.append(unit)
+        else:
+            one, other = sorted((merged[same], unit), key=lambda unit: len(unit.text))
+            score = max(one.score, other.score)
+            merged[same] = replace(one, facts=(*one.facts, *other.facts), score=score, question=merged[same].question)
+    return sorted(merged, key=lambda unit: (-unit.score, unit.first.number))
+
+
+def _is_usable(fact: NumberedFact) -> bool:
+    unusable = is_row(fact) or cells(fact.quote) or is_order(fact.quote) or _MARK_LIKE.search(fact.quote)
+    return not unusable and bool(bare(fact.quote))
+
+
+def _say_the_same(one: Unit, other: Unit) -> bool:
+    """Tell whether two quotations say the same: the same telling words, the same numbers, the same years."""
+    few = min(len(one.terms), len(other.terms))
+    if few < 3 or len(one.terms & other.terms) / few < _SAME:
+        return False
+    mine, yours = ({(item.value, item.unit) for item in quantities(text)} for text in (one.text, other.text))
+    small, large = sorted((mine, yours), key=len)
+    first, second = span_of_years(one.text), span_of_years(other.text)
+    same_years = first is None or second is None or first == second
+    return small <= large and (bool(small) or not large) and same_years
+
+
+def _shortened(text: str) -> str:
+    """Cut a long quotation at the end of a sentence; never within one."""
+    if len(text) <= LONGEST_QUOTE:
+        return text
+    ends = [span.end for span in spans(text)]
+    return text[: max((end for end in ends if end <= LONGEST_QUOTE), default=ends[0])]
+
+
+@dataclass(frozen=True)
+class Clash:
+    """Units that give different figures for the same thing."""
+
+    units: tuple[Unit, ...]
+    replaced: bool = False
+    """The last one says that the first no longer holds."""
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """Numbers of all its facts."""
+        return frozenset(number for unit in self.units for number in unit.numbers)
+
+
+def clashes(found: Sequence[Unit]) -> list[Clash]:
+    """Find disagreements between sources, the most relevant first; each unit is in one at most."""
+    result = _replaced(found)
+    taken = {unit.first.number for clash in result for unit in clash.units}
+    for at, one in enumerate(found):
+        if one.first.number in taken:
+            continue
+        group = [one]
+        for other in found[at + 1 :]:
+            known = {unit.first.source_number for unit in group}
+            open_yet = other.first.number not in taken and other.first.source_number not in known
+            if open_yet and differ(one.text, other.text):
+                group.append(other)
+        if len(group) > 1:
+            taken |= {unit.first.number for unit in group}
+            result.append(Clash(tuple(group[:4])))
+    return result
+
+
+def _replaced(found: Sequence[Unit]) -> list[Clash]:
+    """Find figures that a later source withdraws, each with the figure that it puts in their place."""
+    result: list[Clash] = []
+    for notice in found:
+        others = [unit for unit in found if unit.first.source_number != notice.first.source_number]
+        old = [one for one in others if one.published < notice.published and replaces(notice.text, one.text)]
+        if not old or any(notice in clash.units or old[0] in clash.units for clash in result):
+            continue
+        same_source = (unit for unit in found if unit not in others and differ(unit.text, old[0].text))
+        result.append(Clash((old[0], next(same_source, notice), *old[1:]), replaced=True))
+    return result
+
+
+def told(clash: Clash, language: str) -> str:
+    """Set the sides of a disagreement beside each other, each with source and year."""
+    texts = [at_sentence_end(unit.text) for unit in clash.units]
+    sources = [dated_source(unit.first) for unit in clash.units]
+    marks = [unit.marks for unit in clash.units]
+    sentences = [
+        say(
+            language,
+            "older" if clash.replaced else "differ",
+            one=texts[0],
+            one_source=sources[0],
+            one_mark=marks[0],
+            other=texts[1],
+            other_source=sources[1],
+            other_mark=marks[1],
+        )
+    ]
+    for text, source, mark in zip(texts[2:], sources[2:], marks[2:], strict=True) if not clash.replaced else ():
+        sentences.append(f"“{text}” ({source}){mark}.")
+    return " ".join(sentences)
+
+
+def agreement(unit: Unit, language: str) -> str:
+    """Say how many sources agree; empty when it is one."""
+    if unit.sources < 2:
+        return ""
+    return say(language, "agree_2" if unit.sources == 2 else "agree_n", n=unit.sources)

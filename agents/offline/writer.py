@@ -1,0 +1,275 @@
+"""Sections and leads without a language model: quotations in an order that a reader can follow, each with its marks.
+
+The frame of a report without a language model: title, a summary that takes the parts in order, what stands out.
+"""
+
+import re
+from collections.abc import Sequence
+
+from agents.contracts.finding import Frame, FrameInput, LeadInput, NumberedFact, PartAnswer, Section, SectionInput
+from agents.offline.questions import is_linked, is_single_fact, is_topic, questions, standing, subjects, tidy, title_of
+from agents.offline.quotations import (
+    Clash,
+    Unit,
+    agreement,
+    clashes,
+    first_words,
+    is_row,
+    short_source,
+    told,
+    units,
+    written,
+)
+from agents.offline.ranking import Ranking, answers, leans
+from agents.offline.terms import SPACELESS, distinct, listed, say
+
+MOST_UNITS = 10
+"""Quotations of one section, at most: a reader wants an answer, not all that was found."""
+WORTH_SHOWING = 0.6
+"""Share of the best score that a further quotation must reach."""
+PER_PARAGRAPH = 3
+_TRUST = 0.1
+"""What a quotation is worth because it was chosen where it stands: its heading and neighbours are not seen here."""
+_FEW = 6
+"""So few quotations are all shown."""
+_VERY_FEW = 2
+"""So few quotations that use a name all stay, where no document is named for one."""
+_AS_WELL = 0.9
+"""Share of the best score, among those that use a name, that a quotation must reach to stay beside it."""
+_LEADS = 3
+_MOST_TABLES = 2
+_MARK = re.compile(r"\[f(\d+)\]")
+
+
+def write_section(given: SectionInput) -> Section:
+    """Write one section out of its facts, and say which of its questions they answer."""
+    found = units(given.facts, given.questions, given.objective)
+    copied = _tables(given)
+    if not found:
+        return Section(markdown="\n\n".join(copied) or first_words(given.facts[0]), answers=_answers(given))
+    own = _about(found, _asked(given))
+    kept = _worth_showing(own)
+    if any(listed("latest").search(question) for question in (*given.questions, given.query)):
+        kept.sort(key=lambda unit: unit.published, reverse=True)
+    disputes = clashes(kept)
+    disputed = [unit for clash in disputes for unit in clash.units]
+    paragraphs = _paragraphs([unit for unit in kept if unit not in disputed], given.language)
+    sides = [told(clash, given.language) for clash in disputes]
+    rest = [unit.score for unit in kept if unit not in disputed]
+    # A quotation that answers clearly better than what is disputed opens the section.
+    opens = bool(rest) and (not disputed or rest[0] > 1.15 * max(unit.score for unit in disputed))
+    ordered = [*paragraphs[:1], *sides, *paragraphs[1:]] if opens else [*sides, *paragraphs]
+    return Section(markdown="\n\n".join((*ordered, *copied)), answers=_answers(given))
+
+
+def _answers(given: SectionInput) -> tuple[PartAnswer, ...]:
+    """Say of each question whether the facts answer it."""
+    quotes = [(title_of(fact.source), fact.statement if is_row(fact) else fact.quote) for fact in given.facts]
+    return tuple(
+        PartAnswer(question=question, status=answers(question, quotes, given.query)) for question in given.questions
+    )
+
+
+def write_lead(given: LeadInput) -> Section:
+    """Open a branch with the most telling quotation of each of its sections."""
+    found = units(given.facts, (given.objective,), given.query)
+    if not found:
+        return Section(markdown=first_words(given.facts[0]))
+    chosen: list[Unit] = []
+    for section in given.sections:
+        cited = set(map(int, _MARK.findall(section)))
+        best = next((unit for unit in found if unit not in chosen and unit.numbers & cited), None)
+        if best and len(chosen) < _LEADS:
+            chosen.append(best)
+    return Section(markdown=" ".join(unit.quoted() for unit in chosen or found[:1]))
+
+
+def _asked(given: SectionInput) -> str:
+    """What its documents must be about: the further step that it is, else what the whole report was asked."""
+    first = given.questions[0] if given.questions else given.title
+    return first if is_topic(first) else given.query
+
+
+def _about(found: Sequence[Unit], question: str) -> list[Unit]:
+    """Where one fact is asked for, keep what is about the names of the question.
+
+    Documents named for a name come first; a name that has none keeps the quotations that use it and answer about as well
+    as the best of them. What gives another figure than a kept one stays in any case.
+    """
+    names = subjects(question)
+    if not names:
+        return list(found)
+    ranks = [standing(question, title_of(unit.first.source), unit.text) for unit in found]
+    own = [frozenset(distinct(title_of(unit.first.source, bare=True))) for unit in found]
+    titles = {title for title, rank in zip(own, ranks, strict=True) if rank == "titled"}
+    named = [unit for unit, rank in zip(found, ranks, strict=True) if rank == "named"]
+    if not titles and len(found) <= _VERY_FEW:
+        return named or list(found[:1])
+    kept = [
+        unit
+        for unit, rank, title in zip(found, ranks, own, strict=True)
+        # Of `Flute Sonata` and `Flute Sonata in C major` the question means the longer one.
+        if rank == "titled" and not any(title < other for other in titles)
+    ]
+    for name in names:
+        if not any(name <= title or title <= name for title in titles):
+            using = [unit for unit in named if name <= unit.terms]
+            kept += [unit for unit in using if unit.score >= _AS_WELL * using[0].score]
+    kept += [unit for clash in clashes(found) if any(unit in kept for unit in clash.units) for unit in clash.units]
+    sources = {unit.first.source_number for unit in kept}
+    return [unit for unit in found if unit.first.source_number in sources] or list(found[:1])
+
+
+def _worth_showing(found: Sequence[Unit]) -> list[Unit]:
+    """Keep the best, and of the others what comes near to them."""
+    if len(found) <= _FEW:
+        return list(found)
+    least = WORTH_SHOWING * found[0].score - _TRUST
+    return [unit for unit in found if unit.score >= least or unit.sources > 1][:MOST_UNITS]
+
+
+def _paragraphs(found: Sequence[Unit], language: str) -> list[str]:
+    """Quote one unit after the other, by question, then by source; a source that changes is named."""
+    paragraphs: list[str] = []
+    for number in sorted({unit.question for unit in found}):
+        group = [unit for unit in found if unit.question == number]
+        order = {unit.first.source_number: at for at, unit in reversed([*enumerate(group)])}
+        group.sort(key=lambda unit: order[unit.first.source_number])
+        for at in range(0, len(group), PER_PARAGRAPH):
+            sentences: list[str] = []
+            before = 0
+            for unit in group[at : at + PER_PARAGRAPH]:
+                named = before and unit.sources == 1 and unit.first.source_number != before
+                sentences.append(f"{short_source(unit.first)}: {unit.quoted()}" if named else unit.quoted())
+                sentences += filter(None, [agreement(unit, language)])
+                before = unit.first.source_number
+            paragraphs.append(" ".join(sentences))
+    return paragraphs
+
+
+def _tables(given: SectionInput) -> list[str]:
+    """Tables of the sources, rows as they stand there, each under the name of its source."""
+    rows = [fact for fact in given.facts if is_row(fact)]
+    return [f"{short_source(fact)}:\n\n{table}" for fact, table in written(rows)[:_MOST_TABLES]]
+
+
+TITLE_LENGTH = 90
+MOST_OPEN = 6
+_LONGEST_PART = 2
+"""Quotations that a part of the question gets in the summary; three where it is the only one."""
+_AS_TELLING = 0.7
+"""Share of the best score that a further quotation needs."""
+_THIS_FIGURE = re.compile(r"\b(?:this figure|these figures|this number|our figures?)\b", re.IGNORECASE)
+
+
+def frame(given: FrameInput) -> Frame:
+    """Write what stands around the sections."""
+    parts = _parts(given)
+    found = units(_shown(given), parts, given.question)
+    whole = units(given.facts, parts, given.question)
+    told_parts = tuple(
+        PartAnswer(question=part, status=answers(part, _quotes(given), given.question)) for part in parts
+    )
+    if not found:
+        return Frame(
+            title=title(given.question),
+            summary=first_words(given.facts[0]),
+            insight="",
+            conclusion="",
+            open_questions=_open(given, told_parts),
+            answers=told_parts,
+        )
+    disputes = clashes(whole)
+    sentences: list[str] = []
+    used: set[int] = set()
+    for part in told_parts:
+        if part.status == "not_found" and not is_linked(part.question):  # what is a step away, words do not tell
+            sentences.append(say(given.language, "not_found", question=part.question))
+        if part.status != "not_found" or len(parts) == 1:
+            sentences += _summed_up(part.question, given, found, disputes, used, alone=len(parts) == 1)
+    if not used:
+        used |= found[0].numbers
+        sentences.insert(0, found[0].quoted())
+    if given.degraded:
+        sentences.append(say(given.language, "degraded"))
+    return Frame(
+        title=title(given.question),
+        summary=" ".join(sentences),
+        insight="\n\n".join(told(clash, given.language) for clash in disputes if not clash.numbers & used),
+        conclusion="",
+        open_questions=_open(given, told_parts),
+        answers=told_parts,
+    )
+
+
+def _parts(given: FrameInput) -> tuple[str, ...]:
+    """What was asked, part by part, in order."""
+    asked = given.queries or (given.question,)
+    parts = (part for query in asked for question in questions(query, given.language) for part in question.parts)
+    return tuple(dict.fromkeys(parts)) or asked
+
+
+def _quotes(given: FrameInput) -> list[tuple[str, str]]:
+    return [(title_of(fact.source), fact.statement if is_row(fact) else fact.quote) for fact in given.facts]
+
+
+def _shown(given: FrameInput) -> tuple[NumberedFact, ...]:
+    """Where one fact is asked for, the summary stays with what the sections show."""
+    cited = {int(number) for section in given.sections for number in _MARK.findall(section)}
+    if not cited or not all(is_single_fact(query) for query in (given.queries or (given.question,))):
+        return given.facts
+    return tuple(fact for fact in given.facts if fact.number in cited) or given.facts
+
+
+def title(question: str) -> str:
+    """Make a title of a question: its first part, without the mark; cut at a word where it is very long."""
+    text = re.sub(r"\s+", " ", question).strip()
+    found = questions(text)
+    if len(text) > TITLE_LENGTH and found:
+        text = found[0].parts[0]
+    text = text.rstrip("?.!？。！:;, ").lstrip("¿¡ ")
+    if len(text) > TITLE_LENGTH:
+        text = text[:TITLE_LENGTH] if SPACELESS.search(text) else text[:TITLE_LENGTH].rsplit(" ", 1)[0]
+    return text.rstrip(" ,;:") or question[:TITLE_LENGTH]
+
+
+def _summed_up(
+    part: str, given: FrameInput, found: Sequence[Unit], disputes: Sequence[Clash], used: set[int], *, alone: bool
+) -> list[str]:
+    """Answer one part by what explains best; both sides where the sources differ."""
+    ranking = Ranking([unit.text for unit in found])
+    wanted = ranking.wanted(part, given.question, given.language)
+    outdated = {number for clash in disputes if clash.replaced for number in clash.units[0].numbers}
+    scores = {unit: ranking.score(at, wanted) for at, unit in enumerate(found)}
+    open_ones = [unit for unit in found if scores[unit] > 0 and not unit.numbers & (used | outdated)]
+    open_ones.sort(key=lambda unit: -scores[unit] + 0.3 * _points_away(unit.text))
+    if not open_ones:
+        return []
+    best = open_ones[0]
+    sentences: list[str] = []
+    dispute = next((c for c in disputes if not c.replaced and best.numbers & c.numbers and not c.numbers & used), None)
+    if dispute:
+        dispute = Clash(dispute.units[:2])
+        used |= dispute.numbers
+        sentences.append(told(dispute, given.language))
+    for unit in open_ones[: 3 if alone else _LONGEST_PART]:
+        if not unit.numbers & used and (unit is best or scores[unit] >= _AS_TELLING * scores[best]):
+            used |= unit.numbers
+            sentences.append(f"{unit.quoted()} {agreement(unit, given.language)}".strip())
+    return sentences
+
+
+def _points_away(text: str) -> bool:
+    """Tell words that point at what is not quoted with them."""
+    return leans(text) or bool(_THIS_FIGURE.search(text))
+
+
+def _open(given: FrameInput, parts: Sequence[PartAnswer]) -> tuple[str, ...]:
+    """List what stays open: what is missing, and parts that no fact answers."""
+    lacking = [text.strip() for text in given.missing if text.strip()]
+    lacking += [
+        say(given.language, "not_found", question=tidy(part.question))
+        for part in parts
+        if part.status == "not_found" and distinct(part.question)
+    ]
+    return tuple(dict.fromkeys(lacking))[:MOST_OPEN]

@@ -1,0 +1,200 @@
+"""The contract: caps from mode or tier, plans fitted to them, a forecast, and the freezing of all."""
+
+from agents.contracts.contract import Brief, Caps, Contract
+from agents.contracts.frozen import Frozen, Mode, Tier
+from agents.contracts.plan import Leaf, Node, Plan
+from agents.research.planning.forecast import forecast_of
+from agents.search.searcher import FILES_NAME, LIBRARY_NAME, SAMPLE_NAME
+
+
+class Bounds(Frozen):
+    """What a mode or tier allows (specification, section 5)."""
+
+    rounds: int
+    searches: int
+    sources: int
+    minutes: float
+
+
+TIERS: dict[Tier, Bounds] = {
+    "simple": Bounds(rounds=2, searches=3, sources=5, minutes=1.0),
+    "standard": Bounds(rounds=5, searches=10, sources=15, minutes=1.5),
+    "deep": Bounds(rounds=10, searches=15, sources=20, minutes=2.0),
+}
+MODES: dict[Mode, Bounds] = {
+    "standard": Bounds(rounds=3, searches=10, sources=15, minutes=5.0),
+    "deep": Bounds(rounds=7, searches=15, sources=20, minutes=5.0),
+}
+
+
+FREE_BREADTH = 3
+"""How many times a mode's searches and sources a run may have that costs nothing: questions of several steps need them."""
+
+
+class Limits(Frozen):
+    """What the operator or the request sets over the bounds of mode or tier; None leaves them."""
+
+    rounds: int | None = None
+    searches: int | None = None
+    sources: int | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+    depth: int = 3
+    leaves: int = 12
+    nothing_paid: bool = False
+    """Own documents, searched and read without a model: bounds of a mode are for what somebody pays for."""
+
+
+def bounds_of(brief: Brief) -> Bounds:
+    """Find the bounds of a brief: those of its tier when one was given, else of its mode."""
+    return TIERS[brief.tier] if brief.tier else MODES[brief.mode]
+
+
+def caps_of(brief: Brief, limits: Limits) -> Caps:
+    """Say what the run may not exceed without a new authorization. A request's figure wins over the operator's."""
+    bounds = bounds_of(brief)
+    times = FREE_BREADTH if limits.nothing_paid and brief.tier is None else 1
+    return Caps(
+        minutes=brief.minutes,
+        rounds=limits.rounds or bounds.rounds,
+        searches=(limits.searches or times * bounds.searches) * len(brief.queries),
+        sources=(limits.sources or times * bounds.sources) * len(brief.queries),
+        leaves=limits.leaves * len(brief.queries),
+        depth=limits.depth,
+        tokens=limits.tokens,
+        cost_usd=brief.max_cost_usd or limits.cost_usd,
+    )
+
+
+def fitted(plan: Plan, searches: int, sources: int) -> Plan:
+    """Share out the searches and sources of one query over its leaves, so that the plan keeps to its caps.
+
+    A discovery leaf has two shares: it reads more than it keeps, and what it keeps is read again by nobody.
+    """
+    shares = sum(1 + leaf.discovery for leaf in plan.root.leaves())
+    per_searches, per_sources = max(1, searches // shares), max(1, sources // shares)
+    spare_searches, spare_sources = max(0, searches - per_searches * shares), max(0, sources - per_sources * shares)
+    given = 0
+
+    def fit(node: Node) -> Node:
+        nonlocal given
+        children: list[Node | Leaf] = []
+        for child in node.children:
+            if isinstance(child, Node):
+                children.append(fit(child))
+                continue
+            share = 1 + child.discovery
+            budget = child.budget.model_copy(
+                update={
+                    "searches": min(5, share * per_searches + (given < spare_searches)),
+                    "sources": min(share * MOST_SOURCES, share * per_sources + (given < spare_sources)),
+                }
+            )
+            given += 1
+            children.append(child.model_copy(update={"budget": budget}))
+        return node.model_copy(update={"children": tuple(children)})
+
+    return Plan.model_validate(plan.model_copy(update={"root": fit(plan.root)}).model_dump())
+
+
+def make_contract(
+    brief: Brief,
+    plans: tuple[Plan, ...],
+    limits: Limits,
+    *,
+    reasons: bool,
+    challenge: bool = True,
+    models: tuple[str, ...] = (),
+    retrievers: tuple[str, ...] = (),
+) -> Contract:
+    """Freeze brief and plans into a contract, each plan fitted to its share of the caps."""
+    caps = caps_of(brief, limits)
+    per_query = len(brief.queries)
+    # A tier's challenge gets what its leaves leave over; a mode's has a part of its own.
+    kept_back = KEPT_BACK if challenge and brief.tier is None else 0
+    searches = max(1, caps.searches // per_query - kept_back)
+    sources = max(1, caps.sources // per_query - kept_back)
+    fitting = tuple(fitted(plan, searches, sources) for plan in plans)
+    return Contract(
+        brief=brief,
+        plans=fitting,
+        caps=caps,
+        forecast=forecast_of(brief, fitting, caps, reasons=reasons, challenge=challenge),
+        models=tuple(dict.fromkeys((*models, *(name for _, name in brief.models)))),
+        retrievers=searched_in(brief, retrievers),
+    )
+
+
+KEPT_BACK = 2
+"""Searches and sources of a query that its first leaves leave to the search for counter-evidence."""
+MOST_SOURCES = 8
+"""Sources of one leaf: what it does not need is there for later rounds."""
+FEW_CALLS = 6
+"""Model calls of a run beside those of its leaves: manager, planner, challenge, frame, checks."""
+MOST_SOURCES_AT_PACE = 3
+"""Sources of a leaf where the pace leaves room for few calls."""
+
+
+def at_pace(
+    contract: Contract, call_s: float | None, at_once: int, *, reasons: bool, challenge: bool = True
+) -> Contract:
+    """Make the plans of a contract as small as a slow model needs it, and forecast by the pace that was seen.
+
+    Args:
+        contract: as it was drafted.
+        call_s: seconds of one call, as observed; None where no pace is known.
+        at_once: calls that the provider works on at the same time.
+        reasons: False when no language model is asked.
+        challenge: False where the search for counter-evidence is switched off.
+    """
+    if call_s is None:
+        return contract
+    caps, plans = contract.caps, contract.plans
+    if caps.minutes is not None:
+        calls = int(60 * caps.minutes / call_s * at_once) - FEW_CALLS
+        plans = tuple(_smaller(plan, max(2, calls // len(plans))) for plan in plans)
+    forecast = forecast_of(contract.brief, plans, caps, reasons=reasons, challenge=challenge, call_s=call_s)
+    return contract.model_copy(update={"plans": plans, "forecast": forecast})
+
+
+def _smaller(plan: Plan, calls: int) -> Plan:
+    """Keep as many leaves as there are calls for (each reads two sources at least and writes), important ones first."""
+    leaves = plan.root.leaves()
+    needed = sum(leaf.budget.sources + 1 for leaf in leaves)
+    if needed <= calls:
+        return plan
+    order = {"high": 0, "normal": 1, "low": 2}
+    room = max(1, calls // (MOST_SOURCES_AT_PACE + 1))
+    kept = {leaf.title for leaf in sorted(leaves, key=lambda leaf: order[leaf.priority])[:room]}
+
+    def cut(node: Node) -> Node | None:
+        children: list[Node | Leaf] = []
+        for child in node.children:
+            if isinstance(child, Node):
+                children += [inner] if (inner := cut(child)) else []
+            elif child.title in kept:
+                sources = min(child.budget.sources, MOST_SOURCES_AT_PACE)
+                children.append(
+                    child.model_copy(update={"budget": child.budget.model_copy(update={"sources": sources})})
+                )
+        return node.model_copy(update={"children": tuple(children)}) if children else None
+
+    said = f"The model is slow: {len(kept)} of {len(leaves)} planned branches fit into the time and are researched."
+    assumptions = (*plan.assumptions, said) if len(kept) < len(leaves) else plan.assumptions
+    return plan.model_copy(update={"root": cut(plan.root) or plan.root, "assumptions": assumptions})
+
+
+def searched_in(brief: Brief, retrievers: tuple[str, ...]) -> tuple[str, ...]:
+    """Name what a brief searches, of all that the server can.
+
+    The invented sample steps aside for files of the user's own (see `agents.search.uploads`).
+    """
+    documents = {LIBRARY_NAME, SAMPLE_NAME}
+    names = retrievers
+    if set(brief.places) == {"library"}:
+        names = tuple(name for name in names if name in documents) or (SAMPLE_NAME,)
+    elif set(brief.places) == {"web"}:
+        names = tuple(name for name in names if name not in documents) or retrievers
+    if not brief.files:
+        return names
+    return (FILES_NAME, *(name for name in names if name != SAMPLE_NAME))

@@ -1,0 +1,156 @@
+"""Quotes: from what an extractor pointed at to words that really stand in the source, or to nothing."""
+
+import re
+import unicodedata
+from difflib import SequenceMatcher
+
+from agents.contracts.fact import Fact, PointedFact
+from agents.contracts.frozen import digest
+from agents.contracts.sources import SentenceSpan, Source
+from agents.nlp.tokens import language_of
+from agents.verify.checks import carried
+
+MAX_RUN = 4
+"""Sentences that one quote may run over; a longer pointer is cut to its first sentences."""
+LIST_MARKER = re.compile(r"\s*(?:[-*+\u2022\u2013\u25aa]|\d{1,3}[.)])\s+")
+"""What stands before a list item is not among its words."""
+ALMOST = 0.92
+"""Likeness from which differing words count as a slip of copying and are replaced by the source's own."""
+
+_LEANS = re.compile(
+    r"(?:it|its|this|that|these|those|they|their|he|his|she|her|such|however|but|here|there|er|sie|es|dies\w*|seine?|ihre?|il|elle|ils|elles|"
+    r"ce|cette|él|ella|este|esta|su)\b",
+    re.IGNORECASE,
+)
+"""Words that point at what was said before."""
+
+_FOLDED = {
+    "\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201c": '"', "\u201d": '"', "\u201e": '"',
+    "\u00ab": '"', "\u00bb": '"',
+    "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2014": "-", "\u2212": "-",
+}  # fmt: skip
+
+
+def fact_of(
+    pointed: PointedFact, source: Source, spans: tuple[SentenceSpan, ...], topic: str, language: str = "en"
+) -> Fact | None:
+    """Make a fact whose quote is verbatim in `source`, or None when what was pointed at does not stand there.
+
+    Its statement is the quote itself, unless the model gave other words and the quote carries them.
+    """
+    found = _by_number(pointed.sentences, source.text, spans) or _by_words(pointed.quote, source.text, spans)
+    if found is None:
+        return None
+    start, end = found
+    if marker := LIST_MARKER.match(source.text, start, end):
+        start = marker.end()
+    quote = source.text[start:end]
+    if not quote.strip():
+        return None
+    return Fact(
+        id="f" + digest(f"{source.id}:{start}:{end}", 10),
+        source_id=source.id,
+        statement=_carried(pointed.statement.strip(), quote, source, start, language) or " ".join(quote.split()),
+        quote=quote,
+        start=start,
+        end=end,
+        confidence=pointed.sure,
+        topic=topic,
+    )
+
+
+def _carried(statement: str, quote: str, source: Source, start: int, language: str) -> str:
+    """Give a statement that its own sentences carry; nothing in the place of any other."""
+    if not statement or statement == quote:
+        return ""
+    evidence = [quote, _table_head(source.text, start)] if quote.lstrip().startswith("|") else [quote]
+    found = carried(statement, evidence, language=language.split("-")[0], context=(source.title,))
+    # In another language only figures, names and negations can be compared; nothing but those may decide.
+    translated = language_of(quote) != language_of(statement) and not found.binding
+    return statement if found.verdict == "supported" or translated else ""
+
+
+def _table_head(text: str, start: int) -> str:
+    """Give the rows of a table above one of its rows: the labels of its cells stand there."""
+    first = start
+    while (above := text.rfind("\n", 0, max(0, first - 1)) + 1) < first and text[above:first].lstrip().startswith("|"):
+        first = above
+    return text[first:start]
+
+
+def leans(sentence: str) -> bool:
+    """Tell whether a sentence can't be understood without the one before it."""
+    return bool(_LEANS.match(sentence.strip()))
+
+
+def _by_number(numbers: tuple[int, ...], text: str, spans: tuple[SentenceSpan, ...]) -> tuple[int, int] | None:
+    real = sorted({number for number in numbers if 1 <= number <= len(spans)})
+    if not real:
+        return None
+    last = real[0]
+    for number in real[1:]:
+        # Words between two far-apart sentences were not pointed at: the quote ends before the gap.
+        if number - last > 2 or number - real[0] >= MAX_RUN:
+            break
+        last = number
+    first = real[0]
+    while (
+        first > 1
+        and last - first + 1 < MAX_RUN
+        and leans(text[spans[first - 1].start : spans[first - 1].end])
+        and "\n" not in text[spans[first - 2].end : spans[first - 1].start].strip(" ")
+    ):
+        first -= 1
+    return spans[first - 1].start, spans[last - 1].end
+
+
+def _by_words(quote: str, text: str, spans: tuple[SentenceSpan, ...]) -> tuple[int, int] | None:
+    wanted = quote.strip().strip("\"'\u201c\u201d\u201e\u00ab\u00bb").strip()
+    if len(wanted) < 12:
+        return None
+    if (start := text.find(wanted)) >= 0:
+        return start, start + len(wanted)
+    folded, where = _fold(text)
+    target, _ = _fold(wanted)
+    if (at := folded.find(target)) >= 0:
+        return where[at], where[at + len(target) - 1] + 1
+    best, best_span = 0.0, None
+    for span in spans:
+        sentence, _ = _fold(text[span.start : span.end])
+        matcher = SequenceMatcher(None, sentence, target, autojunk=False)
+        if matcher.real_quick_ratio() > max(best, ALMOST) and matcher.quick_ratio() > max(best, ALMOST):
+            ratio = matcher.ratio()
+            if ratio > best:
+                best, best_span = ratio, span
+    if best_span is None or best < ALMOST or _numbers(text[best_span.start : best_span.end]) != _numbers(wanted):
+        return None
+    return best_span.start, best_span.end
+
+
+def _numbers(text: str) -> list[str]:
+    """Figures are never a slip of copying: a repaired quote must hold the very same ones."""
+    return re.findall(r"\d+(?:[.,]\d+)*", text)
+
+
+def _fold(text: str) -> tuple[str, list[int]]:
+    """Bring white space, quotation marks, dashes and compatibility forms to one shape, with each character's place."""
+    out: list[str] = []
+    where: list[int] = []
+    blank = True
+    for place, character in enumerate(text):
+        if character.isspace():
+            if not blank:
+                out.append(" ")
+                where.append(place)
+            blank = True
+            continue
+        if unicodedata.category(character) == "Cf":
+            continue
+        blank = False
+        for one in _FOLDED.get(character) or unicodedata.normalize("NFKC", character):
+            out.append(one)
+            where.append(place)
+    if out and out[-1] == " ":
+        out.pop()
+        where.pop()
+    return "".join(out), where

@@ -1,0 +1,423 @@
+"""Making a shortlist: what a sweep found is scored, balanced and cut, each choice with its reason. Pure.
+
+A step of a sweep: copies put together, and what is known of the other texts before anybody judges them.
+"""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from agents.contracts.frozen import Frozen, Text
+from agents.contracts.plan import Leaf
+from agents.contracts.sources import (
+    MIN_DOMAINS,
+    Authority,
+    Candidate,
+    CandidateView,
+    Cluster,
+    Judged,
+    Recency,
+    Shortlist,
+    SourceCard,
+    SourceTags,
+)
+from agents.nlp.near_duplicates import copies, is_about_the_same, shingles
+from agents.nlp.sentence_split import spans
+from agents.nlp.tokens import content_words
+from agents.research.run_context import Desk
+from agents.search.telling_terms import Phrase, phrases, telling
+from agents.web.url_key import registrable_domain
+
+AUTHORITY: Mapping[Authority, float] = {
+    "primary": 1.0,
+    "secondary": 0.6,
+    "unknown": 0.4,
+    "interested": 0.3,
+    "tertiary": 0.2,
+}
+RECENCY: Mapping[Recency, float] = {"current": 1.0, "recent": 0.8, "older": 0.4, "undated": 0.3}
+CURRENT_YEARS, RECENT_YEARS = 1, 5
+ENOUGH_FACTS = 4
+"""Statements of the quick scan from which more say nothing further of a source's worth."""
+UNANSWERING = "it answers none of the questions"
+NEW_QUESTION, NEW_GROUP = 0.35, 0.15
+"""What it is worth that a source answers a question, or shows a theme and perspective, that none chosen before does."""
+
+_YEAR = re.compile(r"\d{4}")
+
+
+class Scanned(Frozen):
+    """A candidate that was read, as far as choosing needs it."""
+
+    url: Text
+    card: SourceCard
+    themes: tuple[str, ...] = ()
+    excerpt: str = ""
+    answers: tuple[int, ...] = ()
+    """Numbers of the questions whose words it holds: what code knows without any judgement."""
+
+
+class Weighed(Frozen):
+    """A candidate with all that is known of it."""
+
+    scanned: Scanned
+    judged: Judged
+    facts: tuple[str, ...] = ()
+    """The question that each statement of the quick scan answers."""
+    was_scanned: bool = False
+
+
+def domain_of(card: SourceCard) -> str:
+    """Name who speaks: the registrable domain; for a document its publisher or author, else the document itself."""
+    if card.url.startswith(("http://", "https://")):
+        return registrable_domain(card.url) or card.url
+    return card.site or card.author or card.url
+
+
+def recency_of(published: str | None, today: str) -> Recency:
+    """Tag a date as against today's; without one of the two there is nothing to tell."""
+    then, now = _YEAR.match(published or ""), _YEAR.match(today)
+    if then is None or now is None:
+        return "undated"
+    years = int(now[0]) - int(then[0])
+    return "current" if years <= CURRENT_YEARS else "recent" if years <= RECENT_YEARS else "older"
+
+
+def view_of(number: int, one: Scanned) -> CandidateView:
+    """Show a candidate to the scout."""
+    return CandidateView(
+        number=number,
+        title=one.card.title,
+        domain=domain_of(one.card),
+        author=one.card.author,
+        published=one.card.published,
+        themes=one.themes,
+        excerpt=one.excerpt,
+    )
+
+
+def judged_by_code(number: int, one: Scanned) -> Judged:
+    """Judge a candidate that the scout did not: by its words alone."""
+    return Judged(
+        number=number,
+        authority="unknown",
+        theme=one.themes[0] if one.themes else one.card.title,
+        perspective="",
+        answers=one.answers,
+        rationale=f"It holds the words of {len(one.answers)} of the questions.",
+    )
+
+
+def in_turn(weighed: Sequence[Weighed], questions: int, today: str) -> tuple[Weighed, ...]:
+    """Order candidates for the quick scan: the best of each theme and perspective first, then the second best."""
+    ranked = sorted(weighed, key=lambda one: -_score(one, questions, today))
+    place: Counter[tuple[str, str]] = Counter()
+    turns: list[tuple[int, int, Weighed]] = []
+    for number, one in enumerate(ranked):
+        group = _group(one)
+        turns.append((place[group], number, one))
+        place[group] += 1
+    return tuple(one for _, _, one in sorted(turns, key=lambda turn: turn[:2]))
+
+
+def shortlist(
+    weighed: Sequence[Weighed],
+    questions: tuple[str, ...],
+    size: int,
+    today: str,
+    rejected: tuple[Candidate, ...] = (),
+) -> Shortlist:
+    """Choose at most `size` sources: worth first, each new question and view counting extra, no domain above a third.
+
+    Args:
+        weighed: candidates that were read.
+        questions: what the sources are wanted for.
+        size: places; three at least, since a shorter list could not keep the bound.
+        today: ISO date.
+        rejected: candidates that were not read, or are copies of others.
+    """
+    useful = [one for one in weighed if _coverage(one, questions)]
+    spans = len({domain_of(one.scanned.card) for one in useful})
+    chosen: list[Weighed] = []
+    for places in range(min(max(size, MIN_DOMAINS), len(useful)), 0, -1):
+        bound = places // 3 if spans >= MIN_DOMAINS else places
+        chosen = _chosen(useful, places, bound, questions, today)
+        if len(chosen) == places:
+            break
+    bound = max(1, len(chosen) // 3)
+    kept = tuple(
+        _candidate(one, questions, today, why) for one, why in zip(chosen, _inclusions(chosen, questions), strict=True)
+    )
+    taken = Counter(candidate.domain for candidate in kept)
+    left = tuple(
+        _candidate(
+            one, questions, today, _exclusion(one, taken, bound, bounded=spans >= MIN_DOMAINS, useful=one in useful)
+        )
+        for one in weighed
+        if one not in chosen
+    )
+    everything = (*kept, *left)
+    return Shortlist(
+        kept=kept,
+        rejected=(*left, *rejected),
+        clusters=_clusters(weighed),
+        balance=_balance(kept, everything, questions),
+    )
+
+
+def not_read(url: str, title: str, published: str | None, domain: str, today: str, reason: str) -> Candidate:
+    """Describe a candidate that could not be read, was not reached, or repeats another."""
+    tags = SourceTags(
+        authority="unknown", recency=recency_of(published, today), coverage=(), diversity="", rationale=reason
+    )
+    return Candidate(url=url, title=title, domain=domain, published=published, tags=tags, reason=reason)
+
+
+def fed(leaf: Leaf, siblings: Sequence[Leaf], found: Sequence[Candidate]) -> Leaf:
+    """Add the sources of a shortlist that concern a leaf to its own, within its budget and leaving room for searches.
+
+    A source concerns a leaf when it holds a word of its questions that does not stand in those of every sibling.
+    """
+    words = {one.title: _words_of(one) for one in (leaf, *siblings)}
+    everywhere = frozenset.intersection(*words.values()) if len(words) > 1 else frozenset()
+    own = words[leaf.title] - everywhere or words[leaf.title]
+    scored: list[tuple[int, int, str]] = []
+    for place, candidate in enumerate(found):
+        held = content_words(f"{candidate.title} {candidate.tags.diversity} {candidate.excerpt}")
+        if shared := len(own.intersection(held)):
+            scored.append((-shared, place, candidate.url))
+    room = min(leaf.budget.sources - len(leaf.sources), -(-leaf.budget.sources // 2))
+    added = [url for _, _, url in sorted(scored) if url not in leaf.sources][: max(0, room)]
+    return leaf.model_copy(update={"sources": (*leaf.sources, *added)})
+
+
+def _words_of(leaf: Leaf) -> frozenset[str]:
+    return frozenset(content_words(" ".join((leaf.objective, *leaf.questions))))
+
+
+def _group(one: Weighed) -> tuple[str, str]:
+    return " ".join(one.judged.theme.casefold().split()), " ".join(one.judged.perspective.casefold().split())
+
+
+def _coverage(one: Weighed, questions: tuple[str, ...]) -> tuple[str, ...]:
+    """Give the questions that it answers: those that the quick scan answered, where there was one with an answer."""
+    read_for = frozenset(one.facts)
+    found = tuple(question for question in questions if question in read_for)
+    named = tuple(questions[number - 1] for number in one.judged.answers if 1 <= number <= len(questions))
+    return found or named or tuple(dict.fromkeys(one.facts))
+
+
+def _score(one: Weighed, questions: int, today: str) -> float:
+    answered = len(set(one.facts)) if one.facts else len(set(one.judged.answers))
+    return round(
+        0.4 * min(1.0, answered / max(1, questions))
+        + 0.3 * AUTHORITY[one.judged.authority]
+        + 0.15 * RECENCY[recency_of(one.scanned.card.published, today)]
+        + 0.15 * min(1.0, len(one.facts) / ENOUGH_FACTS),
+        4,
+    )
+
+
+def _chosen(
+    useful: Sequence[Weighed], places: int, bound: int, questions: tuple[str, ...], today: str
+) -> list[Weighed]:
+    """Take the most worthy first; the worth of the rest falls as what they bring is already there."""
+    chosen: list[Weighed] = []
+    answered: set[str] = set()
+    groups: set[tuple[str, str]] = set()
+    taken: Counter[str] = Counter()
+    while len(chosen) < places:
+        best, most = None, -1.0
+        for one in useful:
+            if one in chosen or taken[domain_of(one.scanned.card)] >= bound:
+                continue
+            new = not answered.issuperset(_coverage(one, questions))
+            worth = _score(one, len(questions), today) + NEW_QUESTION * new + NEW_GROUP * (_group(one) not in groups)
+            if worth > most:
+                best, most = one, worth
+        if best is None:
+            break
+        chosen.append(best)
+        answered.update(_coverage(best, questions))
+        groups.add(_group(best))
+        taken[domain_of(best.scanned.card)] += 1
+    return chosen
+
+
+def _candidate(one: Weighed, questions: tuple[str, ...], today: str, reason: str) -> Candidate:
+    card, judged = one.scanned.card, one.judged
+    return Candidate(
+        url=one.scanned.url,
+        title=card.title,
+        domain=domain_of(card),
+        published=card.published,
+        tags=SourceTags(
+            authority=judged.authority,
+            recency=recency_of(card.published, today),
+            coverage=_coverage(one, questions),
+            diversity=" · ".join(part for part in (judged.theme.strip(), judged.perspective.strip()) if part)
+            or card.title,
+            rationale=judged.rationale.strip() or "no rationale was given",
+        ),
+        score=min(1.0, _score(one, len(questions), today)),
+        facts=len(one.facts),
+        excerpt=one.scanned.excerpt,
+        reason=reason,
+    )
+
+
+def _inclusions(chosen: Sequence[Weighed], questions: tuple[str, ...]) -> list[str]:
+    """Say of each chosen source what it brings that those before it do not."""
+    seen: set[str] = set()
+    groups: set[tuple[str, str]] = set()
+    reasons = []
+    for one in chosen:
+        coverage = _coverage(one, questions)
+        parts = ["a primary source"] if one.judged.authority == "primary" else []
+        new = sum(question not in seen for question in coverage)
+        if new:
+            parts.append(f"answers {new} {'question' if new == 1 else 'questions'} that no source before it does")
+        elif coverage:
+            parts.append(f"a further witness for {len(coverage)} {'question' if len(coverage) == 1 else 'questions'}")
+        if groups and _group(one) not in groups:
+            parts.append("another theme or view")
+        reasons.append("kept: " + (", ".join(parts) or "the next best"))
+        seen.update(coverage)
+        groups.add(_group(one))
+    return reasons
+
+
+def _exclusion(one: Weighed, taken: Counter[str], bound: int, *, bounded: bool, useful: bool) -> str:
+    if not useful:
+        return UNANSWERING
+    domain = domain_of(one.scanned.card)
+    if bounded and taken[domain] >= bound:
+        return f"{domain} already has its share of the list"
+    if not one.was_scanned:
+        return "others of its theme and view were ahead of it"
+    return f"ranked below those kept: {one.judged.authority}, {len(one.facts)} statements to the point"
+
+
+def _clusters(weighed: Sequence[Weighed]) -> tuple[Cluster, ...]:
+    groups: dict[tuple[str, str], list[Weighed]] = {}
+    for one in weighed:
+        groups.setdefault(_group(one), []).append(one)
+    return tuple(
+        Cluster(
+            theme=members[0].judged.theme.strip() or members[0].scanned.card.title,
+            perspective=members[0].judged.perspective.strip(),
+            urls=tuple(one.scanned.url for one in members),
+        )
+        for members in groups.values()
+    )
+
+
+def _balance(kept: Sequence[Candidate], everything: Sequence[Candidate], questions: tuple[str, ...]) -> tuple[str, ...]:
+    """Tag how well the list is balanced: domains, authority, views, dates, and the questions that nothing answers."""
+    if not kept:
+        return ("nothing kept",)
+    covered = {question for candidate in kept for question in candidate.tags.coverage}
+    years = sorted(match[0] for candidate in kept if (match := _YEAR.match(candidate.published or "")))
+    primary = sum(candidate.tags.authority == "primary" for candidate in kept)
+    views = len({candidate.tags.diversity for candidate in kept})
+    tags = [
+        f"domains: {len({candidate.domain for candidate in kept})} of {len({one.domain for one in everything})}",
+        f"primary: {primary} of {len(kept)}",
+        f"themes and views: {views}",
+        f"questions covered: {len(covered)} of {len(questions)}",
+        f"dates: {years[0]} to {years[-1]}" if years else "dates: none",
+    ]
+    return (*tags, *(f"not covered: {question}" for question in questions if question not in covered))
+
+
+MAX_CHARS = 60_000
+"""Characters of a text from which themes and sentences are taken."""
+MAX_COMPARED = 300_000
+"""Characters that are held against other texts to find copies."""
+THEMES = 5
+SENTENCES = 3
+"""Sentences of an excerpt, beside the first."""
+MAX_SENTENCE = 280
+HOLDS = 0.5
+"""Share of a question's words that a text must hold for code to say that it is about it."""
+
+
+class Copy(Frozen):
+    """A text that another one says as well."""
+
+    url: Text
+    of: Text
+
+
+class Sifted(Frozen):
+    """Candidates without copies, and the copies."""
+
+    scanned: tuple[Scanned, ...] = ()
+    copies: tuple[Copy, ...] = ()
+
+
+async def sift(desk: Desk, found: tuple[tuple[str, SourceCard], ...], questions: tuple[str, ...]) -> Sifted:
+    """Put copies of one text together, and say of the others what they are about."""
+    texts = [await desk.texts.get(card.text_hash) for _, card in found]
+    return await asyncio.to_thread(_sifted, found, texts, questions)
+
+
+def _sifted(found: tuple[tuple[str, SourceCard], ...], texts: list[str], questions: tuple[str, ...]) -> Sifted:
+    first: dict[str, int] = {}
+    same: dict[int, int] = {}
+    for number, (_, card) in enumerate(found):
+        for key in (f"id {card.id}", f"text {card.text_hash}"):
+            if first.setdefault(key, number) != number:
+                same.setdefault(number, first[key])
+    apart = {number: shingles(texts[number][:MAX_COMPARED]) for number in range(len(found)) if number not in same}
+
+    def one_subject(copy: int, original: int) -> bool:
+        return is_about_the_same(found[copy][1].title, texts[copy], texts[original])
+
+    same |= copies(apart, one_subject)
+    own = [number for number in range(len(found)) if number not in same]
+    told = {number: phrases(texts[number][:MAX_CHARS], found[number][1].title) for number in own}
+    spread: dict[str, int] = {}
+    for each in told.values():
+        for phrase in each:
+            spread[phrase.key] = spread.get(phrase.key, 0) + 1
+    return Sifted(
+        scanned=tuple(
+            _scanned(found[number], texts[number], told[number], spread, len(own), questions) for number in own
+        ),
+        copies=tuple(Copy(url=found[number][0], of=found[of][0]) for number, of in sorted(same.items())),
+    )
+
+
+def _scanned(
+    one: tuple[str, SourceCard],
+    text: str,
+    told: tuple[Phrase, ...],
+    spread: dict[str, int],
+    documents: int,
+    questions: tuple[str, ...],
+) -> Scanned:
+    url, card = one
+    held = frozenset(content_words(f"{card.title} {text[:MAX_CHARS]}"))
+    wanted = [frozenset(content_words(question)) for question in questions]
+    answers = tuple(
+        number for number, words in enumerate(wanted, start=1) if words and len(words & held) >= HOLDS * len(words)
+    )
+    return Scanned(
+        url=url,
+        card=card,
+        themes=telling(told, spread, documents, THEMES),
+        excerpt=_excerpt(text[:MAX_CHARS], frozenset().union(*wanted)),
+        answers=answers,
+    )
+
+
+def _excerpt(text: str, wanted: frozenset[str]) -> str:
+    """Take the first sentence and those that hold most words of the questions, in their order."""
+    sentences = [" ".join(text[span.start : span.end].split())[:MAX_SENTENCE] for span in spans(text)]
+    sentences = [sentence for sentence in sentences if sentence]
+    shared = {number: len(wanted.intersection(content_words(one))) for number, one in enumerate(sentences)}
+    best = sorted((number for number in shared if shared[number]), key=lambda number: (-shared[number], number))
+    chosen = sorted({*([0] if sentences else []), *best[:SENTENCES]})
+    return " … ".join(sentences[number] for number in chosen)

@@ -1,0 +1,310 @@
+"""The manager talks a broad question down to feasible queries, and is the only role that talks to the user.
+
+The planner turns a query into a research tree: all its leaves in one answer, in reading order.
+
+The flat planner turns the task of a `/run` into three to six queries side by side: one node, one phase.
+
+The scout judges what a sweep found: whose word it is, what it is about, from where it looks. Code makes the list.
+
+The extractor reads sources for one leaf and points at the sentences that matter.
+
+The reflector judges a round: is this enough, what is open, what to look for next. Code decides what follows from it.
+
+The challenger looks for what would show a claim to be wrong.
+
+The verifier holds words against words: a fact against a claim, a sentence against its quotes.
+
+The judge reviews the whole: approve, or request changes. No other word is a verdict.
+
+The synthesizer writes: a section over a leaf's facts, a lead over a branch, the frame around a report.
+
+All roles, in one list: what is bound to models, checked against the prompts, and offered for a choice of model.
+"""
+
+from agents.contracts.contract import ScopingInput, ScopingTurn
+from agents.contracts.fact import Extraction, ExtractionInput
+from agents.contracts.finding import Frame, FrameInput, LeadInput, NumberedFact, Section, SectionInput
+from agents.contracts.frozen import Frozen
+from agents.contracts.plan import PlanningInput, PlanTree, ReflectionInput, ReflectionResponse
+from agents.contracts.response import FlatPlan, FlatPlanInput
+from agents.contracts.sources import ScoutInput, ScoutJudgement
+from agents.contracts.verification import (
+    Challenge,
+    ChallengeInput,
+    JudgeInput,
+    Judgement,
+    StanceInput,
+    Stances,
+    Verified,
+    VerifyInput,
+)
+from agents.core.errors import Reject
+from agents.core.role import Role
+from agents.nlp.years import Calendar
+from agents.report.escaping import attached
+from agents.report.parse_body import parse
+
+MAX_OPEN_QUESTIONS = 2
+"""Questions to the user at a time (specification, section 3)."""
+MAX_QUERIES = 6
+"""Queries of one brief; more are several briefs."""
+
+
+def infeasible_offers_a_way(given: ScopingInput, turn: ScopingTurn) -> None:
+    """Refuse a 'no' without narrower questions to choose from."""
+    for query in turn.queries:
+        if not query.feasible and len(query.suggested_split) < 2:
+            raise Reject(
+                f"Query {query.text!r} is not feasible: offer at least two narrower questions in `suggested_split`."
+            )
+
+
+def settled(given: ScopingInput, turn: ScopingTurn) -> ScopingTurn:
+    """Merge what is said twice, leave out what is too much, and say by code whether anything is open."""
+    distinct = {query.text.casefold(): query for query in reversed(turn.queries)}
+    queries = tuple([*distinct.values()][::-1][:MAX_QUERIES])
+    open_questions = tuple(question for question in turn.open_questions if question.strip())[:MAX_OPEN_QUESTIONS]
+    feasible = bool(queries) and all(query.feasible for query in queries)
+    return turn.model_copy(
+        update={
+            "queries": queries,
+            "open_questions": open_questions,
+            "ready": turn.ready and feasible and not open_questions,
+        }
+    )
+
+
+MANAGER = Role(
+    name="manager",
+    takes=ScopingInput,
+    gives=ScopingTurn,
+    checks=(infeasible_offers_a_way,),
+    mend=settled,
+    max_output_tokens=1500,
+)
+"""One scoping turn: the user's message and the talk so far in, the reply and the queries with verdicts out."""
+
+
+def only_given_years(given: PlanningInput, tree: PlanTree) -> PlanTree:
+    """Take out of what will be searched the years that neither the question nor today gives."""
+    calendar = Calendar(given.model_dump_json(exclude={"survey", "today"}), given.today)
+    leaves = tuple(
+        leaf.model_copy(
+            update={
+                "heading": calendar.clean(leaf.heading),
+                "title": calendar.clean(leaf.title),
+                "questions": calendar.clean_all(leaf.questions),
+                "search_terms": calendar.clean_all(leaf.search_terms),
+            }
+        )
+        for leaf in tree.leaves
+    )
+    return tree.model_copy(update={"leaves": leaves})
+
+
+PLANNER = Role(
+    name="planner",
+    takes=PlanningInput,
+    gives=PlanTree,
+    mend=only_given_years,
+    max_output_tokens=1500,
+    listed="leaves",
+)
+"""One query in, the leaves of its whole tree and its claims out. What exceeds the bounds is trimmed by code."""
+
+
+FLAT_MIN_QUERIES, FLAT_MAX_QUERIES = 3, 6
+"""Queries of a flat plan (specification, section 4)."""
+
+
+def enough_queries(given: FlatPlanInput, plan: FlatPlan) -> None:
+    """Refuse too few queries, unless fewer may be searched anyway."""
+    wanted = min(FLAT_MIN_QUERIES, given.max_queries)
+    distinct = {query.query.casefold() for query in plan.queries}
+    if plan.feasible and len(distinct) < wanted:
+        raise Reject(f"Give {FLAT_MIN_QUERIES} to {FLAT_MAX_QUERIES} different queries; you gave {len(distinct)}.")
+
+
+def infeasible_task_offers_a_way(given: FlatPlanInput, plan: FlatPlan) -> None:
+    """Refuse a 'no' without reasons and narrower tasks to choose from."""
+    if not plan.feasible and (not plan.reasons or len(plan.suggested_splits) < 2):
+        raise Reject("`feasible` is false: give at least one reason and at least two narrower tasks.")
+
+
+def only_given_years_in_queries(given: FlatPlanInput, plan: FlatPlan) -> FlatPlan:
+    """Take out of the queries the years that neither the task nor today gives."""
+    calendar = Calendar(given.model_dump_json(exclude={"survey", "today"}), given.today)
+    queries = tuple(query.model_copy(update={"query": calendar.clean(query.query)}) for query in plan.queries)
+    return plan.model_copy(update={"queries": queries})
+
+
+FLAT_PLANNER = Role(
+    name="planner",
+    prompt="plan_flat",
+    takes=FlatPlanInput,
+    gives=FlatPlan,
+    checks=(enough_queries, infeasible_task_offers_a_way),
+    mend=only_given_years_in_queries,
+    max_output_tokens=1200,
+)
+"""A task in; its tier, and what to search for and why out. What is more than six is left out by code."""
+
+
+def judges_what_it_was_shown(given: ScoutInput, judgement: ScoutJudgement) -> None:
+    """Refuse a judgement of nothing that was shown; candidates that are left out are judged by code."""
+    shown = {candidate.number for candidate in given.candidates}
+    if not shown.intersection(one.number for one in judgement.candidates):
+        raise Reject(f"Judge every candidate by its number, 1 to {len(shown)}; you judged none of them.")
+
+
+SCOUT = Role(
+    name="scout",
+    takes=ScoutInput,
+    gives=ScoutJudgement,
+    checks=(judges_what_it_was_shown,),
+    max_output_tokens=2500,
+    listed="candidates",
+)
+"""Numbered candidates in; authority, theme, perspective, answered questions and rationale of each out."""
+
+
+EXTRACTOR = Role(
+    name="extractor",
+    takes=ExtractionInput,
+    gives=Extraction,
+    max_output_tokens=700,
+    listed="facts",
+)
+"""Numbered sentences in, numbers out: quotes are verbatim by construction. Code drops numbers that do not exist."""
+
+
+MAX_NEW_QUERIES = 4
+
+
+def only_given_years_in_reflection(given: ReflectionInput, reflection: ReflectionResponse) -> ReflectionResponse:
+    """Take out of what is looked for next the years that neither question, findings nor today give, and a flood of it."""
+    calendar = Calendar(given.model_dump_json(exclude={"today"}), given.today)
+    return reflection.model_copy(update={"new_queries": calendar.clean_all(reflection.new_queries)[:MAX_NEW_QUERIES]})
+
+
+REFLECTOR = Role(
+    name="reflector",
+    takes=ReflectionInput,
+    gives=ReflectionResponse,
+    mend=only_given_years_in_reflection,
+    max_output_tokens=600,
+)
+"""How a node stands after a round in, gaps and next queries out."""
+
+
+def only_given_years_in_searches(given: ChallengeInput, challenge: Challenge) -> Challenge:
+    """Take out of the counter-searches the years that neither query, claims nor today give."""
+    calendar = Calendar(given.model_dump_json(exclude={"today"}), given.today)
+    attacks = tuple(
+        attack.model_copy(update={"queries": calendar.clean_all(attack.queries)}) for attack in challenge.attacks
+    )
+    return challenge.model_copy(update={"attacks": attacks})
+
+
+CHALLENGER = Role(
+    name="challenger",
+    takes=ChallengeInput,
+    gives=Challenge,
+    mend=only_given_years_in_searches,
+    max_output_tokens=700,
+    listed="attacks",
+)
+"""The claims of one query in, searches for counter-evidence out."""
+
+
+STANCE_JUDGE = Role(
+    name="verifier", prompt="verifier_stance", takes=StanceInput, gives=Stances, max_output_tokens=500, listed="rows"
+)
+"""Claims with words that code can't place in, one word each out."""
+
+VERIFIER = Role(
+    name="verifier", prompt="verifier_support", takes=VerifyInput, gives=Verified, max_output_tokens=400, listed="rows"
+)
+"""Sentences with their quotes in, what the quotes do for each out. Asked only where code cannot tell."""
+
+
+def changes_have_reasons(given: JudgeInput, judgement: Judgement) -> None:
+    """Refuse a request for changes that names none."""
+    if judgement.verdict == "request_changes" and not any(reason.strip() for reason in judgement.reasons):
+        raise Reject("You request changes but give no reason. Name what has to change.")
+
+
+JUDGE = Role(name="judge", takes=JudgeInput, gives=Judgement, checks=(changes_have_reasons,), max_output_tokens=800)
+"""Summary, claims and shortfalls in, a verdict with reasons out."""
+
+
+def _cites_something(markdown: str, facts: tuple[NumberedFact, ...]) -> None:
+    """Refuse prose without a single usable citation, counting those that code can put in by itself."""
+    body = parse(markdown, {str(fact.number): str(fact.number) for fact in facts})
+    if not attached(body, ((str(fact.number), fact.statement, fact.quote) for fact in facts)).facts():
+        raise Reject("No sentence cites a fact that exists. Put `[f1]` (the number of the fact) behind each sentence.")
+
+
+def section_cites_its_facts(given: SectionInput, section: Section) -> None:
+    """Refuse prose that rests on none of the facts."""
+    _cites_something(section.markdown, given.facts)
+
+
+def lead_cites_its_facts(given: LeadInput, section: Section) -> None:
+    """Refuse a lead that rests on none of the facts."""
+    _cites_something(section.markdown, given.facts)
+
+
+def summary_cites_its_facts(given: FrameInput, frame: Frame) -> None:
+    """Refuse a summary that rests on none of the facts."""
+    _cites_something(frame.summary, given.facts)
+
+
+SECTION_WRITER = Role(
+    name="synthesizer",
+    prompt="synthesizer_section",
+    takes=SectionInput,
+    gives=Section,
+    checks=(section_cites_its_facts,),
+    max_output_tokens=450,
+    prose="markdown",
+)
+"""A leaf's facts in, its section of the report out."""
+
+LEAD_WRITER = Role(
+    name="synthesizer",
+    prompt="synthesizer_lead",
+    takes=LeadInput,
+    gives=Section,
+    checks=(lead_cites_its_facts,),
+    max_output_tokens=400,
+    prose="markdown",
+)
+"""More than two results of an inner executor in, the words that open their branch out."""
+
+FRAME_WRITER = Role(
+    name="synthesizer",
+    prompt="synthesizer_frame",
+    takes=FrameInput,
+    gives=Frame,
+    checks=(summary_cites_its_facts,),
+    max_output_tokens=1200,
+)
+"""All sections in; title, summary, insight across them and conclusion out."""
+
+
+ROLES: tuple[Role[Frozen, Frozen], ...] = (  # type: ignore[assignment]  # a role's contracts are its own affair
+    MANAGER,
+    PLANNER,
+    FLAT_PLANNER,
+    SCOUT,
+    EXTRACTOR,
+    REFLECTOR,
+    CHALLENGER,
+    STANCE_JUDGE,
+    VERIFIER,
+    JUDGE,
+    SECTION_WRITER,
+    LEAD_WRITER,
+    FRAME_WRITER,
+)
