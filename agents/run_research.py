@@ -31,7 +31,7 @@ from agents.core.errors import BadRequest, ModelError, NotFeasible
 from agents.core.role import Asked
 from agents.core.settings import Settings
 from agents.core.time_policy import FLAT_PLANNING_SHARE, LEAST_RUN_S
-from agents.jobs.filelock import InUse
+from agents.jobs.config import InUse
 from agents.jobs.live_job import Job
 from agents.nlp.tokens import language_of
 from agents.research.planning.flat_plan import FlatLeaf, flat_brief, flat_leaves, flat_plan

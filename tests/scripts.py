@@ -6,9 +6,8 @@ from agents.contracts.finding import Frame, FrameInput, LeadInput, Section, Sect
 from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree, ReflectionInput, ReflectionResponse
 from agents.contracts.sources import Judged, ScoutInput, ScoutJudgement
 from agents.contracts.verification import Attack, Challenge, ChallengeInput, JudgeInput, StanceInput, VerifyInput
-from agents.core.model import Request
+from agents.core.model import Request, ScriptedModel
 from agents.jobs.changes import allowed, applied
-from agents.llm.scripted_model import ScriptedModel
 from agents.offline.judgements import judge, judge_stances, verify
 from tests.scripted_search import ScriptedSearcher
 

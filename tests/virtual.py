@@ -6,8 +6,7 @@ from typing import Any
 
 from agents.core.budget import Usage
 from agents.core.errors import ModelError
-from agents.core.model import Reply
-from agents.llm.scripted_model import ScriptedModel
+from agents.core.model import Reply, ScriptedModel
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):

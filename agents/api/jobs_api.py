@@ -11,7 +11,6 @@ from fastapi.responses import JSONResponse, Response
 
 from agents.api.error_responses import ApiError, as_api_error
 from agents.api.jobs_api_start import brief_of, pending_window_s, status_url
-from agents.api.lookup import Lookup, forget_texts, given_to
 from agents.api.payloads import (
     ERRORS,
     BoundedRoute,
@@ -21,7 +20,7 @@ from agents.api.payloads import (
     PlannerStart,
     TaskRequest,
 )
-from agents.api.reports import kinds, written
+from agents.api.reports import Lookup, forget_texts, given_to, kinds, written
 from agents.api.run_routes import Here, Key, Owner
 from agents.contracts.report import (
     OVER,

@@ -19,7 +19,7 @@ from agents.jobs.runtime import JobRuntime
 from agents.nlp.tokens import language_of
 from agents.research.planning.freeze_contract import TIERS
 from agents.research.run_context import NO_STAND_IN
-from agents.research.scoping.research_command import DEFAULT_MINUTES, minutes_of
+from agents.research.scoping.authorization import DEFAULT_MINUTES, minutes_of
 from agents.research.scoping.turn import Scope, checked, seeds_in
 from agents.team import Team
 

@@ -22,9 +22,8 @@ from fastapi.responses import FileResponse, JSONResponse, Response, StreamingRes
 from agents.api.about import about
 from agents.api.access import caller
 from agents.api.error_responses import OURS, ApiError, body, not_found
-from agents.api.lookup import Lookup, live_tree
 from agents.api.payloads import ERRORS
-from agents.api.reports import SHOWN, fragment, kinds, quoted_data, quoted_page, written
+from agents.api.reports import SHOWN, Lookup, fragment, kinds, live_tree, quoted_data, quoted_page, written
 from agents.api.tree import Tree, TreeNode
 from agents.contracts.contract import Change
 from agents.core.errors import BadRequest

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from agents.chat.effects import ShowContract
 from agents.chat.limits import LANGUAGES, dates_words, language_name
 from agents.chat.short_answers import likely_cost, likely_time, note_of
+from agents.chat.state import ShowContract
 from agents.chat.texts import Words
 from agents.contracts.contract import Contract, ForecastLine
 from agents.contracts.frozen import Frozen, Mode

@@ -11,8 +11,7 @@ from typing import Literal
 from agents.chat.limits import Edit, read_edit
 from agents.chat.texts import bare, locales, part_words, plain, polite
 from agents.contracts.frozen import Frozen
-from agents.research.scoping.authorization import authorizes, looks_like_the_phrase
-from agents.research.scoping.research_command import ResearchCommand, parse_research
+from agents.research.scoping.authorization import ResearchCommand, authorizes, looks_like_the_phrase, parse_research
 
 WishName = Literal[
     "agree", "thanks", "hello", "begin", "how_long", "cost", "sources", "privacy", "model", "next", "help", "show",

@@ -11,7 +11,6 @@ from agents.chat import short_answers
 from agents.chat.after_run import Over
 from agents.chat.commands import Command, Part, Pick, Research, Start, Wish, read
 from agents.chat.drafting_talk import Drafts, one
-from agents.chat.effects import Ask, Button, Effect, Refuse, Reply, Say, ShowScope, Started
 from agents.chat.limits import Edit, edited, read_edit
 from agents.chat.plan_edits import (
     CardEdit,
@@ -19,8 +18,16 @@ from agents.chat.plan_edits import (
 from agents.chat.preferences import Preferences, in_language, preferred
 from agents.chat.runs import Running
 from agents.chat.state import (
+    Ask,
+    Button,
     ChatState,
+    Effect,
+    Refuse,
+    Reply,
+    Say,
+    ShowScope,
     Stage,
+    Started,
     chosen,
     not_started,
     pasted,
@@ -34,7 +41,7 @@ from agents.contracts.frozen import Mode
 from agents.core.errors import DossierError
 from agents.core.model import OnText
 from agents.jobs.live_job import Job
-from agents.research.scoping.research_command import ResearchCommand
+from agents.research.scoping.authorization import ResearchCommand
 from agents.research.scoping.turn import Scope, checked
 from agents.search.uploads import UploadResult
 from agents.team import Team

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from agents.chat import short_answers
 from agents.chat.commands import Part, Start, read
-from agents.chat.effects import Effect, Refuse, Say, ShowContract, ShowScope
 from agents.chat.limits import Edit, changes, edited, read_edit
 from agents.chat.plan_edits import (
     CardEdit,
@@ -17,7 +16,7 @@ from agents.chat.plan_edits import (
     with_part,
     with_terms,
 )
-from agents.chat.state import ChatState, Draft, own_splits, too_broad
+from agents.chat.state import ChatState, Draft, Effect, Refuse, Say, ShowContract, ShowScope, own_splits, too_broad
 from agents.chat.texts import Words
 from agents.contracts.contract import Contract
 from agents.core.errors import BadRequest, DossierError, NotFeasible

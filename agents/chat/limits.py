@@ -7,7 +7,7 @@ from agents.contracts.contract import Contract
 from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.sources import Place
 from agents.core.errors import BadRequest
-from agents.research.scoping.research_command import minutes_of
+from agents.research.scoping.authorization import minutes_of
 from agents.research.scoping.turn import Scope
 
 LANGUAGES = {

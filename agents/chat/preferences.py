@@ -10,7 +10,7 @@ from agents.chat.limits import BARE_DOMAIN, LANGUAGES, language_name
 from agents.contracts.frozen import Frozen, Mode, Role
 from agents.contracts.sources import Place
 from agents.core.errors import BadRequest
-from agents.research.scoping.research_command import DEFAULT_MINUTES, minutes_of
+from agents.research.scoping.authorization import DEFAULT_MINUTES, minutes_of
 from agents.research.scoping.turn import Scope
 
 USUAL = "Default"

@@ -8,9 +8,8 @@ import chainlit as cl
 from chainlit.session import WebsocketSession, ws_sessions_id
 
 from agents.chat.cards import ContractCard, Name, ResearchRun, ScopeCard, contract_line, scope_line
-from agents.chat.effects import Ask, Effect, Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
 from agents.chat.history import History
-from agents.chat.state import ShownCard
+from agents.chat.state import Ask, Effect, Refuse, Reply, Say, ShowContract, ShownCard, ShowScope, Started, Stopping
 from agents.chat.texts import Words
 from agents.contracts.frozen import Frozen
 from agents.jobs.live_job import Job

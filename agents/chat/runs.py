@@ -3,8 +3,8 @@
 from agents.api.routes import rows, steer
 from agents.api.tree import DELIVERED, ROOT, Tree, TreeNode, TreeView
 from agents.chat.commands import Command, Part, Pick, Research, Wish, asks_for_progress
-from agents.chat.effects import Effect, Refuse, Say, Stopping
 from agents.chat.limits import Edit, dates_words, language_name, time_words
+from agents.chat.state import Effect, Refuse, Say, Stopping
 from agents.chat.texts import Words, counted, minutes_and_seconds, money
 from agents.contracts.contract import Brief, Narrowing
 from agents.core.errors import BadRequest

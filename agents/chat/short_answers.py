@@ -2,10 +2,9 @@
 
 from agents.api.about import about
 from agents.chat.commands import Wish, WishName
-from agents.chat.effects import Ask, Button, Effect, Refuse, Say
 from agents.chat.limits import dates_words
 from agents.chat.runs import explained
-from agents.chat.state import Stage, not_started, splits_of
+from agents.chat.state import Ask, Button, Effect, Refuse, Say, Stage, not_started, splits_of
 from agents.chat.texts import Words
 from agents.contracts.contract import Contract, ForecastLine
 from agents.contracts.frozen import Frozen

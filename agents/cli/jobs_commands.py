@@ -1,10 +1,14 @@
 """The command line of kept jobs: list, show, steer, export, replay.
 
 The command line that changes running jobs: stop, drop or retry a branch, narrow what is searched.
+
+The command `worker`: runs kept jobs without a chat.
 """
 
 import asyncio
+import contextlib
 import re
+import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
@@ -249,7 +253,7 @@ def _command(job_id: str, verb: str, argument: str = "") -> None:
 
 async def answered(store: "Store", row: "StoredJob", verb: str, argument: str) -> str:
     """Leave a command for the process that runs jobs, and wait for its answer."""
-    from agents.jobs.filelock import held_by
+    from agents.jobs.config import held_by
 
     number = await store.add_command(row.id, verb, argument)
     began = asyncio.get_running_loop().time()
@@ -392,3 +396,34 @@ def _change(job_id: str, branch: str = "", **wish: object) -> None:
         say(f"{row.id[:12]}: {wish['kind']} done")
 
     with_store(work)
+
+
+def worker(
+    name: Annotated[str, typer.Option(help="Distinct, and the same after a restart. Default: the host's name.")] = "",
+    until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no job waits or runs.")] = False,
+) -> None:
+    """Run jobs without a chat: those that a server left, or those that chat servers put into PostgreSQL."""
+    from agents.api.metrics import log_to_stderr
+    from agents.core.settings import load
+    from agents.team import open_team
+
+    async def work() -> None:
+        settings = load().model_copy(update={"runs_jobs": True})
+        log_to_stderr(settings.log_level)
+        team = open_team(settings.model_copy(update={"worker_name": name}) if name else settings, durable=True)
+        stopping = asyncio.Event()
+        for sign in (signal.SIGTERM, signal.SIGINT):
+            with contextlib.suppress(NotImplementedError):
+                asyncio.get_running_loop().add_signal_handler(sign, stopping.set)
+        try:
+            await team.open()
+            typer.echo(f"worker {name or settings.worker_name or 'of this host'} runs jobs; Ctrl+C stops it")
+            while not stopping.is_set():
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(stopping.wait(), 1.0)
+                if until_idle and not await team.jobs.waiting():
+                    break
+        finally:
+            await team.close()
+
+    run_to_exit(work())

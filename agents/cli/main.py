@@ -10,7 +10,7 @@ import typer
 
 from agents.cli import jobs_commands as cli_jobs
 from agents.cli import jobs_commands as cli_steering
-from agents.cli.worker_command import worker
+from agents.cli.jobs_commands import worker
 from agents.core.errors import BadRequest, ConfigError, DossierError
 
 app = typer.Typer(
@@ -53,7 +53,7 @@ def run(
     """Research a question without the chat: progress on standard error, the report on standard output."""
     from agents.core.settings import load
     from agents.llm.litellm_model import start_warming
-    from agents.research.scoping.research_command import minutes_of
+    from agents.research.scoping.authorization import minutes_of
 
     if deep and tier:
         fail("--tier and --deep exclude each other: a tier has its own bounds.")
@@ -132,7 +132,7 @@ def evaluate(
     import json
 
     from agents.core.settings import load
-    from agents.evaluation.run_eval import evaluate as measure
+    from agents.evaluation.model_eval import evaluate as measure
     from agents.evaluation.variant import variant
 
     try:

@@ -1,10 +1,16 @@
-"""Who may call when: process-wide limits per pool, longest path first, and a limit per job."""
+"""Who may call when: process-wide limits per pool, longest path first, and a limit per job.
+
+How fast a model provider may be asked: what an operator can set, one part or all.
+"""
 
 import asyncio
 import heapq
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from pydantic import Field
+
+from agents.contracts.frozen import Frozen
 from agents.core.port import Pool
 
 PROCESS_LIMITS: dict[Pool, int] = {"model": 32, "web": 24, "local": 4}
@@ -79,3 +85,14 @@ class ProcessLimits:
             self.live_workers = workers
             for use in self.on_share:
                 use(self.share)
+
+
+class Pace(Frozen):
+    """Limits of one provider. A part that is left out keeps its default; 0 takes that limit away."""
+
+    at_once: int | None = Field(default=None, ge=0)
+    """Requests that are open at the same time."""
+    calls_per_minute: int | None = Field(default=None, ge=0)
+    """Requests in any 60 seconds."""
+    tokens_per_minute: int | None = Field(default=None, ge=0)
+    """Tokens, read and written, of the requests in any 60 seconds."""

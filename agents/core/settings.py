@@ -14,8 +14,8 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from agents.contracts.frozen import Role
-from agents.contracts.pace import Pace
 from agents.core import paths
+from agents.core.call_limits import Pace
 from agents.core.errors import ConfigError
 from agents.core.paths import DATA_DIR
 

@@ -17,10 +17,9 @@ from agents.core.budget import Limits
 from agents.core.call_limits import ProcessLimits
 from agents.core.errors import BadRequest
 from agents.jobs.blob_store import BlobStore
-from agents.jobs.config import JobStoreConfig
+from agents.jobs.config import InUse, JobStoreConfig, held_by
 from agents.jobs.database import Database, Listener
 from agents.jobs.engine import Engine
-from agents.jobs.filelock import InUse, held_by
 from agents.jobs.live_job import Job, JobSetup, SetUp
 from agents.jobs.register import OPEN, Register
 from agents.jobs.run import Clock

@@ -1,12 +1,17 @@
-"""Where jobs are stored, which process runs them, and how the store is looked after."""
+"""Where jobs are stored, which process runs them, and how the store is looked after.
 
+One process runs the jobs of one SQLite file: a lock that dies with its process, and says whose it is.
+"""
+
+import fcntl
 import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
+from agents.core.errors import ConfigError
 from agents.core.settings import Settings, reread_keys
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.database import async_url
@@ -14,6 +19,7 @@ from agents.jobs.live_job import PLANNER_WINDOW_S
 
 if TYPE_CHECKING:
     from agents.jobs.client import Client
+
 
 CODE_VERSION = "research-2"
 """Raised by hand, and only when the recorded steps of running jobs can no longer be used. DBOS' own default, a hash of
@@ -100,3 +106,48 @@ def durable_jobs(settings: Settings) -> "Client":
         reread_keys=reread_keys,
     )
     return Client(BlobStore(settings.data_dir), time.monotonic, config, per_job=settings.max_concurrency)
+
+
+class InUse(ConfigError):
+    """Another process runs the jobs of this file."""
+
+    def __init__(self, message: str, other: str) -> None:
+        super().__init__(f"{message} Stop it, or set another DOSSIER_DATA_DIR.")
+        self.other = other
+
+
+def locked(database: Path, place: str) -> IO[str]:
+    """Take the lock of a database file, or say who has it.
+
+    Raises:
+        ConfigError: another process has it.
+    """
+    path = database.with_name(database.name + ".lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = path.open("a+", encoding="utf-8")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.seek(0)
+        other = lock.read().strip() or "another process"
+        lock.close()
+        raise InUse(f"The jobs in {database.parent} are already run by {other}.", other) from error
+    lock.seek(0)
+    lock.truncate()
+    lock.write(place)
+    lock.flush()
+    return lock
+
+
+def held_by(database: Path) -> str:
+    """Say which process runs the jobs of a database file; empty when none does."""
+    path = database.with_name(database.name + ".lock")
+    try:
+        with path.open("r", encoding="utf-8") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return lock.read().strip() or "another process"
+    except FileNotFoundError:
+        return ""
+    return ""

@@ -33,9 +33,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from agents.contracts.frozen import Frozen
 from agents.core.errors import ConfigError
-from agents.jobs.config import JobStoreConfig
+from agents.jobs.config import JobStoreConfig, locked
 from agents.jobs.database import plain_url
-from agents.jobs.filelock import locked
 
 QUEUE = "jobs"
 EPOCH = 1_767_225_600

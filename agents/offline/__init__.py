@@ -22,7 +22,7 @@ from agents.offline.extractor import extract
 from agents.offline.judgements import challenge, judge, judge_stances, reflect, scout, verify
 from agents.offline.manager import scope
 from agents.offline.planner import plan
-from agents.offline.writer import frame, write_lead, write_section
+from agents.offline.report_writer import frame, write_lead, write_section
 
 NAME = "offline engine"
 

@@ -129,8 +129,8 @@ def attached(body: Body, facts: Iterable[tuple[str, str, str]]) -> Body:
         facts: id, statement and quote of each fact that the writer was shown.
     """
     known: dict[tuple[str, ...], str] = {}
-    for fact, statement, quote in facts:
-        for words in (_words(statement), _words(quote)):
+    for fact, statement, words_of_source in facts:
+        for words in (_words(statement), _words(words_of_source)):
             if len(words) >= 3:
                 known.setdefault(words, fact)
 

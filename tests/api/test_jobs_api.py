@@ -8,7 +8,7 @@ import pytest
 
 from agents.contracts.contract import ScopingTurn
 from agents.core.errors import BadOutput, ModelError
-from agents.llm.scripted_model import ScriptedModel
+from agents.core.model import ScriptedModel
 from agents.report.formats import FORMS
 from agents.report.parse_body import parse
 from tests.api.conftest import NAMES, TASK, FlatWorker, Gate, scripted

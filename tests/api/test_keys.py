@@ -221,7 +221,7 @@ async def test_a_call_from_python_keeps_its_job_in_the_data_folder(tmp_path, mon
 
 
 async def test_beside_a_running_server_a_call_runs_in_memory_and_says_so(tmp_path):
-    from agents.jobs.filelock import locked
+    from agents.jobs.config import locked
     from agents.run_research import durable_team
 
     said = []

@@ -43,7 +43,7 @@ async def test_who_joins_late_is_told_from_there_and_who_comes_then_from_the_beg
 
 
 async def test_who_is_further_behind_than_what_is_kept_misses_nothing(site, http, monkeypatch):
-    monkeypatch.setattr(stream, "KEPT", 3)
+    monkeypatch.setattr(routes, "KEPT", 3)
     job = await finished(site, http)
     told_of(job.run)
     assert await text_of(job) == await text_of(job) == alone(job)
@@ -52,7 +52,7 @@ async def test_who_is_further_behind_than_what_is_kept_misses_nothing(site, http
 async def test_each_message_is_made_once_for_many(put, http, monkeypatch):
     made = []
     real = routes._message
-    monkeypatch.setattr(stream, "_message", lambda tree, numbered: made.append(numbered.seq) or real(tree, numbered))
+    monkeypatch.setattr(routes, "_message", lambda tree, numbered: made.append(numbered.seq) or real(tree, numbered))
     gate = Gate(FlatWorker())
     site = put(gate)
     told = (await http.post("/run", json={"task": TASK, "async": True})).json()

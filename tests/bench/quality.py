@@ -13,7 +13,7 @@ from typing import Any
 from agents.core.errors import DossierError
 from agents.core.paths import RESOURCES as ROOT
 from agents.core.settings import load
-from agents.evaluation.run_eval import evaluate
+from agents.evaluation.model_eval import evaluate
 from agents.evaluation.variant import variant
 from tests.bench.cases import held, inputs_folder, table
 from tests.bench.overhead import overhead

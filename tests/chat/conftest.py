@@ -11,10 +11,10 @@ import pytest
 
 from agents.api.serve import app_root
 from agents.chat.conversation import Conversation
+from agents.core.model import ScriptedModel
 from agents.core.prompts import load as load_prompts
 from agents.core.settings import Settings
 from agents.jobs.blob_store import BlobStore
-from agents.llm.scripted_model import ScriptedModel
 from agents.team import ROLES, Team
 from tests.scripts import Worker, world
 

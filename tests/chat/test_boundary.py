@@ -10,7 +10,7 @@ from agents.chat.renderer import uid
 from agents.chat.state import ChatState
 from agents.chat.texts import Words
 from agents.core.errors import DossierError
-from agents.llm.scripted_model import ScriptedModel
+from agents.core.model import ScriptedModel
 from tests.chat.conftest import Page, make_team
 from tests.scripts import Worker
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agents.chat.cards import ContractCard, ResearchRun, ScopeCard, contract_line, figure, line_safe, scope_line
-from agents.chat.effects import ShowContract
+from agents.chat.state import ShowContract
 from agents.chat.texts import Words
 from agents.contracts.contract import ForecastLine, Query
 from agents.research.scoping.turn import Scope

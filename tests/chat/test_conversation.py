@@ -4,14 +4,13 @@ import asyncio
 
 import pytest
 
-from agents.chat.effects import Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
 from agents.chat.runs import view_of
-from agents.chat.state import ChatState
+from agents.chat.state import ChatState, Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
 from agents.chat.texts import Words
 from agents.contracts.contract import Query, ScopingTurn
 from agents.core.errors import BadOutput, ModelError, NotFeasible
 from agents.core.events import Noted
-from agents.llm.scripted_model import ScriptedModel
+from agents.core.model import ScriptedModel
 from agents.research.scoping.turn import Scope
 from agents.team import Team
 from tests.chat.conftest import Talker, make_team
@@ -64,7 +63,7 @@ async def test_a_feasible_question_gets_a_contract_and_nothing_starts(talker):
 
 
 async def test_it_is_said_once_that_another_model_answers_in_the_talk(tmp_path):
-    from agents.llm.fallbacks import Ward, WithFallbacks
+    from agents.llm.choose_models import Ward, WithFallbacks
 
     def used_up(_):
         return ModelError("a: no", fault="quota", notice="The quota is used up.", model="cloud/a")

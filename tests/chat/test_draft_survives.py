@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.chat.effects import Ask, Refuse, Reply, Say, ShowContract, Started
+from agents.chat.state import Ask, Refuse, Reply, Say, ShowContract, Started
 from agents.chat.texts import Words
 from agents.core.settings import Settings
 from agents.team import open_team

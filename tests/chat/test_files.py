@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from agents.chat.effects import Refuse, Say, ShowContract, Started
+from agents.chat.state import Refuse, Say, ShowContract, Started
 from agents.offline import OfflineModel
 from agents.search.searcher import SAMPLE_NAME
 from agents.search.uploads import UploadedFile

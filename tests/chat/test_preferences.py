@@ -4,7 +4,7 @@ import pytest
 
 from agents.chat.preferences import NO_LIMIT, USUAL, Preferences
 from agents.core.errors import BadRequest
-from agents.llm.scripted_model import ScriptedModel
+from agents.core.model import ScriptedModel
 from tests.chat.conftest import Page, Talker, make_team
 from tests.scripts import ROLES, Worker, working_model
 

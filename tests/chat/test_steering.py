@@ -5,14 +5,14 @@ import time
 
 import pytest
 
-from agents.chat.effects import Refuse, Say, Started
-from agents.chat.run_result import outcome_text
+from agents.chat.after_run import outcome_text
 from agents.chat.runs import view_of
+from agents.chat.state import Refuse, Say, Started
 from agents.chat.texts import Words
 from agents.contracts.verification import Judgement
+from agents.core.model import ScriptedModel
 from agents.jobs.client import Client
 from agents.jobs.config import JobStoreConfig
-from agents.llm.scripted_model import ScriptedModel
 from tests.chat.conftest import HeldModel, Page, Talker, make_team
 from tests.chat.test_conversation import PHRASE, QUESTION
 from tests.scripted_search import ScriptedSearcher

@@ -16,7 +16,7 @@ from werkzeug import Request as Asked
 from werkzeug import Response
 
 from agents.contracts.frozen import Frozen, Text
-from agents.contracts.pace import Pace
+from agents.core.call_limits import Pace
 from agents.core.errors import ModelError
 from agents.core.events import TraceContext, traced
 from agents.core.model import Message, Request

@@ -12,7 +12,7 @@ from agents.contracts.sources import Hit
 from agents.offline.extractor import extract
 from agents.offline.judgements import reflect
 from agents.offline.questions import is_linked, is_single_fact, questions, standing, subjects
-from agents.offline.writer import write_section
+from agents.offline.report_writer import write_section
 from agents.search.index import reranked
 
 ROWS = Path(__file__).resolve().parent.parent / "data" / "scoping.jsonl"

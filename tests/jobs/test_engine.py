@@ -10,7 +10,7 @@ from agents.core.budget import Limits, Usage
 from agents.core.errors import BudgetExceeded, SearchError, StepFailed
 from agents.core.events import Charged, JobChanged, Noted
 from agents.jobs import schema as tables
-from agents.jobs.filelock import InUse
+from agents.jobs.config import InUse
 from tests.jobs.conftest import Given, Word, bench_of, opened, until
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, ReflectionInput, ReflectionResponse
 from agents.core.errors import BadRequest, ConfigError, ModelError
+from agents.core.model import ScriptedModel
 from agents.core.settings import load
-from agents.llm.scripted_model import ScriptedModel
 from agents.research.loop.novelty import within_unit
 from tests.conftest import ROOT
 from tests.flat import scripted

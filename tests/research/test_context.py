@@ -11,11 +11,10 @@ from agents.contracts.plan import ReflectionInput
 from agents.core.budget import NoDeadline
 from agents.core.errors import ModelError
 from agents.core.events import RoleAsked
-from agents.core.model import estimated_tokens
+from agents.core.model import ScriptedModel, estimated_tokens
 from agents.core.prompts import load
 from agents.core.role import Run
 from agents.llm.litellm_errors import classify
-from agents.llm.scripted_model import ScriptedModel
 from agents.research.loop.compaction import STATE_TOKENS, TRIES, WRITER_TOKENS, Rooms, ask_fitting, compacted, size_of
 from agents.roles import EXTRACTOR, SECTION_WRITER
 from tests.conftest import DATA

@@ -3,9 +3,9 @@
 from agents.contracts.report import Actual, Commission, Outcome
 from agents.core.errors import ModelError
 from agents.core.events import Noted
+from agents.core.model import ScriptedModel
 from agents.jobs.live_job import stand_ins
-from agents.llm.fallbacks import Ward, WithFallbacks
-from agents.llm.scripted_model import ScriptedModel
+from agents.llm.choose_models import Ward, WithFallbacks
 from agents.offline import OfflineModel
 from agents.report.document import build
 from tests.scripts import BRIEF, ROLES, working_model

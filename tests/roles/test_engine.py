@@ -7,10 +7,9 @@ import pytest
 from agents.contracts.plan import PlanningInput, PlanTree
 from agents.core.budget import Usage
 from agents.core.errors import BadOutput, ModelError, Reject
-from agents.core.model import Reply
+from agents.core.model import Reply, ScriptedModel
 from agents.core.prompts import load
 from agents.core.role import Run, ask
-from agents.llm.scripted_model import ScriptedModel
 from agents.roles import PLANNER as PLAIN
 from tests.scripts import FLAT, leaf, tree
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from agents.contracts.finding import FrameInput, LeadInput, NumberedFact, SectionInput
-from agents.offline.writer import frame, title, write_lead, write_section
+from agents.offline.report_writer import frame, title, write_lead, write_section
 
 OFFICE = "The price of rent in Vienna was 9 euros per square metre in 2020."
 TENANTS = "The price of rent in Vienna was 12 euros per square metre in 2020 when flats let anew are counted alone."

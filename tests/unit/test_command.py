@@ -3,7 +3,7 @@
 import pytest
 
 from agents.core.errors import BadRequest
-from agents.research.scoping.research_command import minutes_of, parse_research
+from agents.research.scoping.authorization import minutes_of, parse_research
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,9 @@ import pytest
 
 from agents.contracts.frozen import Frozen
 from agents.core.errors import ModelError
-from agents.core.model import Message, Reply, Request
+from agents.core.model import Message, Reply, Request, ScriptedModel
 from agents.core.settings import Settings
-from agents.llm.choose_models import order_for
-from agents.llm.fallbacks import REST_S, Ward, WithFallbacks
-from agents.llm.scripted_model import ScriptedModel
+from agents.llm.choose_models import REST_S, Ward, WithFallbacks, order_for
 
 KEY = "k-0123456789abcdef"
 

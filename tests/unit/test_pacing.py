@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from pydantic import ValidationError
 
-from agents.contracts.pace import Pace
+from agents.core.call_limits import Pace
 from agents.core.settings import Settings
 from agents.llm.pacing import DEFAULTS, Gate, HeldBack, Limits, ObservedPace, Pacing, limits_for
 from agents.team import open_team

@@ -1,7 +1,16 @@
-"""The authorization gate: which words start the work, and which only look like them."""
+"""The authorization gate: which words start the work, and which only look like them.
 
+The `/research` command, and the time budget wherever it is given.
+"""
+
+import argparse
 import re
+import shlex
 import unicodedata
+from typing import NoReturn
+
+from agents.contracts.frozen import Frozen, Mode
+from agents.core.errors import BadRequest
 
 PHRASE = "Authorized to execute"
 """What the user types (specification, section 3)."""
@@ -45,3 +54,95 @@ _LOOKALIKES = str.maketrans("аеіоруАЕІОРТХсхԁһοαιεуοτυ"
 
 def _latinised(text: str) -> str:
     return text.translate(_LOOKALIKES)
+
+
+DEFAULT_MINUTES = 5.0
+"""Time budget of a run when none is given (specification, section 5)."""
+MAX_MINUTES = 1440.0
+_NUMBER = re.compile(r"[0-9]+([.,][0-9]+)?")
+
+TIME_RULE = "--time takes minutes, more than 0 and at most 1440, fractions allowed (`--time 2.5`), or `unlimited`."
+
+
+class ResearchCommand(Frozen):
+    """What `/research` was given."""
+
+    question: str
+    """Empty when there was none."""
+    mode: Mode | None = None
+    minutes: float | None = None
+    """None with `unlimited`; meaningful only when `time_given`."""
+    time_given: bool = False
+
+
+def minutes_of(text: str) -> float | None:
+    """Read a time budget: minutes, or None for `unlimited`.
+
+    Raises:
+        BadRequest: anything else, in one sentence that names the rule.
+    """
+    word = text.strip().casefold()
+    if word == "unlimited":
+        return None
+    if _NUMBER.fullmatch(word):
+        minutes = float(word.replace(",", "."))
+        if 0 < minutes <= MAX_MINUTES:
+            return minutes
+    raise BadRequest(f"{text.strip() or 'Nothing'!r} is no time budget: {TIME_RULE}")
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise BadRequest(
+            f"I can't read that command: {message}. Use `/research [--deep] [--time N|unlimited] question`."
+        )
+
+
+def parse_research(text: str) -> ResearchCommand:
+    """Read what stands behind `/research` (the command itself may stand there or not).
+
+    Raises:
+        BadRequest: an unknown option, `--quick`, or a wrong time; the message says what to write instead.
+    """
+    body = re.sub(r"^\s*/research\b", "", text).strip()
+    options, question = _split(body)
+    if "--quick" in options:
+        raise BadRequest("There is no --quick: a small question gets a small plan by itself. Leave the option out.")
+    parser = _Parser(prog="/research", add_help=False, exit_on_error=False, allow_abbrev=False)
+    parser.add_argument("--deep", action="store_true")
+    parser.add_argument("--time")
+    try:
+        found = parser.parse_args(options)
+    except argparse.ArgumentError as error:
+        parser.error(str(error))
+    return ResearchCommand(
+        question=question,
+        mode="deep" if found.deep else None,
+        minutes=None if found.time is None else minutes_of(found.time),
+        time_given=found.time is not None,
+    )
+
+
+def _split(body: str) -> tuple[list[str], str]:
+    """Take the options off the front and, as an afterthought, off the end; the rest is the question, word for word."""
+    words = body.split()
+    options: list[str] = []
+    while words and words[0].startswith("--"):
+        options.append(words.pop(0))
+        if options[-1] == "--time" and words:
+            options.append(words.pop(0))
+    tail: list[str] = []
+    while words:
+        if words[-1] in {"--deep", "--quick"} or re.fullmatch(r"--time=\S+", words[-1]):
+            tail.insert(0, words.pop())
+        elif len(words) >= 2 and words[-2] == "--time":
+            tail[:0] = words[-2:]
+            del words[-2:]
+        else:
+            break
+    question = " ".join(words)
+    try:
+        quoted = shlex.split(question)
+    except ValueError:
+        quoted = []
+    return options + tail, quoted[0] if len(quoted) == 1 and question[:1] in "\"'" else question

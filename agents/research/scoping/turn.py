@@ -12,7 +12,7 @@ from agents.core.model import OnText
 from agents.core.role import Asked
 from agents.nlp.tokens import language_of
 from agents.research.run_context import Desk
-from agents.research.scoping.research_command import DEFAULT_MINUTES
+from agents.research.scoping.authorization import DEFAULT_MINUTES
 from agents.roles import MANAGER
 
 MAX_MESSAGE = 20_000
