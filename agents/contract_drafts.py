@@ -14,14 +14,14 @@ from agents.core.model import Model
 from agents.core.port import Handlers
 from agents.core.time_policy import PLANNING_SHARE
 from agents.jobs.ctx import RunCtx
-from agents.jobs.run import Clock, Run
+from agents.jobs.run import Clock, JobRun
 from agents.llm.choose_models import parts_of
 from agents.llm.litellm_model import LiteLLMModel
 from agents.nlp.tokens import language_of
 from agents.research.pipeline import Means, contract_of, draft_plans
 from agents.research.planning.freeze_contract import at_pace
 from agents.research.run_context import Desk
-from agents.research.scoping.turn import Scope, seeds_in
+from agents.research.scoping.turn import ScopingState, seeds_in
 from agents.roles import EXTRACTOR
 
 LONGEST_AHEAD = 600
@@ -36,13 +36,13 @@ USUAL_CALL = (2_000, 250)
 class Settled:
     """What came of a question: how the talk stands, and the contract where it is feasible."""
 
-    scope: Scope
+    scope: ScopingState
     turn: ScopingTurn
     contract: Contract | None = None
 
 
 @dataclass
-class Drafts:
+class ContractDrafts:
     """Drafts contracts outside any job, in memory."""
 
     desk: Callable[[Brief], Desk]
@@ -59,7 +59,7 @@ class Drafts:
     def __post_init__(self) -> None:
         self._ahead: dict[str, asyncio.Task[Contract]] = {}
 
-    def begin(self, scope: Scope, text: str, tier: Tier | None, limit_s: float | None) -> None:
+    def begin(self, scope: ScopingState, text: str, tier: Tier | None, limit_s: float | None) -> None:
         """Begin to plan a new question as it stands; thrown away where the manager makes something else of it."""
         if len(text) > LONGEST_AHEAD:
             return
@@ -72,10 +72,12 @@ class Drafts:
         self._ahead[text] = planning = asyncio.ensure_future(self.of_brief(self._brief(assumed, tier), limit_s=limit_s))
         planning.add_done_callback(lambda done: done.cancelled() or done.exception())
 
-    def _brief(self, scope: Scope, tier: Tier | None) -> Brief:
+    def _brief(self, scope: ScopingState, tier: Tier | None) -> Brief:
         return scope.brief(self.today(), max_cost_usd=self.max_cost_usd).model_copy(update={"tier": tier})
 
-    async def draft(self, scope: Scope, tier: Tier | None, *, challenge: bool, limit_s: float | None) -> Contract:
+    async def draft(
+        self, scope: ScopingState, tier: Tier | None, *, challenge: bool, limit_s: float | None
+    ) -> Contract:
         """Draft the contract of a talk that is ready: one plan per query, each held against the bounds by code.
 
         Raises:
@@ -93,7 +95,7 @@ class Drafts:
     async def of_brief(self, brief: Brief, *, challenge: bool = True, limit_s: float | None = None) -> Contract:
         """Draft the contract of a brief, within `limit_s` seconds where that is given."""
         desk = self.desk(brief)
-        run = Run(
+        run = JobRun(
             job_id="draft",
             handlers=self.handlers(desk),
             budget=Budget(Spending(seconds=limit_s and limit_s / PLANNING_SHARE), name="draft"),

@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError
 
 from agents.contracts.frozen import Frozen, QueryType, Tier, digest
 from agents.contracts.plan import PlanningInput, PlanTree
-from agents.contracts.report import Commission, Request
+from agents.contracts.report import Commission, KeyedRequest
 from agents.contracts.response import (
     AgentResponse,
     FlatPlan,
@@ -28,23 +28,23 @@ from agents.contracts.response import (
 )
 from agents.core.budget import NOTHING, Usage
 from agents.core.errors import BadRequest, ModelError, NotFeasible
-from agents.core.role import Asked
+from agents.core.role import RoleAnswer
 from agents.core.settings import Settings
 from agents.core.time_policy import FLAT_PLANNING_SHARE, LEAST_RUN_S
 from agents.jobs.config import InUse
 from agents.jobs.live_job import Job
 from agents.nlp.tokens import language_of
 from agents.research.planning.flat_plan import FlatLeaf, flat_brief, flat_leaves, flat_plan
-from agents.research.planning.freeze_contract import TIERS, Limits, make_contract
+from agents.research.planning.freeze_contract import TIERS, CapOverrides, make_contract
 from agents.research.run_context import NO_STAND_IN, Desk
-from agents.research.scoping.turn import Scope, checked, seeds_in, take_turn
+from agents.research.scoping.turn import ScopingState, checked, seeds_in, take_turn
 from agents.roles import FLAT_MAX_QUERIES as MAX_QUERIES
 from agents.roles import FLAT_PLANNER, PLANNER
 from agents.run_answer import FlatRun, Planned, answer, planned_of
 from agents.team import Team, open_team
 
 
-class Wish(Frozen):
+class RunOptions(Frozen):
     """What a request asks for; None leaves it to the environment, then to the tier."""
 
     tier: Tier | None = None
@@ -117,7 +117,7 @@ async def run_research(
                 max_execution_time_s=max_execution_time_s, complexity_tier=complexity_tier, team=team, owner=owner,
             )  # fmt: skip
     try:
-        wish = Wish(
+        wish = RunOptions(
             tier=complexity_tier, max_iters=max_iters, max_queries=max_queries, max_sources=max_sources,
             max_execution_time_s=max_execution_time_s,
         )  # fmt: skip
@@ -133,7 +133,7 @@ async def run_research(
     return answer(team, run, job)
 
 
-async def plan_run(team: Team, task: str, wish: Wish) -> FlatRun:
+async def plan_run(team: Team, task: str, wish: RunOptions) -> FlatRun:
     """Plan a run: what to search for, within which bounds.
 
     Raises:
@@ -161,7 +161,7 @@ async def plan_run(team: Team, task: str, wish: Wish) -> FlatRun:
         seed_urls=seeds, today=team.today(), max_cost_usd=team.settings.max_cost_usd,
     )  # fmt: skip
     plan = flat_plan(text, drafted.leaves, tier, limits, seed_urls=seeds, claims=drafted.claims)
-    bounds = Limits(
+    bounds = CapOverrides(
         rounds=limits.max_iters, searches=limits.max_queries, sources=limits.max_sources,
         tokens=team.means.limits.tokens, cost_usd=team.means.limits.cost_usd, depth=1, leaves=MAX_QUERIES,
     )  # fmt: skip
@@ -172,7 +172,7 @@ async def plan_run(team: Team, task: str, wish: Wish) -> FlatRun:
     return FlatRun(contract, tier, origin, limits, queries, drafted.usage, team.clock() - started)
 
 
-def limits_of(tier: Tier, wish: Wish, settings: Settings) -> RunLimits:
+def limits_of(tier: Tier, wish: RunOptions, settings: Settings) -> RunLimits:
     """Bound a run: the request's figures over the environment's over those of the tier."""
     bounds = TIERS[tier]
     return RunLimits(
@@ -183,7 +183,7 @@ def limits_of(tier: Tier, wish: Wish, settings: Settings) -> RunLimits:
     )
 
 
-async def _draft(team: Team, desk: Desk, task: str, wish: Wish, language: str, until: _Until) -> _Drafted:
+async def _draft(team: Team, desk: Desk, task: str, wish: RunOptions, language: str, until: _Until) -> _Drafted:
     """Ask the flat planner; the offline engine plans by its own means, where it is bound or has to stand in."""
     if team.models[FLAT_PLANNER.name].reasons:
         given = FlatPlanInput(
@@ -202,12 +202,12 @@ async def _draft(team: Team, desk: Desk, task: str, wish: Wish, language: str, u
     return await _quoting_draft(team, desk, task, language, until)
 
 
-async def _ask_planner(desk: Desk, given: FlatPlanInput, until: _Until) -> Asked[FlatPlan]:
+async def _ask_planner(desk: Desk, given: FlatPlanInput, until: _Until) -> RoleAnswer[FlatPlan]:
     # Without the desk's own stand-in: the offline engine plans from other contracts.
     return await replace(desk, fallback=None).ask(FLAT_PLANNER, given, until)
 
 
-def _taken(asked: Asked[FlatPlan]) -> _Drafted:
+def _taken(asked: RoleAnswer[FlatPlan]) -> _Drafted:
     plan = asked.output
     if not plan.feasible or not plan.queries:
         raise NotFeasible(plan.reasons, plan.suggested_splits)
@@ -220,7 +220,9 @@ async def _quoting_draft(team: Team, desk: Desk, task: str, language: str, until
     engine = desk.fallback or team.models[PLANNER.name]
     desk = replace(desk, models={"manager": engine, "planner": engine})
     settings = team.settings
-    scope, asked = await take_turn(desk, Scope(), task, max_depth=settings.max_depth, max_leaves=settings.max_leaves)
+    scope, asked = await take_turn(
+        desk, ScopingState(), task, max_depth=settings.max_depth, max_leaves=settings.max_leaves
+    )
     if not scope.queries:
         raise BadRequest(asked.output.reply)
     if broad := [query for query in scope.queries if not query.feasible]:
@@ -234,7 +236,7 @@ async def _quoting_draft(team: Team, desk: Desk, task: str, language: str, until
         language=scope.language,
         today=desk.today,
     )
-    tree: Asked[PlanTree] = await desk.ask(PLANNER, given, until)
+    tree: RoleAnswer[PlanTree] = await desk.ask(PLANNER, given, until)
     leaves = tuple(
         FlatLeaf(
             planned=PlanQuery(query=(*leaf.search_terms, *leaf.questions, leaf.title)[0], intent=leaf.title),
@@ -256,11 +258,11 @@ async def begin_once(team: Team, run: FlatRun, owner: str, key: str, fingerprint
         tier=run.tier, origin=run.origin, limits=run.limits, queries=run.queries, usage=run.usage,
         planning_s=run.planning_s,
     )  # fmt: skip
-    request = Request(key=key, fingerprint=fingerprint, answer=kept.model_dump_json())
+    request = KeyedRequest(key=key, fingerprint=fingerprint, answer=kept.model_dump_json())
     return await team.start_once(Commission(contract=run.contract, request=request), owner=owner)
 
 
-async def taken_up(team: Team, task: str, wish: Wish, owner: str) -> tuple[FlatRun, Job]:
+async def taken_up(team: Team, task: str, wish: RunOptions, owner: str) -> tuple[FlatRun, Job]:
     """Go on with a run of the same task that a former process left unfinished; else plan and start one.
 
     Raises:

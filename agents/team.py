@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from agents.contract_drafts import Drafts, Settled
+from agents.contract_drafts import ContractDrafts, Settled
 from agents.contracts.contract import Brief, Contract, ScopingTurn
 from agents.contracts.frozen import Tier
 from agents.contracts.report import Actual, Commission, Outcome, ReportDocument
@@ -43,13 +43,13 @@ from agents.research.loop.topics import Topics
 from agents.research.pipeline import Means, research_handler
 from agents.research.planning.drafting import draft_handler
 from agents.research.planning.flat_plan import bounded
-from agents.research.planning.freeze_contract import Limits, caps_of
+from agents.research.planning.freeze_contract import CapOverrides, caps_of
 from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.read_sources import source_handler
 from agents.research.reading.scout_sweep import scout_handler
 from agents.research.run_context import Desk
-from agents.research.scoping.follow_up import FollowUp, follow_up
-from agents.research.scoping.turn import Scope, checked, take_turn
+from agents.research.scoping.follow_up import FollowUpAnswer, follow_up
+from agents.research.scoping.turn import ScopingState, checked, take_turn
 from agents.research.steering import Steering
 from agents.research.writing.truthful import check_handler
 from agents.roles import ROLES as ROLES
@@ -106,7 +106,7 @@ MAX_UNREAD = 20
 
 
 @dataclass(frozen=True)
-class Engine:
+class EngineNames:
     """Who answers, for banner, contract and Methodology."""
 
     names: tuple[str, ...]
@@ -144,7 +144,7 @@ class Team:
         self.jobs: JobRuntime = jobs or MemoryRuntime(blobs, clock, per_job=settings.max_concurrency)
         distinct = tuple(dict.fromkeys(model.name for model in models.values()))
         parts = dict.fromkeys(part.name for model in models.values() for part in parts_of(model))
-        self.engine = Engine(
+        self.engine = EngineNames(
             names=distinct,
             reasons=any(model.reasons for model in models.values()),
             stand_ins=tuple(name for name in parts if name not in distinct),
@@ -163,7 +163,7 @@ class Team:
         self.observers: list[Callable[[Job], None]] = [self.tracing.observe] if self.tracing else []
         """Told of every job before its first event: what metrics, logs and traces are fed from."""
         self.means = Means(
-            limits=Limits(
+            limits=CapOverrides(
                 rounds=settings.max_iters or settings.max_researcher_iterations,
                 searches=settings.max_queries,
                 sources=settings.max_sources,
@@ -200,7 +200,7 @@ class Team:
             models=self.engine.names,
             retrievers=self.retrievers,
         )
-        self.drafts = Drafts(
+        self.drafts = ContractDrafts(
             desk=self.desk,
             handlers=self._handlers,
             models=models,
@@ -212,7 +212,7 @@ class Team:
             max_cost_usd=settings.max_cost_usd,
         )
 
-    def desk(self, of: Brief | Scope | None = None, steering: Steering | None = None) -> Desk:
+    def desk(self, of: Brief | ScopingState | None = None, steering: Steering | None = None) -> Desk:
         """Set up one run's means, with the files and places of its brief; each has its own caches and ledgers."""
         return Desk(
             models=self.models_of(of),
@@ -231,7 +231,7 @@ class Team:
             ),
         )
 
-    def models_of(self, of: Brief | Scope | None) -> Mapping[str, Model]:
+    def models_of(self, of: Brief | ScopingState | None) -> Mapping[str, Model]:
         """Bind each role to the user's choice where there is one that this server can ask, else to the server's."""
         chosen = {str(role): self.made[name] for role, name in of.models if name in self.made} if of else {}
         return {**self.models, **chosen}
@@ -251,13 +251,13 @@ class Team:
 
     async def scope(
         self,
-        scope: Scope,
+        scope: ScopingState,
         message: str,
         on_text: OnText | None = None,
         *,
         limit_s: float | None = None,
         tier: Tier | None = None,
-    ) -> tuple[Scope, ScopingTurn]:
+    ) -> tuple[ScopingState, ScopingTurn]:
         """Have the manager answer one message of the scoping talk, within `limit_s` seconds where that is given.
 
         Raises:
@@ -278,7 +278,7 @@ class Team:
 
     async def settle(
         self,
-        scope: Scope,
+        scope: ScopingState,
         message: str,
         *,
         tier: Tier | None = None,
@@ -295,7 +295,7 @@ class Team:
         return Settled(after, turn, contract)
 
     async def draft(
-        self, scope: Scope, *, tier: Tier | None = None, challenge: bool = True, limit_s: float | None = None
+        self, scope: ScopingState, *, tier: Tier | None = None, challenge: bool = True, limit_s: float | None = None
     ) -> Contract:
         """Draft the contract of a talk that is ready.
 
@@ -308,7 +308,7 @@ class Team:
         """Draft the contract of a brief."""
         return await self.drafts.of_brief(brief)
 
-    async def follow_up(self, document: ReportDocument, question: str) -> FollowUp:
+    async def follow_up(self, document: ReportDocument, question: str) -> FollowUpAnswer:
         """Answer a question from a finished report's own facts; `enough` is False where that needs new research.
 
         Raises:

@@ -125,7 +125,7 @@ def _name_of(authority: str) -> str:
     return (urlsplit(f"//{authority}").hostname or "").lower()
 
 
-class Guard:
+class RequestGuard:
     """Refuses requests that a foreign page makes a browser send, sockets included; adds the headers."""
 
     def __init__(self, app: ASGIApp, host: str, port: int) -> None:
@@ -186,7 +186,7 @@ def harden(host: str, port: int) -> None:
     app.add_middleware(UploadBounds)
     take_uploads()
     # Added last, so that it stands before everything else.
-    app.add_middleware(Guard, host=host, port=port)
+    app.add_middleware(RequestGuard, host=host, port=port)
 
     page: Callable[[str], str] = chainlit_server.get_html_template
     chainlit_server.get_html_template = lambda root_path: without_outside_assets(page(root_path))

@@ -30,10 +30,10 @@ from agents.contracts.report import (
     JobStatus,
     JobSummary,
     JobTask,
+    KeyedRequest,
     NodePhase,
     PhaseState,
     ReportDocument,
-    Request,
     ResearchState,
     TaskRow,
     TimeBudget,
@@ -122,7 +122,7 @@ async def create(sent: JobRequest, owner: Owner, site: Here, key: Key = None) ->
         if key is None:
             job: Job = team.commission(briefed.brief, owner=owner)
         else:
-            asked = Request(key=key, fingerprint=fingerprint, answer=planner.model_dump_json())
+            asked = KeyedRequest(key=key, fingerprint=fingerprint, answer=planner.model_dump_json())
             job = await team.start_once(Commission(brief=briefed.brief, request=asked), owner=owner)
         return job
 

@@ -20,7 +20,7 @@ from agents.nlp.tokens import language_of
 from agents.research.planning.freeze_contract import TIERS
 from agents.research.run_context import NO_STAND_IN
 from agents.research.scoping.authorization import DEFAULT_MINUTES, minutes_of
-from agents.research.scoping.turn import Scope, checked, seeds_in
+from agents.research.scoping.turn import ScopingState, checked, seeds_in
 from agents.team import Team
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ async def brief_of(team: Team, sent: JobRequest) -> Briefed:
     minutes = _minutes(sent)
     try:
         async with asyncio.timeout(pending_window_s(team)):
-            scopes = await asyncio.gather(*(team.scope(Scope(), text) for text in texts))
+            scopes = await asyncio.gather(*(team.scope(ScopingState(), text) for text in texts))
     except (TimeoutError, BadOutput) as error:
         said = error.notice if isinstance(error, BadOutput) else "The planner did not answer within its window."
         return Briefed(_brief(team, sent, texts, minutes, _assumed(texts)), said)

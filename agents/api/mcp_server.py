@@ -20,7 +20,7 @@ from agents.core.events import NodeChanged, RoundEnded, SearchDone, SectionWritt
 from agents.core.settings import Settings
 from agents.jobs.live_job import Job
 from agents.run_answer import FlatRun, answer
-from agents.run_research import Wish, taken_up
+from agents.run_research import RunOptions, taken_up
 from agents.team import Team
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] |
     async def research(question: str, ctx: Context[Any, Any, Any], tier: Tier | None = None) -> ResearchResult:
         """Research a question and return a report in which every statement cites its source."""
         try:
-            planned, job = await taken_up(team, question, Wish(tier=tier), owner)
+            planned, job = await taken_up(team, question, RunOptions(tier=tier), owner)
             await ctx.report_progress(1, None, "Planned: " + "; ".join(query.intent for query in planned.queries))
             if started is not None:
                 started(planned, job)

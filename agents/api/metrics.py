@@ -113,7 +113,7 @@ class Meter:
 
     def observe(self, job: Job) -> None:
         """Count and log what happens in a job."""
-        told = Told(job)
+        told = PhaseLog(job)
         rounds = 0
         status = "queued"
         self.jobs.labels(status).inc()
@@ -189,7 +189,7 @@ class Meter:
         return generate_latest(self.registry)
 
 
-class Told:
+class PhaseLog:
     """Logs one job at its phase boundaries: which job, node and round, what is left to spend, what was found."""
 
     def __init__(self, job: Job) -> None:

@@ -19,7 +19,7 @@ from agents.contracts.response import AgentResponse
 from agents.core.errors import DossierError
 from agents.jobs.live_job import Job
 from agents.run_answer import FlatRun, answer
-from agents.run_research import Wish
+from agents.run_research import RunOptions
 
 MODELS: dict[str, Tier | None] = {
     "research": None,
@@ -44,7 +44,7 @@ MARK = re.compile(r"\[(\d{1,4})\](?!\()")
 openai_face = APIRouter(tags=["OpenAI-compatible"], responses=ERRORS, route_class=BoundedRoute)
 
 
-class Part(BaseModel):
+class ContentPart(BaseModel):
     """A piece of a message's content."""
 
     model_config = ConfigDict(extra="allow")
@@ -59,7 +59,7 @@ class ChatMessage(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | list[Part] | None = None
+    content: str | list[ContentPart] | None = None
 
 
 class StreamOptions(BaseModel):
@@ -122,7 +122,7 @@ async def completions(sent: ChatRequest, owner: Owner, site: Here, request: Requ
     if sent.model not in MODELS:
         raise _no_model(sent.model)
     task = task_of(sent.messages)
-    planned, job = await start(site, owner, task, Wish(tier=MODELS[sent.model]))
+    planned, job = await start(site, owner, task, RunOptions(tier=MODELS[sent.model]))
     if sent.stream:
         options = sent.stream_options or StreamOptions()
         pieces = _streamed(site, planned, job, sent.model, usage=options.include_usage)
@@ -143,7 +143,11 @@ def task_of(messages: list[ChatMessage]) -> str:
     """
     for message in reversed(messages):
         if message.role == "user":
-            parts = message.content if isinstance(message.content, list) else [Part(type="text", text=message.content)]
+            parts = (
+                message.content
+                if isinstance(message.content, list)
+                else [ContentPart(type="text", text=message.content)]
+            )
             text = "\n".join(part.text for part in parts if part.type in {"text", "input_text"} and part.text).strip()
             if text:
                 return text

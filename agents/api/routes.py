@@ -30,7 +30,7 @@ from agents.core.errors import BadRequest
 from agents.core.events import NodeState, Numbered
 from agents.jobs.changes import ACTIVE, AGAIN, DROPPABLE
 from agents.jobs.live_job import Job
-from agents.jobs.run import Run
+from agents.jobs.run import JobRun
 from agents.jobs.runtime import JobRuntime
 from agents.report.formats import FORMS
 
@@ -59,7 +59,7 @@ def _message(tree: Tree, numbered: Numbered) -> str:
     return f"id: {numbered.seq}\nevent: {numbered.event.kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
-class Told:
+class SharedMessages:
     """One run's messages, made once for all who watch it: a message depends on the events before it and on nothing else."""
 
     def __init__(self) -> None:
@@ -80,15 +80,15 @@ class Told:
         return self._messages[-1 - back] if back < len(self._messages) else None
 
 
-_told: dict[int, Told] = {}
+_told: dict[int, SharedMessages] = {}
 """Of runs that were watched, by the identity of the run; gone with it."""
 
 
-def told_of(run: Run) -> Told:
+def told_of(run: JobRun) -> SharedMessages:
     """Give what is told of a run to all who watch it."""
     known = _told.get(id(run))
     if known is None:
-        known = _told[id(run)] = Told()
+        known = _told[id(run)] = SharedMessages()
         weakref.finalize(run, _told.pop, id(run), None)
     return known
 

@@ -27,7 +27,7 @@ from agents.contracts.sources import SearchQuery
 from agents.core.errors import DossierError
 from agents.jobs.live_job import Job
 from agents.run_answer import FlatRun, answer, planned_of
-from agents.run_research import Wish, begin, begin_once, plan_run
+from agents.run_research import RunOptions, begin, begin_once, plan_run
 
 if TYPE_CHECKING:
     from agents.api.app_state import Site
@@ -90,7 +90,7 @@ async def search(sent: SearchRequest, owner: Owner, site: Here) -> SearchAnswer:
 async def _run(
     sent: SimpleRunRequest, tier: Tier | None, owner: str, site: "Site", request: Request, key: str | None
 ) -> Response:
-    wish = Wish(
+    wish = RunOptions(
         tier=tier, max_iters=sent.max_iters, max_queries=sent.max_queries, max_sources=sent.max_sources,
         max_execution_time_s=sent.max_execution_time_s,
     )  # fmt: skip
@@ -119,7 +119,7 @@ async def _run(
     return JSONResponse(answer(site.team, planned, job).model_dump(mode="json"))
 
 
-async def start(site: "Site", owner: str, task: str, wish: Wish) -> tuple[FlatRun, Job]:
+async def start(site: "Site", owner: str, task: str, wish: RunOptions) -> tuple[FlatRun, Job]:
     """Plan a task and start its run.
 
     Raises:

@@ -72,7 +72,7 @@ class FeedLine(Frozen):
     text: str
 
 
-class Spent(Frozen):
+class RunTotals(Frozen):
     """Sums over a whole run."""
 
     sources: int = 0
@@ -99,7 +99,7 @@ class TreeView(Frozen):
     """Why it ended, when it did not end well; why it rests, when it does."""
     blocked_reason: BlockedReason | None = None
     """Why it rests: paused, or waiting for a key, for somebody to release it, or for a restart."""
-    usage: Spent = Spent()
+    usage: RunTotals = RunTotals()
     minutes: float | None = None
     """Time budget; None is unlimited."""
     reserve_s: float | None = None
@@ -258,10 +258,10 @@ class Tree:
             seconds=0.0 if row.started is None else round(max(0.0, until - row.started), 3),
         )
 
-    def spent(self) -> Spent:
+    def spent(self) -> RunTotals:
         """Sum up over the whole run."""
         usage = self.usage
-        return Spent(
+        return RunTotals(
             sources=len(self._sources), pages=self._pages.fetched, empty=self._pages.empty, searches=self.searches,
             tokens=usage.tokens, cost_usd=usage.cost_usd,
         )  # fmt: skip

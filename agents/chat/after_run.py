@@ -23,7 +23,7 @@ from agents.chat.limits import Edit
 from agents.chat.renderer import tabs, uid, who
 from agents.chat.runs import explained, stopped_line
 from agents.chat.state import Ask, Button, Effect, Refuse, Say, Started
-from agents.chat.texts import Words, counted, minutes_and_seconds, money
+from agents.chat.texts import ChatTexts, counted, minutes_and_seconds, money
 from agents.contracts.contract import Contract
 from agents.contracts.report import OVER, ReportDocument, ReportSentence
 from agents.core.errors import DossierError
@@ -42,7 +42,7 @@ _COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eine
 class Over:
     """A run that has ended: commands concern its report, never a new draft."""
 
-    def __init__(self, team: Team, job_id: str, owner: str, words: Words) -> None:
+    def __init__(self, team: Team, job_id: str, owner: str, words: ChatTexts) -> None:
         self.team, self.job_id, self.owner, self.words = team, job_id, owner, words
 
     async def hear(self, text: str, command: Command) -> AsyncIterator[Effect]:
@@ -180,7 +180,7 @@ Step = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownOutcome:
     """What an outcome puts into the chat."""
 
     steps: tuple[Step, ...]
@@ -235,7 +235,7 @@ class Outcomes:
         if self._watching:
             await asyncio.wait(set(self._watching), timeout=timeout_s)
 
-    async def show(self, job: Job, user: Any) -> Shown:
+    async def show(self, job: Job, user: Any) -> ShownOutcome:
         """Keep the outcome in the history and send it to the open tabs; doing it again changes nothing."""
         shown = outcome(job, await self._report(job))
         # Chainlit's data layer asks the context whether a browser has spoken yet: here there is none.
@@ -258,7 +258,7 @@ class Outcomes:
     async def _report(self, job: Job) -> ReportDocument | None:
         return job.report or (await self.jobs.blobs.report(job.id) if job.status == "done" else None)
 
-    async def show_missing(self, thread_id: str, owner: str, user: Any, known: set[str]) -> Shown:
+    async def show_missing(self, thread_id: str, owner: str, user: Any, known: set[str]) -> ShownOutcome:
         """Show the outcomes of a chat that its history does not hold yet: the process ended in between."""
         steps: list[Step] = []
         elements: list[Step] = []
@@ -267,7 +267,7 @@ class Outcomes:
                 shown = await self.show(job, user)
                 steps += shown.steps
                 elements += shown.elements
-        return Shown(tuple(steps), tuple(elements))
+        return ShownOutcome(tuple(steps), tuple(elements))
 
     async def again(self, tab: Any, known: frozenset[str] = frozenset(), delay_s: float = 0.0) -> None:
         """Send the outcomes of a chat to one tab once more, but for messages that it has."""
@@ -277,7 +277,7 @@ class Outcomes:
                 await _send(tab, outcome(job, await self._report(job)))
 
 
-async def _send(tab: Any, shown: Shown) -> None:
+async def _send(tab: Any, shown: ShownOutcome) -> None:
     """Send to one tab, elements first: a report's text must not be seen before the card that takes its place."""
     for element in shown.elements:
         await tab.emit("element", element)
@@ -285,7 +285,7 @@ async def _send(tab: Any, shown: Shown) -> None:
         await tab.emit("new_message", step)
 
 
-def outcome(job: Job, document: ReportDocument | None) -> Shown:
+def outcome(job: Job, document: ReportDocument | None) -> ShownOutcome:
     """Make the messages that show how a run ended."""
     now = utc_now()
     # Copying and rating are offered on the last message of a finished run only: hence a run around the report.
@@ -298,7 +298,7 @@ def outcome(job: Job, document: ReportDocument | None) -> Shown:
         elements = (_report_element(job, document),)
     message = _step(job, "report", "assistant_message", now, parent=run["id"], name="Dossier", output=text)
     message["isError"] = job.status == "failed"
-    return Shown((run, message), elements)
+    return ShownOutcome((run, message), elements)
 
 
 def outcome_text(job: Job, document: ReportDocument | None) -> str:

@@ -5,7 +5,7 @@ from typing import Literal
 from agents.chat.limits import LANGUAGES, dates_words, language_name
 from agents.chat.short_answers import likely_cost, likely_time, note_of
 from agents.chat.state import ShowContract
-from agents.chat.texts import Words
+from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Contract, ForecastLine
 from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.plan import Leaf, Node
@@ -13,7 +13,7 @@ from agents.contracts.report import Grade, ReportDocument
 from agents.core.time_policy import synthesis_reserve_s
 from agents.jobs.live_job import Job
 from agents.research.scoping.authorization import PHRASE
-from agents.research.scoping.turn import Scope
+from agents.research.scoping.turn import ScopingState
 from agents.search.searcher import SAMPLE_NAME
 
 Name = Literal["ScopeCard", "ContractCard", "ResearchRun", "ReportView"]
@@ -39,7 +39,7 @@ class ScopeCard(Frozen):
     """False once the talk has moved on."""
 
     @classmethod
-    def of(cls, scope: Scope) -> "ScopeCard":
+    def of(cls, scope: ScopingState) -> "ScopeCard":
         """Describe how the talk stands."""
         return cls(
             queries=tuple(
@@ -131,7 +131,7 @@ class ContractCard(Frozen):
     phrase: str = PHRASE
 
     @classmethod
-    def of(cls, shown: ShowContract, words: Words) -> "ContractCard":
+    def of(cls, shown: ShowContract, words: ChatTexts) -> "ContractCard":
         """Describe exactly what the phrase binds."""
         contract, scope = shown.contract, shown.scope
         brief, caps = contract.brief, contract.caps
@@ -239,7 +239,7 @@ def line_safe(text: str) -> str:
     return "".join(f"\\{char}" if char in "\\`*_[]<>#|~$" else char for char in flat)
 
 
-def scope_line(scope: Scope, words: Words) -> str:
+def scope_line(scope: ScopingState, words: ChatTexts) -> str:
     """Say the verdict in one or two sentences; the card shows the rest."""
     if not scope.queries:
         return ""
@@ -251,7 +251,7 @@ def scope_line(scope: Scope, words: Words) -> str:
     return words("scope_broad_some", numbers=", ".join(str(number) for number in too_broad))
 
 
-def contract_line(changed: tuple[str, ...], words: Words) -> str:
+def contract_line(changed: tuple[str, ...], words: ChatTexts) -> str:
     """Say which words start the work, and what changed since the last draft."""
     line = words("phrase_line")
     return f"{words('changed', changes='; '.join(line_safe(one) for one in changed))}\n\n{line}" if changed else line

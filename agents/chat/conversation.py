@@ -10,7 +10,7 @@ from datetime import datetime
 from agents.chat import short_answers
 from agents.chat.after_run import Over
 from agents.chat.commands import Command, Part, Pick, Research, Start, Wish, read
-from agents.chat.drafting_talk import Drafts, one
+from agents.chat.drafting_talk import ChatDrafts, one
 from agents.chat.limits import Edit, edited, read_edit
 from agents.chat.plan_edits import (
     CardEdit,
@@ -22,8 +22,8 @@ from agents.chat.state import (
     Button,
     ChatState,
     Effect,
+    ManagerReply,
     Refuse,
-    Reply,
     Say,
     ShowScope,
     Stage,
@@ -35,14 +35,14 @@ from agents.chat.state import (
     scope_of,
     splits_of,
 )
-from agents.chat.texts import Words, speaks
+from agents.chat.texts import ChatTexts, speaks
 from agents.contracts.contract import Contract
 from agents.contracts.frozen import Mode
 from agents.core.errors import DossierError
 from agents.core.model import OnText
 from agents.jobs.live_job import Job
 from agents.research.scoping.authorization import ResearchCommand
-from agents.research.scoping.turn import Scope, checked
+from agents.research.scoping.turn import ScopingState, checked
 from agents.search.uploads import UploadResult
 from agents.team import Team
 
@@ -64,7 +64,7 @@ class Conversation:
         preferences: Preferences = Preferences(),
     ) -> None:
         self.team, self.owner = team, owner
-        self.drafts = Drafts(team, state or ChatState())
+        self.drafts = ChatDrafts(team, state or ChatState())
         self.preferences = preferences.offered(team.model_choices, team.places)
 
     @property
@@ -73,7 +73,7 @@ class Conversation:
         return self.drafts.state
 
     @property
-    def words(self) -> Words:
+    def words(self) -> ChatTexts:
         """The texts in the language of this chat."""
         return self.drafts.words
 
@@ -270,11 +270,11 @@ class Conversation:
         async for effect in effects:
             yield effect
 
-    def _fresh(self) -> Scope:
+    def _fresh(self) -> ScopingState:
         """A talk about something new keeps where the picker stands, and the files of the chat."""
-        return Scope(mode=self.state.picker or "standard", files=self.state.scope.files)
+        return ScopingState(mode=self.state.picker or "standard", files=self.state.scope.files)
 
-    def _begun(self) -> Scope:
+    def _begun(self) -> ScopingState:
         """Begin a question with the settings as they are now; what was said before it stands."""
         scope = self.state.scope
         mode = self.state.picker or self.preferences.mode or scope.mode
@@ -338,7 +338,7 @@ class Conversation:
         scope = in_language(scope, self.preferences)
         if scope.stood_in and scope.stood_in != before.stood_in:
             yield Say(scope.stood_in)
-        yield Reply(turn.reply)
+        yield ManagerReply(turn.reply)
         settled = scope.feasible and scope.ready
         same = [query.text for query in scope.queries] == [query.text for query in before.queries]
         if draft is not None and (same or not settled or not related(scope, before)):

@@ -17,7 +17,7 @@ from agents.chat.plan_edits import (
     with_terms,
 )
 from agents.chat.state import ChatState, Draft, Effect, Refuse, Say, ShowContract, ShowScope, own_splits, too_broad
-from agents.chat.texts import Words
+from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Contract
 from agents.core.errors import BadRequest, DossierError, NotFeasible
 from agents.research.scoping.turn import refused
@@ -25,16 +25,16 @@ from agents.search.uploads import UploadResult
 from agents.team import Team
 
 
-class Drafts:
+class ChatDrafts:
     """How a chat stands, and all that makes or changes the draft in it."""
 
     def __init__(self, team: Team, state: ChatState) -> None:
         self.team, self.state = team, state
 
     @property
-    def words(self) -> Words:
+    def words(self) -> ChatTexts:
         """The texts in the language of this chat."""
-        return Words(self.state.language)
+        return ChatTexts(self.state.language)
 
     def now(self, **update: object) -> None:
         """Let the chat stand otherwise in some respects."""

@@ -8,7 +8,7 @@ from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.sources import Place
 from agents.core.errors import BadRequest
 from agents.research.scoping.authorization import minutes_of
-from agents.research.scoping.turn import Scope
+from agents.research.scoping.turn import ScopingState
 
 LANGUAGES = {
     "english": "en", "german": "de", "deutsch": "de", "french": "fr", "français": "fr", "spanish": "es",
@@ -202,7 +202,7 @@ def _one_more_domain(text: str, before: Edit) -> Edit | None:
 # ---- applying and saying
 
 
-def edited(scope: Scope, edit: Edit) -> Scope:
+def edited(scope: ScopingState, edit: Edit) -> ScopingState:
     """Apply an edit to what was agreed.
 
     Raises:
@@ -250,7 +250,7 @@ def _said(edit: Edit) -> set[str]:
     return {name for name, is_said in speaks.items() if is_said}
 
 
-def _dates(scope: Scope, edit: Edit) -> tuple[str | None, str | None]:
+def _dates(scope: ScopingState, edit: Edit) -> tuple[str | None, str | None]:
     if edit.any_date:
         return edit.date_from, edit.date_to
     if edit.date_from and edit.date_to:

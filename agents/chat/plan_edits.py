@@ -13,7 +13,7 @@ from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
 from agents.core.errors import BadRequest
 from agents.research.planning.freeze_contract import bounds_of, make_contract
-from agents.research.scoping.turn import Scope
+from agents.research.scoping.turn import ScopingState
 from agents.team import Team
 
 Place = tuple[int, ...]
@@ -255,7 +255,7 @@ def with_part(team: Team, contract: Contract, edit: PartEdit) -> tuple[Contract,
     return _contract(team, contract.brief, done.plans), done.said
 
 
-def with_terms(team: Team, before: Contract, scope: Scope) -> Contract | None:
+def with_terms(team: Team, before: Contract, scope: ScopingState) -> Contract | None:
     """Put the same plans under changed terms; None when a query has no plan among them."""
     by_query = {plan.query: plan for plan in before.plans}
     plans = [by_query[query.text] for query in scope.queries if query.text in by_query]

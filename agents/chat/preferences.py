@@ -11,7 +11,7 @@ from agents.contracts.frozen import Frozen, Mode, Role
 from agents.contracts.sources import Place
 from agents.core.errors import BadRequest
 from agents.research.scoping.authorization import DEFAULT_MINUTES, minutes_of
-from agents.research.scoping.turn import Scope
+from agents.research.scoping.turn import ScopingState
 
 USUAL = "Default"
 """What an entry of the dialog shows while nothing is set."""
@@ -106,7 +106,7 @@ def _domains(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def preferred(scope: Scope, given: Preferences) -> Scope:
+def preferred(scope: ScopingState, given: Preferences) -> ScopingState:
     """Begin a question with what the user set; what was said before the question stands."""
     time = given.time_given and scope.minutes == DEFAULT_MINUTES
     places = bool(given.places) and not scope.places
@@ -128,7 +128,7 @@ def preferred(scope: Scope, given: Preferences) -> Scope:
     )
 
 
-def in_language(scope: Scope, given: Preferences) -> Scope:
+def in_language(scope: ScopingState, given: Preferences) -> ScopingState:
     """Write in the language the user set, whatever the question is asked in."""
     if given.language is None:
         return scope

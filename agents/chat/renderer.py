@@ -9,11 +9,22 @@ from chainlit.session import WebsocketSession, ws_sessions_id
 
 from agents.chat.cards import ContractCard, Name, ResearchRun, ScopeCard, contract_line, scope_line
 from agents.chat.history import History
-from agents.chat.state import Ask, Effect, Refuse, Reply, Say, ShowContract, ShownCard, ShowScope, Started, Stopping
-from agents.chat.texts import Words
+from agents.chat.state import (
+    Ask,
+    Effect,
+    ManagerReply,
+    Refuse,
+    Say,
+    ShowContract,
+    ShownCard,
+    ShowScope,
+    Started,
+    Stopping,
+)
+from agents.chat.texts import ChatTexts
 from agents.contracts.frozen import Frozen
 from agents.jobs.live_job import Job
-from agents.research.scoping.turn import Scope
+from agents.research.scoping.turn import ScopingState
 
 PIECE_S = 0.08
 """Seconds that the manager's words are gathered before they are sent on: each piece costs the browser 12 ms."""
@@ -93,7 +104,7 @@ class Renderer:
 
     def __init__(self, history: History, cards: tuple[ShownCard, ...]) -> None:
         self.history, self.cards = history, cards
-        self.words = Words()
+        self.words = ChatTexts()
         """In the language that the chat answers in."""
         self.streamed = Streamed()
         self._reply = ""
@@ -111,7 +122,7 @@ class Renderer:
         if self._reply and not isinstance(effect, ShowScope):
             await self.done()
         match effect:
-            case Reply():
+            case ManagerReply():
                 self._reply = effect.text
             case Say() | Refuse():
                 await self._message(effect.text)
@@ -143,7 +154,7 @@ class Renderer:
                 # How it ended is shown when it has (see outcome).
                 pass
 
-    async def _scoping(self, card: ScopeCard, scope: Scope) -> None:
+    async def _scoping(self, card: ScopeCard, scope: ScopingState) -> None:
         """Show the manager's words and the choices as one message."""
         reply, self._reply = self._reply, ""
         element = cl.CustomElement(name="ScopeCard", props=card.model_dump(mode="json"), display="inline")

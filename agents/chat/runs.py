@@ -5,7 +5,7 @@ from agents.api.tree import DELIVERED, ROOT, Tree, TreeNode, TreeView
 from agents.chat.commands import Command, Part, Pick, Research, Wish, asks_for_progress
 from agents.chat.limits import Edit, dates_words, language_name, time_words
 from agents.chat.state import Effect, Refuse, Say, Stopping
-from agents.chat.texts import Words, counted, minutes_and_seconds, money
+from agents.chat.texts import ChatTexts, counted, minutes_and_seconds, money
 from agents.contracts.contract import Brief, Narrowing
 from agents.core.errors import BadRequest
 from agents.core.events import Noted, RoundEnded
@@ -73,7 +73,7 @@ def stopped_line(view: TreeView) -> str:
 class Running:
     """A run, and what its user may say to it. Nothing widens it here."""
 
-    def __init__(self, team: Team, job: Job, words: Words) -> None:
+    def __init__(self, team: Team, job: Job, words: ChatTexts) -> None:
         self.team, self.job, self.words = team, job, words
 
     async def hear(self, text: str, command: Command | None) -> Effect:
@@ -226,7 +226,7 @@ def limits_of(edit: Edit) -> Narrowing:
     )
 
 
-def widening(brief: Brief, edit: Edit, words: Words) -> str:
+def widening(brief: Brief, edit: Edit, words: ChatTexts) -> str:
     """Say what in an edit goes beyond what a run may do; empty when it only narrows."""
     if edit.mode is not None and edit.mode != brief.mode:
         return words("wider_depth")
@@ -256,7 +256,7 @@ def narrowed(edit: Edit) -> str:
     return "; ".join(said) or "as it was authorized"
 
 
-def explained(words: Words, term: str) -> str:
+def explained(words: ChatTexts, term: str) -> str:
     """Explain a term of the product."""
     if term not in words.terms:
         return words("term_unknown", term=term, known=", ".join(words.terms))

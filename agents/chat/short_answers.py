@@ -5,13 +5,13 @@ from agents.chat.commands import Wish, WishName
 from agents.chat.limits import dates_words
 from agents.chat.runs import explained
 from agents.chat.state import Ask, Button, Effect, Refuse, Say, Stage, not_started, splits_of
-from agents.chat.texts import Words
+from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Contract, ForecastLine
 from agents.contracts.frozen import Frozen
 from agents.contracts.sources import OwnFile
 from agents.nlp.tokens import content_words
 from agents.report.escaping import escape_text
-from agents.research.scoping.turn import Scope
+from agents.research.scoping.turn import ScopingState
 from agents.search.uploads import UploadResult
 from agents.team import Team
 
@@ -25,7 +25,7 @@ class Likely(Frozen):
     """Empty where nothing bounds it."""
 
 
-def likely_time(contract: Contract, words: Words) -> Likely:
+def likely_time(contract: Contract, words: ChatTexts) -> Likely:
     """Say how long a run probably takes."""
     line = _line(contract, "min")
     cap = contract.caps.minutes
@@ -67,7 +67,7 @@ _PLAIN: dict[WishName, str] = {
 _DOORS: tuple[WishName, ...] = ("door_file", "door_folder", "door_key")
 
 
-def on_draft(wish: Wish, contract: Contract, team: Team, words: Words) -> Effect:
+def on_draft(wish: Wish, contract: Contract, team: Team, words: ChatTexts) -> Effect:
     """Answer a short wish from the card."""
     if (name := _PLAIN.get(wish.name)) is not None:
         return Refuse(words(name)) if wish.name in {"begin", "finish", "resume", "continue"} else Say(words(name))
@@ -82,7 +82,7 @@ def on_draft(wish: Wish, contract: Contract, team: Team, words: Words) -> Effect
             return _of_the_server(wish, team, words) or Say(words("what_to_change"))
 
 
-def _how_long(contract: Contract, words: Words, *, shorter: bool) -> str:
+def _how_long(contract: Contract, words: ChatTexts, *, shorter: bool) -> str:
     time = likely_time(contract, words)
     bound = time.bound or words.minutes(None)
     if shorter:
@@ -91,7 +91,7 @@ def _how_long(contract: Contract, words: Words, *, shorter: bool) -> str:
     return words("how_long_draft", likely=likely, bound=bound) if time.bound else words("how_long_open", likely=likely)
 
 
-def _cost(contract: Contract, team: Team, words: Words) -> str:
+def _cost(contract: Contract, team: Team, words: ChatTexts) -> str:
     if not team.engine.reasons:
         return words("cost_free")
     cost = likely_cost(contract)
@@ -101,7 +101,7 @@ def _cost(contract: Contract, team: Team, words: Words) -> str:
     return words("cost_draft", likely=cost.likely, bound=bound)
 
 
-def _sources(contract: Contract, words: Words) -> str:
+def _sources(contract: Contract, words: ChatTexts) -> str:
     brief = contract.brief
     limits = [f"only {', '.join(brief.domains)}"] if brief.domains else []
     limits += [f"without {', '.join(brief.exclude_domains)}"] if brief.exclude_domains else []
@@ -113,7 +113,7 @@ def _sources(contract: Contract, words: Words) -> str:
     return words("sources_draft", places=", ".join(contract.retrievers) or "–", limits=where, files=files + plan)
 
 
-def _of_the_server(wish: Wish, team: Team, words: Words) -> Effect | None:
+def _of_the_server(wish: Wish, team: Team, words: ChatTexts) -> Effect | None:
     """Answer what does not depend on how the talk stands."""
     match wish.name:
         case "privacy":
@@ -139,7 +139,7 @@ _NOTHING_RUNS = frozenset(
 )
 
 
-def while_scoping(wish: Wish, scope: Scope, team: Team, words: Words) -> Effect:
+def while_scoping(wish: Wish, scope: ScopingState, team: Team, words: ChatTexts) -> Effect:
     """Answer a short wish while the question is not settled."""
     if (answer := _of_the_server(wish, team, words)) is not None:
         return answer
@@ -158,7 +158,7 @@ def while_scoping(wish: Wish, scope: Scope, team: Team, words: Words) -> Effect:
             return Say(words("pick_or_ask" if splits_of(scope) else "next_scoping"))
 
 
-def before_a_question(wish: Wish, team: Team, words: Words) -> Effect | None:
+def before_a_question(wish: Wish, team: Team, words: ChatTexts) -> Effect | None:
     """Answer a short wish when nothing was asked yet; None for what is better taken as a question."""
     if (answer := _of_the_server(wish, team, words)) is not None:
         return answer
@@ -181,7 +181,7 @@ FOREIGN = 0.25
 """Share of a question's telling words that the titles and themes of the samples hold, at most, if it is not about them."""
 
 
-async def three_doors(question: str, scope: Scope, team: Team, words: Words) -> Effect | None:
+async def three_doors(question: str, scope: ScopingState, team: Team, words: ChatTexts) -> Effect | None:
     """Say that only the sample library is searched, where that is so and a question is about something else."""
     if not team.sample or scope.files:
         return None
@@ -206,7 +206,7 @@ def note_of(file: OwnFile) -> str:
     return "; ".join([*([f"{pages} {'page' if pages == 1 else 'pages'}"] if pages else []), *file.gaps])
 
 
-def filed(taken: UploadResult, stage: Stage, words: Words, *, with_text: bool) -> str:
+def filed(taken: UploadResult, stage: Stage, words: ChatTexts, *, with_text: bool) -> str:
     """Name what was added, what was not and why, and what becomes of it, as Markdown."""
     lines = []
     if taken.files:

@@ -10,13 +10,13 @@ from typing import Literal
 from pydantic import ValidationError
 
 from agents.chat.commands import Pick
-from agents.chat.texts import Words
+from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Brief, Contract, Query
 from agents.contracts.frozen import Frozen, Mode
 from agents.core.errors import BadRequest, NotFeasible
 from agents.jobs.live_job import Job
 from agents.nlp.tokens import content_words
-from agents.research.scoping.turn import MAX_MESSAGE, Scope
+from agents.research.scoping.turn import MAX_MESSAGE, ScopingState
 from agents.search.uploads import UploadedFile
 
 
@@ -51,7 +51,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Reply:
+class ManagerReply:
     """The manager's words; they may have been streamed already."""
 
     text: str
@@ -61,7 +61,7 @@ class Reply:
 class ShowScope:
     """The verdict on the queries, with narrower ones to choose from."""
 
-    scope: Scope
+    scope: ScopingState
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class ShowContract:
     """The draft that the phrase would bind."""
 
     contract: Contract
-    scope: Scope
+    scope: ScopingState
     changed: tuple[str, ...] = ()
     """What differs from the draft before, in plain words; empty for a first draft."""
     number: int = 1
@@ -95,7 +95,7 @@ class Stopping:
     job: Job
 
 
-Effect = Say | Refuse | Ask | Reply | ShowScope | ShowContract | Started | Stopping
+Effect = Say | Refuse | Ask | ManagerReply | ShowScope | ShowContract | Started | Stopping
 
 
 Stage = Literal["empty", "scoping", "draft", "running", "report"]
@@ -109,7 +109,7 @@ MAX_FORMER = 8
 class Draft(Frozen):
     """A draft that another took the place of."""
 
-    scope: Scope
+    scope: ScopingState
     contract: Contract
     left_by: str = ""
     """The edit that left it, in plain words."""
@@ -126,7 +126,7 @@ class ShownCard(Frozen):
 class ChatState(Frozen):
     """How one chat stands."""
 
-    scope: Scope = Scope()
+    scope: ScopingState = ScopingState()
     contract: Contract | None = None
     """The draft on the table: exactly what the phrase would bind."""
     drafts: int = 0
@@ -203,13 +203,13 @@ def texts_of(state: str) -> set[str]:
     return {file.card.text_hash for scope in scopes for file in scope.files}
 
 
-def splits_of(scope: Scope) -> tuple[str, ...]:
+def splits_of(scope: ScopingState) -> tuple[str, ...]:
     """List the narrower questions that are offered, in the order of their numbers."""
     offered = (split for query in scope.queries if not query.feasible for split in query.suggested_split)
     return tuple(dict.fromkeys(offered))
 
 
-def not_started(scope: Scope, words: Words) -> str:
+def not_started(scope: ScopingState, words: ChatTexts) -> str:
     """Say exactly what is still missing for a start."""
     several = len(scope.queries) > 1
     missing = [] if scope.queries else [words("missing_question")]
@@ -230,7 +230,7 @@ def not_started(scope: Scope, words: Words) -> str:
     return words("missing_many", ready=ready, missing=lines, nothing_happened=words.nothing_happened)
 
 
-def too_broad(scope: Scope, error: NotFeasible) -> tuple[Query, ...]:
+def too_broad(scope: ScopingState, error: NotFeasible) -> tuple[Query, ...]:
     """The queries that a refused draft is about; all of them when it does not say."""
     return tuple(query for query in scope.queries if query.text == error.query) or scope.queries
 
@@ -240,7 +240,7 @@ def own_splits(query: Query) -> tuple[str, ...]:
     return query.suggested_split or tuple(f"{query.text.rstrip('?. ')}: only {part}?" for part in query.sub_topics)
 
 
-def chosen(pick: Pick, splits: tuple[str, ...], words: Words) -> str:
+def chosen(pick: Pick, splits: tuple[str, ...], words: ChatTexts) -> str:
     """Write the narrower questions of some numbers as the user would have typed them.
 
     Raises:
@@ -259,17 +259,17 @@ def as_picked(texts: tuple[str, ...]) -> str:
     return texts[0] if len(texts) == 1 else "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
 
 
-def related(after: Scope, before: Scope) -> bool:
+def related(after: ScopingState, before: ScopingState) -> bool:
     """Tell whether queries are still about what was agreed: they share at least a third of its telling words."""
     old = {word for query in before.queries for word in content_words(query.text)}
     new = {word for query in after.queries for word in content_words(query.text)}
     return 3 * len(old & new) >= len(old)
 
 
-def scope_of(brief: Brief) -> Scope:
+def scope_of(brief: Brief) -> ScopingState:
     """Take up again what was agreed for a run."""
-    same = set(Brief.model_fields) & set(Scope.model_fields)
-    return Scope.model_validate(
+    same = set(Brief.model_fields) & set(ScopingState.model_fields)
+    return ScopingState.model_validate(
         {"ready": True, **brief.model_dump(include=same, exclude_none=True), "minutes": brief.minutes}
     )
 

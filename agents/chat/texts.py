@@ -23,7 +23,7 @@ def locales() -> Mapping[str, Locale]:
     return {file.stem: tomllib.loads(file.read_text(encoding="utf-8")) for file in sorted(FOLDER.glob("*.toml"))}
 
 
-class Words:
+class ChatTexts:
     """The texts of one language."""
 
     def __init__(self, language: str = "en") -> None:
@@ -51,7 +51,7 @@ def speaks(message: str, before: str = "") -> str:
     """Tell in which language to answer: that of the message, or as before where it is too short to tell."""
     if len(message.split()) < 4 and before:
         return before
-    return Words(language_of(message)).language
+    return ChatTexts(language_of(message)).language
 
 
 # ---- reading

@@ -16,7 +16,7 @@ from agents.core.model import Message, Model, Request
 from agents.core.settings import KEY_NAMES, OFFLINE, Settings, key_state, load, usable_key, variables
 from agents.llm.choose_models import Choice, Order, bind, orders, parts_of
 from agents.llm.model_names import find_servers
-from agents.llm.pacing import Limits, Pacing
+from agents.llm.pacing import Pacing, ProviderLimits
 from agents.search.chain import Chain
 from agents.team import ROLES, Team, open_team
 
@@ -117,7 +117,7 @@ def _limits(bound: dict[str, Order], pacing: Pacing) -> list[str]:
     return ["Limits, over all jobs of this process (DOSSIER_MODEL_LIMITS)", *lines] if lines else []
 
 
-def _said(limits: Limits) -> str:
+def _said(limits: ProviderLimits) -> str:
     parts = [
         f"{limits.at_once} at once" if limits.at_once else "any number at once",
         f"{limits.calls_per_minute:.0f} calls a minute" if limits.calls_per_minute else "",

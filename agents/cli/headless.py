@@ -24,7 +24,7 @@ from agents.core.settings import Settings
 from agents.core.time_policy import SCOPING_SHARE, left_for_research_s
 from agents.jobs.live_job import Job
 from agents.report.formats import FORMS
-from agents.research.scoping.turn import Scope, checked
+from agents.research.scoping.turn import ScopingState, checked
 
 if TYPE_CHECKING:
     from agents.team import Team
@@ -70,7 +70,7 @@ async def research(
         # A provider that hangs may not use up the time before anything was looked for.
         limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
         settled = await team.settle(
-            Scope(mode=mode, minutes=minutes), text, tier=tier, challenge=challenge, limit_s=limit_s
+            ScopingState(mode=mode, minutes=minutes), text, tier=tier, challenge=challenge, limit_s=limit_s
         )
         if not settled.scope.queries:
             raise BadRequest(settled.turn.reply)
@@ -94,7 +94,7 @@ async def research(
         return 3 if job.status == "blocked" else GRADE_CODES[job.report.grade]
 
 
-def _not_feasible(scope: Scope) -> NotFeasible:
+def _not_feasible(scope: ScopingState) -> NotFeasible:
     broad = [query for query in scope.queries if not query.feasible]
     splits = tuple(split for query in broad for split in query.suggested_split)
     error = NotFeasible(tuple(query.reason for query in broad), splits)

@@ -18,7 +18,7 @@ from agents.contracts.sources import RejectedSource, SourceKind
 from agents.contracts.verification import Claim, Truth
 
 
-class Request(Frozen):
+class KeyedRequest(Frozen):
     """What a caller asked for under a key of its own: asking again gives the same job and the same answer."""
 
     key: Text
@@ -35,7 +35,7 @@ class Commission(Frozen):
     brief: Brief | None = None
     """Of a caller whose request is the authorization (command line, HTTP)."""
     challenge: bool = True
-    request: Request | None = None
+    request: KeyedRequest | None = None
     """Only of jobs that were started under a key."""
 
 

@@ -56,7 +56,7 @@ class Role(Generic[In, Out]):
 
 
 @dataclass(frozen=True)
-class Run:
+class AskContext:
     """What asking needs: models by role, prompts, and the time left."""
 
     models: Mapping[str, Model]
@@ -64,7 +64,7 @@ class Run:
     deadline: Deadline = field(default_factory=NoDeadline)
 
 
-class Asked(Charged, Generic[Out]):
+class RoleAnswer(Charged, Generic[Out]):
     """A role's answer, with what it cost and how it came about."""
 
     output: Out
@@ -97,7 +97,7 @@ class Asked(Charged, Generic[Out]):
         )
 
 
-async def ask(role: Role[In, Out], given: In, run: Run, on_text: OnText | None = None) -> Asked[Out]:
+async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText | None = None) -> RoleAnswer[Out]:
     """Ask `role` for its output, letting the model repair a rejected answer once.
 
     Raises:
@@ -131,7 +131,7 @@ async def ask(role: Role[In, Out], given: In, run: Run, on_text: OnText | None =
                 room *= MORE_ROOM
             messages += [Message("assistant", reply.text or "(empty)"), Message("user", _mend(reason))]
             continue
-        return Asked[role.gives](  # type: ignore[name-defined]
+        return RoleAnswer[role.gives](  # type: ignore[name-defined]
             output=output,
             usage=usage,
             role=role.name,

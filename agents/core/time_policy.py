@@ -69,7 +69,7 @@ def left_for_research_s(total_s: float, spent_s: float) -> float:
 
 
 @dataclass(frozen=True)
-class Left:
+class Remaining:
     """What is left at a moment; None is unlimited."""
 
     seconds: float | None
@@ -107,7 +107,9 @@ def least(*bounds: float | None) -> float | None:
     return min(known) if known else None
 
 
-def round_limits(left: Left, phase_s: float | None, phase_tokens: int | None, children: int, *, last: bool) -> Limits:
+def round_limits(
+    left: Remaining, phase_s: float | None, phase_tokens: int | None, children: int, *, last: bool
+) -> Limits:
     """Give each child of a round its share: equal tokens side by side, and a part of the time while rounds may follow.
 
     A limit of time holds what is kept for writing too, since a branch takes that off again.

@@ -23,7 +23,7 @@ from agents.core.events import SourceRead
 from agents.core.settings import Settings
 from agents.evaluation.labelled_sets import Row, load, mean, share
 from agents.evaluation.variant import Variant
-from agents.research.scoping.turn import Scope
+from agents.research.scoping.turn import ScopingState
 from agents.team import Team, open_team
 
 AT_ONCE = 4
@@ -109,7 +109,7 @@ async def researched(
 
 async def _answered(team: Team, question: str, variant: Variant, minutes: float | None) -> Answered:
     try:
-        scope, _ = await team.scope(Scope(mode=variant.mode, minutes=minutes), question)
+        scope, _ = await team.scope(ScopingState(mode=variant.mode, minutes=minutes), question)
         if not scope.feasible:
             reasons = "; ".join(query.reason for query in scope.queries if not query.feasible)
             return Answered(None, (), f"not feasible: {reasons or 'there is no question in it'}")

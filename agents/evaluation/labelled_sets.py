@@ -29,7 +29,7 @@ from agents.core.errors import BadRequest, DossierError
 from agents.core.settings import Settings
 from agents.evaluation.variant import Variant
 from agents.research.run_context import Desk
-from agents.research.scoping.turn import Scope
+from agents.research.scoping.turn import ScopingState
 from agents.research.writing.verify_report import SURE
 from agents.roles import STANCE_JUDGE, VERIFIER
 from agents.team import Team, open_team
@@ -158,7 +158,7 @@ async def _asked(team: Team, text: str, label: str) -> Row:
     problem, given = "", CLEAR
     questions: tuple[str, ...] = ()
     try:
-        scope, turn = await team.scope(Scope(), text)
+        scope, turn = await team.scope(ScopingState(), text)
         questions = turn.open_questions
         given = VAGUE if questions or not scope.feasible else CLEAR
     except DossierError as error:

@@ -12,10 +12,10 @@ from agents.contracts.report import BlockedReason, Stage
 from agents.core.errors import BadRequest, BudgetExceeded
 from agents.core.events import JobChanged, NodeChanged, NodeState, Noted, Numbered, SearchDone
 from agents.core.time_policy import synthesis_reserve_s
-from agents.jobs.engine import Engine
+from agents.jobs.engine import JobQueue
 from agents.jobs.live_job import Job
 from agents.jobs.register import Register
-from agents.jobs.run import Run
+from agents.jobs.run import JobRun
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS, TAG
 from agents.research.steering import bound_by, together
 
@@ -32,7 +32,7 @@ WRITTEN_OVER: frozenset[Stage] = frozenset({"challenging", "composing", "judging
 """Stages in which summary and claims rest on what all branches delivered."""
 
 
-def allowed(command: Command, run: Run, brief: Brief | None) -> Command:
+def allowed(command: Command, run: JobRun, brief: Brief | None) -> Command:
     """Check a command against what was authorized and against the state of the run.
 
     Raises:
@@ -47,12 +47,12 @@ def allowed(command: Command, run: Run, brief: Brief | None) -> Command:
     return command
 
 
-def _stage(run: Run) -> Stage:
+def _stage(run: JobRun) -> Stage:
     stages = (one.event.stage for one in reversed(run.events) if isinstance(one.event, JobChanged))
     return next(stages, "planning")
 
 
-def _narrower(limits: Narrowing, run: Run, brief: Brief | None) -> Narrowing:
+def _narrower(limits: Narrowing, run: JobRun, brief: Brief | None) -> Narrowing:
     now = run.now()
     if limits.seconds is not None and limits.seconds <= now:
         # It is over already: what is kept for writing then is all that is left.
@@ -64,7 +64,7 @@ def _narrower(limits: Narrowing, run: Run, brief: Brief | None) -> Narrowing:
     return limits
 
 
-def _may_be_tried_again(node: str, run: Run) -> None:
+def _may_be_tried_again(node: str, run: JobRun) -> None:
     rows = last_states(run.events)
     row, branch = rows.get(place(node)), place(node)
     if row is None:
@@ -95,7 +95,7 @@ def _may_be_tried_again(node: str, run: Run) -> None:
         raise BadRequest(f"{error.notice} Nothing is tried again.") from error
 
 
-def applied(change: Change, run: Run) -> None:
+def applied(change: Change, run: JobRun) -> None:
     """Do at once what a change asks for, and emit the events that say so."""
     path = run.steering.current(change.node or "job")
     if change.kind == "guidance":
@@ -147,7 +147,7 @@ TAKEN = "Somebody else has just taken this job up."
 class Attempts:
     """Begins attempts at the jobs of the store."""
 
-    def __init__(self, register: Register, engine: Engine) -> None:
+    def __init__(self, register: Register, engine: JobQueue) -> None:
         self.register, self.engine = register, engine
         self.store, self.writer, self.config = register.store, register.writer, register.config
 

@@ -19,7 +19,7 @@ from agents.core.errors import BadRequest
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.config import InUse, JobStoreConfig, held_by
 from agents.jobs.database import Database, Listener
-from agents.jobs.engine import Engine
+from agents.jobs.engine import JobQueue
 from agents.jobs.live_job import Job, JobSetup, SetUp
 from agents.jobs.register import OPEN, Register
 from agents.jobs.run import Clock
@@ -52,7 +52,7 @@ class Client(JobRuntime):
         self.store = Store(Database(config.database_url))
         self.blobs = blobs if self.store.database.sqlite else DatabaseBlobStore(blobs.folder, self.store)
         self.writer = Writer(self.store, config.policy.write_again_s)
-        self.engine = Engine(config)
+        self.engine = JobQueue(config)
         self.register = Register(self.store, self.writer, config, clock=clock, limits=self.limits, per_job=per_job)
         self.worker = Worker(self.register, self.engine, self.blobs) if config.runs else None
         self.opened = False

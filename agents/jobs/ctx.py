@@ -11,14 +11,14 @@ from agents.core.events import Charged, Event, RoleAsked, TraceContext, traced
 from agents.core.port import M, Pool
 from agents.core.time_policy import synthesis_reserve_s
 from agents.jobs.records import BranchDropped, Reached, StepRecord, TimeLeft, TimeSlice, digest_of, stopped_record
-from agents.jobs.run import Run
+from agents.jobs.run import JobRun
 from agents.research.steering import DROPPED, SteeringSnapshot
 
 
 class RunCtx:
     """What a handler has of its job: `Ctx` at one branch of a run."""
 
-    def __init__(self, run: Run, path: str, budget: Budget, *, depth: int = 0, reached: Reached = Reached()) -> None:
+    def __init__(self, run: JobRun, path: str, budget: Budget, *, depth: int = 0, reached: Reached = Reached()) -> None:
         self.run, self.depth = run, depth
         self.job_id, self.path, self.budget = run.job_id, path, budget
         self.so_far = reached

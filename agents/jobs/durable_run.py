@@ -15,7 +15,7 @@ from agents.core.errors import ModelError
 from agents.core.events import Event, JobChanged, NodeChanged, Numbered
 from agents.core.port import Pool
 from agents.jobs.records import Fenced, StepRecord
-from agents.jobs.run import Persist, Run, StepFn
+from agents.jobs.run import JobRun, Persist, StepFn
 
 if TYPE_CHECKING:
     from agents.jobs.ctx import RunCtx
@@ -29,7 +29,7 @@ class KeyMissing(asyncio.CancelledError):
 
 
 @dataclass
-class DurableRun(Run):
+class DurableRun(JobRun):
     """One attempt at one job, every step and event of it in the job store."""
 
     writer: "Writer | None" = None

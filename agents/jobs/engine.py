@@ -81,7 +81,7 @@ async def _workflow(given: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-class Engine:
+class JobQueue:
     """DBOS in this process: as a worker, or as a client that only enqueues."""
 
     def __init__(self, config: JobStoreConfig) -> None:

@@ -24,7 +24,7 @@ from agents.contracts.report import (
 from agents.core.errors import DossierError
 from agents.core.events import JobChanged, Noted, Numbered, PageCount, ReportWritten, RoleAsked, TraceContext, traced
 from agents.core.port import Handlers
-from agents.jobs.run import Run
+from agents.jobs.run import JobRun
 from agents.llm.pacing import Pacing
 from agents.research.steering import Steering
 
@@ -61,7 +61,7 @@ class Job:
     owner: str
     title: str
     commission: Commission
-    run: Run
+    run: JobRun
     created: str
     """ISO date and time, UTC."""
     thread_id: str = ""

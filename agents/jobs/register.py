@@ -15,7 +15,7 @@ from agents.core.events import JobChanged, Numbered
 from agents.jobs.config import JobStoreConfig
 from agents.jobs.durable_run import DurableRun
 from agents.jobs.live_job import Job, JobSetup, SetUp, orchestrator
-from agents.jobs.run import Clock, Run
+from agents.jobs.run import Clock, JobRun
 from agents.jobs.store import Store, StoredJob, WholeJob
 from agents.jobs.writer import Writer
 
@@ -103,7 +103,7 @@ class Register:
     async def shown(self, whole: WholeJob) -> Job:
         """Read a job that is over, only to be looked at."""
         events = await self.store.events(whole.row.id)
-        run = Run(
+        run = JobRun(
             job_id=whole.row.id, handlers={}, budget=Budget(whole.limits, name="job"), clock=lambda: 0.0,
             limits=self.limits, events=events, again=whole.row.again, steering=whole.steering,
         )  # fmt: skip
@@ -215,7 +215,7 @@ class Register:
             self.end(job)
 
 
-def _job(whole: WholeJob, run: Run) -> Job:
+def _job(whole: WholeJob, run: JobRun) -> Job:
     row = whole.row
     return Job(
         id=row.id, owner=row.owner, title=row.title, commission=whole.commission, run=run,

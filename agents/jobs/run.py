@@ -1,6 +1,6 @@
 """One run of one job in this process: its clock, events, records and limits, and the body of a step.
 
-`Run` keeps everything in memory: for tests, scoping and drafting, and where nothing may be stored. It replays: a step
+`JobRun` keeps everything in memory: for tests, scoping and drafting, and where nothing may be stored. It replays: a step
 whose record is there is read back and not done again. `durable_run` has the one whose records are stored.
 """
 
@@ -58,7 +58,7 @@ Persist = Callable[[StepRecord], Awaitable[None]]
 
 
 @dataclass
-class Run:
+class JobRun:
     """One run of one job, in memory."""
 
     job_id: str

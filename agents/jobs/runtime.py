@@ -16,7 +16,7 @@ from agents.core.events import JobChanged, RoleAsked
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.changes import allowed, applied
 from agents.jobs.live_job import Job, JobSetup, SetUp, carry_out
-from agents.jobs.run import Clock, Run
+from agents.jobs.run import Clock, JobRun
 
 
 class NotDurable(BadRequest):
@@ -232,7 +232,7 @@ class MemoryRuntime(JobRuntime):
     def start(
         self, commission: Commission, setup: JobSetup, *, owner: str = "", title: str = "", budget: Limits = Limits()
     ) -> Job:
-        run = Run(
+        run = JobRun(
             job_id=uuid.uuid4().hex, handlers=setup.handlers, budget=Budget(budget, name="job"), clock=self.clock,
             limits=self.limits, per_job=self.per_job, steering=setup.steering,
         )  # fmt: skip

@@ -25,7 +25,7 @@ from agents.jobs.blob_store import BlobStore
 from agents.jobs.changes import Attempts, applied
 from agents.jobs.ctx import RunCtx
 from agents.jobs.durable_run import DurableRun
-from agents.jobs.engine import ENGINE_ERRORS, Engine
+from agents.jobs.engine import ENGINE_ERRORS, JobQueue
 from agents.jobs.live_job import Job, carry_out
 from agents.jobs.records import rows_of
 from agents.jobs.register import OPEN, Register
@@ -47,7 +47,7 @@ UNWIND_S = 1.5
 class Worker:
     """Runs the jobs of the store in this process."""
 
-    def __init__(self, register: Register, engine: Engine, blobs: BlobStore) -> None:
+    def __init__(self, register: Register, engine: JobQueue, blobs: BlobStore) -> None:
         self.register, self.engine, self.blobs = register, engine, blobs
         self.store, self.writer = register.store, register.writer
         self.config, self.policy, self.clock = register.config, register.config.policy, register.clock

@@ -199,7 +199,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Left:
+class UnusedFallback:
     """A model that was named as a stand-in and is not used as one."""
 
     name: str
@@ -212,7 +212,7 @@ class Order:
 
     first: Choice
     others: tuple[Choice, ...] = ()
-    left_out: tuple[Left, ...] = ()
+    left_out: tuple[UnusedFallback, ...] = ()
 
 
 def choice_of(written: str, openai_base: str = "", variable: str = "DOSSIER_MODEL") -> Choice:
@@ -273,7 +273,7 @@ def order_for(written: str, settings: Settings, variable: str = "DOSSIER_MODEL")
         return Order(first)
     named = settings.fallbacks or _by_keys(first)
     others: list[Choice] = []
-    left: list[Left] = []
+    left: list[UnusedFallback] = []
     for written_one in dict.fromkeys(named):
         if written_one == NO_FALLBACKS:
             continue
@@ -283,9 +283,9 @@ def order_for(written: str, settings: Settings, variable: str = "DOSSIER_MODEL")
             continue
         same_server = bool(first.base) and other.base == first.base
         if first.own_server and not other.stays_here and not same_server:
-            left.append(Left(one, f"{name} runs on your own machines, and this one does not"))
+            left.append(UnusedFallback(one, f"{name} runs on your own machines, and this one does not"))
         elif not other.usable:
-            left.append(Left(one, f"{other.key_variable} is not set"))
+            left.append(UnusedFallback(one, f"{other.key_variable} is not set"))
         else:
             others.append(other)
     return Order(first, tuple(others), tuple(left))

@@ -34,7 +34,7 @@ from agents.llm.litellm_errors import (
     notice_for,
     without_refused,
 )
-from agents.llm.pacing import Gate, HeldBack, Turn
+from agents.llm.pacing import HeldBack, Permit, RateLimiter
 from agents.llm.wire import FIELD, ReplyStream, messages_for, response_format
 
 ATTEMPTS = 3
@@ -148,7 +148,7 @@ class LiteLLMModel:
         retries: int = ATTEMPTS,
         temperature: float | None = None,
         price: Price | None = None,
-        gate: Gate | None = None,
+        gate: RateLimiter | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         callbacks: tuple[str, ...] = (),
     ) -> None:
@@ -251,7 +251,7 @@ class LiteLLMModel:
         return replace(request, max_output_tokens=room)
 
     @asynccontextmanager
-    async def _turn(self, request: Request, course: _Course) -> AsyncIterator[Turn | None]:
+    async def _turn(self, request: Request, course: _Course) -> AsyncIterator[Permit | None]:
         """Wait for a turn at the provider; a pause that it asks for holds for all of its callers."""
         if self.gate is None:
             yield None

@@ -39,7 +39,7 @@ and a provider that has enough says so by itself, which is obeyed."""
 
 
 @dataclass(frozen=True)
-class Limits:
+class ProviderLimits:
     """What holds for one provider in this process; None is no limit."""
 
     at_once: int | None
@@ -47,7 +47,9 @@ class Limits:
     tokens_per_minute: float | None
 
 
-def limits_for(provider: str, asked: Pace | None = None, *, own_server: bool = False, share: float = 1.0) -> Limits:
+def limits_for(
+    provider: str, asked: Pace | None = None, *, own_server: bool = False, share: float = 1.0
+) -> ProviderLimits:
     """Compute the limits of a provider: the only place where this is done.
 
     Args:
@@ -63,7 +65,7 @@ def limits_for(provider: str, asked: Pace | None = None, *, own_server: bool = F
     at_once = default.at_once if asked.at_once is None else asked.at_once
     calls = default.calls_per_minute if asked.calls_per_minute is None else asked.calls_per_minute
     tokens = default.tokens_per_minute if asked.tokens_per_minute is None else asked.tokens_per_minute
-    return Limits(
+    return ProviderLimits(
         at_once=max(1, int(at_once * share)) if at_once else None,
         calls_per_minute=max(1.0, calls * share) if calls else None,
         tokens_per_minute=max(1.0, tokens * share) if tokens else None,
@@ -183,7 +185,7 @@ class _Window:
         return sent
 
 
-class Turn:
+class Permit:
     """One request's place at a provider."""
 
     def __init__(self, counted: _Sent) -> None:
@@ -199,7 +201,7 @@ class Turn:
         self.tokens_in = tokens - tokens_out
 
 
-class Gate:
+class RateLimiter:
     """Gives out turns at one provider, in the order in which they are asked for.
 
     Args:
@@ -211,7 +213,7 @@ class Gate:
 
     def __init__(
         self,
-        limits: Callable[[], Limits],
+        limits: Callable[[], ProviderLimits],
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         on_pause: Callable[[float], None] = lambda _: None,
@@ -240,7 +242,7 @@ class Gate:
         self._resumes_at = max(self._resumes_at, self._clock() + seconds)
 
     @asynccontextmanager
-    async def turn(self, tokens: int, patience_s: float | None = None) -> AsyncIterator[Turn]:
+    async def turn(self, tokens: int, patience_s: float | None = None) -> AsyncIterator[Permit]:
         """Wait for a turn, and hold it.
 
         Args:
@@ -257,7 +259,7 @@ class Gate:
             self.busy += 1
             self.peak = max(self.peak, self.busy)
             self._calls.add(1, self._clock())
-            turn = Turn(self._tokens.add(tokens, self._clock()))
+            turn = Permit(self._tokens.add(tokens, self._clock()))
         began = self._clock()
         try:
             yield turn
@@ -303,7 +305,7 @@ class Pacing:
 
     def __init__(self, asked: Mapping[str, Pace] | None = None, share: float = 1.0) -> None:
         self._asked = dict(asked or {})
-        self._gates: dict[str, Gate] = {}
+        self._gates: dict[str, RateLimiter] = {}
         self.share = share
         self.on_pause: Callable[[str, float], None] = lambda _provider, _seconds: None
         """Told of every pause that a provider asks for and that is worth telling."""
@@ -312,14 +314,14 @@ class Pacing:
         """Keep to a part of what each provider allows; the rest belongs to other processes that ask it."""
         self.share = share
 
-    def limits(self, provider: str, *, own_server: bool = False) -> Limits:
+    def limits(self, provider: str, *, own_server: bool = False) -> ProviderLimits:
         """Give what holds now for a provider."""
         return limits_for(provider, self._asked.get(provider), own_server=own_server, share=self.share)
 
-    def gate(self, provider: str, *, own_server: bool = False) -> Gate:
+    def gate(self, provider: str, *, own_server: bool = False) -> RateLimiter:
         """Give the gate that all callers of a provider pass through."""
         if provider not in self._gates:
-            self._gates[provider] = Gate(
+            self._gates[provider] = RateLimiter(
                 lambda: self.limits(provider, own_server=own_server),
                 on_pause=lambda seconds: self.on_pause(provider, seconds),
             )

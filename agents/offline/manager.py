@@ -7,7 +7,7 @@ from agents.contracts.contract import Query, ScopingInput, ScopingTurn
 from agents.contracts.frozen import QueryType
 from agents.contracts.sources import CorpusSurvey
 from agents.offline.planner import draft
-from agents.offline.questions import Question, asks, is_lookup, questions
+from agents.offline.questions import IndependentQuestion, asks, is_lookup, questions
 from agents.offline.terms import SPACELESS, distinct, known, listed, names, opening, overlap, say, terms, years
 
 MAX_QUERIES = 6
@@ -33,7 +33,7 @@ _TYPES: tuple[tuple[QueryType, str], ...] = (
 
 
 @dataclass(frozen=True)
-class Judged:
+class ScopedQuestion:
     """One question with the verdict on it."""
 
     query: Query
@@ -81,12 +81,12 @@ def _turn(given: ScopingInput, reply: str, queries: tuple[Query, ...], ask: tupl
     )
 
 
-def _narrowed(question: Question, limit: str, language: str) -> Question:
+def _narrowed(question: IndependentQuestion, limit: str, language: str) -> IndependentQuestion:
     text = say(language, "only", question=question.text.rstrip("?. "), limit=limit)
-    return Question(text, (text,), question.things, question.points)
+    return IndependentQuestion(text, (text,), question.things, question.points)
 
 
-def _judged(question: Question, given: ScopingInput, limits: tuple[str, ...]) -> Judged:
+def _judged(question: IndependentQuestion, given: ScopingInput, limits: tuple[str, ...]) -> ScopedQuestion:
     language = given.language
     aspect = any(terms(re.sub(r"\d+", " ", limit), language) for limit in limits)
     left_open = () if aspect else open_points(question, language)
@@ -108,10 +108,10 @@ def _judged(question: Question, given: ScopingInput, limits: tuple[str, ...]) ->
         scope_limits=tuple(dict.fromkeys((*limits, *question.addresses))),
         suggested_split=() if feasible else _narrower(question, given.survey, language),
     )
-    return Judged(query, left_open)
+    return ScopedQuestion(query, left_open)
 
 
-def open_points(question: Question, language: str) -> tuple[str, ...]:
+def open_points(question: IndependentQuestion, language: str) -> tuple[str, ...]:
     """Name what leaves a question open, by its grammar: quantifiers, effects on nobody in particular, bare topics."""
     text, quoted = re.subn(r"[“\"„«][^”\"“»]{2,160}[”\"»]", " ", question.text)
     named = min(2, quoted + len(names(text, language)))
@@ -133,7 +133,7 @@ def open_points(question: Question, language: str) -> tuple[str, ...]:
     return ("open_scope",) if years(text) else ("open_scope", "open_period")
 
 
-def _narrower(question: Question, survey: CorpusSurvey, language: str) -> tuple[str, ...]:
+def _narrower(question: IndependentQuestion, survey: CorpusSurvey, language: str) -> tuple[str, ...]:
     """Write narrower questions: of what several documents speak of, and where they carry too little, of the usual sides."""
     subject = _subject(question.text)
     entries = (*question.things, *question.points)
@@ -178,7 +178,7 @@ def _subject(text: str) -> str:
     return text if 0 < len(text.split()) <= _LONGEST_SUBJECT and terms(text) and not listed("ask").search(text) else ""
 
 
-def _verdict(language: str, judged: list[Judged], unready: list[Judged]) -> str:
+def _verdict(language: str, judged: list[ScopedQuestion], unready: list[ScopedQuestion]) -> str:
     if not unready:
         if all(is_lookup(one.query.text) for one in judged):
             return say(language, "lookup")

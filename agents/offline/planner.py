@@ -3,7 +3,7 @@
 import re
 
 from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree
-from agents.offline.questions import Question, is_linked, is_single_fact, leans_on_another, questions, tidy
+from agents.offline.questions import IndependentQuestion, is_linked, is_single_fact, leans_on_another, questions, tidy
 from agents.offline.terms import SPACELESS, distinct, names, opening, say, terms
 
 MOST_QUESTIONS, TITLE_LENGTH, _SEARCH_WORDS = 4, 90, 14
@@ -23,14 +23,14 @@ def _suggested(given: PlanningInput) -> tuple[str, ...]:
     return tuple(map(tidy, given.suggested)) if whole else ()
 
 
-def _as_one(text: str, language: str) -> Question:
+def _as_one(text: str, language: str) -> IndependentQuestion:
     """Read an objective as one question, even where it holds several."""
-    found = questions(text, language) or (Question(tidy(text) or text, (tidy(text) or text,)),)
+    found = questions(text, language) or (IndependentQuestion(tidy(text) or text, (tidy(text) or text,)),)
     parts = tuple(part for one in found for part in one.parts)
-    return Question(found[0].text if len(found) == 1 else text, parts, found[0].things, found[0].points)
+    return IndependentQuestion(found[0].text if len(found) == 1 else text, parts, found[0].things, found[0].points)
 
 
-def draft(question: Question, language: str, room: int = 2) -> tuple[PlannedLeaf, ...]:
+def draft(question: IndependentQuestion, language: str, room: int = 2) -> tuple[PlannedLeaf, ...]:
     """Draft the tree of `question` over its own parts: one leaf each, and of a comparison one for each point or thing.
 
     Args:
@@ -50,7 +50,7 @@ def draft(question: Question, language: str, room: int = 2) -> tuple[PlannedLeaf
     return leaves
 
 
-def _of_point(question: Question, point: str) -> PlannedLeaf:
+def _of_point(question: IndependentQuestion, point: str) -> PlannedLeaf:
     text = _with(question.text, question.points, point)
     pairs = tuple(f"{point[:1].upper()}{point[1:]}: {thing}" for thing in question.things)
     return _leaf(point, (text, *pairs), _searches(text, f"{point} {' '.join(question.things)}"))
@@ -62,7 +62,7 @@ def _with(text: str, entries: tuple[str, ...], kept: str) -> str:
     return tidy(f"{text[:first]}{kept}{text[last + len(entries[-1]) :]}" if 0 <= first <= last else f"{text}: {kept}")
 
 
-def _of_part(question: Question, asked: str, title: str) -> PlannedLeaf:
+def _of_part(question: IndependentQuestion, asked: str, title: str) -> PlannedLeaf:
     leans = asked != question.text and leans_on_another(asked)
     about = question.parts[0] if leans else ""
     searches = _searches(question.text if leans else asked, f"{asked} {' '.join(names(about))} {about}")

@@ -27,7 +27,7 @@ _LONGEST_ENTRY, _SEVERAL = 7, 4
 
 
 @dataclass(frozen=True)
-class Question:
+class IndependentQuestion:
     """One independent question."""
 
     text: str
@@ -62,10 +62,10 @@ def leans_on_another(text: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-def questions(message: str, language: str | None = None) -> tuple[Question, ...]:
+def questions(message: str, language: str | None = None) -> tuple[IndependentQuestion, ...]:
     """Take a message apart into independent questions; none when it asks nothing."""
     addresses = tuple(dict.fromkeys(address.rstrip(".,;:!?") for address in ADDRESS.findall(message)))
-    found: dict[str, Question] = {}
+    found: dict[str, IndependentQuestion] = {}
     for group in _groups(ADDRESS.sub(" ", message)):
         text = " ".join(filter(None, map(tidy, group)))
         marked = [sentence for sentence in group if re.search("[?？]", sentence)]
@@ -73,7 +73,7 @@ def questions(message: str, language: str | None = None) -> tuple[Question, ...]
         parts = tuple(tidy(part) for sentence in asking for part in _parts(sentence))
         things, points = _compared(text)
         own = addresses if not found else ()
-        found.setdefault(text.casefold(), Question(text, parts or (text,), things, points, own))
+        found.setdefault(text.casefold(), IndependentQuestion(text, parts or (text,), things, points, own))
     return tuple(found.values())
 
 

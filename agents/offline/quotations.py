@@ -20,7 +20,7 @@ _BETWEEN = "; "
 
 
 @dataclass(frozen=True)
-class Table:
+class SourceTable:
     """A table as it stands in a source: places of its rows among the sentences, and the labels above them."""
 
     labels: tuple[str, ...]
@@ -37,9 +37,9 @@ def _safe(text: str) -> str:
     return plain(text).replace(":", "").replace(";", ",").strip()
 
 
-def tables(sentences: Sequence[NumberedSentence]) -> list[Table]:
+def tables(sentences: Sequence[NumberedSentence]) -> list[SourceTable]:
     """Find tables: runs of rows with the same number of cells, the first of which holds labels."""
-    found: list[Table] = []
+    found: list[SourceTable] = []
     at = 0
     while at < len(sentences):
         head = cells(sentences[at].text)
@@ -47,7 +47,7 @@ def tables(sentences: Sequence[NumberedSentence]) -> list[Table]:
         while head and run < len(sentences) and len(cells(sentences[run].text)) == len(head):
             run += 1
         if len(head) >= 2 and run - at >= 3 and not any(is_order(one.text) for one in sentences[at:run]):
-            found.append(Table(head, tuple(range(at + 1, run))[:MOST_ROWS]))
+            found.append(SourceTable(head, tuple(range(at + 1, run))[:MOST_ROWS]))
         at = run
     return found
 
@@ -85,7 +85,7 @@ _SITE = re.compile(r"\(([^()]{2,80})\)\s*$")
 
 
 @dataclass(frozen=True)
-class Unit:
+class MergedQuotation:
     """One quotation, with the facts of all sources that say the same."""
 
     text: str
@@ -151,18 +151,18 @@ def dated_source(fact: NumberedFact) -> str:
     return f"{name}, {year}" if year and year not in name else name
 
 
-def units(facts: Sequence[NumberedFact], questions: Sequence[str], objective: str) -> list[Unit]:
+def units(facts: Sequence[NumberedFact], questions: Sequence[str], objective: str) -> list[MergedQuotation]:
     """Make units of facts: orders left out, long quotations shortened, what several sources say merged; best first."""
     usable = [fact for fact in facts if _is_usable(fact)]
     texts = [_shortened(bare(fact.quote)) for fact in usable]
     ranking = Ranking(texts)
     wanted = [ranking.wanted(question, objective) for question in (questions or (objective,))]
-    merged: list[Unit] = []
+    merged: list[MergedQuotation] = []
     for at, fact in enumerate(usable):
         scores = [ranking.score(at, one) for one in wanted]
         best = max(range(len(scores)), key=lambda number: (scores[number], -number))
         asked = next((number for number, text in enumerate(questions) if text == fact.topic), best)
-        unit = Unit(texts[at], (fact,), scores[best], asked, frozenset(distinct(texts[at])))
+        unit = MergedQuotation(texts[at], (fact,), scores[best], asked, frozenset(distinct(texts[at])))
         same = next((number for number, other in enumerate(merged) if _say_the_same(unit, other)), None)
         if same is None:
             merged.append(unit)
@@ -178,7 +178,7 @@ def _is_usable(fact: NumberedFact) -> bool:
     return not unusable and bool(bare(fact.quote))
 
 
-def _say_the_same(one: Unit, other: Unit) -> bool:
+def _say_the_same(one: MergedQuotation, other: MergedQuotation) -> bool:
     """Tell whether two quotations say the same: the same telling words, the same numbers, the same years."""
     few = min(len(one.terms), len(other.terms))
     if few < 3 or len(one.terms & other.terms) / few < _SAME:
@@ -202,7 +202,7 @@ def _shortened(text: str) -> str:
 class Clash:
     """Units that give different figures for the same thing."""
 
-    units: tuple[Unit, ...]
+    units: tuple[MergedQuotation, ...]
     replaced: bool = False
     """The last one says that the first no longer holds."""
 
@@ -212,7 +212,7 @@ class Clash:
         return frozenset(number for unit in self.units for number in unit.numbers)
 
 
-def clashes(found: Sequence[Unit]) -> list[Clash]:
+def clashes(found: Sequence[MergedQuotation]) -> list[Clash]:
     """Find disagreements between sources, the most relevant first; each unit is in one at most."""
     result = _replaced(found)
     taken = {unit.first.number for clash in result for unit in clash.units}
@@ -231,7 +231,7 @@ def clashes(found: Sequence[Unit]) -> list[Clash]:
     return result
 
 
-def _replaced(found: Sequence[Unit]) -> list[Clash]:
+def _replaced(found: Sequence[MergedQuotation]) -> list[Clash]:
     """Find figures that a later source withdraws, each with the figure that it puts in their place."""
     result: list[Clash] = []
     for notice in found:
@@ -266,7 +266,7 @@ def told(clash: Clash, language: str) -> str:
     return " ".join(sentences)
 
 
-def agreement(unit: Unit, language: str) -> str:
+def agreement(unit: MergedQuotation, language: str) -> str:
     """Say how many sources agree; empty when it is one."""
     if unit.sources < 2:
         return ""

@@ -10,7 +10,7 @@ from agents.contracts.finding import Frame, FrameInput, LeadInput, NumberedFact,
 from agents.offline.questions import is_linked, is_single_fact, is_topic, questions, standing, subjects, tidy, title_of
 from agents.offline.quotations import (
     Clash,
-    Unit,
+    MergedQuotation,
     agreement,
     clashes,
     first_words,
@@ -75,7 +75,7 @@ def write_lead(given: LeadInput) -> Section:
     found = units(given.facts, (given.objective,), given.query)
     if not found:
         return Section(markdown=first_words(given.facts[0]))
-    chosen: list[Unit] = []
+    chosen: list[MergedQuotation] = []
     for section in given.sections:
         cited = set(map(int, _MARK.findall(section)))
         best = next((unit for unit in found if unit not in chosen and unit.numbers & cited), None)
@@ -90,7 +90,7 @@ def _asked(given: SectionInput) -> str:
     return first if is_topic(first) else given.query
 
 
-def _about(found: Sequence[Unit], question: str) -> list[Unit]:
+def _about(found: Sequence[MergedQuotation], question: str) -> list[MergedQuotation]:
     """Where one fact is asked for, keep what is about the names of the question.
 
     Documents named for a name come first; a name that has none keeps the quotations that use it and answer about as well
@@ -120,7 +120,7 @@ def _about(found: Sequence[Unit], question: str) -> list[Unit]:
     return [unit for unit in found if unit.first.source_number in sources] or list(found[:1])
 
 
-def _worth_showing(found: Sequence[Unit]) -> list[Unit]:
+def _worth_showing(found: Sequence[MergedQuotation]) -> list[MergedQuotation]:
     """Keep the best, and of the others what comes near to them."""
     if len(found) <= _FEW:
         return list(found)
@@ -128,7 +128,7 @@ def _worth_showing(found: Sequence[Unit]) -> list[Unit]:
     return [unit for unit in found if unit.score >= least or unit.sources > 1][:MOST_UNITS]
 
 
-def _paragraphs(found: Sequence[Unit], language: str) -> list[str]:
+def _paragraphs(found: Sequence[MergedQuotation], language: str) -> list[str]:
     """Quote one unit after the other, by question, then by source; a source that changes is named."""
     paragraphs: list[str] = []
     for number in sorted({unit.question for unit in found}):
@@ -234,7 +234,13 @@ def title(question: str) -> str:
 
 
 def _summed_up(
-    part: str, given: FrameInput, found: Sequence[Unit], disputes: Sequence[Clash], used: set[int], *, alone: bool
+    part: str,
+    given: FrameInput,
+    found: Sequence[MergedQuotation],
+    disputes: Sequence[Clash],
+    used: set[int],
+    *,
+    alone: bool,
 ) -> list[str]:
     """Answer one part by what explains best; both sides where the sources differ."""
     ranking = Ranking([unit.text for unit in found])

@@ -9,13 +9,13 @@ from agents.core.budget import Limits as Spending
 from agents.core.errors import BadRequest, StepFailed
 from agents.core.events import JobChanged, NodeChanged
 from agents.core.port import Ctx, Handler, together
-from agents.core.role import Asked
+from agents.core.role import RoleAnswer
 from agents.core.time_policy import FRAME_SHARE
 from agents.research.challenge.gates import Thresholds
 from agents.research.loop.branch_retry import Again, ended, without
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.planning.drafting import DraftGiven
-from agents.research.planning.freeze_contract import Limits, make_contract
+from agents.research.planning.freeze_contract import CapOverrides, make_contract
 from agents.research.reading.leaf import READ_FOR_NOTHING
 from agents.research.reading.searching import NodeGiven, Setting
 from agents.research.reading.shortlisting import UNANSWERING
@@ -33,7 +33,7 @@ WAS_READ = (READ_FOR_NOTHING, UNANSWERING)
 class Means(Frozen):
     """What the composition root tells the root handler of the run's surroundings."""
 
-    limits: Limits = Limits()
+    limits: CapOverrides = CapOverrides()
     loop: LoopSettings = LoopSettings()
     thresholds: Thresholds = Thresholds()
     judge_thresholds: Thresholds = Thresholds(min_claims=1)
@@ -212,7 +212,7 @@ async def _frame(
     )  # fmt: skip
     try:
         asked = await ctx.call(
-            "frame", key, desk.ask, FRAME_WRITER, given, ctx.writing(FRAME_SHARE), gives=Asked[Frame]
+            "frame", key, desk.ask, FRAME_WRITER, given, ctx.writing(FRAME_SHARE), gives=RoleAnswer[Frame]
         )
     except StepFailed as failure:
         problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)

@@ -16,7 +16,7 @@ from agents.core.errors import ModelError, ModelFault, SearchError, SourceError,
 from agents.core.events import Charged, Event, SearchDone
 from agents.core.model import Model, OnText
 from agents.core.prompts import PromptBook
-from agents.core.role import Asked, In, Out, Role, Run, ask
+from agents.core.role import AskContext, In, Out, Role, RoleAnswer, ask
 from agents.research.loop.compaction import Rooms, ask_fitting, divided
 from agents.research.loop.retry_tracking import Retries
 from agents.research.loop.topics import Topics
@@ -59,7 +59,7 @@ class Searched(Charged):
         )
 
 
-class Fetched(Frozen):
+class RetrievedSource(Frozen):
     """One document that was really retrieved; its text is kept under its hash."""
 
     card: SourceCard
@@ -132,15 +132,15 @@ class Desk:
     retries: Retries = field(default_factory=Retries)
     rooms: Rooms = field(default_factory=Rooms)
     breaker: CircuitBreaker = field(default_factory=lambda: CircuitBreaker(rest_s=0.0))
-    pages: Once[Fetched] = field(default_factory=Once)
+    pages: Once[RetrievedSource] = field(default_factory=Once)
     searches: Once[Searched] = field(default_factory=Once)
     answers: Once[Charged] = field(default_factory=Once)
 
     async def ask(
         self, role: Role[In, Out], given: In, deadline: Deadline, on_text: OnText | None = None
-    ) -> Asked[Out]:
+    ) -> RoleAnswer[Out]:
         """Ask a role: the body of a step. The same question is asked, and paid for, once in a run."""
-        run = Run(self.models, self.prompts, deadline)
+        run = AskContext(self.models, self.prompts, deadline)
         if on_text is not None:
             return await ask_fitting(role, given, run, self.rooms, on_text)
         first = False
@@ -151,26 +151,26 @@ class Desk:
             return await self._ask_or_stand_in(role, given, run)
 
         asked = await self.answers.get(f"{role.prompt_name}:{given.model_dump_json()}", make)
-        answer: Asked[Out] = Asked[role.gives].model_validate(asked)  # type: ignore[name-defined]
+        answer: RoleAnswer[Out] = RoleAnswer[role.gives].model_validate(asked)  # type: ignore[name-defined]
         return answer if first else answer.model_copy(update={"usage": NOTHING})
 
-    async def _ask_or_stand_in(self, role: Role[In, Out], given: In, run: Run) -> Asked[Out]:
+    async def _ask_or_stand_in(self, role: Role[In, Out], given: In, run: AskContext) -> RoleAnswer[Out]:
         """Let the fallback answer when the model failed for good: what was gathered is then still written up."""
         try:
             return await ask_fitting(role, given, run, self.rooms)
         except ModelError as error:
             if error.fault == "overflow" and (parts := divided(given)):
-                return Asked[role.gives].model_validate(await self._in_parts(parts, run))  # type: ignore[name-defined]
+                return RoleAnswer[role.gives].model_validate(await self._in_parts(parts, run))  # type: ignore[name-defined]
             if self.fallback is None or error.fault in NO_STAND_IN:
                 raise
             models = {**self.models, role.name: self.fallback}
-            answer = await ask(role, given, Run(models, self.prompts, NoDeadline()))
+            answer = await ask(role, given, AskContext(models, self.prompts, NoDeadline()))
             bound = self.models[role.name].name
             return answer.model_copy(update={"stood_in": error.notice, "stood_in_for": bound})
 
-    async def _in_parts(self, parts: tuple[SectionInput, ...], run: Run) -> Asked[Section]:
+    async def _in_parts(self, parts: tuple[SectionInput, ...], run: AskContext) -> RoleAnswer[Section]:
         """Write a section part by part where all of it is too long; a part that fails is there in its quotes."""
-        written: list[Asked[Section]] = []
+        written: list[RoleAnswer[Section]] = []
         failure: ModelError | None = None
         texts: list[str] = []
         for part in parts:
@@ -241,7 +241,7 @@ class Desk:
         hits = enforced(found.result.hits, self.steering.narrowed(query))
         return found.model_copy(update={"result": found.result.model_copy(update={"hits": hits})})
 
-    async def fetch(self, url: str, deadline: Deadline) -> Fetched:
+    async def fetch(self, url: str, deadline: Deadline) -> RetrievedSource:
         """Read a document and keep its text; read once in a run, and not again after it failed three times.
 
         Raises:
@@ -249,7 +249,7 @@ class Desk:
         """
         first = False
 
-        async def make() -> Fetched:
+        async def make() -> RetrievedSource:
             nonlocal first
             first = True
             if not self.retries.allows(url):
@@ -260,7 +260,7 @@ class Desk:
             if not source.text.strip():
                 raise SourceError(url, "it holds no text")
             await self.texts.put(source.text)
-            return Fetched(card=SourceCard.of(source))
+            return RetrievedSource(card=SourceCard.of(source))
 
         self.allow(url)
         try:
@@ -287,10 +287,10 @@ class Desk:
             alike = _site(url) if failure.fault == "site" else ""
             self.retries = self.retries.merge(Retries().failed(url, alike, branch=branch))
 
-    async def remember(self, url: str, fetched: Fetched) -> None:
+    async def remember(self, url: str, fetched: RetrievedSource) -> None:
         """Take a page as read that a step recorded: on a replay the step itself does not run."""
 
-        async def known() -> Fetched:
+        async def known() -> RetrievedSource:
             return fetched
 
         await self.pages.get(canonical(url), known)

@@ -12,7 +12,7 @@ from agents.contracts.sources import SearchQuery
 from agents.nlp.tokens import language_of
 from agents.search import academic_parsers as parsers
 from agents.search.provider import Access, Provider, ProviderHit
-from agents.search.scope_filter import Asked, keywords, whole_day
+from agents.search.scope_filter import ProviderQuery, keywords, whole_day
 from agents.web.politeness import RetryPolicy
 
 MOST_RESULTS = 25
@@ -213,7 +213,7 @@ ACADEMIC = ("openalex", "crossref", "arxiv", "pubmed")
 """What `academic` stands for."""
 
 
-class Pace:
+class HostPace:
     """Lets requests to one host pass at its pace."""
 
     def __init__(self, rate: float, per_s: float, at_once: int) -> None:
@@ -235,16 +235,16 @@ class Academic(Provider):
         pace: how fast it may be asked; as it wants when not given.
     """
 
-    def __init__(self, index: PaperIndex, access: Access = Access(), *, pace: Pace | None = None) -> None:
+    def __init__(self, index: PaperIndex, access: Access = Access(), *, pace: HostPace | None = None) -> None:
         agent = f"Dossier/0.1 (research assistant; {access.contact or 'single searches for a person'})"
         retry = access.retry or RetryPolicy(call_s=TURN_S)
         super().__init__(index.name, index.base, replace(access, retry=retry), user_agent=agent)
         self.host = self.host.removeprefix("{language}.")
         self.key_variable = index.key_variable
         self._index, self._contact = index, access.contact
-        self._pace = pace or Pace(index.rate, index.per_s, index.at_once)
+        self._pace = pace or HostPace(index.rate, index.per_s, index.at_once)
 
-    async def _ask(self, asked: Asked, seconds: float) -> list[ProviderHit]:
+    async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
         query = asked.query
         words = keywords(query.text, MOST_WORDS) or query.text.split()[:MOST_WORDS]
         params = self._index.params(query, words, min(query.max_results, MOST_RESULTS))

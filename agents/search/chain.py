@@ -27,7 +27,7 @@ from agents.search.circuit_breaker import REST_S, CircuitBreaker
 from agents.search.library import Library
 from agents.search.pages import Pages
 from agents.search.scope_filter import fuse
-from agents.search.searcher import Engine, Searcher, SearchFailed, none_answered
+from agents.search.searcher import Searcher, SearchFailed, SearchProvider, none_answered
 from agents.web.url_key import canonical
 
 LIBRARY = "library:"
@@ -112,11 +112,11 @@ class Chain:
 
     def __init__(
         self,
-        providers: Sequence[Engine],
+        providers: Sequence[SearchProvider],
         pages: Pages,
         library: Searcher | None = None,
         *,
-        beside: Sequence[Engine] = (),
+        beside: Sequence[SearchProvider] = (),
         sample: Searcher | None = None,
         notes: tuple[str, ...] = (),
         clock: Callable[[], float] = time.monotonic,
@@ -134,7 +134,7 @@ class Chain:
         """Hosts that queries are sent to, for the banner."""
 
     @property
-    def _engines(self) -> tuple[Engine, ...]:
+    def _engines(self) -> tuple[SearchProvider, ...]:
         return (*self._providers, *self._beside)
 
     @property
@@ -313,7 +313,7 @@ class Chain:
             self._on_sample = bool(sample.is_all)
         return self._sample.searcher if self._sample and self._on_sample else None
 
-    async def _try(self, engine: Engine, deadline_s: float) -> Probed:
+    async def _try(self, engine: SearchProvider, deadline_s: float) -> Probed:
         reason = ""
         try:
             await engine.search(SearchQuery(text=PROBE, max_results=1), deadline_s, attempts=1)
@@ -321,7 +321,7 @@ class Chain:
             reason = error.failures[0].reason if error.failures else error.notice
         return Probed(provider=engine.name, host=engine.host, reachable=not reason, reason=reason)
 
-    async def _in_turn(self, engines: Sequence[Engine], query: SearchQuery, ends_at: float | None) -> _Asked:
+    async def _in_turn(self, engines: Sequence[SearchProvider], query: SearchQuery, ends_at: float | None) -> _Asked:
         """Ask one after the other until one answers."""
         failures: list[SearchFailure] = []
         for number, engine in enumerate(engines):

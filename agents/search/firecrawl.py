@@ -11,7 +11,7 @@ from agents.nlp.tokens import seen, unruffled
 from agents.search.library import now
 from agents.search.pages import MAX_TEXT, page_source, refusal_of
 from agents.search.provider import Access, Provider, ProviderHit, day, dicts, rows_of, web_address, words
-from agents.search.scope_filter import Asked, bare_domain
+from agents.search.scope_filter import ProviderQuery, bare_domain
 from agents.search.searcher import SearchFailed
 
 BASE = "https://api.firecrawl.dev"
@@ -91,7 +91,7 @@ class Firecrawl(Provider):
             raise self._failure("server", f"the crawl ended as {state!r}")
         return self._sources(rows, limit)
 
-    async def _ask(self, asked: Asked, seconds: float) -> list[ProviderHit]:
+    async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
         data = self._json(
             await self._send("POST", "/v2/search", seconds, body=_search_body(asked, seconds), headers=self._headers())
         )
@@ -191,7 +191,7 @@ class Firecrawl(Provider):
         return {"Authorization": f"Bearer {self._secret}"} if self._secret else {}
 
 
-def _search_body(asked: Asked, seconds: float) -> dict[str, Any]:
+def _search_body(asked: ProviderQuery, seconds: float) -> dict[str, Any]:
     query = asked.query
     body: dict[str, Any] = {
         "query": query.text,

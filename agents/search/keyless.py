@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from agents.search.provider import Access, Provider, ProviderHit, dicts, rows_of
-from agents.search.scope_filter import Asked, bare_domain
+from agents.search.scope_filter import ProviderQuery, bare_domain
 from agents.search.searcher import SearchFailed
 
 ENGINES = "duckduckgo,brave,mojeek,startpage"
@@ -37,7 +37,7 @@ class Ddgs(Provider):
         super().__init__("ddgs", "https://duckduckgo.com", access)
         self._load = load
 
-    async def _ask(self, asked: Asked, seconds: float) -> list[ProviderHit]:
+    async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
         try:
             package = await asyncio.to_thread(self._load)
         except ImportError:
@@ -76,7 +76,7 @@ class Searxng(Provider):
     def __init__(self, access: Access = Access()) -> None:
         super().__init__("searxng", "", access)
 
-    async def _ask(self, asked: Asked, seconds: float) -> list[ProviderHit]:
+    async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
         domains = [f"site:{bare_domain(domain)}" for domain in asked.query.include_domains]
         params = {"q": " ".join([asked.query.text, " OR ".join(domains)]).strip(), "format": "json"}
         data = self._json(await self._send("GET", "/search", seconds, params=params))

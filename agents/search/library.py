@@ -69,7 +69,7 @@ File = TypeVar("File")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class IndexedFile:
     """What came of a file: a document, or the reason why there is none."""
 
     document: Document | None = None
@@ -84,7 +84,7 @@ def read_all(
     name_of: Callable[[File], tuple[Path, str]],
     *,
     scan_s: float = SCAN_S,
-) -> Iterator[tuple[File, Outcome]]:
+) -> Iterator[tuple[File, IndexedFile]]:
     """Read files a few at a time, in order. For a thread that runs no event loop.
 
     Args:
@@ -97,31 +97,33 @@ def read_all(
     left = iter(files)
     while batch := tuple(islice(left, AT_ONCE)):
         if time.monotonic() > ends_at:
-            yield from ((file, Outcome(reason=LATER, later=True)) for file in (*batch, *left))
+            yield from ((file, IndexedFile(reason=LATER, later=True)) for file in (*batch, *left))
             return
         outcomes = asyncio.run(_side_by_side([_read(file, body_of, name_of) for file in batch]))
         yield from zip(batch, outcomes, strict=True)
 
 
-async def _side_by_side(reading: Iterable[Awaitable[Outcome]]) -> list[Outcome]:
+async def _side_by_side(reading: Iterable[Awaitable[IndexedFile]]) -> list[IndexedFile]:
     return list(await asyncio.gather(*reading))
 
 
-async def _read(file: File, body_of: Callable[[File], bytes], name_of: Callable[[File], tuple[Path, str]]) -> Outcome:
+async def _read(
+    file: File, body_of: Callable[[File], bytes], name_of: Callable[[File], tuple[Path, str]]
+) -> IndexedFile:
     path, url = name_of(file)
     try:
         body = await asyncio.to_thread(body_of, file)
     except OSError:
-        return Outcome(reason="it cannot be opened")
+        return IndexedFile(reason="it cannot be opened")
     if len(body) > MAX_BYTES:
-        return Outcome(reason=TOO_LARGE)
+        return IndexedFile(reason=TOO_LARGE)
     is_named_pdf = path.suffix.lower() == ".pdf"
     if not (is_pdf(body) if is_named_pdf else is_zip(body) or body.startswith(_OTHER_STARTS)):
-        return Outcome(reason=NO_PDF if is_named_pdf else NO_OFFICE)
+        return IndexedFile(reason=NO_PDF if is_named_pdf else NO_OFFICE)
     try:
-        return Outcome(document=await read_document(body, "", url, FILE_S))
+        return IndexedFile(document=await read_document(body, "", url, FILE_S))
     except SourceError as error:
-        return Outcome(reason=error.reason)
+        return IndexedFile(reason=error.reason)
 
 
 PLAIN_MAX_BYTES = 10_000_000
@@ -307,7 +309,7 @@ class _File:
         if raw.startswith(_BINARY):
             return self.url, self.stamp, NOT_TEXT
         try:
-            return self.found(Outcome(document=read_here(raw, "", self.url)))
+            return self.found(IndexedFile(document=read_here(raw, "", self.url)))
         except SourceError as error:
             return self.url, self.stamp, error.reason
 
@@ -327,7 +329,7 @@ class _File:
         """Tell a PDF or Word file that is to be read."""
         return self.path.suffix.lower() in READ and not self._reason()
 
-    def found(self, outcome: Outcome) -> Entry | tuple[str, str, str]:
+    def found(self, outcome: IndexedFile) -> Entry | tuple[str, str, str]:
         """Take what came of reading it: a document, or address, stamp and the reason why it is none."""
         document = outcome.document
         if document is None:

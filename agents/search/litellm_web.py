@@ -9,7 +9,7 @@ from agents.contracts.sources import SearchFault
 from agents.core.errors import ModelFault
 from agents.llm.litellm_errors import Failed
 from agents.search.provider import Access, Provider, ProviderHit
-from agents.search.scope_filter import Asked, bare_domain
+from agents.search.scope_filter import ProviderQuery, bare_domain
 
 MAX_RESULTS = 20
 
@@ -69,7 +69,7 @@ class Web(Provider):
         self.key_variable = service.key_variable
         self._service, self._own_base, self._ask_litellm = service, access.base, ask
 
-    async def _ask(self, asked: Asked, seconds: float) -> list[ProviderHit]:
+    async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
         if self._ask_litellm is None:
             from agents.llm.litellm_model import ask_web
 

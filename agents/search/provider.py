@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from agents.contracts.sources import Hit, SearchFault, SearchQuery, SearchResult, Source
 from agents.nlp.tokens import one_line
 from agents.search.pages import PageCache
-from agents.search.scope_filter import MAX_QUERY, Asked, enforced, prepared
+from agents.search.scope_filter import MAX_QUERY, ProviderQuery, enforced, prepared
 from agents.search.searcher import SearchFailed, refused
 from agents.web.markdown_text import iso_date
 from agents.web.politeness import RetryPolicy
@@ -126,7 +126,7 @@ class Provider(ABC):
             await self._http.aclose()
 
     @abstractmethod
-    async def _ask(self, asked: Asked, seconds: float) -> list[ProviderHit]:
+    async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
         """Send one request, which is cut off after so many seconds.
 
         Raises:

@@ -138,7 +138,7 @@ _ASKING_SIGNS = re.compile("\\?|？|吗|什么|多少|如何|哪|か。")
 
 
 @dataclass(frozen=True)
-class Asked:
+class ProviderQuery:
     """A query as a provider can take it."""
 
     query: SearchQuery
@@ -147,7 +147,7 @@ class Asked:
     """Domains whose hits come first, where the user named them without wanting nothing else."""
 
 
-def prepared(query: SearchQuery, limit: int = MAX_QUERY) -> Asked:
+def prepared(query: SearchQuery, limit: int = MAX_QUERY) -> ProviderQuery:
     """Put a query so that a provider can take it.
 
     `site:` in a query of a few words means that site only. In a page of prose it stands among other wishes ("first,
@@ -164,7 +164,7 @@ def prepared(query: SearchQuery, limit: int = MAX_QUERY) -> Asked:
             "exclude_domains": _joined(query.exclude_domains, excluded),
         }
     )
-    return Asked(asked, named if is_prose else ())
+    return ProviderQuery(asked, named if is_prose else ())
 
 
 def shortened(text: str, limit: int = MAX_QUERY) -> str:

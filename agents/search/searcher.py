@@ -177,7 +177,7 @@ class Crawler(Protocol):
         ...
 
 
-class Engine(Protocol):
+class SearchProvider(Protocol):
     """What the chain needs of a provider; see `agents.search.provider.Provider`."""
 
     name: str

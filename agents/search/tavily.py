@@ -13,7 +13,7 @@ from tavily import AsyncTavilyClient  # type: ignore[import-untyped]
 from tavily import errors as tavily_errors
 
 from agents.search.provider import Access, Provider, ProviderHit, dicts, rows_of
-from agents.search.scope_filter import Asked, bare_domain, whole_day
+from agents.search.scope_filter import ProviderQuery, bare_domain, whole_day
 
 BASE = "https://api.tavily.com"
 MAX_RESULTS = 20
@@ -82,7 +82,7 @@ class Tavily(Provider):
         """Let go of the connections."""
         await self._pool.aclose()
 
-    async def _ask(self, asked: Asked, seconds: float) -> list[ProviderHit]:
+    async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
         answer = _Answer()
         token = _answer.set(answer)
         try:
@@ -99,7 +99,7 @@ class Tavily(Provider):
             _answer.reset(token)
         raise self._failed(failed, answer)  # out here, so that no traceback leads to texts with a key in them
 
-    def _arguments(self, asked: Asked) -> dict[str, Any]:
+    def _arguments(self, asked: ProviderQuery) -> dict[str, Any]:
         query = asked.query
         prefer = [] if query.include_domains else [bare_domain(domain) for domain in asked.prefer]
         include = prefer or [bare_domain(domain) for domain in query.include_domains]

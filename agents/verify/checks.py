@@ -22,13 +22,13 @@ from agents.verify.compare import Comparison, compare, named_words
 from agents.verify.figures import Figure, figures
 from agents.verify.frames import doubts
 from agents.verify.negation import denies
-from agents.verify.parsed_text import Finding, Reading, joined, names, read, reason
+from agents.verify.parsed_text import Discrepancy, ParsedText, joined, names, read, reason
 from agents.verify.quotes import Place, find_quote, speaks_for_itself
 
 __all__ = [
     "SUPPORTED",
-    "Judged",
     "Place",
+    "StanceVerdict",
     "Support",
     "carried",
     "denies",
@@ -183,7 +183,7 @@ def _probability(values: dict[str, float]) -> float:
 
 
 @lru_cache(maxsize=512)
-def _source(quotes: tuple[str, ...], language: str) -> Reading:
+def _source(quotes: tuple[str, ...], language: str) -> ParsedText:
     return joined([read(quote, language) for quote in quotes])
 
 
@@ -192,7 +192,7 @@ def _bare(sentence: str) -> str:
 
 
 def _reasons(
-    findings: Sequence[Finding],
+    findings: Sequence[Discrepancy],
     compared: Sequence[Comparison],
     verdict: Verdict,
     language: str,
@@ -215,7 +215,7 @@ _LIMITS = frozenset({"hedged", "open", "universal", "superlative", "not_yet"})
 
 
 @dataclass(frozen=True)
-class Judged:
+class StanceVerdict:
     """A fact's stance on a claim."""
 
     stance: Stance
@@ -225,7 +225,7 @@ class Judged:
     """Plain sentences; at least one."""
 
 
-def stance(claim: str, fact: str, *, language: str = "en", context: Sequence[str] = ()) -> Judged:
+def stance(claim: str, fact: str, *, language: str = "en", context: Sequence[str] = ()) -> StanceVerdict:
     """Judge a fact's stance on a claim from the two texts alone.
 
     It is careful rather than complete: it decides where figures, dates, names, negations, opposites or the words
@@ -240,7 +240,7 @@ def stance(claim: str, fact: str, *, language: str = "en", context: Sequence[str
     """
     source, mine = read(fact, language), read(claim, language)
     if not source.units or not mine.units:
-        return Judged("unrelated", 1.0, (reason("nothing", language),))
+        return StanceVerdict("unrelated", 1.0, (reason("nothing", language),))
     known = named_words(context, language) if context else frozenset()
     compared = [compare(unit, source, language, known) for unit in mine.units]
     verdict = judged(compared, language)
@@ -248,17 +248,17 @@ def stance(claim: str, fact: str, *, language: str = "en", context: Sequence[str
     best = max(one.best for one in compared)
     if verdict.verdict == "contradicted":
         if "not_yet" in keys:
-            return Judged("qualifies", _rounded(best), verdict.reasons)
+            return StanceVerdict("qualifies", _rounded(best), verdict.reasons)
         # The more of the claim the fact has, the surer it speaks of the same and not of something beside it.
         rest = max(one.context for one in compared)
-        return Judged("contradicts", _rounded(0.1 + 0.4 * (best + rest)), verdict.reasons)
+        return StanceVerdict("contradicts", _rounded(0.1 + 0.4 * (best + rest)), verdict.reasons)
     if "rival" in keys:
-        return Judged("contradicts", _rounded(min(0.45, 0.2 + best / 2)), verdict.reasons)
+        return StanceVerdict("contradicts", _rounded(min(0.45, 0.2 + best / 2)), verdict.reasons)
     if keys & _LIMITS and best >= RELATED and verdict.verdict != "supported":
-        return Judged("qualifies", _rounded(best), verdict.reasons)
+        return StanceVerdict("qualifies", _rounded(best), verdict.reasons)
     if verdict.verdict in {"supported", "partly"}:
-        return Judged("supports", verdict.score, verdict.reasons)
-    return Judged("unrelated", _rounded(1 - _common(compared)), verdict.reasons)
+        return StanceVerdict("supports", verdict.score, verdict.reasons)
+    return StanceVerdict("unrelated", _rounded(1 - _common(compared)), verdict.reasons)
 
 
 def leans(claim: str, fact: str, *, language: str = "en") -> bool:

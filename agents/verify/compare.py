@@ -9,7 +9,7 @@ from agents.nlp import lang
 from agents.verify.compare_figures import SAME_CONTEXT, compare_amounts, compare_dates
 from agents.verify.frames import framed, substitutions
 from agents.verify.negation import alike, classes, opposites, superlatives
-from agents.verify.parsed_text import Finding, Reading, Unit, absent, found, names
+from agents.verify.parsed_text import Discrepancy, ParsedSentence, ParsedText, absent, found, names
 
 NEAR = 0.6
 """A source sentence belongs to the near ones when it has this share of what the best one has."""
@@ -22,7 +22,7 @@ _SUPERLATIVE_OF_TIME = frozenset({"first", "last", "only", "most", "least"})
 class Comparison:
     """What holding a sentence against its quotes has shown."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[Discrepancy, ...]
     coverage: float
     """Share of the sentence's content that the quotes have, 0 to 1."""
     best: float
@@ -42,7 +42,7 @@ class Comparison:
     asks: bool
 
 
-def compare(mine: Unit, source: Reading, language: str, known: frozenset[str] = frozenset()) -> Comparison:
+def compare(mine: ParsedSentence, source: ParsedText, language: str, known: frozenset[str] = frozenset()) -> Comparison:
     """Hold one sentence against its quotes.
 
     Args:
@@ -93,7 +93,7 @@ def compare(mine: Unit, source: Reading, language: str, known: frozenset[str] = 
     )
 
 
-def _covered(one: str, source: Reading) -> bool:
+def _covered(one: str, source: ParsedText) -> bool:
     return (
         one in source.roots
         or bool(classes(one) & source.classes)
@@ -105,7 +105,7 @@ def _tells_change(one: str) -> bool:
     return bool(opposites(one) - {"un" + one, "dis" + one, "non" + one})
 
 
-def _share(mine: Unit, unit: Unit) -> float:
+def _share(mine: ParsedSentence, unit: ParsedSentence) -> float:
     """Share of the content, figures and dates of `mine` that `unit` has; content words by root or meaning."""
     wanted = set(mine.content_roots)
     got = _held(wanted, set(unit.roots))
@@ -120,7 +120,7 @@ def _held(wanted: set[str], have: set[str]) -> int:
     return sum(one in have or bool(classes(one) & kinds) for one in wanted)
 
 
-def _near(mine: Unit, source: Reading) -> tuple[list[Unit], float]:
+def _near(mine: ParsedSentence, source: ParsedText) -> tuple[list[ParsedSentence], float]:
     """Sentences of the quotes that say most of it, best first, and the share that the best one has."""
     if len(source.units) == 1:
         return list(source.units), _share(mine, source.units[0])
@@ -131,7 +131,7 @@ def _near(mine: Unit, source: Reading) -> tuple[list[Unit], float]:
     return [source.units[-at] for share, at in ranked[:4] if share >= NEAR * best], best
 
 
-def _context(mine: Unit, near: Sequence[Unit], named: set[str]) -> float:
+def _context(mine: ParsedSentence, near: Sequence[ParsedSentence], named: set[str]) -> float:
     """Share of the content words, without names, that the near sentences have."""
     told = zip(mine.roots, mine.words, mine.content, strict=True)
     wanted = {one for one, word, counts in told if counts and word not in named}
@@ -139,8 +139,13 @@ def _context(mine: Unit, near: Sequence[Unit], named: set[str]) -> float:
 
 
 def _names(
-    mine: Unit, source: Reading, near: Sequence[Unit], known: frozenset[str], context: float, language: str
-) -> Iterator[Finding]:
+    mine: ParsedSentence,
+    source: ParsedText,
+    near: Sequence[ParsedSentence],
+    known: frozenset[str],
+    context: float,
+    language: str,
+) -> Iterator[Discrepancy]:
     spoken = source.words | known
     pronoun = bool(near) and near[0].opens_with_pronoun
     theirs = [name for unit in near for name in unit.names]
@@ -165,7 +170,7 @@ def _names(
                 yield found("unsupported", "name_missing", language, ours=name.shown)
 
 
-def _polarity(mine: Unit, near: Sequence[Unit], language: str) -> Iterator[Finding]:
+def _polarity(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str) -> Iterator[Discrepancy]:
     """A word that one side denies and the other does not; what the source leaves open or says with reservation."""
     named = {word for one in (mine, near[0]) for name in one.names if name.sure for word in name.words}
     ours = {mine.roots[at]: mine.words[at] for at in mine.scope.nearest if mine.words[at] not in named}
@@ -211,7 +216,7 @@ def _means(one: str, other: str) -> bool:
     return one == other or bool(classes(one) & classes(other))
 
 
-def _left_out_hedge(mine: Unit, unit: Unit) -> str:
+def _left_out_hedge(mine: ParsedSentence, unit: ParsedSentence) -> str:
     """Give a reservation of the source about a word that the sentence states without any."""
     ours = set(mine.content_roots)
     for at in unit.scope.hedges if not mine.scope.hedges else ():
@@ -221,7 +226,7 @@ def _left_out_hedge(mine: Unit, unit: Unit) -> str:
     return ""
 
 
-def _is_open(mine: Unit, unit: Unit) -> bool:
+def _is_open(mine: ParsedSentence, unit: ParsedSentence) -> bool:
     """Tell whether most of what both speak of is left open by the source and stated by the sentence."""
     if mine.scope.open or mine.scope.hedges or not unit.scope.open:
         return False
@@ -233,7 +238,9 @@ def _is_open(mine: Unit, unit: Unit) -> bool:
     return len(shared & left) >= 2 and len(shared & left) > len(shared & settled) + dates
 
 
-def _quantifiers(mine: Unit, source: Reading, near: Sequence[Unit], context: float, language: str) -> Iterator[Finding]:
+def _quantifiers(
+    mine: ParsedSentence, source: ParsedText, near: Sequence[ParsedSentence], context: float, language: str
+) -> Iterator[Discrepancy]:
     """Words for all of them, for some of them, for the most of its kind."""
     if not near:
         return
@@ -255,7 +262,7 @@ def _quantifiers(mine: Unit, source: Reading, near: Sequence[Unit], context: flo
             yield found("partly", "superlative", language, ours=word)
 
 
-def _pairs(mine: Unit, source: Reading) -> float:
+def _pairs(mine: ParsedSentence, source: ParsedText) -> float:
     """Neighbouring content words of the sentence that are at most three words apart in a quote."""
     wanted = list(pairwise(mine.content_roots))
     have: set[tuple[str, str]] = set()

@@ -9,7 +9,7 @@ from agents.nlp import lang
 from agents.verify.dates import When, missing
 from agents.verify.figures import Figure, same_slot
 from agents.verify.negation import root
-from agents.verify.parsed_text import Finding, Unit, found
+from agents.verify.parsed_text import Discrepancy, ParsedSentence, found
 
 SAME_CONTEXT = 0.5
 """Share of the sentence's other content that a source sentence must have, for another number to be a contradiction
@@ -33,8 +33,8 @@ _OF = re.compile(r"\s+(?:out\s+)?(?:of|von|der|sur|des|de)\s+(?:the\s|its\s|den\
 
 
 def compare_amounts(
-    mine: Unit, near: Sequence[Unit], every: Sequence[Unit], context: float, language: str
-) -> Iterator[Finding]:
+    mine: ParsedSentence, near: Sequence[ParsedSentence], every: Sequence[ParsedSentence], context: float, language: str
+) -> Iterator[Discrepancy]:
     """Hold the figures of a sentence against its quotes.
 
     Args:
@@ -64,7 +64,7 @@ def compare_amounts(
     yield from _mispaired(mine, near, language)
 
 
-def _not_given(figure: Figure, rival: Figure | None, context: float, language: str) -> Finding:
+def _not_given(figure: Figure, rival: Figure | None, context: float, language: str) -> Discrepancy:
     if rival and context >= SAME_CONTEXT:
         return found("contradicted", "other", language, ours=figure.shown, theirs=rival.shown)
     if rival and context >= RELATED:
@@ -74,8 +74,8 @@ def _not_given(figure: Figure, rival: Figure | None, context: float, language: s
 
 
 def _same_value(
-    figure: Figure, same: Sequence[Figure], theirs: Sequence[Figure], mine: Unit, language: str
-) -> Iterator[Finding]:
+    figure: Figure, same: Sequence[Figure], theirs: Sequence[Figure], mine: ParsedSentence, language: str
+) -> Iterator[Discrepancy]:
     """The number is the same; what is said of it may be another thing: its bound, its rate, what it counts."""
     one = same[0]
     if figure.role and all(other.role not in {"", figure.role} for other in same) and _tells_growth(mine.text):
@@ -114,7 +114,7 @@ def _with_bound(figure: Figure) -> str:
     return {"least": "> ", "most": "< ", "": ""}[figure.bound] + figure.shown
 
 
-def _rival(figure: Figure, mine: Unit, beside: Sequence[Figure]) -> Figure | None:
+def _rival(figure: Figure, mine: ParsedSentence, beside: Sequence[Figure]) -> Figure | None:
     """Another number for the same kind of thing that the sentence does not give too."""
     open_ones = [other for other in beside if not any(other.equals(one) for one in mine.figures)]
     same_value = [other for other in beside if other.unit and figure.unit and other.low == figure.low]
@@ -127,7 +127,7 @@ def _tells_growth(text: str) -> bool:
     return bool(lang.cue("up").search(text) or lang.cue("down").search(text) or _GROWTH_SIGNS.search(text))
 
 
-def _pairs(units: Sequence[Unit]) -> Iterator[tuple[Figure, Figure]]:
+def _pairs(units: Sequence[ParsedSentence]) -> Iterator[tuple[Figure, Figure]]:
     """Earlier and later value, or part and whole, in the order in which a change is told."""
     for unit in units:
         amounts = [one for one in unit.figures if one.kind == "amount" and not one.weak]
@@ -137,7 +137,7 @@ def _pairs(units: Sequence[Unit]) -> Iterator[tuple[Figure, Figure]]:
                     yield (other, one) if other.role == "from" and one.role != "from" else (one, other)
 
 
-def _computed(figure: Figure, mine: Unit, units: Sequence[Unit]) -> str:
+def _computed(figure: Figure, mine: ParsedSentence, units: Sequence[ParsedSentence]) -> str:
     """Give the two values of the source from which a change, a share, a gap or a sum follows; empty when none do."""
     grows = _tells_growth(mine.text)
     up, down = bool(lang.cue("up").search(mine.text)), bool(lang.cue("down").search(mine.text))
@@ -167,7 +167,9 @@ def _computed(figure: Figure, mine: Unit, units: Sequence[Unit]) -> str:
     return ""
 
 
-def _factors(mine: Unit, near: Sequence[Unit], context: float, language: str) -> Iterator[Finding]:
+def _factors(
+    mine: ParsedSentence, near: Sequence[ParsedSentence], context: float, language: str
+) -> Iterator[Discrepancy]:
     """Hold "doubled", "tripled" and "halved" against two values of the source."""
     for pattern, factor in _FACTORS:
         match = pattern.search(mine.text)
@@ -189,7 +191,7 @@ def _factors(mine: Unit, near: Sequence[Unit], context: float, language: str) ->
             yield found("contradicted", "not_computed", language, ours=match.group(), theirs=shown)
 
 
-def _shares(mine: Unit, near: Sequence[Unit], language: str) -> Iterator[Finding]:
+def _shares(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str) -> Iterator[Discrepancy]:
     """Hold "all" against "two of the three", and "a majority" against shares."""
     every = [word for word in mine.words if word in lang.words("all")]
     for unit in near if every else ():
@@ -211,7 +213,7 @@ def _shares(mine: Unit, near: Sequence[Unit], language: str) -> Iterator[Finding
             yield found("contradicted", "other", language, ours=match.group(), theirs=shares[0].shown)
 
 
-def _causes(mine: Unit, near: Sequence[Unit], language: str) -> Iterator[Finding]:
+def _causes(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str) -> Iterator[Discrepancy]:
     """A number that the source divides by reasons, given one reason as a whole; or given as that of a part of it."""
     cause = re.search(rf"\b(?:{lang.alternatives('cause')})\s+(?P<cause>[^.,;]{{3,60}})", mine.text, re.IGNORECASE)
     for unit in near:
@@ -232,7 +234,7 @@ def _roots(text: str) -> set[str]:
     return {root(word.casefold()) for word in re.findall(r"[^\W\d_]{4,}", text)}
 
 
-def _mispaired(mine: Unit, near: Sequence[Unit], language: str) -> Iterator[Finding]:
+def _mispaired(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str) -> Iterator[Discrepancy]:
     """A number that the source gives to another one of the things it lists: Telmar (12,000) and Brindle (19,000)."""
     for unit in near[:2]:
         for figure in mine.figures:
@@ -246,7 +248,7 @@ def _mispaired(mine: Unit, near: Sequence[Unit], language: str) -> Iterator[Find
                 return
 
 
-def _listed_place(mine: Unit, unit: Unit, count: int) -> int:
+def _listed_place(mine: ParsedSentence, unit: ParsedSentence, count: int) -> int:
     """Give which of the source's names or years the sentence speaks of, when it lists `count` of them; −1 if unknown."""
     years = [when for when in unit.whens if when.years]
     named = [name for name in unit.names if name.sure or len(unit.names) == count]
@@ -259,8 +261,8 @@ def _listed_place(mine: Unit, unit: Unit, count: int) -> int:
 
 
 def compare_dates(
-    mine: Unit, near: Sequence[Unit], every: Sequence[Unit], context: float, language: str
-) -> Iterator[Finding]:
+    mine: ParsedSentence, near: Sequence[ParsedSentence], every: Sequence[ParsedSentence], context: float, language: str
+) -> Iterator[Discrepancy]:
     """Hold the dates of a sentence against its quotes; arguments as for `compare_amounts`."""
     theirs = tuple(when for unit in every for when in unit.whens)
     beside = tuple(when for unit in near for when in unit.whens)

@@ -24,7 +24,7 @@ _LOOKED_AT = frozenset({"supported", "partly", "unsupported", "contradicted"})
 
 
 @dataclass(frozen=True)
-class Weighed:
+class EvidenceWeight:
     """What the evidence says about a claim."""
 
     verdict: Verdict
@@ -62,7 +62,7 @@ class Counted:
         return f"{looked}; {self.supported} are carried by their quotes, {self.not_checked} were not checked."
 
 
-def weigh(evidence: Sequence[Evidence], origin_of: Mapping[str, str] | None = None) -> Weighed:
+def weigh(evidence: Sequence[Evidence], origin_of: Mapping[str, str] | None = None) -> EvidenceWeight:
     """Weigh evidence into a verdict.
 
     Each side's weight is `1 - Π (1 - 0.8 · s)` over its independent origins, `s` being the strongest evidence of the
@@ -83,7 +83,7 @@ def weigh(evidence: Sequence[Evidence], origin_of: Mapping[str, str] | None = No
     support, qualified, against = (_side(sides[name]) for name in ("supports", "qualifies", "contradicts"))
     origins = len({origin for side in sides.values() for origin in side})
     verdict, confidence = _verdict(support, qualified, against)
-    return Weighed(verdict, round(confidence, 4), support, qualified, against, origins)
+    return EvidenceWeight(verdict, round(confidence, 4), support, qualified, against, origins)
 
 
 def _side(strengths: Mapping[str, float]) -> float:
@@ -114,7 +114,7 @@ def count(verdicts: Sequence[SentenceVerdict | None]) -> Counted:
     return Counted(stating.count("supported"), len(stating), checked, len(stating) - checked)
 
 
-def report_confidence(claims: Sequence[Weighed | None], counted: Counted) -> float | None:
+def report_confidence(claims: Sequence[EvidenceWeight | None], counted: Counted) -> float | None:
     """Give the confidence of a report, 0 to 100 (specification, section 2), or None when nothing was weighed.
 
     `100 · √(c · r)`: `c` is the mean over the claims of what is known about each, `r` the verifiable ratio. The
@@ -132,7 +132,7 @@ def report_confidence(claims: Sequence[Weighed | None], counted: Counted) -> flo
     return round(100 * prod(halves) ** (1 / len(halves)), 1) if halves else None
 
 
-def _known(claim: Weighed | None) -> float:
+def _known(claim: EvidenceWeight | None) -> float:
     if claim is None or claim.verdict in {"insufficient", "not_checked"}:
         return 0.0
     return claim.confidence / 2 if claim.verdict == "contested" else claim.confidence

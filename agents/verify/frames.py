@@ -10,7 +10,7 @@ from functools import cache
 
 from agents.nlp import lang
 from agents.verify.negation import alike, classes, opposites, root, superlatives
-from agents.verify.parsed_text import Finding, Severity, Unit, found
+from agents.verify.parsed_text import Discrepancy, ParsedSentence, Severity, found
 
 SPOKEN_OF = 0.5
 """Share of the sentence that a source sentence must have before how it says it is held against how the sentence does."""
@@ -30,7 +30,9 @@ def doubts(text: str) -> bool:
     return any(lang.cue(key).search(text) for key in ("false", "untrue", "unproven", "forecast", "except"))
 
 
-def framed(mine: Unit, near: Sequence[Unit], every: Sequence[Unit], best: float, language: str) -> Iterator[Finding]:
+def framed(
+    mine: ParsedSentence, near: Sequence[ParsedSentence], every: Sequence[ParsedSentence], best: float, language: str
+) -> Iterator[Discrepancy]:
     """Find what a sentence does to the sense of the source sentences that have its words.
 
     Args:
@@ -53,12 +55,12 @@ def framed(mine: Unit, near: Sequence[Unit], every: Sequence[Unit], best: float,
         yield found("partly", "cause", language, ours=cause.group())
 
 
-def _cued(key: str, unit: Unit) -> re.Match[str] | None:
+def _cued(key: str, unit: ParsedSentence) -> re.Match[str] | None:
     text = lang.cue("no_condition").sub(" ", unit.text) if key == "condition" else unit.text
     return lang.cue(key).search(text)
 
 
-def _reframed(mine: Unit, unit: Unit, language: str) -> Iterator[Finding]:
+def _reframed(mine: ParsedSentence, unit: ParsedSentence, language: str) -> Iterator[Discrepancy]:
     soft = bool(mine.scope.hedges or mine.scope.open or mine.scope.not_yet)
     false, denied = _cued("false", unit), _cued("false", mine)
     if false and not denied and not mine.scope.cues:
@@ -95,7 +97,7 @@ def _rank() -> re.Pattern[str]:
     )
 
 
-def _ranked(mine: Unit, near: Sequence[Unit], language: str) -> Iterator[Finding]:
+def _ranked(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str) -> Iterator[Discrepancy]:
     """The largest, where the source says the second largest; and the other way round."""
     for ours, theirs in ((mine.text, near[0].text), (near[0].text, mine.text)):
         match = _rank().search(theirs)
@@ -106,7 +108,7 @@ def _ranked(mine: Unit, near: Sequence[Unit], language: str) -> Iterator[Finding
             return
 
 
-def _exchanged(mine: Unit, unit: Unit, language: str) -> Iterator[Finding]:
+def _exchanged(mine: ParsedSentence, unit: ParsedSentence, language: str) -> Iterator[Discrepancy]:
     """The same words with the two sides of one of them exchanged: stress causes smoking, smoking causes stress."""
     both = {*mine.words, *unit.words}
     if both & lang.words("doers") or mine.figures or unit.figures:
@@ -141,19 +143,21 @@ def _exchanged(mine: Unit, unit: Unit, language: str) -> Iterator[Finding]:
             return
 
 
-def _sides(unit: Unit, at: int) -> tuple[set[str], set[str]]:
+def _sides(unit: ParsedSentence, at: int) -> tuple[set[str], set[str]]:
     """Give the content roots before a place and after it."""
     told = [(place, one) for place, one in enumerate(unit.roots) if unit.content[place]]
     return {one for place, one in told if place < at}, {one for place, one in told if place > at}
 
 
-def _shown(unit: Unit, word: str) -> str:
+def _shown(unit: ParsedSentence, word: str) -> str:
     """Give a casefolded word as the sentence writes it."""
     at = unit.text.casefold().find(word)
     return unit.text[at : at + len(word)] if at >= 0 else word
 
 
-def _mixed_up(mine: Unit, unit: Unit, units: Sequence[Unit], language: str) -> Iterator[Finding]:
+def _mixed_up(
+    mine: ParsedSentence, unit: ParsedSentence, units: Sequence[ParsedSentence], language: str
+) -> Iterator[Discrepancy]:
     """A sentence that puts together what its source says of two things.
 
     The tower opened in 1912 and the bridge in 1950: “the bridge opened in 1912” has all its words in the source, and is
@@ -194,7 +198,7 @@ def _mixed_up(mine: Unit, unit: Unit, units: Sequence[Unit], language: str) -> I
         yield found("unsupported", "rival", language, ours=shown[0], theirs=shown[1])
 
 
-def _subject(unit: Unit) -> str:
+def _subject(unit: ParsedSentence) -> str:
     """Root of the word that a sentence most likely speaks of: between an opening article and a verb; else empty."""
     words = [at for at, word in enumerate(unit.words) if word[:1].isalpha()][:3]
     if len(words) < 3 or unit.words[words[0]] not in lang.words("articles"):
@@ -213,7 +217,7 @@ SURELY_SAME = 0.8
 _MAX_SLOT = 4  # words in one place that were put for others
 
 
-def substitutions(mine: Unit, theirs: Unit, language: str) -> tuple[float, list[Finding]]:
+def substitutions(mine: ParsedSentence, theirs: ParsedSentence, language: str) -> tuple[float, list[Discrepancy]]:
     """Align a sentence with a source sentence.
 
     Returns:
@@ -229,7 +233,7 @@ def substitutions(mine: Unit, theirs: Unit, language: str) -> tuple[float, list[
     same = sum(stop - start for kind, start, stop, _, _ in codes if kind == "equal") / len(ours)
     if same < NEARLY_SAME:
         return same, []
-    findings: list[Finding] = []
+    findings: list[Discrepancy] = []
     put_in: list[tuple[str, int]] = []
     for place, (kind, one, one_end, two, two_end) in enumerate(codes):
         if kind == "equal":
@@ -246,13 +250,13 @@ def substitutions(mine: Unit, theirs: Unit, language: str) -> tuple[float, list[
     return same, findings
 
 
-def _letters(unit: Unit) -> list[int]:
+def _letters(unit: ParsedSentence) -> list[int]:
     return [at for at, word in enumerate(unit.words) if any(sign.isalnum() for sign in word)]
 
 
 def _negation(
-    mine: Unit, new: Sequence[int], theirs: Unit, old: Sequence[int], language: str, *, inside: bool
-) -> list[Finding]:
+    mine: ParsedSentence, new: Sequence[int], theirs: ParsedSentence, old: Sequence[int], language: str, *, inside: bool
+) -> list[Discrepancy]:
     added = [at for at in new if at in mine.scope.cues]
     gone = [at for at in old if at in theirs.scope.cues]
     if bool(added) == bool(gone):
@@ -264,13 +268,13 @@ def _negation(
     return [found("contradicted", "affirmed", language, ours=_around(theirs, gone[0]))]
 
 
-def _around(unit: Unit, at: int) -> str:
+def _around(unit: ParsedSentence, at: int) -> str:
     return " ".join(unit.words[max(0, at - 1) : at + 3])
 
 
 def _slot(
-    mine: Unit, new: Sequence[int], theirs: Unit, old: Sequence[int], language: str, *, surely: bool
-) -> list[Finding]:
+    mine: ParsedSentence, new: Sequence[int], theirs: ParsedSentence, old: Sequence[int], language: str, *, surely: bool
+) -> list[Discrepancy]:
     """A name or a number that stands where the source has another one."""
     for at in new:
         for place in old:
@@ -298,7 +302,7 @@ def _slot(
     return []
 
 
-def _same_figures(mine: Unit, theirs: Unit) -> bool:
+def _same_figures(mine: ParsedSentence, theirs: ParsedSentence) -> bool:
     """Tell whether all figures of the sentence are in the source, and some of them in another unit or spelling."""
     equal = [(one, [other for other in theirs.figures if one.equals(other)]) for one in mine.figures]
     spelled = {theirs.text[one.start : one.end] for one in theirs.figures}
@@ -309,23 +313,25 @@ def _same_figures(mine: Unit, theirs: Unit) -> bool:
     return changed and all(others for _, others in equal)
 
 
-def _telling(unit: Unit, places: Sequence[int]) -> set[str]:
+def _telling(unit: ParsedSentence, places: Sequence[int]) -> set[str]:
     numbers = {unit.roots[at] for at in places if unit.roots[at][:1].isdigit()}
     return numbers | {unit.roots[at] for at in places if unit.content[at]}
 
 
-def _kinds(unit: Unit, places: Sequence[int]) -> tuple[bool, bool]:
+def _kinds(unit: ParsedSentence, places: Sequence[int]) -> tuple[bool, bool]:
     named = {word for name in unit.names for word in name.words}
     return any(unit.words[at] in named for at in places), any(unit.roots[at][:1].isdigit() for at in places)
 
 
-def _written(unit: Unit, places: Sequence[int]) -> str:
+def _written(unit: ParsedSentence, places: Sequence[int]) -> str:
     shown = " ".join(unit.words[at] for at in places)
     at = unit.text.casefold().find(shown)
     return unit.text[at : at + len(shown)] if at >= 0 else shown
 
 
-def _moved(mine: Unit, theirs: Unit, put_in: Sequence[tuple[str, int]], language: str) -> list[Finding]:
+def _moved(
+    mine: ParsedSentence, theirs: ParsedSentence, put_in: Sequence[tuple[str, int]], language: str
+) -> list[Discrepancy]:
     """Two names or numbers that changed places, while all other words kept theirs: Chile beat China, China beat Chile."""
     named = {word for unit in (mine, theirs) for name in unit.names for word in name.words}
     ours, ours_telling = _masked(mine, named)
@@ -341,7 +347,7 @@ def _moved(mine: Unit, theirs: Unit, put_in: Sequence[tuple[str, int]], language
     return []
 
 
-def _masked(unit: Unit, named: set[str]) -> tuple[list[str], list[int]]:
+def _masked(unit: ParsedSentence, named: set[str]) -> tuple[list[str], list[int]]:
     """Give the words with one sign for each run of names and for each number; and the places where it stands."""
     words: list[str] = []
     telling: list[int] = []
@@ -355,7 +361,7 @@ def _masked(unit: Unit, named: set[str]) -> tuple[list[str], list[int]]:
     return words, telling
 
 
-def _listed_together(unit: Unit, one: str, two: str) -> bool:
+def _listed_together(unit: ParsedSentence, one: str, two: str) -> bool:
     """Tell whether only `and`, `or` or a comma stands between them: their order says nothing."""
     places = sorted((unit.roots.index(one), unit.roots.index(two))) if {one, two} <= set(unit.roots) else [0, 9]
     between = unit.words[places[0] + 1 : places[1]]

@@ -22,7 +22,7 @@ _UNSPACED_AFTER = re.compile(r"\s?(?:な[いかく]|ず|ません|지\s?(?:않|�
 
 
 @dataclass(frozen=True)
-class Scope:
+class NegationScope:
     """What the cues of one sentence reach, as positions of words."""
 
     denied: frozenset[int]
@@ -76,7 +76,7 @@ def is_cut_from_negation(before: str, after: str) -> bool:
     return any(is_cue(word, language) for word in beside)
 
 
-def scope(words: Sequence[str], content: Sequence[bool], text: str, language: str = "en") -> Scope:
+def scope(words: Sequence[str], content: Sequence[bool], text: str, language: str = "en") -> NegationScope:
     """Find what the negations of a sentence reach.
 
     Args:
@@ -105,7 +105,7 @@ def scope(words: Sequence[str], content: Sequence[bool], text: str, language: st
         nearest.update(reached[:2])
     is_month = "May" in text and "may" not in text
     hedging = lang.words("hedges") - ({"may"} if is_month else set())
-    return Scope(
+    return NegationScope(
         frozenset(denied),
         frozenset(nearest),
         cues,

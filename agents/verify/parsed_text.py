@@ -16,7 +16,7 @@ from agents.nlp.sentence_split import spans
 from agents.nlp.tokens import UNSPACED, ascii_digits, stop_words
 from agents.verify.dates import When, dates, months
 from agents.verify.figures import Figure, figures
-from agents.verify.negation import Scope, classes, root, scope
+from agents.verify.negation import NegationScope, classes, root, scope
 
 _UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĚĘĢĞİŁŃŇŌŐŒŘŚŠŞŤŪŮŰŹŽŻΑ-ΩА-Я"
 _CAPITAL = rf"(?:[{_UPPER}]\.(?:\s?[{_UPPER}]\.)*|[{_UPPER}][\w’'.&-]*[\w]|[{_UPPER}])"
@@ -161,7 +161,7 @@ _LIFE = re.compile(r"\([^()]*\b\d{3,4}\s?[-–—]\s?[^()]*\b\d{3,4}[^()]*\)")
 
 
 @dataclass(frozen=True)
-class Unit:
+class ParsedSentence:
     """One sentence."""
 
     text: str
@@ -173,7 +173,7 @@ class Unit:
     figures: tuple[Figure, ...]
     whens: tuple[When, ...]
     names: tuple[Name, ...]
-    scope: Scope
+    scope: NegationScope
 
     @property
     def content_roots(self) -> tuple[str, ...]:
@@ -197,10 +197,10 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedText:
     """A text, read."""
 
-    units: tuple[Unit, ...]
+    units: tuple[ParsedSentence, ...]
     words: frozenset[str]
     """All words, with the other forms of names among them."""
     roots: frozenset[str]
@@ -210,7 +210,7 @@ class Reading:
 
 
 @lru_cache(maxsize=2_048)
-def read(text: str, language: str = "en") -> Reading:
+def read(text: str, language: str = "en") -> ParsedText:
     """Read `text`; marks of citations are not part of it."""
     plain = ascii_digits(_CITATION.sub("", text).strip())
     units = tuple(_unit(plain[span.start : span.end], language) for span in spans(plain)) if plain else ()
@@ -221,12 +221,12 @@ def read(text: str, language: str = "en") -> Reading:
     if _LIFE.search(plain):
         roots |= {root("born"), root("die")}
     kinds = frozenset(kind for one in roots for kind in classes(one))
-    return Reading(units, frozenset(every), roots, kinds, tuple(_QUOTATION.findall(plain)))
+    return ParsedText(units, frozenset(every), roots, kinds, tuple(_QUOTATION.findall(plain)))
 
 
-def joined(readings: Sequence[Reading]) -> Reading:
+def joined(readings: Sequence[ParsedText]) -> ParsedText:
     """Take several readings as one."""
-    return Reading(
+    return ParsedText(
         tuple(unit for reading in readings for unit in reading.units),
         frozenset().union(*(reading.words for reading in readings)),
         frozenset().union(*(reading.roots for reading in readings)),
@@ -235,7 +235,7 @@ def joined(readings: Sequence[Reading]) -> Reading:
     )
 
 
-def _unit(text: str, language: str) -> Unit:
+def _unit(text: str, language: str) -> ParsedSentence:
     stop, personal = stop_words(language) | lang.words("filler"), lang.words("personal")
     found_figures, whens = figures(text, language), dates(text, language)
     taken = [(one.start, one.end) for one in found_figures] + [(one.start, one.end) for one in whens]
@@ -265,14 +265,14 @@ def _unit(text: str, language: str) -> Unit:
         words.append("affect")
         content.append(True)
     roots = tuple(numbers.get(at) or (root(word) if word[:1].isalpha() else word) for at, word in enumerate(words))
-    return Unit(text, tuple(words), roots, tuple(content), found_figures, whens, names(text, language), reach)
+    return ParsedSentence(text, tuple(words), roots, tuple(content), found_figures, whens, names(text, language), reach)
 
 
 Severity = Literal["contradicted", "unsupported", "partly", "note"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class Discrepancy:
     """Something that a comparison found."""
 
     severity: Severity
@@ -282,9 +282,9 @@ class Finding:
     """The reason as a sentence."""
 
 
-def found(severity: Severity, key: str, language: str, *, ours: str = "", theirs: str = "") -> Finding:
+def found(severity: Severity, key: str, language: str, *, ours: str = "", theirs: str = "") -> Discrepancy:
     """Make a finding with its reason."""
-    return Finding(severity, key, reason(key, language, ours=ours, theirs=theirs))
+    return Discrepancy(severity, key, reason(key, language, ours=ours, theirs=theirs))
 
 
 def reason(key: str, language: str = "en", *, ours: str = "", theirs: str = "") -> str:

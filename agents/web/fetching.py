@@ -67,7 +67,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Fetched:
+class FetchedPage:
     """An answer that was read to its end."""
 
     url: str
@@ -172,7 +172,7 @@ class Fetcher:
         self._robots = Robots(self._robots_txt, name[0] if name else user_agent, clock)
         self._courtesy = HostLimiter(per_host_rate, clock, sleep)
 
-    async def fetch(self, url: str, deadline_s: float | None = None, *, named_by_user: bool = False) -> Fetched:
+    async def fetch(self, url: str, deadline_s: float | None = None, *, named_by_user: bool = False) -> FetchedPage:
         """Read one address, following its redirects.
 
         Args:
@@ -186,7 +186,7 @@ class Fetcher:
         """
         clock = _Clock(self._total_s, deadline_s)
         async with clock.running(url):
-            fetched: Fetched = await self._retry.retrying(clock.left_s)(self._follow, url, clock, named_by_user)
+            fetched: FetchedPage = await self._retry.retrying(clock.left_s)(self._follow, url, clock, named_by_user)
         return fetched
 
     async def aclose(self) -> None:
@@ -206,7 +206,7 @@ class Fetcher:
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
 
-    async def _follow(self, url: str, clock: _Clock, named_by_user: bool) -> Fetched:
+    async def _follow(self, url: str, clock: _Clock, named_by_user: bool) -> FetchedPage:
         """Make one attempt: the address, and where it redirects."""
         with _explained(url):
             at = self._guard.check(_written(url))
@@ -225,12 +225,12 @@ class Fetcher:
                     async with clock.standing_still():
                         await turn.enter_async_context(self._courtesy.turn(at.host, self._robots.delay_s(origin)))
                     answer = await self._get(url, at)
-                if isinstance(answer, Fetched):
+                if isinstance(answer, FetchedPage):
                     return answer
                 at = self._guard.check(at.join(_written(answer)))
         raise SourceError(url, f"it redirects more than {self._max_redirects} times")
 
-    async def _get(self, url: str, at: httpx2.URL) -> Fetched | str:
+    async def _get(self, url: str, at: httpx2.URL) -> FetchedPage | str:
         """Ask for one address; give the answer, or where it redirects."""
         async with self._client.stream("GET", at) as response:
             if response.status_code in _REDIRECTS and (where := response.headers.get("location")):
@@ -238,7 +238,7 @@ class Fetcher:
             self._judge_status(url, at.host, response)
             self._judge_headers(url, response)
             body = await self._body(url, response)
-        return Fetched(
+        return FetchedPage(
             url=url,
             final_url=str(at),
             status=response.status_code,

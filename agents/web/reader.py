@@ -14,7 +14,7 @@ from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen, unruffled
 from agents.web.decoding import Document, decode
 from agents.web.docx_text import read_docx
-from agents.web.fetching import Fetched, Fetcher
+from agents.web.fetching import FetchedPage, Fetcher
 from agents.web.html_text import MAX_NAME, read_html
 from agents.web.markdown_text import read_markdown
 from agents.web.office_text import archive_of, is_table, read_archive, read_table, rich_text
@@ -60,7 +60,7 @@ _FRAME_TEXT = 300  # characters of its own that a page has at most, when it only
 
 async def read_page(
     fetcher: Fetcher, url: str, deadline_s: float | None = None, *, named_by_user: bool = False
-) -> tuple[Fetched, Document]:
+) -> tuple[FetchedPage, Document]:
     """Fetch an address and read it; a page that only frames a document is followed to it once, as if it were a link.
 
     Args:

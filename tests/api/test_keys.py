@@ -5,14 +5,14 @@ import asyncio
 import pytest
 
 from agents.contracts.frozen import digest
-from agents.contracts.report import Commission, Request
+from agents.contracts.report import Commission, KeyedRequest
 from agents.contracts.response import FlatPlanInput
 from agents.core.budget import Limits
 from agents.core.settings import Settings
 from agents.jobs.client import Client
 from agents.jobs.database import Database, async_url
 from agents.jobs.store import Store, StoredJob
-from agents.run_research import Wish
+from agents.run_research import RunOptions
 from tests.api.conftest import TASK, FlatWorker, Gate, scripted
 from tests.scripts import BRIEF
 
@@ -103,7 +103,9 @@ async def test_of_two_processes_that_use_one_key_at_once_both_answer_with_the_jo
 
         print_ = digest(f"jobs{JobRequest(**body).model_dump_json()}")
         row = StoredJob.new("local", "t", "").model_copy(update={"id": "other", "status": "cancelled"})
-        request = Request(key=KEY["Idempotency-Key"], fingerprint=print_, answer='{"started": true, "error": null}')
+        request = KeyedRequest(
+            key=KEY["Idempotency-Key"], fingerprint=print_, answer='{"started": true, "error": null}'
+        )
         scope = site.team.scope
 
         async def meanwhile(*args, **kwargs):
@@ -140,7 +142,7 @@ async def test_a_connection_that_breaks_does_not_end_a_run_that_has_a_key(put):
 
     gate = Gate(FlatWorker())
     site = put(gate)
-    job = await begin_once(site.team, await plan_run(site.team, TASK, Wish()), "local", "k", "f")
+    job = await begin_once(site.team, await plan_run(site.team, TASK, RunOptions()), "local", "k", "f")
     stream = _streamed(site, planned_of(job), job, stop=False)
     await anext(stream)
     await stream.aclose()
@@ -167,7 +169,7 @@ async def test_what_a_process_that_died_has_paid_for_is_taken_up_by_the_next_cal
 
     gate = Gate(FlatWorker())
     async with stored(gate) as site:
-        _, job = await taken_up(site.team, TASK, Wish(), "local")
+        _, job = await taken_up(site.team, TASK, RunOptions(), "local")
         async for numbered in job.follow():
             if numbered is not None and numbered.event.kind == "search":
                 break
@@ -184,13 +186,13 @@ async def test_another_question_or_other_bounds_are_no_reason_to_take_a_run_up(s
     from agents.run_research import taken_up
 
     async with stored(Gate(FlatWorker())) as site:
-        _, job = await taken_up(site.team, TASK, Wish(), "local")
+        _, job = await taken_up(site.team, TASK, RunOptions(), "local")
         async for numbered in job.follow():
             if numbered is not None and numbered.event.kind == "search":
                 break
     async with stored() as site:
-        _, other = await taken_up(site.team, TASK, Wish(max_iters=1), "local")
-        _, strange = await taken_up(site.team, TASK, Wish(), "somebody")
+        _, other = await taken_up(site.team, TASK, RunOptions(max_iters=1), "local")
+        _, strange = await taken_up(site.team, TASK, RunOptions(), "somebody")
         assert len({job.id, other.id, strange.id}) == 3
         for one in (other, strange):
             await asyncio.wait_for(one.wait(), 20)
@@ -200,7 +202,7 @@ async def test_two_who_ask_the_same_at_once_get_a_run_each(stored):
     from agents.run_research import taken_up
 
     async with stored() as site:
-        (_, one), (_, two) = [await taken_up(site.team, TASK, Wish(), "local") for _ in range(2)]
+        (_, one), (_, two) = [await taken_up(site.team, TASK, RunOptions(), "local") for _ in range(2)]
         assert one.id != two.id
         for job in (one, two):
             await asyncio.wait_for(job.wait(), 20)

@@ -236,10 +236,10 @@ async def test_a_stream_tells_plan_progress_and_the_answer(site, http):
 
 async def test_a_client_that_leaves_in_mid_stream_ends_the_run(put):
     from agents.api.run_routes import _streamed
-    from agents.run_research import Wish, begin, plan_run
+    from agents.run_research import RunOptions, begin, plan_run
 
     site = put(Gate(FlatWorker()))
-    planned = await plan_run(site.team, TASK, Wish())
+    planned = await plan_run(site.team, TASK, RunOptions())
     job = begin(site.team, planned, "local")
     stream = _streamed(site, planned, job)
     await anext(stream)
@@ -253,10 +253,10 @@ async def test_a_run_that_nobody_waits_for_any_more_is_stopped(put):
 
     from agents.api.error_responses import ApiError
     from agents.api.run_routes import attended
-    from agents.run_research import Wish, begin, plan_run
+    from agents.run_research import RunOptions, begin, plan_run
 
     site = put(Gate(FlatWorker()))
-    job = begin(site.team, await plan_run(site.team, TASK, Wish()), "local")
+    job = begin(site.team, await plan_run(site.team, TASK, RunOptions()), "local")
 
     async def gone():
         return True

@@ -5,7 +5,7 @@ import gc
 import json
 
 from agents.api import routes
-from agents.api.routes import Told, _message, event_stream, told_of
+from agents.api.routes import SharedMessages, _message, event_stream, told_of
 from agents.api.tree import Tree
 from tests.api.conftest import TASK, FlatWorker, Gate
 
@@ -72,7 +72,7 @@ async def test_what_was_told_of_a_run_goes_with_the_run():
 
     run = Run()
     name = id(run)
-    assert isinstance(told_of(run), Told)
+    assert isinstance(told_of(run), SharedMessages)
     assert name in routes._told
     del run
     gc.collect()

@@ -59,12 +59,12 @@ async def phrase_to_report(folder: str) -> tuple[float, float, int, int, int]:
     """Seconds from the accepted phrase to first progress and to the report; leaves; quotes, and those verbatim."""
     os.environ |= environment(folder)
     from agents.core.settings import load
-    from agents.research.scoping.turn import Scope
+    from agents.research.scoping.turn import ScopingState
     from agents.team import open_team
 
     team = open_team(load())
     question = json.loads((ROOT / "examples" / "starters.json").read_text("utf-8"))["starters"][0]["message"]
-    scope, _ = await team.scope(Scope(), question)
+    scope, _ = await team.scope(ScopingState(), question)
     contract = await team.draft(scope)
     started = time.perf_counter()
     job = team.start(contract)

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from agents.core.paths import RESOURCES as ROOT
 from agents.core.settings import load
 from agents.evaluation.variant import variant
-from agents.research.scoping.turn import Scope
+from agents.research.scoping.turn import ScopingState
 from agents.team import open_team
 
 SPEED = 8
@@ -77,7 +77,7 @@ async def run(urls: dict[str, str], question: str, without: str) -> Took:
         team = open_team(left_out.settings(load()))
         try:
             with left_out.applied():
-                scope, _ = await team.scope(Scope(mode="standard", minutes=10.0), question)
+                scope, _ = await team.scope(ScopingState(mode="standard", minutes=10.0), question)
                 job = team.commission(scope.brief(team.today()))
                 await job.wait()
         finally:

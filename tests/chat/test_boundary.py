@@ -8,13 +8,13 @@ import pytest
 
 from agents.chat.renderer import uid
 from agents.chat.state import ChatState
-from agents.chat.texts import Words
+from agents.chat.texts import ChatTexts
 from agents.core.errors import DossierError
 from agents.core.model import ScriptedModel
 from tests.chat.conftest import Page, make_team
 from tests.scripts import Worker
 
-PHRASE_LINE, STARTED_LINE = Words()("phrase_line"), Words()("started_line")
+PHRASE_LINE, STARTED_LINE = ChatTexts()("phrase_line"), ChatTexts()("started_line")
 QUESTION = "How often was the Orvane ferry closed, and what did it cost?"
 PHRASE = "Authorized to execute"
 

@@ -6,9 +6,9 @@ import pytest
 
 from agents.chat.cards import ContractCard, ResearchRun, ScopeCard, contract_line, figure, line_safe, scope_line
 from agents.chat.state import ShowContract
-from agents.chat.texts import Words
+from agents.chat.texts import ChatTexts
 from agents.contracts.contract import ForecastLine, Query
-from agents.research.scoping.turn import Scope
+from agents.research.scoping.turn import ScopingState
 from agents.search.searcher import SAMPLE_NAME
 
 
@@ -16,7 +16,9 @@ def broad(text, *splits):
     return Query(text=text, feasible=False, reason="No period.", depth_estimate=4, suggested_split=splits)
 
 
-SCOPE = Scope(queries=(broad("All of it?", "A?", "B?"), broad("More?", "C?", "A?")), open_questions=("Which years?",))
+SCOPE = ScopingState(
+    queries=(broad("All of it?", "A?", "B?"), broad("More?", "C?", "A?")), open_questions=("Which years?",)
+)
 
 
 @pytest.mark.parametrize(
@@ -50,8 +52,8 @@ def test_the_scope_card_holds_verdicts_and_splits():
 
 
 def test_the_verdict_is_said_in_the_language_of_the_chat():
-    assert scope_line(SCOPE, Words("de")) == Words("de")("scope_broad_some", numbers="1, 2")
-    assert "Tippen Sie **Authorized to execute**" in contract_line(("10 minutes",), Words("de"))
+    assert scope_line(SCOPE, ChatTexts("de")) == ChatTexts("de")("scope_broad_some", numbers="1, 2")
+    assert "Tippen Sie **Authorized to execute**" in contract_line(("10 minutes",), ChatTexts("de"))
 
 
 def test_strangers_text_is_no_markdown():
@@ -64,14 +66,14 @@ async def test_the_contract_card_says_what_the_phrase_binds(talker):
     assert isinstance(shown, ShowContract)
 
     contract = shown.contract.model_copy(update={"retrievers": (SAMPLE_NAME,)})
-    card = ContractCard.of(replace(shown, contract=contract), Words())
+    card = ContractCard.of(replace(shown, contract=contract), ChatTexts())
 
     assert card.hash == shown.contract.hash
     assert [child.title for child in card.trees[0].children] == ["Closures", "Costs", "Passengers"]
     assert [child.n for child in card.trees[0].children] == ["1", "2", "3"]
     assert card.caps.rounds == 3
     assert "invented" in card.sample
-    assert ContractCard.of(shown, Words()).sample is None
+    assert ContractCard.of(shown, ChatTexts()).sample is None
     assert card.likely_time
     assert card.likely_cost == ""  # not known, and so not zero
     await talker.team.close()

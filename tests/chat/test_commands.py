@@ -5,9 +5,9 @@ import pytest
 from agents.chat.commands import Part, Pick, Research, Start, Wish, asks_for_progress, read
 from agents.chat.limits import Edit, edited, read_edit
 from agents.chat.state import chosen
-from agents.chat.texts import Words, locales
+from agents.chat.texts import ChatTexts, locales
 from agents.core.errors import BadRequest
-from agents.research.scoping.turn import Scope
+from agents.research.scoping.turn import ScopingState
 from tests.scripts import QUERY
 
 READ = [
@@ -74,7 +74,7 @@ def test_a_time_out_of_bounds_is_said():
 
 def test_several_queries_are_dropped_by_the_numbers_they_had():
     queries = tuple(QUERY.model_copy(update={"text": f"{n}?"}) for n in (1, 2, 3))
-    scope = edited(Scope(queries=queries), Edit(drop=(1, 2)))
+    scope = edited(ScopingState(queries=queries), Edit(drop=(1, 2)))
     assert [query.text for query in scope.queries] == ["3?"]
 
 
@@ -94,12 +94,12 @@ def test_what_only_holds_a_number_is_no_choice(text):
 
 def test_a_number_that_names_nothing_is_said():
     with pytest.raises(BadRequest, match="no number 3; there are 2"):
-        chosen(Pick(numbers=(1, 3)), ("a?", "b?"), Words())
+        chosen(Pick(numbers=(1, 3)), ("a?", "b?"), ChatTexts())
 
 
 def test_all_and_the_last_are_counted():
-    assert chosen(Pick(numbers=(0,)), ("a?", "b?"), Words()) == "1. a?\n2. b?"
-    assert chosen(Pick(numbers=(-1,)), ("a?", "b?"), Words()) == "b?"
+    assert chosen(Pick(numbers=(0,)), ("a?", "b?"), ChatTexts()) == "1. a?\n2. b?"
+    assert chosen(Pick(numbers=(-1,)), ("a?", "b?"), ChatTexts()) == "b?"
 
 
 WISHES = [

@@ -5,18 +5,18 @@ import asyncio
 import pytest
 
 from agents.chat.runs import view_of
-from agents.chat.state import ChatState, Refuse, Reply, Say, ShowContract, ShowScope, Started, Stopping
-from agents.chat.texts import Words
+from agents.chat.state import ChatState, ManagerReply, Refuse, Say, ShowContract, ShowScope, Started, Stopping
+from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Query, ScopingTurn
 from agents.core.errors import BadOutput, ModelError, NotFeasible
 from agents.core.events import Noted
 from agents.core.model import ScriptedModel
-from agents.research.scoping.turn import Scope
+from agents.research.scoping.turn import ScopingState
 from agents.team import Team
 from tests.chat.conftest import Talker, make_team
 from tests.scripts import QUERY, Worker
 
-WORDS = Words()
+WORDS = ChatTexts()
 COMMAND_HELP, NEAR_MISS, ONLY_THE_PHRASE, MORE, NOTHING_THERE = (
     WORDS(name) for name in ("command_help", "not_started", "only_the_phrase", "from_report", "not_in_report")
 )
@@ -56,7 +56,7 @@ def scripted(tmp_path, *turns, **roles):
 async def test_a_feasible_question_gets_a_contract_and_nothing_starts(talker):
     acts = await talker(QUESTION)
 
-    assert kinds(acts) == ["Reply", "ShowContract"]
+    assert kinds(acts) == ["ManagerReply", "ShowContract"]
     assert talker.state.contract is not None
     assert not talker.team.jobs.of()
     assert talker.pieces == ["That is small enough as it is."]
@@ -87,7 +87,7 @@ async def test_a_broad_question_is_refused_with_narrower_ones(tmp_path):
 
     reply, shown = await talker("Tell me everything about ferries")
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ManagerReply)
     assert isinstance(shown, ShowScope)
     assert shown.scope.queries[0].suggested_split == ("Ferries: how many?", "Ferries: what do they cost?")
     assert talker.state.contract is None
@@ -124,7 +124,7 @@ async def test_a_plan_that_comes_out_too_wide_takes_the_feasibility_back(tmp_pat
 
     acts = await talker(QUESTION)
 
-    assert kinds(acts) == ["Reply", "ShowScope"]
+    assert kinds(acts) == ["ManagerReply", "ShowScope"]
     assert "30 leaves; 12 is the bound" in acts[1].scope.queries[0].reason
     assert len(acts[1].scope.queries[0].suggested_split) >= 2
     assert kinds(await talker(PHRASE)) == ["Refuse"]
@@ -161,7 +161,7 @@ async def test_a_long_pasted_text_becomes_a_file_and_its_last_question_the_quest
 
     assert said == Say(WORDS("pasted"))
     assert added.text.startswith("Added to your files: **Pasted text.txt**")
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ManagerReply)
     assert shown.contract.brief.question == "How often was the Orvane ferry closed?"
     assert [file.name for file in shown.contract.brief.files] == ["Pasted text.txt"]
 
@@ -176,7 +176,7 @@ async def test_a_long_pasted_text_that_asks_nothing_is_kept_and_asked_about(talk
     "text", ["كم مرة أُغلقت العبّارة في الشتاء؟", "フェリーは冬に何日欠航しましたか。", "שלום, כמה?"]
 )
 async def test_a_message_in_any_script_is_answered(talker, text):
-    assert kinds(await talker(text)) == ["Reply", "ShowContract"]
+    assert kinds(await talker(text)) == ["ManagerReply", "ShowContract"]
     assert talker.state.scope.question == text
 
 
@@ -263,7 +263,7 @@ async def test_a_wish_to_begin_what_is_too_broad_is_told_what_is_missing(tmp_pat
 
 async def test_a_model_that_says_the_phrase_starts_nothing(tmp_path):
     talker = scripted(tmp_path, turn(QUERY, ready=True, reply=PHRASE))
-    assert kinds(await talker(QUESTION)) == ["Reply", "ShowContract"]
+    assert kinds(await talker(QUESTION)) == ["ManagerReply", "ShowContract"]
     assert not talker.team.jobs.of()
 
 
@@ -379,7 +379,7 @@ async def test_a_picker_moved_with_the_phrase_is_shown_before_it_binds(talker):
 async def test_the_command_sets_mode_and_time_however_it_was_given(talker, given):
     acts = await talker(**given)
 
-    assert kinds(acts) == ["Reply", "ShowContract"]
+    assert kinds(acts) == ["ManagerReply", "ShowContract"]
     brief = talker.state.contract.brief
     assert (brief.mode, brief.minutes, brief.question) == ("deep", 10.0, QUESTION)
 
@@ -595,7 +595,7 @@ async def test_the_last_branches_of_a_query_cannot_all_be_dropped(talker):
 async def test_what_is_no_plain_edit_goes_to_the_manager(talker):
     await talker(QUESTION)
     acts = await talker("could you go a bit deeper into the costs, in German sources too?")
-    assert kinds(acts)[0] == "Reply"
+    assert kinds(acts)[0] == "ManagerReply"
 
 
 # ---- while a run is going
@@ -757,7 +757,7 @@ async def test_a_new_question_after_a_run_begins_a_new_draft(talker):
 
     acts = await talker("How many lighthouses stood on the Orvane coast in 1900?")
 
-    assert kinds(acts) == ["Say", "Reply", "ShowContract"]
+    assert kinds(acts) == ["Say", "ManagerReply", "ShowContract"]
     assert acts[0].text == NOTHING_THERE
     assert acts[2].number == 1
     assert talker.state.scope.question == "How many lighthouses stood on the Orvane coast in 1900?"
@@ -774,9 +774,9 @@ async def test_a_question_that_the_report_answers_is_answered_from_its_quotes_an
     assert "12 days" in acts[0].text
     assert f"/research/jobs/{started.job.id}/quote/" in acts[0].text
     assert acts[0].text.endswith(MORE)
-    assert talker.state.scope == Scope()
+    assert talker.state.scope == ScopingState()
     assert kinds(await talker("/research On how many days was the Orvane ferry line closed?")) == [
-        "Reply",
+        "ManagerReply",
         "ShowContract",
     ]
 
@@ -787,7 +787,7 @@ async def test_a_report_that_is_gone_is_no_hindrance_to_a_new_question(talker):
     await started.job.wait()
     (talker.team.blobs.folder / "reports" / f"{started.job.id}.json").unlink()
 
-    assert kinds(await talker("On how many days was the Orvane ferry line closed?")) == ["Reply", "ShowContract"]
+    assert kinds(await talker("On how many days was the Orvane ferry line closed?")) == ["ManagerReply", "ShowContract"]
 
 
 async def test_a_talk_survives_being_kept_and_read_back(talker):
@@ -802,7 +802,7 @@ async def test_a_talk_survives_being_kept_and_read_back(talker):
 async def test_a_run_of_another_owner_is_not_seen(held):
     await held(QUESTION)
     await held(PHRASE)
-    stranger = Talker(held.team, held.state.model_copy(update={"scope": Scope()}), owner="somebody")
+    stranger = Talker(held.team, held.state.model_copy(update={"scope": ScopingState()}), owner="somebody")
 
     acts = await stranger("stop")
 

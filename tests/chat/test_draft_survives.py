@@ -2,14 +2,14 @@
 
 import pytest
 
-from agents.chat.state import Ask, Refuse, Reply, Say, ShowContract, Started
-from agents.chat.texts import Words
+from agents.chat.state import Ask, ManagerReply, Refuse, Say, ShowContract, Started
+from agents.chat.texts import ChatTexts
 from agents.core.settings import Settings
 from agents.team import open_team
 from tests.chat.conftest import Talker, make_team
 from tests.chat.test_conversation import PHRASE, QUESTION, kinds
 
-WORDS = Words()
+WORDS = ChatTexts()
 ORDINARY = [
     # agreeing, thanking, waiting
     "ok", "Yes", "great, thanks!", "sounds good", "looks good to me", "perfect", "thank you very much", "Thanks a lot.",
@@ -122,9 +122,9 @@ async def test_what_costs_is_not_known_is_said_to_be_unknown(talker):
 async def test_the_chat_answers_in_the_language_of_the_question(talker):
     await talker("Wie oft war die Orvane-Fähre im Winter 2020 wegen Eis geschlossen?")
     (act,) = await talker("danke")
-    assert act == Say(Words("de")("thanks_draft"))
+    assert act == Say(ChatTexts("de")("thanks_draft"))
     (act,) = await talker("los geht's")
-    assert act == Refuse(Words("de")("only_the_phrase"))
+    assert act == Refuse(ChatTexts("de")("only_the_phrase"))
 
 
 async def test_a_part_is_dropped_and_added_by_name(talker):
@@ -192,5 +192,5 @@ async def test_a_question_that_the_sample_library_says_nothing_of_is_told_the_th
     for button in asked.buttons:
         (act,) = await talker(button.says)
         assert isinstance(act, Say)
-    assert not any(isinstance(act, Reply) for act in [asked])
+    assert not any(isinstance(act, ManagerReply) for act in [asked])
     await team.close()

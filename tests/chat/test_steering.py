@@ -8,7 +8,7 @@ import pytest
 from agents.chat.after_run import outcome_text
 from agents.chat.runs import view_of
 from agents.chat.state import Refuse, Say, Started
-from agents.chat.texts import Words
+from agents.chat.texts import ChatTexts
 from agents.contracts.verification import Judgement
 from agents.core.model import ScriptedModel
 from agents.jobs.client import Client
@@ -199,7 +199,7 @@ async def test_after_the_end_a_retry_is_answered_with_an_offer_and_restart_tries
     assert again.job.id == job.id
     await asyncio.wait_for(again.job.wait(), 60)
 
-    assert offer == Say(Words()("restart_offer"))
+    assert offer == Say(ChatTexts()("restart_offer"))
     assert next(node.status for node in first.nodes if node.title == "Costs") == "stopped"
     second = again.job.report
     assert next(node.status for node in second.nodes if node.title == "Costs") == "done"
@@ -210,7 +210,7 @@ async def test_where_jobs_end_with_the_server_that_is_said(held):
     job = await started(held)
     await ended(held, job)
     (act,) = await held("restart")
-    assert act == Refuse(Words()("not_kept"))
+    assert act == Refuse(ChatTexts()("not_kept"))
 
 
 async def test_a_run_taken_up_again_has_a_card_and_a_report_of_its_own_in_the_chat(serve, kept):
@@ -254,6 +254,6 @@ async def test_what_the_judge_sends_back_is_shown_and_released_by_a_word(tmp_pat
     (released,) = await talker("release it")
     (again,) = await talker("release it")
 
-    assert released == Say(Words()("released"))
-    assert again == Refuse(Words()("not_held"))
+    assert released == Say(ChatTexts()("released"))
+    assert again == Refuse(ChatTexts()("not_held"))
     assert act.job.over

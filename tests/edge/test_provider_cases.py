@@ -15,7 +15,7 @@ from agents.contracts.frozen import Frozen, Text
 from agents.core.errors import BadOutput, ModelError
 from agents.core.model import Message, Request
 from agents.core.prompts import load
-from agents.core.role import Role, Run, ask
+from agents.core.role import AskContext, Role, ask
 from agents.llm.litellm_model import LiteLLMModel, close, warm_up
 from tests.conftest import DATA
 
@@ -124,7 +124,7 @@ async def test_c08_each_reply_is_a_typed_outcome_and_a_refused_one_is_not_asked_
     refused = row["name"] not in ("no_choices", "empty_stop")
 
     with pytest.raises(ModelError if refused else BadOutput) as caught:
-        await ask(role, Words(text="x"), Run({"planner": model(httpserver)}, load()))
+        await ask(role, Words(text="x"), AskContext({"planner": model(httpserver)}, load()))
 
     prompts = [json.dumps(log.get_json()["messages"]) for log, _ in httpserver.log]
     assert len(prompts) == len(set(prompts)), "a prompt was repeated word for word"

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from agents.core.settings import load
-from agents.research.scoping.turn import Scope
+from agents.research.scoping.turn import ScopingState
 from agents.team import open_team
 
 PROGRAMME = "Kelwick tidal power programme"
@@ -81,7 +81,7 @@ class World:
             patch.setenv(name, value)
         team = open_team(load())
         try:
-            scope, _ = await team.scope(Scope(mode="standard", minutes=5.0), QUESTION)
+            scope, _ = await team.scope(ScopingState(mode="standard", minutes=5.0), QUESTION)
             # The page that gives orders is named by the user, so that it is surely read.
             brief = scope.brief(team.today()).model_copy(update={"seed_urls": (self.hostile(),)})
             self.job = team.commission(brief, challenge=True)

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from agents.contracts.report import Commission, Request
+from agents.contracts.report import Commission, KeyedRequest
 from agents.core.errors import BadRequest, SearchError, StepFailed
 from agents.core.events import JobChanged
 from agents.jobs.database import Database
@@ -220,7 +220,7 @@ async def test_users_take_turns_and_a_waiting_job_knows_its_place(tmp_path):
 async def test_the_same_request_key_gives_the_same_job(tmp_path):
     world = World()
     bench = branches(world, width=1)
-    commission = Commission(brief=BRIEF, request=Request(key="k1", fingerprint="f"))
+    commission = Commission(brief=BRIEF, request=KeyedRequest(key="k1", fingerprint="f"))
     async with opened(tmp_path, bench) as kept:
         one = await kept.jobs.start_once(commission, bench(commission, Steering()), owner="ann")
         two = await kept.jobs.start_once(commission, bench(commission, Steering()), owner="ann")

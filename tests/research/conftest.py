@@ -6,7 +6,7 @@ from agents.contracts.report import Commission, Outcome
 from agents.core.budget import Budget, Limits
 from agents.core.call_limits import ProcessLimits
 from agents.core.prompts import load
-from agents.jobs.run import Run
+from agents.jobs.run import JobRun
 from agents.research.challenge.challenge import challenge_handler, claim_handler
 from agents.research.loop.node import node_handler
 from agents.research.pipeline import Means, research_handler
@@ -69,7 +69,7 @@ class Bench:
 
     def job(self, record=None):
         handlers = self.handlers()
-        return Run(
+        return JobRun(
             job_id="test", handlers=handlers, steering=self.desk.steering, budget=Budget(self.limits, name="job"), clock=self.clock,
             limits=ProcessLimits(), per_job=self.per_job, record=dict(record or {}),
         )  # fmt: skip

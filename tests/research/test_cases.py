@@ -272,11 +272,11 @@ async def until(holds, seconds=20.0):
 
 async def started(asking_team):
     """Start a job whose readers hang; returns team, job and model once all hang."""
-    from agents.run_research import Wish, begin, plan_run
+    from agents.run_research import RunOptions, begin, plan_run
     from tests.flat import TASK
 
     team, model = asking_team
-    run = await plan_run(team, TASK, Wish(tier="standard"))
+    run = await plan_run(team, TASK, RunOptions(tier="standard"))
     job = begin(team, run, "")
     await until(lambda: model.open_now >= 3)
     return job

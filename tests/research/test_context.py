@@ -13,7 +13,7 @@ from agents.core.errors import ModelError
 from agents.core.events import RoleAsked
 from agents.core.model import ScriptedModel, estimated_tokens
 from agents.core.prompts import load
-from agents.core.role import Run
+from agents.core.role import AskContext
 from agents.llm.litellm_errors import classify
 from agents.research.loop.compaction import STATE_TOKENS, TRIES, WRITER_TOKENS, Rooms, ask_fitting, compacted, size_of
 from agents.roles import EXTRACTOR, SECTION_WRITER
@@ -64,7 +64,7 @@ class Small(ScriptedModel):
 
 
 def run(model, role):
-    return Run({role.name: model}, load(), NoDeadline())
+    return AskContext({role.name: model}, load(), NoDeadline())
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["message"][:40])

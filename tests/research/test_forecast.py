@@ -8,8 +8,8 @@ from agents.contracts.contract import Brief, ForecastLine
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan, PlannedClaim
 from agents.core.paths import RESOURCES as ROOT
 from agents.core.settings import Settings
-from agents.research.planning.freeze_contract import Limits, caps_of, make_contract
-from agents.research.scoping.turn import Scope
+from agents.research.planning.freeze_contract import CapOverrides, caps_of, make_contract
+from agents.research.scoping.turn import ScopingState
 from agents.team import open_team
 from tests.scripts import BRIEF, FLAT, QUERY, leaf, tree, under
 
@@ -32,7 +32,7 @@ def plan(claims=5, leaves=2):
 
 
 def forecast(brief=BRIEF, *, claims=5, reasons=True, challenge=True, **limits):
-    contract = make_contract(brief, (plan(claims),), Limits(**limits), reasons=reasons, challenge=challenge)
+    contract = make_contract(brief, (plan(claims),), CapOverrides(**limits), reasons=reasons, challenge=challenge)
     return {line.name: line for line in contract.forecast.lines}
 
 
@@ -73,7 +73,7 @@ def test_every_figure_says_what_it_rests_on_and_the_bounds_of_tokens_and_money_a
 async def test_what_the_examples_take_offline_lies_inside_their_forecast(tmp_path, question):
     team = open_team(Settings(data_dir=tmp_path, model="offline", retriever="library"))
     try:
-        scope, _ = await team.scope(Scope(), question)
+        scope, _ = await team.scope(ScopingState(), question)
         contract = await team.draft(scope)
         job = team.start(contract)
         await job.wait()
@@ -106,7 +106,7 @@ DEEP = {
 async def test_what_a_run_with_a_model_takes_lies_inside_its_forecast(bench, plans):
     from tests.scripts import working_model
 
-    work = bench(working_model(plans), caps=caps_of(BRIEF, Limits()))
+    work = bench(working_model(plans), caps=caps_of(BRIEF, CapOverrides()))
     outcome = await work.run()
     lines = {line.name: line for line in outcome.contract.forecast.lines}
     spent = work.last.budget.spent

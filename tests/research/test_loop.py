@@ -304,7 +304,7 @@ async def carried_out(bench, model, *phases, budget=None, **limits):
     """Run a plan of one leaf and these phases."""
     from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
     from agents.contracts.report import Commission, Outcome
-    from agents.research.planning.freeze_contract import Limits, make_contract
+    from agents.research.planning.freeze_contract import CapOverrides, make_contract
     from tests.scripts import BRIEF
 
     question = "On how many days was the Orvane ferry line closed?"
@@ -312,7 +312,7 @@ async def carried_out(bench, model, *phases, budget=None, **limits):
         title="Closures", objective=question, questions=(question,), searches=(question,), budget=budget or LeafBudget()
     )
     plan = Plan(query=QUERY.text, root=Node(title="Root", objective=QUERY.text, phases=phases, children=(only,)))
-    contract = make_contract(BRIEF, (plan,), Limits(), reasons=True, models=(), retrievers=())
+    contract = make_contract(BRIEF, (plan,), CapOverrides(), reasons=True, models=(), retrievers=())
     work = bench(model, **limits)
     work.handlers()
     job = work.job()

@@ -10,7 +10,7 @@ from agents.core.errors import NotFeasible
 from agents.core.events import NodeChanged, SearchDone, SourceRead
 from agents.research.pipeline import Means
 from agents.research.planning.drafting import seeds_for
-from agents.research.planning.freeze_contract import Limits
+from agents.research.planning.freeze_contract import CapOverrides
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, FLAT, QUERY, WORLD, Worker, leaf, tree, under, working_model, world
 
@@ -108,7 +108,7 @@ async def test_a_fourth_executor_in_a_row_is_trimmed_without_asking_again(bench)
 
 async def test_a_plan_with_thirty_leaves_is_cut_to_the_bound_and_says_so(bench):
     wide = tree(*(leaf(f"L{n}", f"What was carried on line {n}?") for n in range(30)))
-    work = bench(working_model({QUERY.text: wide}), means=Means(limits=Limits(leaves=4)))
+    work = bench(working_model({QUERY.text: wide}), means=Means(limits=CapOverrides(leaves=4)))
 
     outcome = await work.run()
 

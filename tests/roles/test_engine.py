@@ -9,7 +9,7 @@ from agents.core.budget import Usage
 from agents.core.errors import BadOutput, ModelError, Reject
 from agents.core.model import Reply, ScriptedModel
 from agents.core.prompts import load
-from agents.core.role import Run, ask
+from agents.core.role import AskContext, ask
 from agents.roles import PLANNER as PLAIN
 from tests.scripts import FLAT, leaf, tree
 
@@ -27,7 +27,7 @@ PLANNER = replace(PLAIN, checks=(no_twins,))
 
 def run_with(*lines):
     model = ScriptedModel(*lines)
-    return model, Run(models={"planner": model}, prompts=load())
+    return model, AskContext(models={"planner": model}, prompts=load())
 
 
 async def test_an_answer_that_holds_is_returned_with_what_it_cost():

@@ -13,7 +13,7 @@ from werkzeug import Request, Response
 
 from agents.contracts.sources import SearchQuery
 from agents.search import academic_parsers as parsers
-from agents.search.academic import INDEXES, Academic, Pace
+from agents.search.academic import INDEXES, Academic, HostPace
 from agents.search.pages import ABSTRACT, PROVIDER_COPY
 from agents.search.provider import Access
 from agents.search.searcher import SearchFailed
@@ -218,11 +218,11 @@ def asked(httpserver: HTTPServer) -> Asked:
 async def index(asked: Asked) -> Any:
     opened: list[Academic] = []
 
-    def made(name: str, *, pace: Pace | None = None, **more: Any) -> Academic:
+    def made(name: str, *, pace: HostPace | None = None, **more: Any) -> Academic:
         access = Access(
             **({"base": asked.base, "contact": "test@example.org", "retry": RetryPolicy(sleep=no_wait)} | more)
         )
-        opened.append(Academic(INDEXES[name], access, pace=pace or Pace(100, 1, 10)))
+        opened.append(Academic(INDEXES[name], access, pace=pace or HostPace(100, 1, 10)))
         return opened[-1]
 
     yield made
@@ -339,7 +339,7 @@ async def test_nothing_found_in_pubmed_needs_no_second_request(asked, index):
 
 
 async def test_requests_to_one_index_keep_its_pace(asked, index):
-    arxiv = index("arxiv", pace=Pace(1, 0.1, 1))
+    arxiv = index("arxiv", pace=HostPace(1, 0.1, 1))
     began = time.monotonic()
 
     await asyncio.gather(*(arxiv.search(QUERY) for _ in range(3)))

@@ -10,7 +10,7 @@ from agents.core.call_limits import ProcessLimits, Slots
 from agents.core.errors import BudgetExceeded, SearchError, StepFailed
 from agents.core.events import Charged, Noted
 from agents.core.port import Handler
-from agents.jobs.run import Run
+from agents.jobs.run import JobRun
 
 
 class Word(Frozen):
@@ -36,7 +36,7 @@ async def paid(text):
 
 def run_with(root, record=None, handlers=None, clock=lambda: 0.0, seconds=None, **kwargs):
     table = {"root": Handler(run=root, takes=Given, gives=Word), **(handlers or {})}
-    return Run(
+    return JobRun(
         job_id="j", handlers=table, budget=Budget(Limits(seconds=seconds), name="job"), clock=clock, limits=ProcessLimits(),
         record=dict(record or {}), **kwargs,
     )  # fmt: skip

@@ -20,7 +20,7 @@ from agents.contracts.verification import (
 from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged, NodeState, SearchDone, SourceRead
 from agents.core.port import Ctx, Handler
-from agents.core.role import Asked
+from agents.core.role import RoleAnswer
 from agents.nlp.sentence_split import spans
 from agents.research.challenge.claim_ledger import (
     UNRELATED,
@@ -39,7 +39,7 @@ from agents.research.reading.leaf import spent
 from agents.research.reading.locate_quotes import fact_of
 from agents.research.reading.searching import Setting
 from agents.research.reading.subject import names_held, stems_of
-from agents.research.run_context import Desk, Fetched, Searched
+from agents.research.run_context import Desk, RetrievedSource, Searched
 from agents.roles import CHALLENGER, STANCE_JUDGE
 
 NEW_SOURCES = 2
@@ -192,7 +192,7 @@ async def _attacks(
     )
     try:
         asked = await ctx.call(
-            "challenger", "0", desk.ask, CHALLENGER, asked_for, ctx.within(CALL_SHARE), gives=Asked[Challenge]
+            "challenger", "0", desk.ask, CHALLENGER, asked_for, ctx.within(CALL_SHARE), gives=RoleAnswer[Challenge]
         )
     except StepFailed as failure:
         return {}, (_problem(failure),)
@@ -229,7 +229,7 @@ async def _settled(
         asked_for = StanceInput(pairs=notes, language=language)
         try:
             asked = await ctx.call(
-                "stance", "0", desk.ask, STANCE_JUDGE, asked_for, ctx.within(CALL_SHARE), gives=Asked[Stances]
+                "stance", "0", desk.ask, STANCE_JUDGE, asked_for, ctx.within(CALL_SHARE), gives=RoleAnswer[Stances]
             )
         except StepFailed as failure:
             problems = (_problem(failure),)
@@ -319,11 +319,13 @@ async def _brought(ctx: Ctx, desk: Desk, given: ClaimGiven, queries: list[str]) 
             records.append(SearchRecord(text=text, provider=one.result.provider, hits=len(one.result.hits)))
             hits |= {hit.url: hit for hit in reversed(one.result.hits)}
     urls = to_read(given.claim.text, tuple(hits.values()), given.read)
-    fetched = await ctx.fan("fetch", desk.fetch, [(url, url, ctx.deadline) for url in urls], gives=Fetched, pool="web")
+    fetched = await ctx.fan(
+        "fetch", desk.fetch, [(url, url, ctx.deadline) for url in urls], gives=RetrievedSource, pool="web"
+    )
     for url, read in zip(urls, fetched, strict=True):
         if isinstance(read, StepFailed):
             desk.note_unread(url, ctx.path, read)
-    cards = tuple(one.card for one in fetched if isinstance(one, Fetched))
+    cards = tuple(one.card for one in fetched if isinstance(one, RetrievedSource))
     found = ClaimFound()
     if cards:
         found = await ctx.call("picked", "0", _picked, desk, cards, given.claim.text, gives=ClaimFound, pool="local")

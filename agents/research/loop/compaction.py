@@ -14,7 +14,7 @@ from agents.contracts.frozen import Frozen
 from agents.core.budget import Deadline
 from agents.core.errors import ModelError
 from agents.core.model import OnText, estimated_tokens
-from agents.core.role import Asked, In, Out, Role, Run, ask
+from agents.core.role import AskContext, In, Out, Role, RoleAnswer, ask
 from agents.research.reading.subject import choose_among
 
 LOW_SHARE = 0.25
@@ -112,8 +112,8 @@ class Rooms:
 
 
 async def ask_fitting(
-    role: Role[In, Out], given: In, run: Run, rooms: Rooms, on_text: OnText | None = None
-) -> Asked[Out]:
+    role: Role[In, Out], given: In, run: AskContext, rooms: Rooms, on_text: OnText | None = None
+) -> RoleAnswer[Out]:
     """Ask a role with an input that fits: compacted beforehand where a trigger says so, and after an overflow.
 
     Raises:

@@ -4,7 +4,7 @@ from agents.contracts.finding import Finding, LeadInput, NodeStatus, Problem, Se
 from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged
 from agents.core.port import Ctx, Handler
-from agents.core.role import Asked
+from agents.core.role import RoleAnswer
 from agents.core.time_policy import LEAD_SHARE
 from agents.research.loop.rounds import COVERED, Rounds, Tell
 from agents.research.reading.leaf import spent
@@ -93,7 +93,7 @@ async def _lead(
     )
     try:
         asked = await ctx.call(
-            "lead", "0", desk.ask, LEAD_WRITER, asked_for, ctx.writing(LEAD_SHARE), gives=Asked[Section]
+            "lead", "0", desk.ask, LEAD_WRITER, asked_for, ctx.writing(LEAD_SHARE), gives=RoleAnswer[Section]
         )
     except StepFailed as failure:
         return "", (Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable),)

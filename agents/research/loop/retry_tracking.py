@@ -21,17 +21,17 @@ TAG = "#RETRY_EXHAUSTED"
 Status = Literal["pending", "complete", "exhausted"]
 
 
-class RetryState(TypedDict):
+class KeyFailures(TypedDict):
     """Failures of one key as they are stored."""
 
     attempts: int
     status: Status
 
 
-class RetryTracking(TypedDict):
+class FailureLog(TypedDict):
     """`phase_state.research.retry_tracking` as it is stored; addresses stand among the sub-questions."""
 
-    subquestions: dict[str, RetryState]
+    subquestions: dict[str, KeyFailures]
     total_exhausted: int
 
 
@@ -131,7 +131,7 @@ class Retries(Frozen):
             for key, count in sorted(attempts.items())
         )
 
-    def as_state(self) -> RetryTracking:
+    def as_state(self) -> FailureLog:
         """Give the JSON of `phase_state.research.retry_tracking`."""
         entries = self.as_entries()
         return {

@@ -25,8 +25,8 @@ from agents.core.budget import Limits
 from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged, Noted, RoundEnded
 from agents.core.port import Ctx
-from agents.core.role import Asked
-from agents.core.time_policy import REFLECTION_SHARE, Left, PhaseLeft, leaf_limits, least, round_limits
+from agents.core.role import RoleAnswer
+from agents.core.time_policy import REFLECTION_SHARE, PhaseLeft, Remaining, leaf_limits, least, round_limits
 from agents.research.loop.branch_retry import Again, ended
 from agents.research.loop.loop_decision import (
     Decided,
@@ -285,8 +285,8 @@ class Rounds:
         )  # fmt: skip
         return finding
 
-    def _left(self) -> Left:
-        return Left(self.ctx.left, self.ctx.collecting_left, self.ctx.budget.tokens_left())
+    def _left(self) -> Remaining:
+        return Remaining(self.ctx.left, self.ctx.collecting_left, self.ctx.budget.tokens_left())
 
     def _share(self, children: int, *, last: bool) -> Limits:
         """Give each child its share of what job, node and phase have left."""
@@ -329,7 +329,7 @@ class Rounds:
         try:
             asked = await ctx.call(
                 "reflector", f"r{number}", self.desk.ask, REFLECTOR, given, ctx.within(REFLECTION_SHARE),
-                gives=Asked[ReflectionResponse],
+                gives=RoleAnswer[ReflectionResponse],
             )  # fmt: skip
         except StepFailed as failure:
             self.problems.append(

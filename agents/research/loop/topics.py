@@ -51,7 +51,7 @@ class _Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TopicWords:
     """A topic as it is compared. Words are stems; those of scripts without spaces are runs of three characters."""
 
     language: str
@@ -77,7 +77,7 @@ class Reading:
 
 
 @lru_cache(maxsize=4096)
-def read(topic: str, likely: str | None, sure: bool = False) -> Reading:
+def read(topic: str, likely: str | None, sure: bool = False) -> TopicWords:
     """Read a topic; `likely` is the language to assume when its own words do not tell, or, when `sure`, in any case."""
     text = unicodedata.normalize("NFKC", topic)
     text = _CONTRACTED.sub("", re.sub(r"n['’]t\b", " not", text, flags=re.I))
@@ -100,7 +100,7 @@ def read(topic: str, likely: str | None, sure: bool = False) -> Reading:
     for before, word in zip(("", *(word.root for word in content)), content, strict=False):
         if word.number and not _YEAR.fullmatch(word.root):
             bound[before].append(word.root)
-    return Reading(
+    return TopicWords(
         language=language,
         plain=" ".join(text.casefold().split()),
         words=frozenset(word.root for word in content)
@@ -414,7 +414,7 @@ def _new(nearest: str, most: float, threshold: float) -> str:
     return f"Closest is {_quoted(nearest)} with {most:.0%} of the words shared (threshold {threshold:.0%})."
 
 
-def _difference(a: Reading, b: Reading) -> str:
+def _difference(a: TopicWords, b: TopicWords) -> str:
     """Say what makes two topics two although they share most words; empty when nothing does."""
     mine, theirs = a.words - b.words, b.words - a.words
     for what, words in a.fixed.items():
@@ -442,7 +442,7 @@ def _told(what: str, words: frozenset[str] | set[str]) -> str:
     return f"{what} ({', '.join(sorted(words))})"
 
 
-def _replaced(a: Reading, b: Reading, mine: frozenset[str], theirs: frozenset[str]) -> frozenset[str]:
+def _replaced(a: TopicWords, b: TopicWords, mine: frozenset[str], theirs: frozenset[str]) -> frozenset[str]:
     """Find what was replaced, not merely added, where writing does not mark names; without spaces also what moved."""
     lone, other = mine & a.caseless, theirs & b.caseless
     if lone and other:

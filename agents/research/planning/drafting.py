@@ -23,10 +23,10 @@ from agents.contracts.plan import (
 from agents.contracts.plan import SuccessCriteria as Criteria
 from agents.contracts.sources import CorpusSurvey
 from agents.core.port import Ctx, Handler
-from agents.core.role import Asked
+from agents.core.role import RoleAnswer
 from agents.core.time_policy import PLANNING_SHARE
 from agents.nlp.tokens import content_words
-from agents.research.planning.freeze_contract import Bounds, Limits, bounds_of
+from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of
 from agents.research.reading.subject import standalone
 from agents.research.run_context import Desk
 from agents.roles import PLANNER
@@ -61,14 +61,14 @@ class DraftGiven(Frozen):
     suggested: tuple[str, ...] = ()
 
 
-def draft_handler(desk: Desk, limits: Limits) -> Handler:
+def draft_handler(desk: Desk, limits: CapOverrides) -> Handler:
     """Draft the plan of one query."""
 
     async def run(ctx: Ctx, given: DraftGiven) -> Plan:
         taken = await ctx.call("survey", "0", take_survey, desk, given.query.text, gives=SurveyTaken, pool="local")
         planning = planning_for(given.query, given.brief, limits, taken.survey, given.suggested)
         asked = await ctx.call(
-            "planner", "0", desk.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), gives=Asked[PlanTree]
+            "planner", "0", desk.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), gives=RoleAnswer[PlanTree]
         )
         return plan_of(asked.output, planning, bounds_of(given.brief))
 
@@ -76,7 +76,7 @@ def draft_handler(desk: Desk, limits: Limits) -> Handler:
 
 
 def planning_for(
-    query: Query, brief: Brief, limits: Limits, survey: CorpusSurvey, suggested: tuple[str, ...] = ()
+    query: Query, brief: Brief, limits: CapOverrides, survey: CorpusSurvey, suggested: tuple[str, ...] = ()
 ) -> PlanningInput:
     """Put together what the planner of one query is given."""
     return PlanningInput(

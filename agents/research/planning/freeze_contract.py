@@ -31,7 +31,7 @@ FREE_BREADTH = 3
 """How many times a mode's searches and sources a run may have that costs nothing: questions of several steps need them."""
 
 
-class Limits(Frozen):
+class CapOverrides(Frozen):
     """What the operator or the request sets over the bounds of mode or tier; None leaves them."""
 
     rounds: int | None = None
@@ -50,7 +50,7 @@ def bounds_of(brief: Brief) -> Bounds:
     return TIERS[brief.tier] if brief.tier else MODES[brief.mode]
 
 
-def caps_of(brief: Brief, limits: Limits) -> Caps:
+def caps_of(brief: Brief, limits: CapOverrides) -> Caps:
     """Say what the run may not exceed without a new authorization. A request's figure wins over the operator's."""
     bounds = bounds_of(brief)
     times = FREE_BREADTH if limits.nothing_paid and brief.tier is None else 1
@@ -100,7 +100,7 @@ def fitted(plan: Plan, searches: int, sources: int) -> Plan:
 def make_contract(
     brief: Brief,
     plans: tuple[Plan, ...],
-    limits: Limits,
+    limits: CapOverrides,
     *,
     reasons: bool,
     challenge: bool = True,

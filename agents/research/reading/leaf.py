@@ -10,7 +10,7 @@ from agents.contracts.sources import RejectedSource, Source, SourceCard
 from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged, SectionWritten
 from agents.core.port import Ctx, Handler
-from agents.core.role import Asked
+from agents.core.role import RoleAnswer
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS
 from agents.research.reading.read_sources import LATE_FINDING_SHARE, SourceDone, SourceGiven, SourcesDone
 from agents.research.reading.searching import Found, LeafGiven, attempt_number, search_for
@@ -152,7 +152,7 @@ async def _section(
     try:
         asked = await ctx.call(
             "section", "0", desk.ask, SECTION_WRITER, section_input(given, numbering), ctx.last_deadline,
-            gives=Asked[Section],
+            gives=RoleAnswer[Section],
         )  # fmt: skip
     except StepFailed as failure:
         # The reader gets the words that were found, rather than nothing.
@@ -339,7 +339,7 @@ def _nothing(records: tuple[SearchRecord, ...], rejected: tuple[RejectedSource, 
     return f"{len(rejected)} found: " + "; ".join(parts)
 
 
-class Spent(TypedDict):
+class BranchCost(TypedDict):
     """What a branch took, as the fields of a finding."""
 
     seconds: float
@@ -347,7 +347,7 @@ class Spent(TypedDict):
     cost_usd: float | None
 
 
-def spent(ctx: Ctx, started: float) -> Spent:
+def spent(ctx: Ctx, started: float) -> BranchCost:
     """Say what a branch took since `started`, on the recorded clock."""
     usage = ctx.budget.spent
-    return Spent(seconds=round(max(0.0, ctx.elapsed - started), 3), tokens=usage.tokens, cost_usd=usage.cost_usd)
+    return BranchCost(seconds=round(max(0.0, ctx.elapsed - started), 3), tokens=usage.tokens, cost_usd=usage.cost_usd)

@@ -32,11 +32,11 @@ from agents.core.budget import Deadline, Usage
 from agents.core.errors import SourceError, StepFailed
 from agents.core.events import Charged, Event, SourceRead, SourceRejected
 from agents.core.port import Ctx, Handler
-from agents.core.role import Asked
+from agents.core.role import RoleAnswer
 from agents.nlp.sentence_split import spans
 from agents.research.reading.locate_quotes import fact_of
 from agents.research.reading.subject import MAX_CHARS, answers, choose, is_about, is_worth_reading, parts_of
-from agents.research.run_context import Desk, Fetched
+from agents.research.run_context import Desk, RetrievedSource
 from agents.research.steering import CUT
 from agents.roles import EXTRACTOR
 
@@ -45,7 +45,7 @@ LOW_CONFIDENCE = 0.4
 _ADDRESS = re.compile(r"https?://[^\s<>\"'）)\]]+")
 
 
-class Shown(NamedTuple):
+class SourceExcerpt(NamedTuple):
     """A source as one extraction sees it."""
 
     source: Source
@@ -56,7 +56,7 @@ class Shown(NamedTuple):
 
 
 def insights(
-    extraction: Extraction, one: Shown, facts: tuple[Fact, ...], *, discovery_intense: bool
+    extraction: Extraction, one: SourceExcerpt, facts: tuple[Fact, ...], *, discovery_intense: bool
 ) -> Insights | None:
     """Insights are kept only when one of four triggers fired (specification, section 7); each is recorded."""
 
@@ -160,7 +160,7 @@ class Extracted(Charged):
     """One extraction: a reading of each source, and what it cost; nobody was asked where none was worth it."""
 
     readings: tuple[SourceReading, ...]
-    asked: Asked[Extraction] | None = None
+    asked: RoleAnswer[Extraction] | None = None
 
 
 async def extract(desk: Desk, cards: tuple[SourceCard, ...], given: SourceGiven, deadline: Deadline) -> Extracted:
@@ -228,9 +228,9 @@ def _nothing(card: SourceCard, refused: dict[str, str]) -> SourceReading:
     return SourceReading(source_id=card.id, url=card.url, rejected=refused.get(card.url, ""))
 
 
-def _shown(sources: Sequence[Source], given: SourceGiven) -> list[Shown]:
+def _shown(sources: Sequence[Source], given: SourceGiven) -> list[SourceExcerpt]:
     """Choose the sources that are worth a call, and the passages of each."""
-    shown: list[Shown] = []
+    shown: list[SourceExcerpt] = []
     first = 0
     for source in sources:
         if not given.named and not is_worth_reading(source.title, source.text, (*given.asked, given.objective)):
@@ -239,12 +239,14 @@ def _shown(sources: Sequence[Source], given: SourceGiven) -> list[Shown]:
         chosen = choose(source.text, own, (*given.asked, given.objective), QUICK_CHARS if given.quick else MAX_CHARS)
         numbered = tuple(one.model_copy(update={"number": one.number + first}) for one in chosen)
         if numbered:
-            shown.append(Shown(source, own, numbered, first))
+            shown.append(SourceExcerpt(source, own, numbered, first))
             first += len(own)
     return shown
 
 
-def _held_against(extraction: Extraction, shown: Sequence[Shown], given: SourceGiven) -> dict[str, SourceReading]:
+def _held_against(
+    extraction: Extraction, shown: Sequence[SourceExcerpt], given: SourceGiven
+) -> dict[str, SourceReading]:
     """Keep of an extraction what stands in the sources and speaks of what was asked."""
     kept: dict[str, dict[str, Fact]] = {one.source.id: {} for one in shown}
     aside: dict[str, dict[str, Fact]] = {one.source.id: {} for one in shown}
@@ -282,7 +284,7 @@ def _held_against(extraction: Extraction, shown: Sequence[Shown], given: SourceG
     }
 
 
-def _pointed_into(pointed: PointedFact, shown: Sequence[Shown]) -> Shown:
+def _pointed_into(pointed: PointedFact, shown: Sequence[SourceExcerpt]) -> SourceExcerpt:
     """Find the source that a fact points into by its first real number, else by its words; the first where neither does."""
     for number in pointed.sentences:
         for one in shown:
@@ -296,7 +298,7 @@ def _is_about(quote: str, source: Source, questions: tuple[str, ...]) -> bool:
     return any(is_about(part, quote, source.title, head) for text in questions for part in parts_of(text))
 
 
-def _found_by_code(question: str, shown: Sequence[Shown], language: str) -> list[tuple[str, Fact]]:
+def _found_by_code(question: str, shown: Sequence[SourceExcerpt], language: str) -> list[tuple[str, Fact]]:
     """Find a sentence that answers a question for a person, date, figure or place where the model pointed at none.
 
     Small models end a list too early; what code can see to be an answer is not lost for it.
@@ -327,7 +329,7 @@ def source_handler(desk: Desk) -> Handler:
         done: dict[str, SourceDone] = {}
         cards: list[SourceCard] = []
         for url, one in zip(given.urls, fetched, strict=True):
-            if isinstance(one, Fetched):
+            if isinstance(one, RetrievedSource):
                 cards.append(one.card)
             elif one.type in CUT:
                 raise one
@@ -348,21 +350,23 @@ def source_handler(desk: Desk) -> Handler:
             for card, one in zip(batch, _of_batch(ctx, leaf, batch, extracted), strict=True)
         }
         at = {
-            url: by_card[one.card.id] for url, one in zip(given.urls, fetched, strict=True) if isinstance(one, Fetched)
+            url: by_card[one.card.id]
+            for url, one in zip(given.urls, fetched, strict=True)
+            if isinstance(one, RetrievedSource)
         }
         return SourcesDone(sources=tuple(done.get(url) or at[url] for url in given.urls))
 
     return Handler(run=run, takes=SourceGiven, gives=SourcesDone)
 
 
-async def _fetched(ctx: Ctx, desk: Desk, urls: Sequence[str], deadline: Deadline) -> list[Fetched | StepFailed]:
+async def _fetched(ctx: Ctx, desk: Desk, urls: Sequence[str], deadline: Deadline) -> list[RetrievedSource | StepFailed]:
     """Fetch sources side by side; a failure of one alone is counted before another branch goes on."""
     if len(urls) > 1:
         items = [(Source.id_of(url), url, deadline) for url in urls]
-        fetched = await ctx.fan("fetch", desk.fetch, items, gives=Fetched, pool="web")
+        fetched = await ctx.fan("fetch", desk.fetch, items, gives=RetrievedSource, pool="web")
     else:
         try:
-            fetched = [await ctx.call("fetch", "0", desk.fetch, urls[0], deadline, gives=Fetched, pool="web")]
+            fetched = [await ctx.call("fetch", "0", desk.fetch, urls[0], deadline, gives=RetrievedSource, pool="web")]
         except StepFailed as failure:
             fetched = [failure]
     for url, one in zip(urls, fetched, strict=True):

@@ -24,7 +24,7 @@ from agents.contracts.sources import (
 from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged, NodeState, SectionWritten, SourceRead, SourceRejected
 from agents.core.port import Ctx, Handler
-from agents.core.role import Asked
+from agents.core.role import RoleAnswer
 from agents.core.time_policy import SCOUT_SHARE
 from agents.nlp.tokens import content_words
 from agents.research.reading.leaf import NOTHING_YET, composed_rubric, not_begun, section_input, spent
@@ -34,7 +34,7 @@ from agents.research.reading.shortlisting import (
     UNANSWERING,
     Scanned,
     Sifted,
-    Weighed,
+    WeighedCandidate,
     domain_of,
     in_turn,
     judged_by_code,
@@ -43,7 +43,7 @@ from agents.research.reading.shortlisting import (
     sift,
     view_of,
 )
-from agents.research.run_context import Crawled, Desk, Fetched
+from agents.research.run_context import Crawled, Desk, RetrievedSource
 from agents.research.steering import CUT, STOPPED
 from agents.research.writing.writer_input import Numbering, plain_section, spread
 from agents.roles import SCOUT, SECTION_WRITER
@@ -134,7 +134,7 @@ class _Sweep:
 
     async def _fetch(self, hits: Sequence[Hit]) -> None:
         items = [(Source.id_of(hit.url), hit.url, self.ctx.deadline) for hit in hits]
-        fetched = await self.ctx.fan("fetch", self.desk.fetch, items, gives=Fetched, pool="web")
+        fetched = await self.ctx.fan("fetch", self.desk.fetch, items, gives=RetrievedSource, pool="web")
         for hit, one in zip(hits, fetched, strict=True):
             if isinstance(one, StepFailed) and one.type in CUT:
                 self.cut.add(one.type)
@@ -177,7 +177,7 @@ class _Sweep:
             self._failed(failure)
             return Sifted(scanned=tuple(Scanned(url=url, card=card) for url, card in found))
 
-    async def _judged(self, scanned: tuple[Scanned, ...]) -> list[Weighed]:
+    async def _judged(self, scanned: tuple[Scanned, ...]) -> list[WeighedCandidate]:
         """Have the scout judge the candidates; those that it leaves out are judged by code, as all are when it fails."""
         judged = {number: judged_by_code(number, one) for number, one in enumerate(scanned, start=1)}
         if scanned and not self._late():
@@ -192,15 +192,21 @@ class _Sweep:
             )
             try:
                 asked = await self.ctx.call(
-                    "scout", "0", self.desk.ask, SCOUT, given, self.ctx.part(SCOUT_SHARE), gives=Asked[ScoutJudgement]
+                    "scout",
+                    "0",
+                    self.desk.ask,
+                    SCOUT,
+                    given,
+                    self.ctx.part(SCOUT_SHARE),
+                    gives=RoleAnswer[ScoutJudgement],
                 )
                 judged |= {one.number: one for one in asked.output.candidates if one.number in judged}
                 self.stood_in = asked.stood_in
             except StepFailed as failure:
                 self._failed(failure)
-        return [Weighed(scanned=one, judged=judged[number]) for number, one in enumerate(scanned, start=1)]
+        return [WeighedCandidate(scanned=one, judged=judged[number]) for number, one in enumerate(scanned, start=1)]
 
-    async def _scanned(self, weighed: list[Weighed]) -> list[Weighed]:
+    async def _scanned(self, weighed: list[WeighedCandidate]) -> list[WeighedCandidate]:
         """Have extractors look quickly into the best of each theme and view."""
         if self._late():
             return weighed
@@ -211,7 +217,7 @@ class _Sweep:
             for one in chosen
         ]
         extracted = await self.ctx.fan("extract", extract, items, gives=Extracted)
-        done: list[Weighed] = []
+        done: list[WeighedCandidate] = []
         for one, found in zip(chosen, extracted, strict=True):
             if isinstance(found, StepFailed):
                 self._failed(found)
@@ -305,7 +311,7 @@ class _Sweep:
         given = section_input(self.given, numbering)
         try:
             asked = await self.ctx.call(
-                "section", "0", self.desk.ask, SECTION_WRITER, given, self.ctx.last_deadline, gives=Asked[Section]
+                "section", "0", self.desk.ask, SECTION_WRITER, given, self.ctx.last_deadline, gives=RoleAnswer[Section]
             )
         except StepFailed as failure:
             self._failed(failure)

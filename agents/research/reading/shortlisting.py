@@ -58,7 +58,7 @@ class Scanned(Frozen):
     """Numbers of the questions whose words it holds: what code knows without any judgement."""
 
 
-class Weighed(Frozen):
+class WeighedCandidate(Frozen):
     """A candidate with all that is known of it."""
 
     scanned: Scanned
@@ -109,11 +109,11 @@ def judged_by_code(number: int, one: Scanned) -> Judged:
     )
 
 
-def in_turn(weighed: Sequence[Weighed], questions: int, today: str) -> tuple[Weighed, ...]:
+def in_turn(weighed: Sequence[WeighedCandidate], questions: int, today: str) -> tuple[WeighedCandidate, ...]:
     """Order candidates for the quick scan: the best of each theme and perspective first, then the second best."""
     ranked = sorted(weighed, key=lambda one: -_score(one, questions, today))
     place: Counter[tuple[str, str]] = Counter()
-    turns: list[tuple[int, int, Weighed]] = []
+    turns: list[tuple[int, int, WeighedCandidate]] = []
     for number, one in enumerate(ranked):
         group = _group(one)
         turns.append((place[group], number, one))
@@ -122,7 +122,7 @@ def in_turn(weighed: Sequence[Weighed], questions: int, today: str) -> tuple[Wei
 
 
 def shortlist(
-    weighed: Sequence[Weighed],
+    weighed: Sequence[WeighedCandidate],
     questions: tuple[str, ...],
     size: int,
     today: str,
@@ -139,7 +139,7 @@ def shortlist(
     """
     useful = [one for one in weighed if _coverage(one, questions)]
     spans = len({domain_of(one.scanned.card) for one in useful})
-    chosen: list[Weighed] = []
+    chosen: list[WeighedCandidate] = []
     for places in range(min(max(size, MIN_DOMAINS), len(useful)), 0, -1):
         bound = places // 3 if spans >= MIN_DOMAINS else places
         chosen = _chosen(useful, places, bound, questions, today)
@@ -196,11 +196,11 @@ def _words_of(leaf: Leaf) -> frozenset[str]:
     return frozenset(content_words(" ".join((leaf.objective, *leaf.questions))))
 
 
-def _group(one: Weighed) -> tuple[str, str]:
+def _group(one: WeighedCandidate) -> tuple[str, str]:
     return " ".join(one.judged.theme.casefold().split()), " ".join(one.judged.perspective.casefold().split())
 
 
-def _coverage(one: Weighed, questions: tuple[str, ...]) -> tuple[str, ...]:
+def _coverage(one: WeighedCandidate, questions: tuple[str, ...]) -> tuple[str, ...]:
     """Give the questions that it answers: those that the quick scan answered, where there was one with an answer."""
     read_for = frozenset(one.facts)
     found = tuple(question for question in questions if question in read_for)
@@ -208,7 +208,7 @@ def _coverage(one: Weighed, questions: tuple[str, ...]) -> tuple[str, ...]:
     return found or named or tuple(dict.fromkeys(one.facts))
 
 
-def _score(one: Weighed, questions: int, today: str) -> float:
+def _score(one: WeighedCandidate, questions: int, today: str) -> float:
     answered = len(set(one.facts)) if one.facts else len(set(one.judged.answers))
     return round(
         0.4 * min(1.0, answered / max(1, questions))
@@ -220,10 +220,10 @@ def _score(one: Weighed, questions: int, today: str) -> float:
 
 
 def _chosen(
-    useful: Sequence[Weighed], places: int, bound: int, questions: tuple[str, ...], today: str
-) -> list[Weighed]:
+    useful: Sequence[WeighedCandidate], places: int, bound: int, questions: tuple[str, ...], today: str
+) -> list[WeighedCandidate]:
     """Take the most worthy first; the worth of the rest falls as what they bring is already there."""
-    chosen: list[Weighed] = []
+    chosen: list[WeighedCandidate] = []
     answered: set[str] = set()
     groups: set[tuple[str, str]] = set()
     taken: Counter[str] = Counter()
@@ -245,7 +245,7 @@ def _chosen(
     return chosen
 
 
-def _candidate(one: Weighed, questions: tuple[str, ...], today: str, reason: str) -> Candidate:
+def _candidate(one: WeighedCandidate, questions: tuple[str, ...], today: str, reason: str) -> Candidate:
     card, judged = one.scanned.card, one.judged
     return Candidate(
         url=one.scanned.url,
@@ -267,7 +267,7 @@ def _candidate(one: Weighed, questions: tuple[str, ...], today: str, reason: str
     )
 
 
-def _inclusions(chosen: Sequence[Weighed], questions: tuple[str, ...]) -> list[str]:
+def _inclusions(chosen: Sequence[WeighedCandidate], questions: tuple[str, ...]) -> list[str]:
     """Say of each chosen source what it brings that those before it do not."""
     seen: set[str] = set()
     groups: set[tuple[str, str]] = set()
@@ -288,7 +288,7 @@ def _inclusions(chosen: Sequence[Weighed], questions: tuple[str, ...]) -> list[s
     return reasons
 
 
-def _exclusion(one: Weighed, taken: Counter[str], bound: int, *, bounded: bool, useful: bool) -> str:
+def _exclusion(one: WeighedCandidate, taken: Counter[str], bound: int, *, bounded: bool, useful: bool) -> str:
     if not useful:
         return UNANSWERING
     domain = domain_of(one.scanned.card)
@@ -299,8 +299,8 @@ def _exclusion(one: Weighed, taken: Counter[str], bound: int, *, bounded: bool, 
     return f"ranked below those kept: {one.judged.authority}, {len(one.facts)} statements to the point"
 
 
-def _clusters(weighed: Sequence[Weighed]) -> tuple[Cluster, ...]:
-    groups: dict[tuple[str, str], list[Weighed]] = {}
+def _clusters(weighed: Sequence[WeighedCandidate]) -> tuple[Cluster, ...]:
+    groups: dict[tuple[str, str], list[WeighedCandidate]] = {}
     for one in weighed:
         groups.setdefault(_group(one), []).append(one)
     return tuple(

@@ -22,7 +22,7 @@ ENOUGH = 0.5
 them that the report's own question lacks, since a fact about the same subject alone answers nothing new."""
 
 
-class FollowUp(Frozen):
+class FollowUpAnswer(Frozen):
     """An answer out of a report, or the news that it holds none."""
 
     markdown: str
@@ -33,7 +33,7 @@ class FollowUp(Frozen):
     """False: this needs new research."""
 
 
-async def follow_up(desk: Desk, document: ReportDocument, question: str) -> FollowUp:
+async def follow_up(desk: Desk, document: ReportDocument, question: str) -> FollowUpAnswer:
     """Answer `question` from the quotes of `document` alone.
 
     Raises:
@@ -42,7 +42,7 @@ async def follow_up(desk: Desk, document: ReportDocument, question: str) -> Foll
     text = checked(question)
     known = _near(document, text)
     if not known:
-        return FollowUp(markdown="", enough=False)
+        return FollowUpAnswer(markdown="", enough=False)
     facts = tuple(
         NumberedFact(
             number=number,
@@ -92,7 +92,7 @@ def _near(document: ReportDocument, question: str) -> list[tuple[Reference, Quot
     return [(reference, quote) for share, reference, quote in scored[:MAX_FACTS] if share >= least]
 
 
-def _numbered(written: str, known: list[tuple[Reference, Quote]], language: str) -> FollowUp:
+def _numbered(written: str, known: list[tuple[Reference, Quote]], language: str) -> FollowUpAnswer:
     """Keep the sentences that their quotes carry, and turn fact marks into the report's reference numbers."""
     places = {quote.fact_id: (reference, quote) for reference, quote in known}
     body = parse(
@@ -110,7 +110,7 @@ def _numbered(written: str, known: list[tuple[Reference, Quote]], language: str)
 
     body = body.changed(numbered)
     used = body.facts()
-    return FollowUp(markdown=markdown_of(body, by_number) if used else "", facts=used, enough=bool(used))
+    return FollowUpAnswer(markdown=markdown_of(body, by_number) if used else "", facts=used, enough=bool(used))
 
 
 def _carried(sentence: str, quotes: list[str], language: str) -> bool:

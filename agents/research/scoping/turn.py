@@ -9,7 +9,7 @@ from agents.core.budget import Deadline, NoDeadline
 from agents.core.errors import BadRequest
 from agents.core.events import RoleAsked
 from agents.core.model import OnText
-from agents.core.role import Asked
+from agents.core.role import RoleAnswer
 from agents.nlp.tokens import language_of
 from agents.research.run_context import Desk
 from agents.research.scoping.authorization import DEFAULT_MINUTES
@@ -24,7 +24,7 @@ LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 URL = re.compile(r"https?://[^\s<>\"'`\u201c\u201d\u2018\u2019]+[^\s<>\"'`\u201c\u201d\u2018\u2019.,;:!?)\]}]")
 
 
-class Scope(Frozen):
+class ScopingState(Frozen):
     """How the talk stands."""
 
     question: str = ""
@@ -120,14 +120,14 @@ def seeds_in(text: str) -> tuple[str, ...]:
 
 async def take_turn(
     desk: Desk,
-    scope: Scope,
+    scope: ScopingState,
     message: str,
     *,
     max_depth: int,
     max_leaves: int,
     on_text: OnText | None = None,
     deadline: Deadline | None = None,
-) -> tuple[Scope, Asked[ScopingTurn]]:
+) -> tuple[ScopingState, RoleAnswer[ScopingTurn]]:
     """Have the manager answer one message; code's verdict on depth wins over the model's.
 
     Raises:
@@ -168,13 +168,13 @@ async def take_turn(
     return after, asked
 
 
-def _stood_in(asked: Asked[ScopingTurn]) -> str:
+def _stood_in(asked: RoleAnswer[ScopingTurn]) -> str:
     event = asked.as_event("talk")
     note = event.note() if isinstance(event, RoleAsked) else None
     return note.text if note else ""
 
 
-def _topic(scope: Scope, text: str) -> str:
+def _topic(scope: ScopingState, text: str) -> str:
     """What to survey for: a short answer such as "the second" is about what was asked before."""
     return text if len(text.split()) > 6 or not scope.question else f"{scope.question} {text}"
 
@@ -186,7 +186,7 @@ def _code_verdict(query: Query, max_depth: int) -> Query:
     return query
 
 
-def refused(scope: Scope, query_text: str, reasons: tuple[str, ...], splits: tuple[str, ...]) -> Scope:
+def refused(scope: ScopingState, query_text: str, reasons: tuple[str, ...], splits: tuple[str, ...]) -> ScopingState:
     """Take a query's feasibility back after its plan turned out too deep or too wide."""
     queries = tuple(
         query.model_copy(

@@ -17,7 +17,7 @@ from agents.contracts.verification import JudgeInput, Judgement, SentenceCheck, 
 from agents.core.errors import StepFailed
 from agents.core.events import JobChanged, Noted
 from agents.core.port import Ctx, Handler, together
-from agents.core.role import Asked
+from agents.core.role import RoleAnswer
 from agents.core.time_policy import REWRITE_SHARE
 from agents.report.document import build
 from agents.research.challenge.challenge import Challenged, ChallengeGiven, ClaimDone
@@ -227,7 +227,7 @@ async def _again(
             SECTION_WRITER,
             given,
             ctx.writing(REWRITE_SHARE),
-            gives=Asked[Section],
+            gives=RoleAnswer[Section],
         )
     except StepFailed:
         return None
@@ -384,7 +384,7 @@ async def _judge(
         language=outcome.contract.brief.language,
     )
     try:
-        asked = await ctx.call("judge", "0", desk.ask, JUDGE, given, ctx.last_deadline, gives=Asked[Judgement])
+        asked = await ctx.call("judge", "0", desk.ask, JUDGE, given, ctx.last_deadline, gives=RoleAnswer[Judgement])
     except StepFailed as failure:
         return Judgement(verdict="request_changes", reasons=(f"The judge gave no usable verdict: {failure.notice}",))
     return asked.output

@@ -14,7 +14,7 @@ from agents.contracts.sources import SourceCard
 from agents.contracts.verification import SentenceCheck, SentenceNote, Verified, VerifyInput
 from agents.core.errors import StepFailed
 from agents.core.port import Ctx
-from agents.core.role import Asked
+from agents.core.role import RoleAnswer
 from agents.nlp.tokens import content_words
 from agents.research.run_context import Desk
 from agents.roles import VERIFIER
@@ -177,7 +177,7 @@ async def _second_opinion(
         "verifier",
         desk.ask,
         [(str(number), VERIFIER, given, ctx.last_deadline) for number, given in enumerate(asked)],
-        gives=Asked[Verified],
+        gives=RoleAnswer[Verified],
     )
     for batch, answer in zip(batches, answers, strict=True):
         if isinstance(answer, StepFailed):
