@@ -13,7 +13,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 from chainlit.data import get_data_layer
 from fastapi import APIRouter, Depends, Request
@@ -24,14 +24,11 @@ from agents.api.access import caller
 from agents.api.error_responses import OURS, ApiError, body, not_found
 from agents.api.payloads import ERRORS
 from agents.api.reports import SHOWN, Lookup, fragment, kinds, live_tree, quoted_data, quoted_page, written
-from agents.api.tree import Tree, TreeNode
-from agents.contracts.contract import Change
+from agents.api.tree import Tree, What, rows, steer
 from agents.core.errors import BadRequest
-from agents.core.events import NodeState, Numbered
-from agents.jobs.changes import ACTIVE, AGAIN, DROPPABLE
+from agents.core.events import Numbered
 from agents.jobs.live_job import Job
 from agents.jobs.run import JobRun
-from agents.jobs.runtime import JobRuntime
 from agents.report.formats import FORMS
 
 KEPT = 500
@@ -216,44 +213,9 @@ for _path in (path for prefix in OURS for path in (prefix, prefix + "/{rest:path
     api.add_api_route(_path, unknown, methods=["GET", "POST", "PUT", "PATCH", "DELETE"], include_in_schema=False)
 
 
-What = Literal["finish", "stop", "drop", "retry"]
-STATES: Mapping[What, frozenset[NodeState]] = {"retry": AGAIN, "drop": DROPPABLE}
-"""States of a branch in which it can be done; the others only while it is at work."""
-
-
-def steer(jobs: JobRuntime, job: Job, node: TreeNode, what: What) -> Change | None:
-    """Do one of them; returns the change as it was recorded, None when the state of the branch leaves nothing to do.
-
-    Raises:
-        BadRequest: the branch was given up, its part of the run searches no further, or it is written over by now.
-    """
-    if job.over or node.state not in STATES.get(what, ACTIVE):
-        return None
-    title = f"{node.n} “{node.title}”".strip()
-    match what:
-        case "finish":
-            return jobs.finish(job, node.id, title)
-        case "stop":
-            return jobs.stop_branch(job, node.id, title)
-        case "drop":
-            return jobs.drop_branch(job, node.id, title)
-        case "retry":
-            return jobs.try_again(job, node.id, title)
-
-
-def rows(job: Job) -> tuple[TreeNode, ...]:
-    """List the branches of a running job as they stand."""
-    return Tree(job.run.events).view(job.run.now()).nodes
-
-
 branches = APIRouter(tags=["research"])
 
 DOING: Mapping[What, str] = {"finish": "finishing", "stop": "stopping", "drop": "stopping", "retry": "retrying"}
-
-
-def _lookup(request: Request) -> Lookup:
-    site = request.app.state.dossier_site
-    return Lookup(site.team)
 
 
 @branches.post("/research/jobs/{job_id}/nodes/{node:path}/{what}", status_code=202)
@@ -262,7 +224,7 @@ async def steer_branch(
     node: str,
     what: What,
     owner: Annotated[str, Depends(caller)],
-    lookup: Annotated[Lookup, Depends(_lookup)],
+    lookup: Jobs,
 ) -> dict[str, object]:
     """Have one branch write from what it has, stop it, drop it, or try it again; the other branches go on."""
     job = await lookup.job(job_id, owner)

@@ -1,9 +1,10 @@
 """The live tree of a job, folded from its events: what the card draws and what "how is it going" is answered from."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Literal
 
-from agents.contracts.contract import place
+from agents.contracts.contract import Change, place
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import RoundRecord
 from agents.contracts.report import OVER, BlockedReason, JobStatus, Stage
@@ -23,7 +24,9 @@ from agents.core.events import (
     SourceRead,
     SourceRejected,
 )
-from agents.jobs.changes import ACTIVE
+from agents.jobs.changes import ACTIVE, AGAIN, DROPPABLE
+from agents.jobs.live_job import Job
+from agents.jobs.runtime import JobRuntime
 
 DELIVERED: frozenset[NodeState] = frozenset({"done", "partial"})
 FEED = 40
@@ -358,3 +361,33 @@ def _told(event: object) -> str:
         case Noted():
             return event.text
     return ""
+
+
+What = Literal["finish", "stop", "drop", "retry"]
+STATES: Mapping[What, frozenset[NodeState]] = {"retry": AGAIN, "drop": DROPPABLE}
+"""States of a branch in which it can be done; the others only while it is at work."""
+
+
+def steer(jobs: JobRuntime, job: Job, node: TreeNode, what: What) -> Change | None:
+    """Do one of them; returns the change as it was recorded, None when the state of the branch leaves nothing to do.
+
+    Raises:
+        BadRequest: the branch was given up, its part of the run searches no further, or it is written over by now.
+    """
+    if job.over or node.state not in STATES.get(what, ACTIVE):
+        return None
+    title = f"{node.n} “{node.title}”".strip()
+    match what:
+        case "finish":
+            return jobs.finish(job, node.id, title)
+        case "stop":
+            return jobs.stop_branch(job, node.id, title)
+        case "drop":
+            return jobs.drop_branch(job, node.id, title)
+        case "retry":
+            return jobs.try_again(job, node.id, title)
+
+
+def rows(job: Job) -> tuple[TreeNode, ...]:
+    """List the branches of a running job as they stand."""
+    return Tree(job.run.events).view(job.run.now()).nodes

@@ -1,7 +1,6 @@
 """What a message does to a run: while it goes, it is steered, narrowed, guided or asked after; when over, taken up again."""
 
-from agents.api.routes import rows, steer
-from agents.api.tree import DELIVERED, ROOT, Tree, TreeNode, TreeView
+from agents.api.tree import DELIVERED, ROOT, Tree, TreeNode, TreeView, rows, steer
 from agents.chat.commands import Command, Part, Pick, Research, Wish, asks_for_progress
 from agents.chat.limits import Edit, dates_words, language_name, time_words
 from agents.chat.state import Effect, Refuse, Say, Stopping
