@@ -14,13 +14,13 @@ from pydantic import ValidationError
 from agents.api.app_state import Site
 from agents.api.exposure import LOCAL, REMOTE, is_the_key
 from agents.api.reports import forget_texts, given_to
-from agents.chat.after_run import Outcomes
 from agents.chat.conversation import Conversation
 from agents.chat.history import History, Uploads
 from agents.chat.page_setup import FOR_THE_WEB, KEPT, furnish, preferences_of, sample_starters
 from agents.chat.plan_edits import CardEdit
 from agents.chat.preferences import Preferences
 from agents.chat.renderer import Renderer, mirror, who
+from agents.chat.run_result import Outcomes
 from agents.chat.state import ChatState, Effect, Refuse, Started, as_picked, texts_of
 from agents.core.errors import DossierError
 from agents.search.uploads import MAX_BYTES, UploadedFile, UploadResult, plain_name

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from agents.chat.after_run import outcome_text
+from agents.chat.run_result import outcome_text
 from agents.chat.runs import view_of
 from agents.chat.state import Refuse, Say, Started
 from agents.chat.texts import ChatTexts
