@@ -18,7 +18,8 @@ from agents.jobs.run import Clock, JobRun
 from agents.llm.choose_models import parts_of
 from agents.llm.litellm_model import LiteLLMModel
 from agents.nlp.tokens import language_of
-from agents.research.pipeline import Means, contract_of, draft_plans
+from agents.research.pipeline import Means, contract_of
+from agents.research.planning.drafting import draft_plans
 from agents.research.planning.freeze_contract import at_pace
 from agents.research.run_context import Desk
 from agents.research.scoping.turn import ScopingState, seeds_in

@@ -196,6 +196,7 @@ class Team:
                 min_verifiable_ratio=settings.judge_min_verifiable_ratio,
             ),
             require_judge=settings.require_judge,
+            planner_window_s=settings.planner_pending_window_ms / 1000,
             reasons=self.engine.reasons,
             models=self.engine.names,
             retrievers=self.retrievers,
@@ -327,9 +328,12 @@ class Team:
             contract = contract.model_copy(update={"caps": caps})
         return self._start(Commission(contract=contract, challenge=challenge), owner)
 
-    def commission(self, brief: Brief, *, owner: str = "", challenge: bool = True) -> Job:
-        """Start a job for a caller whose request is the authorization; its planners run inside the job."""
-        return self._start(Commission(brief=brief, challenge=challenge), owner)
+    def commission(self, brief: Brief, *, owner: str = "", challenge: bool = True, unjudged: bool = False) -> Job:
+        """Start a job for a caller whose request is the authorization; its planners run inside the job.
+
+        With `unjudged` the manager too judges the questions there.
+        """
+        return self._start(Commission(brief=brief, challenge=challenge, unjudged=unjudged), owner)
 
     def _start(self, commission: Commission, owner: str) -> Job:
         setup, (title, budget) = self._set_up(commission, Steering()), self._bounds(commission)

@@ -47,7 +47,7 @@ from agents.report.formats import FORMS
 
 def whole(job: Job, document: ReportDocument | None, window_s: float) -> dict[str, Any]:
     """Describe a job whole."""
-    contract, row = job.commission.contract, summary(job)
+    contract, row = job.contract, summary(job)
     claims = document.claims if document else ()
     phase = document.phase_state if document else running_phase(job)
     stands = orchestrator(job, stage=job.stage, window_s=window_s, report=document)
@@ -79,7 +79,7 @@ def _error(job: Job) -> dict[str, Any] | None:
 
 def running_phase(job: Job) -> PhaseState:
     """Fold `phase_state` from the rounds told so far."""
-    contract, total_s = job.commission.contract, job.run.total_s(job.run.steering.limits.seconds)
+    contract, total_s = job.contract, job.run.total_s(job.run.steering.limits.seconds)
     total = None if total_s is None else total_s / 60
     rounds = contract.caps.rounds if contract else 0
     history: dict[str, list[RoundEnded]] = {}
@@ -110,33 +110,29 @@ jobs_api = APIRouter(tags=["jobs"], responses=ERRORS, route_class=BoundedRoute)
 
 @jobs_api.post("/research/jobs", status_code=202, response_model=JobAccepted)
 async def create(sent: JobRequest, owner: Owner, site: Here, key: Key = None) -> Response:
-    """Start a job. The request is the authorization; an infeasible question is refused with what would work."""
+    """Start a job: answered at once, manager and planner work inside it. The request is the authorization.
+
+    An infeasible question is refused with what would work: here where no model is asked, else by the job, which fails.
+    """
     team = site.team
 
-    planner = PlannerStart(started=True)
-
     async def start(fingerprint: str) -> Job:
-        nonlocal planner
-        briefed = await brief_of(team, sent)
-        planner = PlannerStart(started=not briefed.error, error=briefed.error or None)
-        if key is None:
-            job: Job = team.commission(briefed.brief, owner=owner)
-        else:
-            asked = KeyedRequest(key=key, fingerprint=fingerprint, answer=planner.model_dump_json())
-            job = await team.start_once(Commission(brief=briefed.brief, request=asked), owner=owner)
+        brief = await brief_of(team, sent)
+        asked = KeyedRequest(key=key, fingerprint=fingerprint) if key is not None else None
+        commission = Commission(brief=brief, unjudged=team.engine.reasons, request=asked)
+        job: Job = await team.start_once(commission, owner=owner)
         return job
 
     if key is None:
         job = await start("")
     else:
         job = await site.state.once(team.jobs, owner, key, f"jobs{sent.model_dump_json()}", start)
-        if job.commission.request is not None:
-            planner = PlannerStart.model_validate_json(job.commission.request.answer)
+    planning = orchestrator(job, stage=job.stage, window_s=pending_window_s(team))
     made = {
         "job_id": job.id,
         "status": job.status,
         "stage": job.stage,
-        "planner": planner.model_dump(),
+        "planner": PlannerStart(started=True, plannerPendingUntil=planning["plannerPendingUntil"]).model_dump(),
         "runtime": {
             "engine": team.engine.name,
             "models": list(team.engine.names),

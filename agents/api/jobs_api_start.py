@@ -1,11 +1,10 @@
-"""Starting a research job over HTTP: planner first; where it does not answer in time, the job plans by itself.
+"""Starting a research job over HTTP: the answer is a row, and manager and planner work inside the job.
 
 What the routes keep beside the jobs: answers by idempotency key, meters.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agents.api.error_responses import ApiError
@@ -13,13 +12,13 @@ from agents.api.metrics import Meter
 from agents.api.payloads import JobRequest
 from agents.contracts.contract import Brief, Query
 from agents.contracts.frozen import digest
-from agents.core.errors import BadOutput, BadRequest, ModelError, NotFeasible
+from agents.core.errors import BadRequest
 from agents.jobs.live_job import Job
 from agents.jobs.runtime import JobRuntime
 from agents.nlp.tokens import language_of
 from agents.research.planning.freeze_contract import TIERS
-from agents.research.run_context import NO_STAND_IN
 from agents.research.scoping.authorization import DEFAULT_MINUTES, minutes_of
+from agents.research.scoping.inside_job import agreed
 from agents.research.scoping.turn import ScopingState, checked, seeds_in
 from agents.team import Team
 
@@ -28,51 +27,26 @@ if TYPE_CHECKING:
 
 
 def pending_window_s(team: Team) -> float:
-    """Seconds that the planner is waited for before the job plans by itself."""
+    """Seconds that the planner is waited for before its question is taken as it was asked."""
     return team.settings.planner_pending_window_ms / 1000
 
 
-@dataclass(frozen=True)
-class Briefed:
-    """What a job is started with, and what kept the planner from answering; empty when it did."""
+async def brief_of(team: Team, sent: JobRequest) -> Brief:
+    """Make the brief of what was asked, without waiting for a model: the manager judges it inside the job.
 
-    brief: Brief
-    error: str = ""
-
-
-async def brief_of(team: Team, sent: JobRequest) -> Briefed:
-    """Have each question judged, side by side, and make the brief of them.
+    Where no model is asked anyway, the questions are judged here, in milliseconds.
 
     Raises:
         NotFeasible: a question is too broad; carries reasons and narrower ones.
         BadRequest: a question or the time can't be used.
-        ModelError: the provider refuses for good, so that the job could not plan either.
     """
     texts = [checked(text) for text in (sent.queries or [sent.query or ""])]
     if len({text.casefold() for text in texts}) < len(texts):
         raise BadRequest("Two of the queries are the same. Leave one out.")
-    minutes = _minutes(sent)
-    try:
-        async with asyncio.timeout(pending_window_s(team)):
-            scopes = await asyncio.gather(*(team.scope(ScopingState(), text) for text in texts))
-    except (TimeoutError, BadOutput) as error:
-        said = error.notice if isinstance(error, BadOutput) else "The planner did not answer within its window."
-        return Briefed(_brief(team, sent, texts, minutes, _assumed(texts)), said)
-    except ModelError as error:
-        if error.fault in NO_STAND_IN:
-            raise
-        return Briefed(_brief(team, sent, texts, minutes, _assumed(texts)), error.notice)
-    if empty := [turn.reply for scope, turn in scopes if not scope.queries]:
-        raise BadRequest(empty[0])
-    queries = [query for scope, _ in scopes for query in scope.queries]
-    if broad := [query for query in queries if not query.feasible]:
-        splits = tuple(split for query in broad for split in query.suggested_split)
-        raise NotFeasible(tuple(query.reason for query in broad), splits)
-    brief = _brief(team, sent, texts, minutes, tuple(queries))
-    first = scopes[0][0]
-    return Briefed(
-        brief.model_copy(update={"query_type": first.query_type, "language": sent.language or first.language})
-    )
+    brief = _brief(team, sent, texts, _minutes(sent), _assumed(texts))
+    if team.engine.reasons:
+        return brief
+    return agreed(brief, await asyncio.gather(*(team.scope(ScopingState(), text) for text in texts)))
 
 
 def _assumed(texts: list[str]) -> tuple[Query, ...]:

@@ -186,10 +186,12 @@ class Accepted(BaseModel):
 
 
 class PlannerStart(BaseModel):
-    """Whether the planner took the question up; where it did not, the job plans by itself."""
+    """Manager and planner work inside the job; what keeps them from answering is among its warnings."""
 
     started: bool
     error: str | None = None
+    plannerPendingUntil: str  # noqa: N815 - the name of the specification
+    """Until when they are waited for; afterwards the question is taken as it was asked."""
 
 
 class Runtime(BaseModel):

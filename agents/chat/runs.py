@@ -159,7 +159,7 @@ class Running:
     # ---- the contract, after it was bound
 
     def _edit(self, edit: Edit) -> Effect:
-        contract, words = self.job.commission.contract, self.words
+        contract, words = self.job.contract, self.words
         if edit.drop:
             return self._part(Part(op="drop", number=str(edit.drop[0])))
         now = self.job.run.steering.limits
@@ -193,7 +193,7 @@ class Running:
         """Say from which round on it counts: the one at hand was dispatched before it was said."""
         events = (one.event for one in self.job.run.events)
         ended = max((event.record.round for event in events if isinstance(event, RoundEnded)), default=0)
-        contract = self.job.commission.contract
+        contract = self.job.contract
         if not self.team.engine.reasons:
             return self.words("guidance_offline")
         if contract is not None and ended + 2 > contract.caps.rounds:

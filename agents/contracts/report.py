@@ -34,6 +34,8 @@ class Commission(Frozen):
     contract: Contract | None = None
     brief: Brief | None = None
     """Of a caller whose request is the authorization (command line, HTTP)."""
+    unjudged: bool = False
+    """The brief's questions are as the caller sent them: the manager judges them inside the job."""
     challenge: bool = True
     request: KeyedRequest | None = None
     """Only of jobs that were started under a key."""

@@ -4,7 +4,7 @@ Time is never read here: whoever asks passes the seconds elapsed as the job reco
 alike.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from agents.contracts.frozen import Frozen
@@ -66,17 +66,18 @@ class NoDeadline:
 
 @dataclass(frozen=True)
 class Within:
-    """A fixed number of seconds, for a call outside any job."""
+    """A number of seconds, never more than another deadline leaves."""
 
     limit_s: float
+    of: Deadline = field(default_factory=NoDeadline)
 
     def seconds(self) -> float | None:
         """The limit."""
-        return self.limit_s
+        return least(self.limit_s, self.of.seconds())
 
     def tokens_share(self) -> float | None:
-        """No limit."""
-        return None
+        """As the other deadline has it."""
+        return self.of.tokens_share()
 
 
 @dataclass(frozen=True)

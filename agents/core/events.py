@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from agents.contracts.contract import Contract
 from agents.contracts.frozen import Frozen, Text
 from agents.contracts.plan import RoundRecord
 from agents.contracts.report import BlockedReason, Grade, JobStatus, Stage
@@ -46,6 +47,13 @@ class JobChanged(Frozen):
     stage: Stage
     blocked_reason: BlockedReason | None = None
     note: str = ""
+
+
+class Planned(Frozen):
+    """What the job works by is settled: its contract, also of a job that was begun with a question only."""
+
+    kind: Literal["planned"] = "planned"
+    contract: Contract
 
 
 class NodeChanged(Frozen):
@@ -161,6 +169,7 @@ class ReportWritten(Frozen):
 
 Event = Annotated[
     JobChanged
+    | Planned
     | NodeChanged
     | RoleAsked
     | SearchDone

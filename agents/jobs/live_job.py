@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypedDict
 
+from agents.contracts.contract import Contract
 from agents.contracts.report import (
     OVER,
     Actual,
@@ -22,7 +23,17 @@ from agents.contracts.report import (
     StandIn,
 )
 from agents.core.errors import DossierError
-from agents.core.events import JobChanged, Noted, Numbered, PageCount, ReportWritten, RoleAsked, TraceContext, traced
+from agents.core.events import (
+    JobChanged,
+    Noted,
+    Numbered,
+    PageCount,
+    Planned,
+    ReportWritten,
+    RoleAsked,
+    TraceContext,
+    traced,
+)
 from agents.core.port import Handlers
 from agents.jobs.run import JobRun
 from agents.llm.pacing import Pacing
@@ -80,6 +91,12 @@ class Job:
     released: bool = False
     """True once this process lets go of it, though it goes on elsewhere or later."""
     _moved: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def contract(self) -> Contract | None:
+        """What it works by: the authorized contract, or the one that its own planners drafted; None before that."""
+        planned = (one.event.contract for one in reversed(self.run.events) if isinstance(one.event, Planned))
+        return self.commission.contract or next(planned, None)
 
     @property
     def over(self) -> bool:
@@ -248,7 +265,7 @@ def orchestrator(
     """Say until when planning is waited for, when it was done, and what it came to."""
     created, events, report = datetime.fromisoformat(job.created), job.run.events, report or job.report
     planned = [one.seconds for one in events if isinstance(one.event, JobChanged) and one.event.stage == "collecting"]
-    contract = job.commission.contract
+    contract = job.contract
     planned_claims = sum(len(plan.claims) for plan in contract.plans) if contract else 0
     return Orchestrator(
         stage=stage,

@@ -355,8 +355,7 @@ class MemoryRuntime(JobRuntime):
 
 def checked(job: Job, command: Command) -> Command:
     """Check a command against the job's contract; a `BadRequest` when it may not be done."""
-    commission = job.commission
-    return allowed(command, job.run, commission.contract.brief if commission.contract else commission.brief)
+    return allowed(command, job.run, job.contract.brief if job.contract else job.commission.brief)
 
 
 def refuse_alive(alive: Sequence[str], *, force: bool) -> None:

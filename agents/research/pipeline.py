@@ -6,20 +6,20 @@ from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Plan
 from agents.contracts.report import Commission, Outcome
 from agents.core.budget import Limits as Spending
-from agents.core.errors import BadRequest, StepFailed
-from agents.core.events import JobChanged, NodeChanged
+from agents.core.errors import StepFailed
+from agents.core.events import JobChanged, NodeChanged, Planned
 from agents.core.port import Ctx, Handler, together
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import FRAME_SHARE
 from agents.research.challenge.gates import Thresholds
 from agents.research.loop.branch_retry import Again, ended, without
 from agents.research.loop.loop_decision import LoopSettings
-from agents.research.planning.drafting import DraftGiven
 from agents.research.planning.freeze_contract import CapOverrides, make_contract
 from agents.research.reading.leaf import READ_FOR_NOTHING
 from agents.research.reading.searching import NodeGiven, Setting
 from agents.research.reading.shortlisting import UNANSWERING
 from agents.research.run_context import Desk
+from agents.research.scoping.inside_job import judged_and_planned
 from agents.research.writing.truthful import MOVED, ToCheck, challenge_all, checked, rewritten, verdict_lines
 from agents.research.writing.verify_report import Checks
 from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
@@ -38,25 +38,12 @@ class Means(Frozen):
     thresholds: Thresholds = Thresholds()
     judge_thresholds: Thresholds = Thresholds(min_claims=1)
     require_judge: bool = False
+    planner_window_s: float = 120.0
+    """Seconds that manager and planner of a job are waited for."""
     reasons: bool = True
     """False when only the offline engine is bound."""
     models: tuple[str, ...] = ()
     retrievers: tuple[str, ...] = ()
-
-
-async def draft_plans(ctx: Ctx, brief: Brief) -> tuple[Plan, ...]:
-    """Draft every query's plan side by side.
-
-    Raises:
-        StepFailed: a planner gave nothing usable.
-    """
-    items = [(f"draft-{number}", DraftGiven(query=query, brief=brief)) for number, query in enumerate(brief.queries)]
-    plans: list[Plan] = []
-    for one in await ctx.children("draft", items, gives=Plan):
-        if isinstance(one, StepFailed):
-            raise one
-        plans.append(one)
-    return tuple(plans)
 
 
 def contract_of(brief: Brief, plans: tuple[Plan, ...], means: Means, *, challenge: bool = True) -> Contract:
@@ -78,10 +65,11 @@ def research_handler(desk: Desk, means: Means) -> Handler:
     async def run(ctx: Ctx, given: Commission) -> Outcome:
         contract = given.contract
         if contract is None:
-            if given.brief is None:
-                raise BadRequest("There is nothing to research: neither a contract nor a question was given.")
             ctx.emit("stage:planning", JobChanged(status="running", stage="planning"))
-            contract = contract_of(given.brief, await draft_plans(ctx, given.brief), means, challenge=given.challenge)
+            brief, plans, limits = await judged_and_planned(ctx, desk, given, means.limits, means.planner_window_s)
+            surroundings = means.model_copy(update={"limits": limits})
+            contract = contract_of(brief, plans, surroundings, challenge=given.challenge)
+            ctx.emit(f"contract:{contract.hash}", Planned(contract=contract))
         brief = contract.brief
         ctx.emit("stage:collecting", JobChanged(status="running", stage="collecting"))
         several = len(contract.plans) > 1

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -9,8 +10,10 @@ import pytest
 from agents.contracts.contract import ScopingTurn
 from agents.core.errors import BadOutput, ModelError
 from agents.core.model import ScriptedModel
+from agents.offline import OfflineModel
 from agents.report.formats import FORMS
 from agents.report.parse_body import parse
+from agents.research.scoping.inside_job import NO_ANSWER
 from tests.api.conftest import NAMES, TASK, FlatWorker, Gate, scripted
 from tests.scripts import QUERY
 
@@ -43,7 +46,7 @@ async def test_a_posted_job_is_authorized_planned_and_run(site, http):
     answer = await http.post("/research/jobs", json={"query": TASK})
     assert answer.status_code == 202
     told = answer.json()
-    assert told["planner"] == {"started": True, "error": None}
+    assert (told["planner"]["started"], told["planner"]["error"]) == (True, None)
     assert (told["status"], told["stage"]) == ("queued", "planning")
     assert told["runtime"] == {
         "engine": "scripted",
@@ -95,42 +98,100 @@ async def test_a_tier_sets_bounds_and_time(site, http, over):
     assert (contract["caps"]["rounds"], contract["caps"]["searches"], contract["caps"]["minutes"]) == (2, 3, 1.0)
 
 
-async def test_an_infeasible_query_is_refused_with_reasons_and_splits(put, http):
-    site = put(scripted(ScopingInput=BROAD))
-    answer = await http.post("/research/jobs", json={"query": "Everything about ferries"})
-    assert answer.status_code == 422
-    assert answer.json()["error"]["details"] == {
+async def test_a_job_is_there_at_once_and_its_contract_is_readable_while_it_runs(running, http):
+    whole = (await http.get(f"/research/jobs/{running.id}")).json()
+    assert whole["status"] == "running"
+    assert len(whole["contract"]["hash"]) == 12
+    assert whole["contract"]["plans"][0]["claims"]
+    assert whole["metadata"]["orchestrator"]["claimCount"] == 1
+    assert whole["phase_state"]["research"]["iteration"]["max"] == whole["contract"]["caps"]["rounds"]
+
+
+async def test_starting_a_job_waits_for_no_model(put, http):
+    asked = asyncio.Event()
+
+    class Slow(ScriptedModel):
+        async def reply(self, request, on_text=None):
+            await asked.wait()
+            return await super().reply(request, on_text)
+
+    site = put(Slow(by_role=dict.fromkeys(NAMES, FlatWorker())))
+    began = time.perf_counter()
+    answer = await http.post("/research/jobs", json={"query": TASK})
+    assert time.perf_counter() - began < 0.2
+    told = answer.json()
+    assert told["planner"]["started"]
+    assert told["planner"]["plannerPendingUntil"] > told_at(site, told)
+    waiting = (await http.get(told["status_url"])).json()
+    assert (waiting["status"], waiting["stage"], waiting["contract"]) == ("running", "planning", None)
+    asked.set()
+    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 30)
+
+
+def told_at(site, told):
+    return site.team.jobs.get(told["job_id"], "local").created
+
+
+async def ended(site, http, **body):
+    told = (await http.post("/research/jobs", json=body or {"query": TASK})).json()
+    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 30)
+    return (await http.get(told["status_url"])).json()
+
+
+async def test_a_question_that_the_manager_finds_too_broad_fails_with_reasons_and_splits(put, http):
+    whole = await ended(put(scripted(ScopingInput=BROAD)), http)
+    assert (whole["status"], whole["error"]["type"]) == ("failed", "not_feasible")
+    assert whole["error"]["details"] == {
         "reasons": ["It names no period."], "suggested_splits": ["Winter 2022/23?", "Winter 2020/21?"]
     }  # fmt: skip
+
+
+async def test_where_no_model_is_asked_an_infeasible_question_is_refused_at_once(put, http):
+    site = put(OfflineModel())
+    answer = await http.post("/research/jobs", json={"query": "Tell me everything about the history of the world"})
+    assert answer.status_code == 422
+    assert answer.json()["error"]["details"]["reasons"]
     assert not site.team.jobs.of("local")
 
 
-async def test_a_planner_that_gives_nothing_usable_leaves_the_plan_to_the_job(put, http):
-    site = put(ScriptedModel(by_role={**dict.fromkeys(NAMES, FlatWorker()), "manager": lambda request: "not json"}))
-    told = (await http.post("/research/jobs", json={"query": TASK})).json()
-    assert told["planner"] == {"started": False, "error": BadOutput.notice}
-    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 30)
-    assert (await http.get(told["status_url"])).json()["status"] == "done"
+async def test_what_the_manager_splits_is_researched_within_the_caps_of_what_was_asked(put, http):
+    two = tuple(QUERY.model_copy(update={"text": text}) for text in ("How often was it closed?", "What did it cost?"))
+    split = BROAD.model_copy(update={"queries": two})
+    whole = await ended(put(scripted(ScopingInput=split)), http)
+    assert [plan["query"] for plan in whole["contract"]["plans"]] == [query.text for query in two]
+    assert whole["contract"]["caps"]["searches"] == 10
 
 
-async def test_a_planner_that_cannot_be_reached_is_stood_in_for(put, http):
+def warned(whole):
+    return " ".join(whole["metadata"]["orchestrator"]["warnings"])
+
+
+async def test_a_manager_that_gives_nothing_usable_leaves_the_question_as_it_was_asked(put, http):
+    model = ScriptedModel(by_role={**dict.fromkeys(NAMES, FlatWorker()), "manager": lambda request: "not json"})
+    whole = await ended(put(model), http)
+    assert whole["status"] == "done"
+    assert BadOutput.notice in warned(whole)
+
+
+async def test_a_manager_that_cannot_be_reached_is_stood_in_for(put, http):
     down = ModelError("down", fault="connection", notice="The provider did not answer.")
-    site = put(ScriptedModel(by_role={**dict.fromkeys(NAMES, FlatWorker()), "manager": lambda request: down}))
-    told = (await http.post("/research/jobs", json={"query": TASK})).json()
-    assert told["planner"]["started"] is True
-    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 30)
+    model = ScriptedModel(by_role={**dict.fromkeys(NAMES, FlatWorker()), "manager": lambda request: down})
+    whole = await ended(put(model), http)
+    assert whole["status"] == "done"
+    assert down.notice in warned(whole)
 
 
-async def test_a_planner_that_stays_silent_is_waited_for_no_longer_than_its_window(put, http, monkeypatch):
-    site = put(planner_pending_window_ms=50)
+async def test_a_manager_that_stays_silent_is_waited_for_no_longer_than_its_window(put, http):
+    class Silent(ScriptedModel):
+        async def reply(self, request, on_text=None):
+            if request.role == "manager":
+                await asyncio.Event().wait()
+            return await super().reply(request, on_text)
 
-    async def silent(*args, **kwargs):
-        await asyncio.sleep(30)
-
-    monkeypatch.setattr(site.team, "scope", silent)
-    told = (await http.post("/research/jobs", json={"query": TASK})).json()
-    assert told["planner"] == {"started": False, "error": "The planner did not answer within its window."}
-    await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 30)
+    site = put(Silent(by_role=dict.fromkeys(NAMES, FlatWorker())), planner_pending_window_ms=50)
+    whole = await ended(site, http)
+    assert whole["status"] == "done"
+    assert NO_ANSWER in warned(whole)
 
 
 async def test_two_identical_posts_with_one_key_are_one_job(site, http):
@@ -141,11 +202,11 @@ async def test_two_identical_posts_with_one_key_are_one_job(site, http):
 
 
 async def test_a_refused_post_is_not_remembered_under_its_key(put, http):
-    site = put(scripted(ScopingInput=BROAD))
-    sent = {"json": {"query": TASK}, "headers": {"Idempotency-Key": "k1"}}
-    assert (await http.post("/research/jobs", **sent)).status_code == 422
-    site.team.models["manager"]._by_role["manager"] = FlatWorker()
-    assert (await http.post("/research/jobs", **sent)).status_code == 202
+    put(OfflineModel())
+    headers = {"Idempotency-Key": "k1"}
+    broad = {"query": "Tell me everything about the history of the world"}
+    assert (await http.post("/research/jobs", json=broad, headers=headers)).status_code == 422
+    assert (await http.post("/research/jobs", json={"query": TASK}, headers=headers)).status_code == 202
 
 
 # ---- lists

@@ -95,7 +95,7 @@ async def test_a_posted_job_is_the_same_after_a_restart_and_says_what_its_planne
 
 
 async def test_of_two_processes_that_use_one_key_at_once_both_answer_with_the_job_of_the_first(stored, http, tmp_path):
-    """The other process enters its job while this one still has the question judged."""
+    """The other process enters its job just before this one does."""
     model = scripted()
     body = {"query": TASK}
     async with stored(model) as site:
@@ -106,7 +106,7 @@ async def test_of_two_processes_that_use_one_key_at_once_both_answer_with_the_jo
         request = KeyedRequest(
             key=KEY["Idempotency-Key"], fingerprint=print_, answer='{"started": true, "error": null}'
         )
-        scope = site.team.scope
+        start_once = site.team.start_once
 
         async def meanwhile(*args, **kwargs):
             elsewhere = Database(f"sqlite+aiosqlite:///{tmp_path / 'jobs.db'}")
@@ -115,9 +115,9 @@ async def test_of_two_processes_that_use_one_key_at_once_both_answer_with_the_jo
                 row, Commission(brief=BRIEF, request=request), Limits(), request_key=request.key
             )  # fmt: skip
             await elsewhere.close()
-            return await scope(*args, **kwargs)
+            return await start_once(*args, **kwargs)
 
-        site.team.scope = meanwhile
+        site.team.start_once = meanwhile
         answer = await http.post("/research/jobs", json=body, headers=KEY)
         assert answer.status_code == 202
         assert answer.json()["job_id"] == "other"

@@ -22,6 +22,7 @@ from agents.contracts.plan import (
 )
 from agents.contracts.plan import SuccessCriteria as Criteria
 from agents.contracts.sources import CorpusSurvey
+from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import PLANNING_SHARE
@@ -73,6 +74,21 @@ def draft_handler(desk: Desk, limits: CapOverrides) -> Handler:
         return plan_of(asked.output, planning, bounds_of(given.brief))
 
     return Handler(run=run, takes=DraftGiven, gives=Plan)
+
+
+async def draft_plans(ctx: Ctx, brief: Brief, name: str = "draft") -> tuple[Plan, ...]:
+    """Draft every query's plan side by side.
+
+    Raises:
+        StepFailed: a planner gave nothing usable.
+    """
+    items = [(f"{name}-{number}", DraftGiven(query=query, brief=brief)) for number, query in enumerate(brief.queries)]
+    plans: list[Plan] = []
+    for one in await ctx.children("draft", items, gives=Plan):
+        if isinstance(one, StepFailed):
+            raise one
+        plans.append(one)
+    return tuple(plans)
 
 
 def planning_for(
