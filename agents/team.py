@@ -14,11 +14,11 @@ from datetime import UTC, datetime
 from agents.contract_drafts import ContractDrafts, Settled
 from agents.contracts.contract import Brief, Contract, ScopingTurn
 from agents.contracts.frozen import Tier
-from agents.contracts.report import Actual, Commission, Outcome, ReportDocument
+from agents.contracts.report import Actual, Commission, Earlier, EarlierUse, Outcome, ReportDocument
 from agents.contracts.sources import OwnFile, Place
 from agents.core.budget import Limits as Spending
 from agents.core.budget import Within
-from agents.core.errors import ConfigError
+from agents.core.errors import BadRequest, ConfigError
 from agents.core.model import Model, OnText
 from agents.core.paths import RESOURCES
 from agents.core.port import Handlers
@@ -35,6 +35,7 @@ from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.pacing import Pacing
 from agents.offline import OfflineModel
 from agents.report.document import build
+from agents.report.earlier import earlier_of
 from agents.research.challenge.challenge import challenge_handler, claim_handler
 from agents.research.challenge.gates import Thresholds
 from agents.research.loop.loop_decision import LoopSettings
@@ -47,6 +48,7 @@ from agents.research.planning.freeze_contract import CapOverrides, caps_of
 from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.read_sources import source_handler
 from agents.research.reading.scout_sweep import scout_handler
+from agents.research.reading.taken_over import with_facts_of
 from agents.research.run_context import Desk
 from agents.research.scoping.follow_up import FollowUpAnswer, follow_up
 from agents.research.scoping.turn import ScopingState, checked, take_turn
@@ -321,12 +323,28 @@ class Team:
         """Read files that a user gives, and keep their texts."""
         return await take(given, known, self.blobs, datetime.now(UTC).isoformat(timespec="seconds"))
 
-    def start(self, contract: Contract, *, owner: str = "", challenge: bool = True, left_s: float | None = None) -> Job:
-        """Start the job of an authorized contract; with `left_s`, its time is what scoping and planning have left of it."""
+    def start(
+        self,
+        contract: Contract,
+        *,
+        owner: str = "",
+        challenge: bool = True,
+        left_s: float | None = None,
+        earlier: Earlier | None = None,
+    ) -> Job:
+        """Start the job of an authorized contract.
+
+        Args:
+            contract: what was authorized.
+            owner: who may see the job.
+            challenge: whether what speaks against the claims is searched for.
+            left_s: what scoping and planning have left of its time.
+            earlier: the report that it is run after.
+        """
         if left_s is not None and contract.caps.minutes is not None:
             caps = contract.caps.model_copy(update={"minutes": min(contract.caps.minutes, left_s / 60)})
             contract = contract.model_copy(update={"caps": caps})
-        return self._start(Commission(contract=contract, challenge=challenge), owner)
+        return self._start(Commission(contract=contract, challenge=challenge, earlier=earlier), owner)
 
     def commission(self, brief: Brief, *, owner: str = "", challenge: bool = True, unjudged: bool = False) -> Job:
         """Start a job for a caller whose request is the authorization; its planners run inside the job.
@@ -334,6 +352,21 @@ class Team:
         With `unjudged` the manager too judges the questions there.
         """
         return self._start(Commission(brief=brief, challenge=challenge, unjudged=unjudged), owner)
+
+    async def earlier(self, job: Job, use: EarlierUse) -> tuple[Earlier, ReportDocument]:
+        """Take over what the report of a job rests on, for a job that runs it anew or goes on from it.
+
+        Raises:
+            BadRequest: it has no report.
+        """
+        document = job.report or await self.blobs.report(job.id)
+        if document is None:
+            raise BadRequest("That run has no report to go on from.")
+        return earlier_of(document, job.sources, use), document
+
+    def renewed(self, contract: Contract) -> Contract:
+        """Give an authorized contract as it is run today: the same questions, plans and caps, with today's date."""
+        return contract.model_copy(update={"brief": contract.brief.model_copy(update={"today": self.today()})})
 
     def _start(self, commission: Commission, owner: str) -> Job:
         setup, (title, budget) = self._set_up(commission, Steering()), self._bounds(commission)
@@ -371,11 +404,16 @@ class Team:
             # Caps bound the searches and sources of the whole run, not those of each leaf and round.
             caps = commission.contract.caps if commission.contract else caps_of(brief, self.means.limits)
             handlers = bounded(handlers, caps)
-        return JobSetup(handlers=handlers, build=self._build, close=desk.close, steering=steering)
+        handlers = with_facts_of(handlers, commission.earlier)
 
-    def _build(self, job_id: str, outcome: Outcome, actual: Actual) -> ReportDocument:
-        unread, engine = tuple(getattr(self.searcher, "unread", ()))[:MAX_UNREAD], self.engine
-        return build(job_id, outcome, actual, engine=engine.name, reasons=engine.reasons, rejected=unread)
+        def document(job_id: str, outcome: Outcome, actual: Actual) -> ReportDocument:
+            unread, engine = tuple(getattr(self.searcher, "unread", ()))[:MAX_UNREAD], self.engine
+            return build(
+                job_id, outcome, actual, engine=engine.name, reasons=engine.reasons, rejected=unread,
+                earlier=commission.earlier,
+            )  # fmt: skip
+
+        return JobSetup(handlers=handlers, build=document, close=desk.close, steering=steering)
 
     def warm_up(self) -> None:
         """Load what the first answer would else wait for; slow, so for a thread of its own after start-up."""

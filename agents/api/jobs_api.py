@@ -42,7 +42,9 @@ from agents.core.errors import BadRequest
 from agents.core.events import RoundEnded
 from agents.jobs.live_job import Job, orchestrator
 from agents.jobs.runtime import JobRuntime, NotDurable, summary
+from agents.report.earlier import known_lines
 from agents.report.formats import FORMS
+from agents.team import Team
 
 
 def whole(job: Job, document: ReportDocument | None, window_s: float) -> dict[str, Any]:
@@ -114,19 +116,32 @@ async def create(sent: JobRequest, owner: Owner, site: Here, key: Key = None) ->
 
     An infeasible question is refused with what would work: here where no model is asked, else by the job, which fails.
     """
+    return await _begun(sent, owner, site, key)
+
+
+async def _begun(sent: JobRequest, owner: str, site: Any, key: str | None, after: Job | None = None) -> Response:
+    """Start a job of its own, after the report of another where that is given."""
     team = site.team
 
     async def start(fingerprint: str) -> Job:
-        brief = await brief_of(team, sent)
+        brief, earlier = await brief_of(team, sent), None
+        if after is not None:
+            earlier, document = await team.earlier(after, "continue")
+            brief = brief.model_copy(update={"known": known_lines(document)})
         asked = KeyedRequest(key=key, fingerprint=fingerprint) if key is not None else None
-        commission = Commission(brief=brief, unjudged=team.engine.reasons, request=asked)
+        commission = Commission(brief=brief, unjudged=team.engine.reasons, request=asked, earlier=earlier)
         job: Job = await team.start_once(commission, owner=owner)
         return job
 
     if key is None:
         job = await start("")
     else:
-        job = await site.state.once(team.jobs, owner, key, f"jobs{sent.model_dump_json()}", start)
+        name = f"jobs{sent.model_dump_json()}{f' after {after.id}' if after else ''}"
+        job = await site.state.once(team.jobs, owner, key, name, start)
+    return _accepted(job, team)
+
+
+def _accepted(job: Job, team: Team) -> Response:
     planning = orchestrator(job, stage=job.stage, window_s=pending_window_s(team))
     made = {
         "job_id": job.id,
@@ -285,6 +300,26 @@ async def restart(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
     """Run a job that is over again from what is recorded of it. In memory: 501."""
     job = _resting(await Lookup(site.team).job(job_id, owner), "restart")
     return _state(await _allowed(runtime(site).restart(job)))
+
+
+@jobs_api.post("/research/jobs/{job_id}/refresh", status_code=202, response_model=JobAccepted)
+async def refresh(job_id: str, owner: Owner, site: Here) -> Response:
+    """Run the contract of a job that has a report on today's sources, as a job of its own: it says what has changed."""
+    job = await Lookup(site.team).job(job_id, owner)
+    contract = job.contract
+    earlier, _ = await _allowed(site.team.earlier(job, "refresh"))
+    if contract is None:
+        raise ApiError(409, "not_allowed", "This job has no contract to run again.")
+    again = Commission(contract=site.team.renewed(contract), challenge=job.commission.challenge, earlier=earlier)
+    return _accepted(await site.team.start_once(again, owner=owner), site.team)
+
+
+@jobs_api.post("/research/jobs/{job_id}/continue", status_code=202, response_model=JobAccepted)
+async def go_on(job_id: str, sent: JobRequest, owner: Owner, site: Here, key: Key = None) -> Response:
+    """Ask something new, beginning with what the report of a job cites: its facts are used and its claims known."""
+    job = await Lookup(site.team).job(job_id, owner)
+    await Lookup(site.team).report(job)
+    return await _begun(sent, owner, site, key, job)
 
 
 @jobs_api.post("/research/jobs/{job_id}/release", status_code=202)

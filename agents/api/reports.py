@@ -23,9 +23,8 @@ from agents.api.error_responses import ApiError, not_found
 from agents.api.tree import Tree, TreeView
 from agents.contracts.body import ReferenceList, Sentence
 from agents.contracts.report import OVER, Quote, Reference, ReportDocument
-from agents.contracts.sources import SourceCard, SourceKind
+from agents.contracts.sources import SourceKind
 from agents.core.errors import SourceError
-from agents.core.events import SourceRead
 from agents.jobs.live_job import Job
 from agents.jobs.runtime import JobRuntime
 from agents.report.formats import FORMS
@@ -50,12 +49,6 @@ def live_tree(job: Job) -> TreeView:
             "max_cost_usd": job.run.budget.limits.cost_usd,
         }
     )
-
-
-def sources_of(job: Job) -> dict[str, SourceCard]:
-    """List what a job has read, by id."""
-    read = (one.event.source for one in job.run.events if isinstance(one.event, SourceRead))
-    return {card.id: card for card in read}
 
 
 @dataclass(frozen=True)
@@ -110,7 +103,7 @@ class Lookup:
         raise not_found("The report holds no such quote.")
 
     async def _text(self, job: Job, source_id: str) -> str:
-        card = sources_of(job).get(source_id)
+        card = job.sources.get(source_id)
         if card is None:
             raise not_found("The stored copy of this source is gone.")
         try:
@@ -148,7 +141,7 @@ async def _needed(jobs: JobRuntime, chats: Path, name: str) -> bool:
     for job in await jobs.given_texts(name):
         if job.status not in OVER:
             return True
-        sources = {card.id for card in sources_of(job).values() if card.text_hash == name}
+        sources = {card.id for card in job.sources.values() if card.text_hash == name}
         document = await jobs.blobs.report(job.id) if sources else None
         if document is not None and any(one.source_id in sources for one in document.references):
             return True

@@ -18,6 +18,7 @@ from agents.chat.plan_edits import (
 from agents.chat.preferences import Preferences, in_language, preferred
 from agents.chat.runs import Running
 from agents.chat.state import (
+    After,
     Ask,
     Button,
     ChatState,
@@ -41,6 +42,8 @@ from agents.contracts.frozen import Mode
 from agents.core.errors import DossierError
 from agents.core.model import OnText
 from agents.jobs.live_job import Job
+from agents.nlp.tokens import content_words
+from agents.report.earlier import known_lines
 from agents.research.scoping.authorization import ResearchCommand
 from agents.research.scoping.turn import ScopingState, checked
 from agents.search.uploads import UploadResult
@@ -194,7 +197,9 @@ class Conversation:
                 yield effect
             yield Refuse(words("not_drafted", nothing_happened=words.nothing_happened))
         else:
-            job = self.team.start(state.contract, owner=self.owner)
+            before = await self.team.jobs.find(state.after.job_id, self.owner) if state.after else None
+            earlier = (await self.team.earlier(before, state.after.use))[0] if state.after and before else None
+            job = self.team.start(state.contract, owner=self.owner, earlier=earlier)
             self.drafts.state = ChatState(
                 job_id=job.id, picker=state.picker, cards=state.cards, scope=self._fresh(), language=state.language
             )
@@ -313,7 +318,7 @@ class Conversation:
         before = self.state
         self.drafts.now(scope=self._fresh())
         scope = edited(self._begun(), options)
-        self.drafts.now(scope=scope, contract=None, drafts=0, former=(), by_hand=False, pending="")
+        self.drafts.now(scope=scope, contract=None, drafts=0, former=(), by_hand=False, pending="", after=None)
         try:
             async for effect in self._asked(checked(question), on_text, begun=True):
                 yield effect
@@ -365,6 +370,10 @@ class Conversation:
             async for effect in self._again(await over.contract(), text):
                 yield effect
             return
+        document = await self.team.blobs.report(self.state.job_id)
+        if isinstance(said, Wish) and said.name == "refresh" and document is not None:
+            yield await self._refreshed(over)
+            return
         if (said is not None and not isinstance(said, (Pick, Part))) or (isinstance(said, Part) and not said.loose):
             async for effect in over.hear(text, said):
                 yield effect
@@ -375,8 +384,24 @@ class Conversation:
             return
         if answer is not None:
             yield Say(self.words("not_in_report"))
+        if document is not None and set(content_words(text)) & set(
+            content_words(f"{document.question} {document.title}")
+        ):
+            # About the same thing: the new run goes on from what this one found.
+            scope = self._begun().model_copy(update={"known": known_lines(document)})
+            self.drafts.now(scope=scope, after=After(use="continue", job_id=self.state.job_id))
         async for effect in self._asked(text, on_text):
             yield effect
+
+    async def _refreshed(self, over: Over) -> Effect:
+        """Put the contract of the last run on the table once more: the phrase runs it on today's sources."""
+        contract = await over.contract()
+        if contract is None:
+            return Refuse(self.words("run_gone"))
+        again = self.team.renewed(contract)
+        after = After(use="refresh", job_id=self.state.job_id)
+        self.drafts.now(scope=scope_of(again.brief), drafts=0, former=(), after=after)
+        return self.drafts.on_the_table(again, None, (self.words("runs_anew"),))
 
     async def _again(self, contract: Contract | None, text: str) -> AsyncIterator[Effect]:
         """Draft the question of the last run anew, with a change."""

@@ -13,6 +13,7 @@ from agents.chat.commands import Pick
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Brief, Contract, Query
 from agents.contracts.frozen import Frozen, Mode
+from agents.contracts.report import EarlierUse
 from agents.core.errors import BadRequest, NotFeasible
 from agents.jobs.live_job import Job
 from agents.nlp.tokens import content_words
@@ -123,6 +124,13 @@ class ShownCard(Frozen):
     name: str
 
 
+class After(Frozen):
+    """The report of an earlier run that a draft is run after."""
+
+    use: EarlierUse
+    job_id: str
+
+
 class ChatState(Frozen):
     """How one chat stands."""
 
@@ -135,6 +143,8 @@ class ChatState(Frozen):
     """Drafts that an edit took the place of, oldest first: what can be undone."""
     by_hand: bool = False
     """The plan was edited by hand: it stays where else it would be drafted anew."""
+    after: After | None = None
+    """The report that the draft on the table runs anew or goes on from."""
     job_id: str = ""
     """The last run that was started here."""
     picker: Mode | None = None

@@ -5,10 +5,12 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from agents.contracts.contract import Contract
 from agents.contracts.frozen import Mode, Tier
 from agents.contracts.report import ReportDocument
+from agents.contracts.sources import SourceCard
 from agents.core.errors import BadRequest, NotFeasible
 from agents.core.events import (
     Event,
@@ -22,7 +24,8 @@ from agents.core.events import (
 )
 from agents.core.settings import Settings
 from agents.core.time_policy import SCOPING_SHARE, left_for_research_s
-from agents.jobs.live_job import Job
+from agents.jobs.live_job import Job, sources_read
+from agents.report.earlier import earlier_of, known_lines
 from agents.report.formats import FORMS
 from agents.research.scoping.turn import ScopingState, checked
 
@@ -42,8 +45,13 @@ async def research(
     challenge: bool,
     json_file: Path | None,
     out: Path | None,
+    refresh: str = "",
+    goes_on: str = "",
 ) -> int:
     """Scope, plan, run and write; returns the exit code.
+
+    With `refresh`, the contract of an earlier job is run on today's sources, and the question is empty; with `goes_on`
+    the question is asked beginning with what the report of an earlier job cites.
 
     Raises:
         BadRequest: the question is empty, too long or not feasible, or a file can't be written.
@@ -58,8 +66,9 @@ async def research(
         _check_place(json_file)
     if out is not None:
         check_writable(out)
-    text = checked(question)
+    text = "" if refresh else checked(question)
     async with durable_team(settings, _say) as team:
+        before = await _before(settings, refresh or goes_on) if refresh or goes_on else None
         _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
         if (probed := await team.probe()) is not None:
             _say(
@@ -67,10 +76,15 @@ async def research(
                 if probed.reachable
                 else "keyless web search: not reachable"
             )
+        if refresh and before is not None:
+            earlier = earlier_of(before.document, before.sources, "refresh")
+            job = team.start(team.renewed(before.contract), challenge=challenge, earlier=earlier)
+            return await _to_its_end(team, job, json_file, out)
         # A provider that hangs may not use up the time before anything was looked for.
         limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
+        known = known_lines(before.document) if before is not None else ()
         settled = await team.settle(
-            ScopingState(mode=mode, minutes=minutes), text, tier=tier, challenge=challenge, limit_s=limit_s
+            ScopingState(mode=mode, minutes=minutes, known=known), text, tier=tier, challenge=challenge, limit_s=limit_s
         )
         if not settled.scope.queries:
             raise BadRequest(settled.turn.reply)
@@ -78,20 +92,51 @@ async def research(
             raise _not_feasible(settled.scope)
         spent_s = time.monotonic() - started
         left_s = None if minutes is None else left_for_research_s(60 * minutes, spent_s)
-        job = team.start(settled.contract, challenge=challenge, left_s=left_s)
-        await _watch(team, job)
-        await job.settled()
-        if job.awaits_key:
-            # Its caller is the terminal, and is told; nobody is left to whom it could go on.
-            team.jobs.stop(job)
-            await job.wait()
-        if job.report is None:
-            if job.error is not None:
-                raise job.error
-            return 1
-        write_report(job.report, json_file, out)
-        _print(job.report)
-        return 3 if job.status == "blocked" else GRADE_CODES[job.report.grade]
+        after = earlier_of(before.document, before.sources, "continue") if before is not None else None
+        job = team.start(settled.contract, challenge=challenge, left_s=left_s, earlier=after)
+        return await _to_its_end(team, job, json_file, out)
+
+
+async def _to_its_end(team: "Team", job: Job, json_file: Path | None, out: Path | None) -> int:
+    """Watch a job, and write and print its report; returns the exit code."""
+    await _watch(team, job)
+    await job.settled()
+    if job.awaits_key:
+        # Its caller is the terminal, and is told; nobody is left to whom it could go on.
+        team.jobs.stop(job)
+        await job.wait()
+    if job.report is None:
+        if job.error is not None:
+            raise job.error
+        return 1
+    write_report(job.report, json_file, out)
+    _print(job.report)
+    return 3 if job.status == "blocked" else GRADE_CODES[job.report.grade]
+
+
+class ReportedJob(NamedTuple):
+    """An earlier job as the store holds it."""
+
+    contract: Contract
+    document: ReportDocument
+    sources: dict[str, SourceCard]
+
+
+async def _before(settings: Settings, beginning: str) -> ReportedJob:
+    """Find an earlier job by the first characters of its id, whichever process runs jobs now.
+
+    Raises:
+        BadRequest: there is none, or it has no report.
+    """
+    from agents.cli.jobs_commands import opened_store, row_of
+
+    async with opened_store(settings) as store:
+        row = await row_of(store, beginning)
+        document, whole = await store.report(row.id), await store.job(row.id)
+        if document is None or whole is None or whole.commission.contract is None:
+            raise BadRequest(f"Job {row.id[:12]} is {row.status} and has no report to go on from.")
+        sources = sources_read(await store.events(row.id), whole.commission)
+        return ReportedJob(whole.commission.contract, document, sources)
 
 
 def _not_feasible(scope: ScopingState) -> NotFeasible:

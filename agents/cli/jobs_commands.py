@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import re
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
 
@@ -19,11 +19,9 @@ from agents.core.errors import BadRequest, DossierError
 
 if TYPE_CHECKING:
     from agents.contracts.report import JobStatus
+    from agents.core.settings import Settings
     from agents.jobs.blob_store import BlobStore
     from agents.jobs.store import Store, StoredJob
-if TYPE_CHECKING:
-    from agents.jobs.store import Store
-
 
 T = TypeVar("T")
 
@@ -280,19 +278,26 @@ def _blobs(store: "Store") -> "BlobStore":
 def with_store(work: "Callable[[Store], Awaitable[None]]") -> None:
     """Do something with the opened job store; what goes wrong is said and ends the program."""
     from agents.core.settings import load
+
+    async def opened() -> None:
+        async with opened_store(load()) as store:
+            await work(store)
+
+    run_to_exit(opened())
+
+
+@contextlib.asynccontextmanager
+async def opened_store(settings: "Settings") -> "AsyncIterator[Store]":
+    """Open the job store beside whatever process runs its jobs."""
     from agents.jobs.database import Database, async_url
     from agents.jobs.store import Store
 
-    async def opened() -> None:
-        settings = load()
-        database = Database(async_url(settings.database_url.get_secret_value(), settings.data_dir))
-        await database.open()
-        try:
-            await work(Store(database))
-        finally:
-            await database.close()
-
-    run_to_exit(opened())
+    database = Database(async_url(settings.database_url.get_secret_value(), settings.data_dir))
+    await database.open()
+    try:
+        yield Store(database)
+    finally:
+        await database.close()
 
 
 def run_to_exit(work: "Awaitable[None]") -> None:

@@ -37,13 +37,19 @@ def fail(message: str, code: int = EXIT_USAGE) -> NoReturn:
 
 @app.command()
 def run(
-    question: Annotated[str, typer.Argument(help="What you want to know; one feasible question.")],
+    question: Annotated[str, typer.Argument(help="What you want to know; one feasible question.")] = "",
     tier: Annotated[TierName | None, typer.Option(help="Bounds of one run; excludes --deep.")] = None,
     deep: Annotated[bool, typer.Option("--deep", help="Up to 7 rounds instead of 3.")] = False,
     time: Annotated[str, typer.Option(help="Minutes, more than 0 and at most 1440, or `unlimited`.")] = "5",
     library: Annotated[list[Path] | None, typer.Option(help="Folder with documents to search; repeatable.")] = None,
     retriever: Annotated[str, typer.Option(help="Where to search, as a comma list.")] = "",
     model: Annotated[str, typer.Option(help="Model for every role, as provider/model, or `offline`.")] = "",
+    refresh: Annotated[
+        str, typer.Option(help="Run the contract of this earlier job on today's sources, and say what has changed.")
+    ] = "",
+    goes_on: Annotated[
+        str, typer.Option("--continue", help="Ask beginning with what the report of this earlier job cites.")
+    ] = "",
     no_challenge: Annotated[bool, typer.Option("--no-challenge", help="Skip the search for counter-evidence.")] = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the whole report document here.")] = None,
     out: Annotated[
@@ -57,6 +63,8 @@ def run(
 
     if deep and tier:
         fail("--tier and --deep exclude each other: a tier has its own bounds.")
+    if refresh and (question or goes_on):
+        fail("--refresh asks what was asked before: it takes neither a question nor --continue.")
     try:
         minutes = minutes_of(time)
         settings = load()
@@ -82,6 +90,8 @@ def run(
                 challenge=not no_challenge,
                 json_file=json_file,
                 out=out,
+                refresh=refresh,
+                goes_on=goes_on,
             )
         )
     except (BadRequest, ConfigError) as error:

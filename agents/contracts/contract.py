@@ -104,6 +104,8 @@ class Brief(Frozen):
     """Where to search; empty for wherever the server can."""
     models: tuple[tuple[Role, Text], ...] = ()
     """Models the user chose for roles, in the place of the server's."""
+    known: tuple[str, ...] = ()
+    """What an earlier report has established and left open, which this run goes on from: the planner builds on it."""
     max_cost_usd: float | None = Field(default=None, gt=0)
     today: str
     """ISO date on which it was agreed: what 'latest' means."""

@@ -11,11 +11,12 @@ from pydantic import Field, model_validator
 
 from agents.contracts.body import Body, SentenceVerdict
 from agents.contracts.contract import Brief, Change, ChangeKind, Contract, Forecast
+from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, QuestionAnswer
 from agents.contracts.frozen import Frozen, QueryType, Text
 from agents.contracts.plan import LoopDecision, RetryEntry, SkippedTopic
-from agents.contracts.sources import RejectedSource, SourceKind
-from agents.contracts.verification import Claim, Truth
+from agents.contracts.sources import RejectedSource, SourceCard, SourceKind
+from agents.contracts.verification import Claim, Truth, Verdict
 
 
 class KeyedRequest(Frozen):
@@ -26,6 +27,22 @@ class KeyedRequest(Frozen):
     """Digest of the whole request; another request under the same key is refused."""
     answer: str = ""
     """What the answer holds beside the job, as JSON of whoever gave it."""
+
+
+EarlierUse = Literal["refresh", "continue"]
+
+
+class Earlier(Frozen):
+    """What an earlier report rests on: a job runs it anew on today's sources, or goes on from it."""
+
+    use: EarlierUse
+    job_id: Text
+    date: str
+    """ISO date on which it was begun."""
+    claims: tuple[Claim, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    """Those that it cites."""
+    sources: tuple[SourceCard, ...] = ()
 
 
 class Commission(Frozen):
@@ -39,6 +56,8 @@ class Commission(Frozen):
     challenge: bool = True
     request: KeyedRequest | None = None
     """Only of jobs that were started under a key."""
+    earlier: Earlier | None = None
+    """The report that this one is run after."""
 
 
 class Outcome(Frozen):
@@ -265,6 +284,33 @@ class ReportChange(Frozen):
     """What it did, in the report's language."""
 
 
+class ClaimMoved(Frozen):
+    """A claim whose verdict is another than in the earlier report."""
+
+    text: Text
+    before: Verdict | None
+    """None where the earlier report did not hold it."""
+    after: Verdict
+
+
+class SinceEarlier(Frozen):
+    """What has changed since an earlier report."""
+
+    use: EarlierUse
+    job_id: Text
+    date: str
+    claims: tuple[ClaimMoved, ...] = ()
+    new_sources: tuple[str, ...] = ()
+    """Titles."""
+    changed_sources: tuple[str, ...] = ()
+    """Those that read otherwise now."""
+    missing_sources: tuple[str, ...] = ()
+    """Those that it cites and that were not read this time."""
+    new_facts: int = 0
+    missing_facts: tuple[str, ...] = ()
+    """What it quotes of sources that were read again, and that was not found there any more."""
+
+
 class BoundContract(Frozen):
     """What was authorized, in short."""
 
@@ -308,6 +354,8 @@ class ReportDocument(Frozen):
     phase_state: PhaseState = PhaseState()
     changes: tuple[ReportChange, ...] = ()
     """What the user changed after the authorization, in order."""
+    since: SinceEarlier | None = None
+    """What has changed since the report that this one was run after; None where there is none."""
     contract: BoundContract
 
     @model_validator(mode="after")

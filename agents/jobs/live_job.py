@@ -22,6 +22,7 @@ from agents.contracts.report import (
     Stage,
     StandIn,
 )
+from agents.contracts.sources import SourceCard
 from agents.core.errors import DossierError
 from agents.core.events import (
     JobChanged,
@@ -31,6 +32,7 @@ from agents.core.events import (
     Planned,
     ReportWritten,
     RoleAsked,
+    SourceRead,
     TraceContext,
     traced,
 )
@@ -97,6 +99,11 @@ class Job:
         """What it works by: the authorized contract, or the one that its own planners drafted; None before that."""
         planned = (one.event.contract for one in reversed(self.run.events) if isinstance(one.event, Planned))
         return self.commission.contract or next(planned, None)
+
+    @property
+    def sources(self) -> dict[str, SourceCard]:
+        """What it has read, and what it took over from an earlier report, by id."""
+        return sources_read(self.run.events, self.commission)
 
     @property
     def over(self) -> bool:
@@ -187,6 +194,14 @@ class Job:
             stand_ins=stand_ins(run.events),
             started_at=self.created,
         )
+
+
+def sources_read(events: Iterable[Numbered], commission: Commission) -> dict[str, SourceCard]:
+    """List what a job has read, and what it took over from an earlier report, by id."""
+    earlier = commission.earlier
+    taken = earlier.sources if earlier and earlier.use == "continue" else ()
+    read = (one.event.source for one in events if isinstance(one.event, SourceRead))
+    return {card.id: card for card in (*taken, *read)}
 
 
 def stand_ins(events: Iterable[Numbered]) -> tuple[StandIn, ...]:

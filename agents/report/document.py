@@ -5,9 +5,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from agents.contracts.body import Block, Body, Heading, Listing, Paragraph, ReferenceList, Sentence, Words, plain
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, QuestionAnswer
-from agents.contracts.report import Actual, BoundContract, Grade, NodeRow, Outcome, ReportDocument, ReportSentence
+from agents.contracts.report import (
+    Actual,
+    BoundContract,
+    Earlier,
+    Grade,
+    NodeRow,
+    Outcome,
+    ReportDocument,
+    ReportSentence,
+)
 from agents.contracts.sources import RejectedSource, SourceCard
 from agents.report.composer import Composer, paragraph, title_line
+from agents.report.earlier import since, since_lines
 from agents.report.methodology import (
     LIMITS,
     all_searches,
@@ -42,6 +52,7 @@ def build(
     engine: str,
     reasons: bool,
     rejected: tuple[RejectedSource, ...] = (),
+    earlier: Earlier | None = None,
 ) -> ReportDocument:
     """Put the report together.
 
@@ -52,6 +63,7 @@ def build(
         engine: what wrote the prose, for Methodology.
         reasons: False when no language model was used; Methodology then says so.
         rejected: documents that were not used and that no finding names.
+        earlier: the report that this one is run after.
     """
     brief = outcome.contract.brief
     words = wording(brief.language)
@@ -93,7 +105,11 @@ def build(
     tail += [_heading(words.methodology), *making, *truth_lines(truth, words)]
     if limitations:
         tail += [_heading(words.limitations), *introduced("", ((Words(text=line),) for line in limitations))]
-    body = Body(blocks=(*text.blocks, *tail))
+    changed = since(earlier, truth.claims, numbering.facts.values(), cards) if earlier else None
+    # What has changed stands below the summary, before the first section.
+    first = next((n for n, block in enumerate(text.blocks) if isinstance(block, Heading)), len(text.blocks))
+    moved = since_lines(changed, words) if changed else ()
+    body = Body(blocks=(*text.blocks[:first], *moved, *text.blocks[first:], *tail))
     title = frame.title if frame else brief.question
     return ReportDocument(
         job_id=job_id,
@@ -122,6 +138,7 @@ def build(
         rounds_log=rounds_log(outcome.findings),
         phase_state=phase_state(outcome.contract, outcome.findings, actual.started_at, outcome.changes),
         changes=reported(outcome, words),
+        since=changed,
         insufficient_termination=grade != "complete" and not LIMITS.isdisjoint(tags),
         error_log=_problems(outcome),
         nodes=(

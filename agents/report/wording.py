@@ -72,6 +72,26 @@ class ChangeWording(Frozen):
     dropped_note: str
 
 
+class EarlierWording(Frozen):
+    """What has changed since an earlier report."""
+
+    refreshed: str
+    """Heading of a report that was run anew: `{date}`."""
+    continued: str
+    """Heading of one that goes on from another: `{date}`."""
+    claim_moved: str
+    """`{claim}`, `{before}`, `{after}`"""
+    claim_new: str
+    """`{claim}`, `{after}`"""
+    words_gone: str
+    """`{words}`, quoted."""
+    new_sources: str
+    """`{count}`, `{titles}`"""
+    changed_sources: str
+    missing_sources: str
+    nothing: str
+
+
 class Wording(Frozen):
     """Headings, labels and whole sentences. `{…}` are the places that are filled in; labels avoid plurals."""
 
@@ -150,6 +170,7 @@ class Wording(Frozen):
     claim_verdicts: Mapping[Verdict, str]
     ledger: LedgerWording
     changes: ChangeWording
+    earlier: EarlierWording
 
     @property
     def direction(self) -> str:

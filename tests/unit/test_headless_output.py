@@ -1,5 +1,6 @@
 """Progress on a pipe whose reader has gone: the research goes on, and its report is written."""
 
+import json
 import subprocess
 import sys
 
@@ -18,3 +19,20 @@ def test_a_reader_who_stops_reading_does_not_stop_the_research(tmp_path):
     process.wait(100)
 
     assert "## References" in out.read_text("utf-8")
+
+
+def test_an_earlier_job_is_run_anew_and_gone_on_from(tmp_path):
+    def run(*arguments):
+        out = tmp_path / "report.json"
+        command = [sys.executable, "-m", "agents", "run", *arguments, "--json", str(out)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+        assert done.returncode in {0, 3}, done.stderr
+        return json.loads(out.read_text("utf-8"))
+
+    first = run(QUESTION)
+    again = run("--refresh", first["job_id"][:12])
+    assert again["contract"]["queries"] == first["contract"]["queries"]
+    assert (again["since"]["use"], again["since"]["job_id"]) == ("refresh", first["job_id"])
+    assert not again["since"]["changed_sources"]
+    further = run("How deep is the carbon buried in the eelgrass meadows of Tolven Bay?", "--continue", first["job_id"])
+    assert further["since"]["use"] == "continue"

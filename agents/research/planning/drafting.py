@@ -102,6 +102,7 @@ def planning_for(
         scope_limits=query.scope_limits,
         sub_topics=query.sub_topics,
         suggested=suggested,
+        known=brief.known,
         survey=survey,
         language=brief.language,
         today=brief.today,

@@ -88,6 +88,8 @@ def leaf_handler(desk: Desk) -> Handler:
             tell("reading", f"{len(urls)} {'source' if len(urls) == 1 else 'sources'}")
         urls, done = await _read(ctx, urls, given, late=late)
         facts, sources, rejected, problems = gathered(done, urls, sub_questions(leaf))
+        read_again = frozenset(one.card.id for one in done if isinstance(one, SourceDone) and one.card)
+        facts, sources = joined(given, facts, sources, read_again)
         attempts = found.attempts + tuple(
             RetryEntry(key=url, attempts=0 if one.given_up else 1, status="exhausted" if one.given_up else "pending")
             for url, one in zip(urls, done, strict=True)
@@ -319,6 +321,16 @@ def gathered(
         else:
             rejected.append(RejectedSource(url=url, reason=READ_FOR_NOTHING))
     return tuple(facts.values()), tuple(sources.values()), tuple(rejected), problems
+
+
+def joined(
+    given: LeafGiven, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], read: frozenset[str]
+) -> tuple[tuple[Fact, ...], tuple[SourceCard, ...]]:
+    """Put what was taken over behind what was read; of a source that was read again, what it says now counts."""
+    held = {card.id for card in sources}
+    known = tuple(fact for fact in given.known if fact.source_id not in held | read)
+    wanted = {fact.source_id for fact in known}
+    return (*facts, *known), (*sources, *(card for card in given.known_sources if card.id in wanted))
 
 
 def _kept(facts: int, sources: int, verb: str) -> str:

@@ -10,10 +10,11 @@ import unicodedata
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from agents.contracts.fact import Fact
 from agents.contracts.finding import SearchRecord
 from agents.contracts.frozen import Frozen, QueryType, Text
 from agents.contracts.plan import Leaf, Node, RetryEntry
-from agents.contracts.sources import Hit, SearchQuery
+from agents.contracts.sources import Hit, SearchQuery, SourceCard
 from agents.core.budget import Deadline
 from agents.core.errors import StepFailed
 from agents.core.events import Noted, SearchDone
@@ -180,6 +181,9 @@ class LeafGiven(Frozen):
     """Titles of the sections beside this one."""
     tried: tuple[RetryEntry, ...] = ()
     """What failed when it was tried before; counts on here."""
+    known: tuple[Fact, ...] = ()
+    """Facts of an earlier report that speak of its questions."""
+    known_sources: tuple[SourceCard, ...] = ()
 
     @property
     def failures(self) -> int:

@@ -43,6 +43,8 @@ class ScopingState(Frozen):
     date_from: str | None = None
     date_to: str | None = None
     seed_urls: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    """What an earlier report has established, where the talk goes on from one."""
     stood_in: str = ""
     """That another model answered the last message than the one bound, and why; empty when that one did."""
     files: tuple[OwnFile, ...] = ()
@@ -91,6 +93,7 @@ class ScopingState(Frozen):
             files=self.files,
             places=self.places,
             models=self.models,
+            known=self.known,
             max_cost_usd=max_cost_usd,
             today=today,
         )

@@ -1,0 +1,40 @@
+"""In the chat a report is run anew, or gone on from: always through the phrase."""
+
+from agents.chat.state import ShowContract, Started
+
+ASKED = "How often was the Orvane ferry closed, and what did it cost?"
+
+
+async def reported(talker):
+    await talker(ASKED)
+    (started,) = [one for one in await talker("Authorized to execute") if isinstance(one, Started)]
+    await started.job.wait()
+    return started.job
+
+
+async def test_refresh_puts_the_same_plan_on_the_table_and_the_phrase_runs_it(talker):
+    first = await reported(talker)
+    assert any(isinstance(one, ShowContract) for one in await talker("refresh"))
+    assert len(talker.team.jobs.of()) == 1
+    (started,) = [one for one in await talker("Authorized to execute") if isinstance(one, Started)]
+    await started.job.wait()
+    assert started.contract.plans == first.contract.plans
+    assert (started.job.report.since.use, started.job.report.since.job_id) == ("refresh", first.id)
+
+
+async def test_a_follow_up_that_needs_research_goes_on_from_the_report(talker):
+    first = await reported(talker)
+    said = await talker("Which company built the second Orvane ferry?")
+    if not any(isinstance(one, ShowContract) for one in said):
+        said = await talker("a new question")
+    assert talker.state.after.job_id == first.id
+    assert talker.state.contract.brief.known
+    (started,) = [one for one in await talker("Authorized to execute") if isinstance(one, Started)]
+    await started.job.wait()
+    assert started.job.report.since.use == "continue"
+
+
+async def test_a_question_about_something_else_does_not(talker):
+    await reported(talker)
+    await talker("Why do cats purr?")
+    assert talker.state.after is None
