@@ -2,7 +2,6 @@
 
 import asyncio
 
-from agents.contracts.plan import PlanningInput
 from tests.api.conftest import TASK, FlatWorker, scripted
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import WORLD
@@ -97,7 +96,7 @@ async def test_after_a_restart_a_finished_job_is_refreshed_and_challenged(stored
         path = f"/research/jobs/{first['job_id']}/tasks"
         assert (await http.post(path, json={"stage": "challenge"})).status_code == 202
         async with asyncio.timeout(30):
-            while (await http.get(path)).json()["tasks"][0]["status"] != "done":
+            while (await http.get(path)).json()["tasks"][0]["status"] != "done":  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         job = await site.team.jobs.find(first["job_id"], "local")
         await asyncio.wait_for(job.wait(), 30)
