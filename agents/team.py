@@ -418,7 +418,7 @@ class Team:
     def warm_up(self) -> None:
         """Load what the first answer would else wait for; slow, so for a thread of its own after start-up."""
         bound = [part for model in self.models.values() for part in parts_of(model)]
-        if any(isinstance(model, LiteLLMModel) for model in bound):
+        if any(isinstance(model, LiteLLMModel) and model.through_litellm for model in bound):
             warm_up()
 
     async def probe(self) -> Probed | None:

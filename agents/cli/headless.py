@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -69,6 +70,7 @@ async def research(
     text = "" if refresh else checked(question)
     async with durable_team(settings, _say) as team:
         before = await _before(settings, refresh or goes_on) if refresh or goes_on else None
+        threading.Thread(target=team.warm_up, name="warm-up", daemon=True).start()
         _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
         if (probed := await team.probe()) is not None:
             _say(

@@ -58,7 +58,6 @@ def run(
 ) -> None:
     """Research a question without the chat: progress on standard error, the report on standard output."""
     from agents.core.settings import load
-    from agents.llm.litellm_model import start_warming
     from agents.research.scoping.authorization import minutes_of
 
     if deep and tier:
@@ -77,7 +76,6 @@ def run(
             update["retriever"] = tuple(part.strip() for part in retriever.split(",") if part.strip())
         settings = settings.model_copy(update=update)
         logging.basicConfig(level=settings.log_level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
-        start_warming(settings)
         from agents.cli.headless import research
 
         code = asyncio.run(

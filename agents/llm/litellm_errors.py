@@ -55,6 +55,7 @@ FAULTS: dict[str, ModelFault] = {
     "VectorStoreSearchError": "request",
     # below litellm, where it lets something through
     "ClientError": "connection",
+    "TimeoutException": "timeout",
     "HTTPError": "connection",
 }
 """Every exception class of litellm, and the bases of what may escape it. A test compares this with the library."""
@@ -126,12 +127,15 @@ class Ways:
     temperature: bool = False
     stream: bool = True
     usage_in_stream: bool = True
+    direct: bool = False
+    """Asked by the chat protocol itself, without litellm."""
 
 
 _SPEAKS_OF_FORM = re.compile(
     r"response_?format|json_schema|json_object|structured output|text\.format|\bschema\b|json mode", re.IGNORECASE
 )
 _SPEAKS_OF_ROOM = re.compile(r"max_?(?:completion_?|output_?)?tokens", re.IGNORECASE)
+_SPEAKS_OF_PROTOCOL = re.compile(r"v1/responses|not a chat model|v1/completions", re.IGNORECASE)
 _REFUSED_STATUS = (400, 404, 422)  # 404: routers that find no provider which takes the parameter
 
 
@@ -226,6 +230,8 @@ def without_refused(ways: Ways, failure: Failed) -> Ways | None:
     if failure.error.fault not in ("request", "unknown_model") or failure.status not in _REFUSED_STATUS:
         return None
     said = failure.said
+    if ways.direct and _SPEAKS_OF_PROTOCOL.search(said):
+        return replace(ways, direct=False)  # litellm knows the provider's other protocols
     if ways.temperature and re.search("temperature", said, re.IGNORECASE):
         return replace(ways, temperature=False)
     if ways.room and _SPEAKS_OF_ROOM.search(said):

@@ -1,4 +1,6 @@
-"""Every model provider through litellm: the only place that imports it, and only when it is first needed (3 s, 200 MB).
+"""Every model provider: OpenAI and servers of one's own directly, all others through litellm.
+
+litellm is imported here only, and only when it is first needed (5 s, 200 MB).
 
 Retries of the transport are here and nowhere else; litellm's own and the provider client's are switched off. What a
 model turns out not to accept (a schema, a temperature, the name of the output limit) is left out from then on.
@@ -9,11 +11,11 @@ Web search through litellm: one call, its failures sorted as those of models are
 import asyncio
 import logging
 import os
-import threading
+import sys
 import warnings
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import SecretStr
@@ -23,7 +25,8 @@ from agents.core.budget import Usage
 from agents.core.errors import ModelError, ModelFault
 from agents.core.events import current_trace
 from agents.core.model import FinishReason, OnText, Reply, Request, estimated_tokens
-from agents.core.settings import OFFLINE, Settings, has_key
+from agents.core.settings import has_key
+from agents.llm.chat_completions import OPENAI, RAISED, ChatCompletions, close_connections, listed_cost
 from agents.llm.litellm_errors import (
     Failed,
     ResponseForm,
@@ -85,7 +88,7 @@ class _Answer:
     text: str = ""
     finish: str = ""
     refusal: str = ""
-    usage: Any = None
+    usage: dict[str, Any] = field(default_factory=dict)
     cost: float | None = None
 
 
@@ -105,19 +108,15 @@ def warm_up() -> Any:
     return litellm
 
 
-def start_warming(settings: Settings) -> None:
-    """Import litellm in a thread of its own where a model will be asked: before anything else is loaded."""
-    if {settings.model or settings.default_model(), *settings.models.values()} != {OFFLINE}:
-        threading.Thread(target=warm_up, name="litellm", daemon=True).start()
-
-
 async def close() -> None:
-    """Close the connections that litellm keeps open in this event loop."""
-    await warm_up().close_litellm_async_clients()
+    """Close the connections of this event loop."""
+    await close_connections()
+    if "litellm" in sys.modules:
+        await warm_up().close_litellm_async_clients()
 
 
 class LiteLLMModel:
-    """A model of any provider that litellm knows.
+    """A model of any provider that litellm knows; asked without litellm where the provider is OpenAI, or understands it.
 
     Args:
         name: `provider/model`.
@@ -157,10 +156,21 @@ class LiteLLMModel:
         self._schema_note, self._api_base, self._api_key = schema_note, api_base, api_key
         self._retries, self._temperature, self._price, self._sleep = retries, temperature, price, sleep
         self.gate, self._needs_key = gate, needs_key
-        self._ways = Ways(structured=structured or "schema", temperature=temperature is not None)
+        # litellm's own callbacks are called by litellm only.
+        direct = name.startswith("openai/") and not callbacks
+        self._ways = Ways(
+            structured=structured or "schema", temperature=temperature is not None, direct=direct,
+            room="max_tokens" if api_base or not direct else "max_completion_tokens",
+        )  # fmt: skip
+        self._server = ChatCompletions(api_base or OPENAI, CALL_CAP_S)
         self._callbacks = callbacks
         self._litellm: Any = None
-        self._raised: tuple[type[Exception], ...] = ()
+        self._raised: tuple[type[Exception], ...] = RAISED
+
+    @property
+    def through_litellm(self) -> bool:
+        """Whether litellm has to be loaded to ask it."""
+        return not self._ways.direct
 
     async def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
         """Answer `request`; stream the `reply` field of the answer to `on_text` where there is one.
@@ -168,7 +178,8 @@ class LiteLLMModel:
         Raises:
             ModelError: the provider failed after every retry, declined, or time ran out.
         """
-        if self._needs_key and not self._api_key and not has_key(self.key_variable):
+        keyless = self._needs_key or (self._ways.direct and not self._api_base)
+        if keyless and not self._api_key and not has_key(self.key_variable):
             notice = notice_for("key", model=self.name, key_variable=self.key_variable, no_key=True)
             raise ModelError(f"{self.name}: no key is set", fault="key", notice=notice, model=self.name)
         if FIELD not in request.gives.model_fields:
@@ -178,11 +189,6 @@ class LiteLLMModel:
         try:
             async with asyncio.timeout(request.deadline_s) as limit:
                 await asyncio.sleep(0)  # with no time left, nothing is sent
-                if self._litellm is None:
-                    self._litellm = await asyncio.to_thread(warm_up)
-                    self._raised = exceptions_of(self._litellm)
-                    known = self._litellm.callbacks
-                    known += [name for name in self._callbacks if name not in known]
                 return await self._with_retries(request, on_text, course)
         except TimeoutError:
             if not limit.expired():
@@ -268,9 +274,48 @@ class LiteLLMModel:
             raise
 
     async def _send(self, request: Request, ways: Ways, on_text: OnText | None, course: _Course) -> _Answer:
-        arguments: dict[str, Any] = {
-            "model": self.name,
+        body: dict[str, Any] = {
+            "model": self.name.partition("/")[2] if ways.direct else self.name,
             "messages": messages_for(request, ways, self._schema_note),
+        }
+        if form := response_format(request.gives, ways):
+            body["response_format"] = form
+        if ways.room:
+            body[ways.room] = request.max_output_tokens
+        if ways.temperature:
+            body["temperature"] = self._temperature
+        streamed = on_text is not None and ways.stream
+        if streamed:
+            body["stream"] = True
+            if ways.usage_in_stream:
+                body["stream_options"] = {"include_usage": True}
+        if not ways.direct:
+            body |= await self._for_litellm(request)
+        course.requests += 1
+        try:
+            if on_text is not None and streamed:
+                pieces = self._server.pieces(body, self._key()) if ways.direct else self._through_litellm(body)
+                answer = await _streamed(pieces, on_text, course)
+            elif ways.direct:
+                answer = _read(await self._server.whole(body, self._key()))
+            else:
+                answer = _read((await self._litellm.acompletion(**body)).model_dump())
+        except self._raised as error:
+            secrets = [os.environ.get(self.key_variable, "")]
+            secrets += [self._api_key.get_secret_value()] if self._api_key else []
+            raise failed(error, model=self.name, key_variable=self.key_variable, secrets=secrets) from None
+        if not self._price:
+            answer.cost = listed_cost(self.name, answer.usage)
+        return answer
+
+    async def _for_litellm(self, request: Request) -> dict[str, Any]:
+        """Load litellm, and give what only it takes."""
+        if self._litellm is None:
+            self._litellm = await asyncio.to_thread(warm_up)
+            self._raised = (*RAISED, *exceptions_of(self._litellm))
+            known = self._litellm.callbacks
+            known += [name for name in self._callbacks if name not in known]
+        given: dict[str, Any] = {
             # The same for every call, since litellm keeps connections by it; the time that is left is held around the call.
             "timeout": CALL_CAP_S,
             "max_retries": 0,
@@ -278,55 +323,18 @@ class LiteLLMModel:
             "metadata": current_trace().named() | {"role": request.role},  # for callbacks; not sent to the provider
         }
         if self._api_base:
-            arguments["api_base"] = self._api_base
-        if key := self._key():
-            arguments["api_key"] = key
-        if form := response_format(request.gives, ways):
-            arguments["response_format"] = form
-        if ways.room:
-            arguments[ways.room] = request.max_output_tokens
-        if ways.temperature:
-            arguments["temperature"] = self._temperature
-        course.requests += 1
-        try:
-            if on_text is None or not ways.stream:
-                return _whole(await self._litellm.acompletion(**arguments))
-            arguments["stream"] = True
-            if ways.usage_in_stream:
-                arguments["stream_options"] = {"include_usage": True}
-            return await self._streamed(arguments, on_text, course)
-        except self._raised as error:
-            secrets = [os.environ.get(self.key_variable, "")]
-            secrets += [self._api_key.get_secret_value()] if self._api_key else []
-            raise failed(error, model=self.name, key_variable=self.key_variable, secrets=secrets) from None
+            given["api_base"] = self._api_base
+        if self._api_key or self._api_base:
+            given["api_key"] = self._key()
+        return given
 
-    async def _streamed(self, arguments: dict[str, Any], on_text: OnText, course: _Course) -> _Answer:
-        answer, reader = _Answer(), ReplyStream()
-        loop = asyncio.get_running_loop()
-        waiting, sent_at = "", 0.0
-        stream = await self._litellm.acompletion(**arguments)
+    async def _through_litellm(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+        stream = await self._litellm.acompletion(**body)
         try:
             async for chunk in stream:
-                answer.usage = getattr(chunk, "usage", None) or answer.usage
-                if not chunk.choices:
-                    continue
-                choice = chunk.choices[0]
-                answer.finish = choice.finish_reason or answer.finish
-                answer.refusal += getattr(choice.delta, "refusal", None) or ""
-                piece = choice.delta.content or ""
-                answer.text += piece
-                waiting += reader.feed(piece)
-                if waiting and loop.time() - sent_at >= BATCH_S:
-                    course.shown = True
-                    await on_text(waiting)
-                    waiting, sent_at = "", loop.time()
+                yield chunk.model_dump()
         finally:
             await stream.aclose()
-        if waiting := waiting + reader.finish():
-            course.shown = True
-            await on_text(waiting)
-        answer.cost = self._listed_cost(answer.usage)
-        return answer
 
     def _reply_from(self, request: Request, answer: _Answer, course: _Course) -> Reply:
         if answer.refusal or answer.finish == "content_filter":
@@ -336,8 +344,8 @@ class LiteLLMModel:
         return Reply(text=answer.text, usage=usage, finish_reason=finish, model=self.name)
 
     def _usage(self, request: Request, answer: _Answer, course: _Course) -> Usage:
-        tokens_in = int(getattr(answer.usage, "prompt_tokens", 0) or 0)
-        tokens_out = int(getattr(answer.usage, "completion_tokens", 0) or 0)
+        tokens_in = int(answer.usage.get("prompt_tokens") or 0)
+        tokens_out = int(answer.usage.get("completion_tokens") or 0)
         cost = answer.cost
         if not tokens_in + tokens_out:  # no figures given: estimates let the budget bind, their price is not known
             tokens_in = sum(estimated_tokens(message.content) for message in request.messages)
@@ -346,34 +354,50 @@ class LiteLLMModel:
             cost = (tokens_in * self._price.tokens_in + tokens_out * self._price.tokens_out) / 1e6
         return Usage(calls=course.requests, tokens_in=tokens_in, tokens_out=tokens_out, cost_usd=cost)
 
-    def _listed_cost(self, usage: Any) -> float | None:
-        if usage is None or self._price:
-            return None
-        try:
-            parts = self._litellm.cost_per_token(model=self.name, usage_object=usage)
-        except self._raised:
-            return None
-        return float(sum(parts))
-
     def _key(self) -> str:
-        """Give the configured key; for a server of the user's own that needs none, a word in its place."""
+        """Give the configured key, else the environment's; for a server of the user's own that needs none, a word."""
         if self._api_key:
             return self._api_key.get_secret_value()
-        return "none" if self._api_base and not os.environ.get(self.key_variable) else ""
+        return os.environ.get(self.key_variable, "") or ("none" if self._api_base else "")
 
     def _error(self, fault: ModelFault, what: str) -> ModelError:
         notice = notice_for(fault, model=self.name, key_variable=self.key_variable)
         return ModelError(f"{self.name}: {what}", fault=fault, notice=notice, model=self.name)
 
 
-def _whole(response: Any) -> _Answer:
-    cost = response._hidden_params.get("response_cost")
-    answer = _Answer(usage=getattr(response, "usage", None), cost=None if cost is None else float(cost))
-    if response.choices:
-        choice = response.choices[0]
-        answer.finish = choice.finish_reason or ""
-        answer.text = choice.message.content or ""
-        answer.refusal = getattr(choice.message, "refusal", None) or ""
+def _read(response: dict[str, Any]) -> _Answer:
+    """Read an answer as it comes over the wire."""
+    answer = _Answer(usage=response.get("usage") or {})
+    if choices := response.get("choices"):
+        answer.finish = choices[0].get("finish_reason") or ""
+        message = choices[0].get("message") or {}
+        answer.text, answer.refusal = message.get("content") or "", message.get("refusal") or ""
+    return answer
+
+
+async def _streamed(pieces: AsyncGenerator[dict[str, Any]], on_text: OnText, course: _Course) -> _Answer:
+    """Put an answer together that comes in pieces, and show its words meanwhile."""
+    answer, reader = _Answer(), ReplyStream()
+    loop = asyncio.get_running_loop()
+    waiting, sent_at = "", 0.0
+    async with aclosing(pieces):
+        async for chunk in pieces:
+            answer.usage = chunk.get("usage") or answer.usage
+            if not (choices := chunk.get("choices")):
+                continue
+            answer.finish = choices[0].get("finish_reason") or answer.finish
+            delta = choices[0].get("delta") or {}
+            answer.refusal += delta.get("refusal") or ""
+            piece = delta.get("content") or ""
+            answer.text += piece
+            waiting += reader.feed(piece)
+            if waiting and loop.time() - sent_at >= BATCH_S:
+                course.shown = True
+                await on_text(waiting)
+                waiting, sent_at = "", loop.time()
+    if waiting := waiting + reader.finish():
+        course.shown = True
+        await on_text(waiting)
     return answer
 
 

@@ -1,6 +1,6 @@
 """A run in the mock world against the bare fast floor, in one session: the table of what a run waits for and pays.
 
-`python -m tests.bench.mock_world [--runs N] [--deep] [SHARED]`, where SHARED holds `bench/worldsim` and
+`python -m tests.bench.mock_world [--runs N] [--deep] [--timeline] [SHARED]`, where SHARED holds `bench/worldsim` and
 `bench/peers/floor.py` (`$DOSSIER_SHARED`, else `../shared`). Seconds depend on the machine and on who else is on it;
 ratios, counts and tokens travel. Asserts nothing; each figure stands beside what it must be.
 """
@@ -26,7 +26,9 @@ MUST = {
 }  # fmt: skip
 
 
-def measured(worldsim: Any, servers: Any, question: str, shared: Path, *, deep: bool) -> dict[str, float]:
+def measured(
+    worldsim: Any, servers: Any, question: str, shared: Path, *, deep: bool, timeline: bool
+) -> dict[str, float]:
     """Run the floor, then the product, against the same servers."""
     host = servers.web_url.split("//")[1]
     floor = worldsim.measure(
@@ -52,7 +54,26 @@ def measured(worldsim: Any, servers: Any, question: str, shared: Path, *, deep: 
         run = worldsim.measure(command, servers, env=env, cwd=ROOT, detail=True)
         if not report.exists():
             raise SystemExit(f"the run gave no report: {run.get('tail', '')}")
-        return figures(run, floor, json.loads(report.read_text("utf-8")), events_of(Path(folder)))
+        events = events_of(Path(folder))
+        if timeline:
+            print_timeline(run["call_log"], events)
+        return figures(run, floor, json.loads(report.read_text("utf-8")), events)
+
+
+def print_timeline(calls: list[dict[str, Any]], events: list[tuple[float, dict[str, Any]]]) -> None:
+    """Print every call as a bar, so that it is seen what waits for what; who asked is told by the answer's length."""
+    by_size = {
+        (event["usage"]["tokens_in"], event["usage"]["tokens_out"]): f"{event['role']} {event['node']}"
+        for _, event in events
+        if event["kind"] == "asked"
+    }
+    zero = min(call["start"] for call in calls)
+    for call in sorted(calls, key=lambda call: call["start"]):
+        began, ended = call["start"] - zero, call["end"] - zero
+        asked, wrote = call.get("prompt_tokens") or 0, call.get("completion_tokens") or 0
+        who = by_size.get((asked, wrote), call.get("url") or call.get("query") or call.get("form") or "")
+        bar = " " * int(2 * began) + "█" * max(1, round(2 * (ended - began)))
+        print(f"{began:6.2f} {ended:6.2f} {call['kind']:7.7} {asked:6} {wrote:5} {who[-44:]:44} {bar}")
 
 
 def figures(
@@ -102,6 +123,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--deep", action="store_true")
+    parser.add_argument("--timeline", action="store_true", help="print every call with its start, end and tokens")
     parser.add_argument("--question", type=int, default=0)
     parser.add_argument("shared", nargs="?", default=os.environ.get("DOSSIER_SHARED") or str(ROOT.parent / "shared"))
     given = parser.parse_args()
@@ -114,7 +136,10 @@ def main() -> int:
 
     with driver.Servers({}) as servers:
         question = servers.get("/_sim/questions")[given.question]["question"]
-        tables = [measured(driver, servers, question, shared, deep=given.deep) for _ in range(given.runs)]
+        tables = [
+            measured(driver, servers, question, shared, deep=given.deep, timeline=given.timeline)
+            for _ in range(given.runs)
+        ]
     names = dict.fromkeys(name for table in tables for name in table)
     print(f"median of {given.runs}; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     print("| figure | measured | must |\n| --- | ---: | ---: |")

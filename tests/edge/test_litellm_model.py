@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import json
 import logging
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -404,7 +405,7 @@ async def test_a_refused_key_names_its_variable_and_is_itself_nowhere(httpserver
     logging.getLogger("test").error("failed", exc_info=caught.value)
 
     assert caught.value.notice == "The model provider refused the key. Check OPENAI_API_KEY in `.env`."
-    assert "AuthenticationError 401" in str(caught.value)
+    assert "Refused 401" in str(caught.value)
     for text in (str(caught.value), caught.value.notice, caplog.text, repr(caught.value.__context__)):
         assert KEY not in text
         assert "FAKE" not in text
@@ -733,7 +734,9 @@ async def test_no_more_requests_are_open_at_a_provider_than_its_cap_over_all_cal
 # ---- callbacks
 
 
-async def test_callbacks_of_the_library_are_told_the_place_of_a_call_and_the_provider_is_not(httpserver, model):
+async def test_callbacks_of_the_library_are_told_the_place_of_a_call_and_the_provider_is_not(
+    httpserver, model, monkeypatch
+):
     import litellm
     from litellm.integrations.custom_logger import CustomLogger
 
@@ -746,14 +749,10 @@ async def test_callbacks_of_the_library_are_told_the_place_of_a_call_and_the_pro
             done.set()
 
     answers(httpserver, body())
-    kept = Kept()
-    litellm.callbacks.append(kept)
-    try:
-        with traced(TraceContext("job-1", "job/0/1", "extract:0")):
-            await model().reply(request())
-        await asyncio.wait_for(done.wait(), 20)
-    finally:
-        litellm.callbacks.remove(kept)
+    monkeypatch.setattr(litellm, "callbacks", [Kept()])
+    with traced(TraceContext("job-1", "job/0/1", "extract:0")):
+        await model(callbacks=("prometheus_of_nobody",)).reply(request())
+    await asyncio.wait_for(done.wait(), 20)
     expected = {"job_id": "job-1", "node": "job/0/1", "call": "extract:0", "role": "planner"}
     assert expected.items() <= told[0].items()
     assert "metadata" not in sent(httpserver)[0]
@@ -767,3 +766,28 @@ async def test_callbacks_that_are_named_are_set_once(httpserver, model, monkeypa
     for _ in range(2):
         await model(callbacks=("prometheus_of_nobody",)).reply(request())
     assert litellm.callbacks == ["prometheus_of_nobody"]
+
+
+# ---- without the library
+
+
+async def test_openai_and_servers_of_ones_own_are_asked_without_loading_the_library(httpserver):
+    answers(httpserver, body())
+    script = f"""
+import asyncio, sys
+from pydantic import SecretStr
+from agents.llm.litellm_model import LiteLLMModel
+from tests.edge.test_litellm_model import request
+model = LiteLLMModel("openai/m-x", schema_note=str, api_base={httpserver.url_for("/v1")!r}, api_key=SecretStr("k"))
+print(asyncio.run(model.reply(request())).text, "litellm" in sys.modules)
+"""
+    ran = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=asyncio.subprocess.PIPE)
+
+    assert (await ran.communicate())[0].decode().strip() == f"{GOOD} False"
+
+
+async def test_a_model_that_speaks_another_protocol_is_asked_through_the_library(httpserver, model):
+    answers(httpserver, error(404, "This is not a chat model; use v1/responses"), body())
+
+    assert (await model().reply(request())).text == GOOD
+    assert len(httpserver.log) == 2

@@ -1,0 +1,138 @@
+"""The protocol of chat completions, spoken directly: OpenAI and nearly every server of one's own understand it.
+
+litellm speaks it too, but takes five seconds of processor time and 200 MB to load, which the first answer would wait for.
+"""
+
+import asyncio
+import importlib.util
+import json
+from collections.abc import AsyncGenerator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import httpx
+
+OPENAI = "https://api.openai.com/v1"
+CONNECT_S = 15.0
+"""Seconds until a server has to have taken a connection."""
+SAID_CHARS = 4_000
+"""Characters of a refusal that are read: some servers answer with a whole page."""
+
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, httpx.AsyncClient]] = WeakKeyDictionary()
+
+
+class Refused(Exception):
+    """The server answered with an error, or with what is no answer."""
+
+    def __init__(self, said: str, response: httpx.Response, status: int | None, of: Mapping[str, Any]) -> None:
+        super().__init__(said)
+        self.response, self.status_code = response, status
+        self.code, self.param = of.get("code"), of.get("param")
+
+
+RAISED = (Refused, httpx.HTTPError, httpx.InvalidURL)
+"""What a call raises, beside being cut off."""
+
+
+class ChatCompletions:
+    """One server; all who ask it share its connections."""
+
+    def __init__(self, base: str, timeout_s: float) -> None:
+        self._url, self._timeout_s = f"{base.rstrip('/')}/chat/completions", timeout_s
+
+    def _client(self) -> httpx.AsyncClient:
+        of_loop = _clients.setdefault(asyncio.get_running_loop(), {})
+        if self._url not in of_loop:
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
+            timeout = httpx.Timeout(self._timeout_s, connect=CONNECT_S, pool=None)
+            # To load the certificates takes a moment, which a server without them need not cost.
+            secure = self._url.startswith("https:")
+            of_loop[self._url] = httpx.AsyncClient(limits=limits, timeout=timeout, verify=secure)
+        return of_loop[self._url]
+
+    async def whole(self, body: Mapping[str, Any], key: str) -> dict[str, Any]:
+        """Ask, and wait for the whole answer.
+
+        Raises:
+            Refused: the server declined, or its answer is none.
+            httpx.HTTPError: it could not be reached, or broke off.
+        """
+        response = await self._client().post(self._url, json=body, headers=_headers(key))
+        if response.status_code != 200:
+            raise _refusal(response, response.text)
+        return _object(response.text, response)
+
+    async def pieces(self, body: Mapping[str, Any], key: str) -> AsyncGenerator[dict[str, Any]]:
+        """Ask, and give the answer piece by piece as it comes; raises as `whole`."""
+        async with self._client().stream("POST", self._url, json=body, headers=_headers(key)) as response:
+            if response.status_code != 200:
+                raise _refusal(response, (await response.aread()).decode("utf-8", "replace"))
+            ended = False
+            async for line in response.aiter_lines():
+                if not line.startswith("data:"):
+                    continue
+                if (data := line[5:].strip()) == "[DONE]":
+                    return
+                piece = _object(data, response)
+                ended = ended or any(choice.get("finish_reason") for choice in piece.get("choices") or ())
+                yield piece
+            if not ended:
+                raise httpx.RemoteProtocolError("the answer broke off")
+
+
+async def close_connections() -> None:
+    """Close the connections of this event loop."""
+    for client in _clients.pop(asyncio.get_running_loop(), {}).values():
+        await client.aclose()
+
+
+def _headers(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def _object(text: str, response: httpx.Response) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        raise Refused("its answer is no JSON", response, None, {}) from None
+    if not isinstance(found, dict) or "error" in found:
+        raise _refusal(response, text, None)
+    return found
+
+
+def _refusal(response: httpx.Response, text: str, status: int | None = 0) -> Refused:
+    """Read what a server says of its refusal, in whatever form it says it."""
+    of: Any = {}
+    try:
+        said = json.loads(text)
+        of = said.get("error", said) if isinstance(said, dict) else {}
+    except ValueError:
+        pass
+    words = str(of.get("message") or text) if isinstance(of, dict) else str(of)
+    known = of if isinstance(of, dict) else {}
+    return Refused(words[:SAID_CHARS], response, response.status_code if status == 0 else status, known)
+
+
+@lru_cache
+def _prices() -> Mapping[str, Mapping[str, Any]]:
+    """Read litellm's list of prices from its file."""
+    found = importlib.util.find_spec("litellm")
+    places = found.submodule_search_locations if found else None
+    path = Path(places[0]) / "model_prices_and_context_window_backup.json" if places else None
+    listed: Mapping[str, Mapping[str, Any]] = json.loads(path.read_bytes()) if path and path.exists() else {}
+    return listed
+
+
+def listed_cost(name: str, usage: Mapping[str, Any]) -> float | None:
+    """Give the US dollars of an answer by litellm's list of prices; None where the model is not in it."""
+    model = name.partition("/")[2]
+    price = _prices().get(name) or _prices().get(model)
+    if not price or price.get("input_cost_per_token") is None:
+        return None
+    read, written = float(price["input_cost_per_token"]), float(price.get("output_cost_per_token") or 0.0)
+    known = int((usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
+    known_price = float(price.get("cache_read_input_token_cost") or read)
+    fresh = int(usage.get("prompt_tokens") or 0) - known
+    return fresh * read + known * known_price + int(usage.get("completion_tokens") or 0) * written
