@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import httpx
+import httpx2
 
 OPENAI = "https://api.openai.com/v1"
 CONNECT_S = 15.0
@@ -20,19 +20,19 @@ CONNECT_S = 15.0
 SAID_CHARS = 4_000
 """Characters of a refusal that are read: some servers answer with a whole page."""
 
-_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, httpx.AsyncClient]] = WeakKeyDictionary()
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, httpx2.AsyncClient]] = WeakKeyDictionary()
 
 
 class Refused(Exception):
     """The server answered with an error, or with what is no answer."""
 
-    def __init__(self, said: str, response: httpx.Response, status: int | None, of: Mapping[str, Any]) -> None:
+    def __init__(self, said: str, response: httpx2.Response, status: int | None, of: Mapping[str, Any]) -> None:
         super().__init__(said)
         self.response, self.status_code = response, status
         self.code, self.param = of.get("code"), of.get("param")
 
 
-RAISED = (Refused, httpx.HTTPError, httpx.InvalidURL)
+RAISED = (Refused, httpx2.HTTPError, httpx2.InvalidURL)
 """What a call raises, beside being cut off."""
 
 
@@ -42,14 +42,14 @@ class ChatCompletions:
     def __init__(self, base: str, timeout_s: float) -> None:
         self._url, self._timeout_s = f"{base.rstrip('/')}/chat/completions", timeout_s
 
-    def _client(self) -> httpx.AsyncClient:
+    def _client(self) -> httpx2.AsyncClient:
         of_loop = _clients.setdefault(asyncio.get_running_loop(), {})
         if self._url not in of_loop:
-            limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
-            timeout = httpx.Timeout(self._timeout_s, connect=CONNECT_S, pool=None)
+            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=64)
+            timeout = httpx2.Timeout(self._timeout_s, connect=CONNECT_S, pool=None)
             # To load the certificates takes a moment, which a server without them need not cost.
             secure = self._url.startswith("https:")
-            of_loop[self._url] = httpx.AsyncClient(limits=limits, timeout=timeout, verify=secure)
+            of_loop[self._url] = httpx2.AsyncClient(limits=limits, timeout=timeout, verify=secure)
         return of_loop[self._url]
 
     async def whole(self, body: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class ChatCompletions:
 
         Raises:
             Refused: the server declined, or its answer is none.
-            httpx.HTTPError: it could not be reached, or broke off.
+            httpx2.HTTPError: it could not be reached, or broke off.
         """
         response = await self._client().post(self._url, json=body, headers=_headers(key))
         if response.status_code != 200:
@@ -79,7 +79,7 @@ class ChatCompletions:
                 ended = ended or any(choice.get("finish_reason") for choice in piece.get("choices") or ())
                 yield piece
             if not ended:
-                raise httpx.RemoteProtocolError("the answer broke off")
+                raise httpx2.RemoteProtocolError("the answer broke off")
 
 
 async def close_connections() -> None:
@@ -92,7 +92,7 @@ def _headers(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _object(text: str, response: httpx.Response) -> dict[str, Any]:
+def _object(text: str, response: httpx2.Response) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError:
@@ -102,7 +102,7 @@ def _object(text: str, response: httpx.Response) -> dict[str, Any]:
     return found
 
 
-def _refusal(response: httpx.Response, text: str, status: int | None = 0) -> Refused:
+def _refusal(response: httpx2.Response, text: str, status: int | None = 0) -> Refused:
     """Read what a server says of its refusal, in whatever form it says it."""
     of: Any = {}
     try:
