@@ -12,7 +12,8 @@ import json
 import os
 import shutil
 import socket
-import threading
+import sys
+import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,8 +128,23 @@ def prepare(settings: Settings) -> None:
         sign_sessions(settings.data_dir)
     except OSError as error:
         raise ConfigError(f"The data folder {settings.data_dir} can't be written: {error.strerror}.") from error
+    without_telemetry()
     # Cookies know no ports: a second server on this machine would else log the first one's page out.
     os.environ.setdefault("CHAINLIT_AUTH_COOKIE_NAME", f"dossier_{settings.port}")
+
+
+def without_telemetry() -> None:
+    """Keep out the 60 packages of tracing that Chainlit's observability client would load, and never use: 20 MB, 1 s."""
+    if "traceloop" in sys.modules:
+        return
+
+    class Traceloop:
+        init = set_association_properties = staticmethod(lambda *args, **options: None)
+
+    package, sdk = types.ModuleType("traceloop"), types.ModuleType("traceloop.sdk")
+    package.__path__ = []
+    vars(package)["sdk"], vars(sdk)["Traceloop"] = sdk, Traceloop
+    sys.modules |= {"traceloop": package, "traceloop.sdk": sdk}
 
 
 def sign_sessions(data_dir: Path) -> None:
@@ -171,9 +187,6 @@ def serve(settings: Settings) -> None:
     asyncio.run(site.team.jobs.check())
     config.run.module_name = str(RESOURCES / "app.py")
     load_module(config.run.module_name)
-    if callable(warm_up := getattr(site.team, "warm_up", None)):
-        # The model library takes seconds to import: while the user reads the first page, not in the first answer.
-        threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
     print(banner(site), flush=True)
     site.reach.tell = functools.partial(print, flush=True)
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import logging
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ class Chat:
         self.outcomes = Outcomes(self.team.jobs, self.history)
         self.history.on_deleted = self._deleted
         self._probing: asyncio.Task[None] | None = None
+        self._warm = False
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     # ---- life of the server
@@ -88,6 +90,10 @@ class Chat:
     async def furnish(self) -> None:
         """Set up commands, pickers and the settings of the user."""
         await furnish(self.team, await preferences_of(self.history, who(cl.context.session.user)))
+        if not self._warm:
+            # The model library takes seconds to import, and 130 MB: not before somebody comes, nor in the first answer.
+            self._warm = True
+            threading.Thread(target=self.team.warm_up, name="warm-up", daemon=True).start()
 
     async def settle(self, given: object) -> None:
         """Keep what was set in the dialog; an entry that can't be read is said, and nothing is kept."""

@@ -46,7 +46,7 @@ class MaintenancePolicy:
     """That a worker gets to answer a command (pausing waits for calls in flight)."""
     write_again_s: tuple[float, ...] = (0.1, 0.3, 1.0, 3.0)
     """Between attempts to write to the store; then the jobs that wait for it break off."""
-    remembered: int = 50
+    remembered: int = 20
     """Jobs that are over and stay in memory (a number); others are read from the store when asked for."""
 
 
@@ -63,7 +63,9 @@ class JobStoreConfig:
     per_user: int = 2
     """Jobs of one user at once, over all processes."""
     poll_s: float = 0.2
-    """Between two looks of the queue."""
+    """Between two looks at the queue while something may be in it."""
+    idle_poll_s: float = 1.0
+    """Between two looks when nothing is expected: what other workers put there or make room for is found so."""
     runs: bool = True
     """False for a process that only puts jobs into the queue and watches them."""
     keep_days: float = 0.0
@@ -81,7 +83,7 @@ class JobStoreConfig:
         database = async_url(url, folder)
         if database.startswith("sqlite"):
             # One process, always the same one as far as the engine is concerned.
-            options |= {"executor": "main", "runs": True}
+            options |= {"executor": "main", "runs": True, "idle_poll_s": 10.0}
             return replace(cls(database, f"sqlite:///{folder / 'engine.db'}"), **options)
         return replace(cls(database, database), **options)
 

@@ -68,6 +68,15 @@ class DurableRun(JobRun):
         self.task = asyncio.ensure_future(research())
         await self.task
 
+    def let_go(self) -> None:
+        if self.task is not None and not self.task.done():
+            self.task.add_done_callback(lambda _: self.let_go())
+            return
+        # Whatever comes after is a run of its own, filled from the store.
+        self.handlers, self.task = {}, None
+        self.record.clear()
+        self.fresh.clear()
+
     @property
     def at_work(self) -> bool:
         """True while this process works on it."""

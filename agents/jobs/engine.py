@@ -10,6 +10,7 @@ import asyncio
 import logging
 import os
 import socket
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +27,9 @@ from dbos import (
     SetEnqueueOptions,
     SetWorkflowID,
 )
+from dbos import _dbos, _workflow_commands
 from dbos import error as dbos_error
+from dbos._queue import queue_worker_thread
 from pydantic import ConfigDict
 from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
@@ -42,11 +45,53 @@ EPOCH = 1_767_225_600
 ENGINE_ERRORS = (dbos_error.DBOSException, SQLAlchemyError)
 """Errors that say nothing about the job: the engine is being closed, or a database is away."""
 
+RUSH_S = 2.0
+"""Seconds for which the queue is looked at every `poll_s` after something came into it or a place became free."""
+UNUSED_S = 600.0
+"""Between two rounds of what DBOS does for delayed and timed-out workflows, of which there are none here."""
+
 RunAttempt = Callable[[str, int], Awaitable[None]]
 """Runs a job's attempt in this process; raises `CancelledError` where it shall not run (any more)."""
 
 _run_attempt: RunAttempt | None = None
 """Set while an engine is open; DBOS itself is one per process too."""
+
+
+class _Bell:
+    """What DBOS' thread waits on between two looks at the queue: long while nothing happens, not at all when rung.
+
+    DBOS itself only ever looks again after a fixed time, which costs an idle server 3 % of a core.
+    """
+
+    def __init__(self, idle_s: float) -> None:
+        self.idle_s, self.stop = idle_s, threading.Event()
+        self._rung, self._rush_ends = threading.Event(), time.monotonic() + 5 * RUSH_S
+
+    def ring(self) -> None:
+        """Have the queue looked at now, and often for a while."""
+        self._rush_ends = time.monotonic() + RUSH_S
+        self._rung.set()
+
+    def is_set(self) -> bool:
+        """Tell whether DBOS is being stopped."""
+        return self.stop.is_set()
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until it is rung, at most `timeout` seconds while there is something to expect."""
+        self._rung.wait(timeout if time.monotonic() < self._rush_ends else max(timeout, self.idle_s))
+        self._rung.clear()
+        return self.is_set()
+
+    def serve_queue(self, stop: threading.Event, dbos: DBOS) -> None:
+        """Stand in for DBOS' own thread, which asks for queues and looks into its internal one every second."""
+        self.stop = stop
+        while not stop.is_set():
+            try:
+                if (queue := dbos._sys_db.get_queue(QUEUE)) is not None:
+                    queue_worker_thread(self, dbos, queue)  # type: ignore[arg-type]  # waits and asks, nothing more
+            except ENGINE_ERRORS as error:
+                logging.getLogger("dbos").warning("the queue can't be read: %s", error)
+            stop.wait(1.0)
 
 
 class Attempt(Frozen):
@@ -89,6 +134,7 @@ class JobQueue:
         self._client: DBOSClient | None = None
         self._last_priority = 0
         self._lock: IO[str] | None = None
+        self._bell = _Bell(config.idle_poll_s)
 
     @property
     def place(self) -> str:
@@ -127,7 +173,16 @@ class JobQueue:
         if not engine_log.handlers:
             # Else DBOS writes to the stream that standard error was just then, which may be closed by the next run.
             engine_log.addHandler(logging.NullHandler())
-        _run_attempt = run_attempt
+
+        async def attempt(job: str, number: int) -> None:
+            try:
+                await run_attempt(job, number)
+            finally:
+                self._bell.ring()  # a place is free
+
+        _run_attempt = attempt
+        _dbos.queue_thread = self._bell.serve_queue  # type: ignore[attr-defined, assignment]
+        _workflow_commands._BACKGROUND_JOBS_INTERVAL_SEC = UNUSED_S
         try:
             # The queue is there before DBOS looks: it looks again only a second later.
             await asyncio.to_thread(self._register, options.get("system_database_engine"))
@@ -166,6 +221,7 @@ class JobQueue:
             self._client = None
             return
         _run_attempt = None
+        self._bell.ring()
         # DBOS puts its threads in the place of the loop's own; others need some while those are being ended.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
         await asyncio.to_thread(DBOS.destroy)
@@ -191,6 +247,7 @@ class JobQueue:
             SetEnqueueOptions(queue_partition_key=partition, priority=self._last_priority),
         ):
             await DBOS.enqueue_workflow_async(QUEUE, _workflow, given.model_dump(mode="json"))
+        self._bell.ring()
 
     async def cancel(self, job: str, attempt: int) -> None:
         """Cancel an attempt, waiting or running."""

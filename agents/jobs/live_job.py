@@ -130,6 +130,9 @@ class Job:
         self.ended.set()
         if self.setup is not None:
             self.setup.close()
+        if self.status in OVER:
+            self.setup = None
+            self.run.let_go()
         self.moved()
 
     def moved(self) -> None:

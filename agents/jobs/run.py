@@ -138,6 +138,9 @@ class JobRun:
         for listener in self.listeners:
             listener(numbered)
 
+    def let_go(self) -> None:
+        """Give back what only work needs, the handlers with all they have read; events stay, and limits, for who looks."""
+
     # ---- steps
 
     def claim(self, full_key: str) -> None:

@@ -13,6 +13,8 @@ What stands here beside DBOS, and why:
 
 import asyncio
 import contextlib
+import ctypes
+import gc
 import logging
 from datetime import timedelta
 
@@ -44,6 +46,13 @@ UNWIND_S = 1.5
 """Seconds that what was cut off gets to come to its end when the process is closed."""
 
 
+def give_back_memory() -> None:
+    """Return what is free to the system, which the C library would keep: half of what a server holds after a few jobs."""
+    gc.collect()
+    with contextlib.suppress(AttributeError, OSError):  # only the GNU library has it
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 class Worker:
     """Runs the jobs of the store in this process."""
 
@@ -57,6 +66,8 @@ class Worker:
         self._in_hand: set[asyncio.Task[None]] = set()
         self._silent_at: dict[str, int] = {}
         self._next_beat = self._next_clean = float("-inf")
+        self._looked_at: int | None = None
+        self._to_give_back = True
 
     # ---- opening and closing
 
@@ -106,7 +117,7 @@ class Worker:
             raise asyncio.CancelledError
         if run.halted:
             raise asyncio.CancelledError
-        run.watched = False
+        run.watched, self._to_give_back = False, True
         await run.work(lambda: self._work(job, run))
 
     async def _work(self, job: Job, run: DurableRun) -> None:
@@ -279,7 +290,10 @@ class Worker:
 
     async def round(self) -> None:
         """Look after things: commands, what other processes did, signs of life, silence, old jobs."""
-        await self.do_commands()
+        written = self.store.database.written_at()
+        if written is None or written != self._looked_at or self.clock() >= self._next_beat:
+            self._looked_at = written  # noted before the look: what is written meanwhile is looked for again
+            await self.do_commands()
         if not self.store.database.sqlite:
             await self.register.catch_up(list(self.register.jobs))
         if self.clock() < self._next_beat:
@@ -299,6 +313,9 @@ class Worker:
             if self.register.run_of(job).broken_off and job.status == "running":
                 await self.attempts.begin(job.id, "It goes on where it broke off.", again=False, lost=True)
             self._note_silence(job)
+        if self._to_give_back and not any(self.register.run_of(job).at_work for job in self.register.jobs.values()):
+            self._to_give_back = False
+            give_back_memory()
 
     async def _take_over(self, lost: list[StoredJob]) -> None:
         """Put the jobs of workers that are gone into the queue again."""
