@@ -26,8 +26,9 @@ from dbos import (
     EnqueueOptions,
     SetEnqueueOptions,
     SetWorkflowID,
+    _dbos,
+    _workflow_commands,
 )
-from dbos import _dbos, _workflow_commands
 from dbos import error as dbos_error
 from dbos._queue import queue_worker_thread
 from pydantic import ConfigDict

@@ -6,7 +6,7 @@ import socket
 import httpcore2
 import pytest
 
-from agents.contracts.source import Hit, SearchQuery, SearchResult
+from agents.contracts.sources import Hit, SearchQuery, SearchResult
 from agents.core.errors import SourceError
 from agents.report.formats import FORMS
 from agents.search.chain import Chain
@@ -49,7 +49,9 @@ class World:
         while (await reader.readline()).strip():
             pass
         status, headers, body = self.pages.get(path, ("404 Not Found", "", ""))
-        writer.write(f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nConnection: close\r\n{headers}\r\n{body}".encode())
+        writer.write(
+            f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nConnection: close\r\n{headers}\r\n{body}".encode()
+        )
         await writer.drain()
         writer.close()
 
@@ -78,7 +80,9 @@ async def world():
     inside = await asyncio.start_server(world.inside, "127.0.0.1", 0)
     world.port, secret = (one.sockets[0].getsockname()[1] for one in (honest, inside))
     guard = Guard(
-        AllowedHosts.parse(f"*.honest.example=127.0.0.1:{world.port}"), StubNames(NAMES | MORE_NAMES), open_networks=[STAND_IN]
+        AllowedHosts.parse(f"*.honest.example=127.0.0.1:{world.port}"),
+        StubNames(NAMES | MORE_NAMES),
+        open_networks=[STAND_IN],
     )
     world.fetcher = Fetcher(guard=guard, backend=world.wire, sleep=no_wait, per_host_rate=1_000)
     world.attacks = [*TABLE, *(f"http://{host}:{secret}/secret" for host in HERE)]
@@ -97,7 +101,9 @@ class Provider:
         self.url = url
 
     async def search(self, query, deadline_s=None, *, attempts=None):
-        hit = Hit.model_construct(url=self.url, title="Ferry days", snippet="Twelve days.", score=1.0, provider=self.name)
+        hit = Hit.model_construct(
+            url=self.url, title="Ferry days", snippet="Twelve days.", score=1.0, provider=self.name
+        )
         return SearchResult.model_construct(query=query.text, provider=self.name, hits=(hit,), failures=())
 
     def page(self, url, *, whole=True):

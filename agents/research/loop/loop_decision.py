@@ -8,7 +8,7 @@ The arithmetic of a node's rounds: what is proposed, what counts as found, what 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -145,6 +145,25 @@ def decide(
         cause=cause,
         topics=tuple(query for query in queries if not _url(query) and not _exhausted(query, given_up)),
     )
+
+
+def without_invented(reflection: ReflectionResponse, named: Container[str]) -> ReflectionResponse:
+    """Take addresses out that no search, page or user has named: a model, or a page that it obeys, may not send us anywhere.
+
+    What a model makes up may carry what it has read to whoever owns the address.
+    """
+
+    def plain(texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(
+            _URL.sub(lambda found: found[0] if found[0].rstrip(_CLOSING) in named else "", one) for one in texts
+        )
+
+    return reflection.model_copy(update={"gaps": plain(reflection.gaps), "new_queries": plain(reflection.new_queries)})
+
+
+def addresses_in(texts: Iterable[str]) -> frozenset[str]:
+    """List the addresses that stand in texts."""
+    return frozenset(found.rstrip(_CLOSING) for text in texts for found in _URL.findall(text))
 
 
 def _first_reason(*reasons: tuple[bool, Cause, str]) -> tuple[Cause, str]:

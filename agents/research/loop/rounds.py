@@ -4,7 +4,7 @@ New topics become leaves of the same executor, never executors: rounds add bread
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -30,6 +30,7 @@ from agents.core.time_policy import REFLECTION_SHARE, PhaseLeft, Remaining, leaf
 from agents.research.loop.branch_retry import Again, ended
 from agents.research.loop.loop_decision import (
     Decided,
+    addresses_in,
     decide,
     delta,
     facts_of,
@@ -42,6 +43,7 @@ from agents.research.loop.loop_decision import (
     topic_of,
     topics_of,
     unused,
+    without_invented,
 )
 from agents.research.loop.novelty import novelty
 from agents.research.loop.success import Success, met
@@ -336,7 +338,17 @@ class Rounds:
                 Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
             )
             return None
-        return asked.output
+        return without_invented(asked.output, _named(self.findings, self.questions))
+
+
+def _named(findings: Sequence[Finding], questions: Iterable[str]) -> frozenset[str]:
+    """List the addresses that a search, a page's own words or the user gave."""
+    every = tuple(findings)
+    found = [card.url for card in sources_of(every)] + [fact.quote for fact in facts_of(every)]
+    for one in every:
+        found += [refused.url for refused in one.rejected] + [attempt.key for attempt in one.attempts]
+        found += [candidate.url for candidate in (one.shortlist.kept if one.shortlist else ())]
+    return addresses_in((*found, *questions))
 
 
 def _summary(new: tuple[Finding, ...], facts: int) -> str:
