@@ -1,6 +1,7 @@
 """Every path that opens an address, against every way of writing one that leads inside, with a server that must stay unread."""
 
 import asyncio
+import contextlib
 import socket
 
 import httpcore2
@@ -129,10 +130,8 @@ PATHS = {
 async def test_no_path_opens_a_socket_to_an_address_inside(path, world):
     for url in world.attacks:
         world.leads_to(url.replace("\r\n", "%0d%0a") if "\r" in url else url)
-        try:
+        with contextlib.suppress(SourceError):  # a page that only leads there is refused, or read without
             await PATHS[path](world, url)
-        except SourceError as error:
-            assert error.reason, url
         assert world.strays == [], url
 
     assert world.reached == []
