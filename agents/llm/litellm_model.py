@@ -453,3 +453,19 @@ async def ask_web(
     else:
         return [result.model_dump() for result in response.results]
     raise failure  # out here, so that no traceback leads to the provider's own text with a key in it
+
+
+async def embed_texts(model: str, texts: list[str], *, timeout_s: float) -> list[list[float]]:
+    """Ask an embedding model for the directions of texts, in their order.
+
+    Raises:
+        ModelError: the provider refused or did not answer; its words carry no key.
+    """
+    litellm = await asyncio.to_thread(warm_up)
+    try:
+        response = await litellm.aembedding(model=model, input=texts, timeout=timeout_s)
+    except exceptions_of(litellm) as error:
+        failure: Failed = failed(error, model=model, key_variable=key_variable(model))
+    else:
+        return [row["embedding"] for row in response.data]
+    raise failure.error

@@ -88,6 +88,8 @@ def _pieces(text: str) -> list[int]:
 
 def _plain(text: str) -> str:
     """Small letters without accents, as the table has them."""
+    if text.isascii():
+        return text.lower()
     return "".join(one for one in unicodedata.normalize("NFD", text.lower()) if unicodedata.category(one) != "Mn")
 
 

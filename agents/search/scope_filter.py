@@ -7,14 +7,17 @@ import calendar
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from agents.contracts.sources import Hit, SearchQuery
 from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
 from agents.web.url_key import canonical
+
+K = TypeVar("K", bound=Hashable)
 
 
 def enforced(hits: Iterable[Hit], query: SearchQuery, prefer: Sequence[str] = ()) -> tuple[Hit, ...]:
@@ -38,15 +41,22 @@ def fuse(lists: Iterable[Sequence[Hit]], most: int | None = None, k: int = 60) -
         most: hits, at most.
         k: how little the first ranks count more than the later ones.
     """
-    scores: dict[str, float] = {}
+    lists = [[(canonical(hit.url), hit) for hit in hits] for hits in lists]
     first: dict[str, Hit] = {}
-    for hits in lists:
-        for rank, hit in enumerate(hits):
-            key = canonical(hit.url)
-            scores[key] = scores.get(key, 0.0) + 1 / (k + rank + 1)
-            first.setdefault(key, hit)
+    for key, hit in (one for hits in lists for one in hits):
+        first.setdefault(key, hit)
+    scores = by_rank([[key for key, _ in hits] for hits in lists], k)
     ranked = sorted(first, key=lambda key: -scores[key])[:most]
     return tuple(first[key].model_copy(update={"score": scores[key]}) for key in ranked)
+
+
+def by_rank(lists: Iterable[Sequence[K]], k: int = 60) -> dict[K, float]:
+    """Score keys by their reciprocal ranks in several lists, each best first."""
+    scores: dict[K, float] = {}
+    for keys in lists:
+        for rank, key in enumerate(keys):
+            scores[key] = scores.get(key, 0.0) + 1 / (k + rank + 1)
+    return scores
 
 
 def within(url: str, domain: str) -> bool:

@@ -1,0 +1,126 @@
+"""The knowledge base as its users see it: one interface, and a guard that keeps whatever is wrong with it out of a run."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Protocol, TypeVar
+
+from pydantic import ValidationError
+
+from agents.contracts.memory import MemoryStats, Remembered, Selection
+from agents.core.errors import DossierError
+
+T = TypeVar("T")
+
+LOCAL_OWNER = "local"
+"""Whose memory the command line and library calls use: the one user of a server on this machine."""
+BATCH = 256
+"""Things that are written, embedded or sent at a time."""
+MAX_LINE = 200_000
+"""Characters of one line of an import."""
+
+
+class MemoryDown(DossierError):
+    """The knowledge base can't be used; research goes on without it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.notice = message
+
+
+class KnowledgeStore(Protocol):
+    """Where things are kept. Every method may raise `MemoryDown`; no owner ever sees what is another's."""
+
+    name: str
+
+    async def put(self, owner: str, items: Sequence[Remembered]) -> int:
+        """Keep things under their ids, in the place of what is kept under the same; says how many are new."""
+        ...
+
+    async def search(
+        self, owner: str, text: str, where: Selection = Selection(), limit: int = 10
+    ) -> tuple[Remembered, ...]:
+        """Find things by words and meaning, best first; with an empty text the last seen."""
+        ...
+
+    async def get(self, owner: str, where: Selection, limit: int = 1_000) -> tuple[Remembered, ...]:
+        """Give things as they are, oldest first."""
+        ...
+
+    async def forget(self, owner: str, where: Selection) -> int:
+        """Forget what is meant, for good; says how much it was."""
+        ...
+
+    def every(self, owner: str) -> AsyncIterator[Remembered]:
+        """Give everything, oldest first."""
+        ...
+
+    async def reembed(self, owner: str, progress: Callable[[int, int], object] = lambda _done, _all: None) -> int:
+        """Embed anew what another model embedded; what that left stays until all is done. Can be broken off at any time.
+
+        Args:
+            owner: whose memory.
+            progress: told how many are done, of how many.
+        """
+        ...
+
+    async def owners(self) -> tuple[str, ...]:
+        """Name everybody who has a memory here."""
+        ...
+
+    async def stats(self, owner: str) -> MemoryStats:
+        """Count what there is."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of files and connections."""
+        ...
+
+
+async def in_time(work: Awaitable[T], seconds: float) -> T:
+    """Wait for the knowledge base no longer than a run can afford.
+
+    Raises:
+        MemoryDown: it took too long, or it can't be used.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            return await work
+    except TimeoutError:
+        raise MemoryDown(f"the knowledge base gave no answer within {1000 * seconds:g} ms") from None
+
+
+async def exported(store: KnowledgeStore, owner: str) -> AsyncIterator[str]:
+    """Write everything as JSON Lines, without line ends."""
+    async for item in store.every(owner):
+        yield item.model_dump_json()
+
+
+async def imported(store: KnowledgeStore, owner: str, lines: Sequence[str]) -> tuple[int, int, int]:
+    """Take JSON Lines into the memory of `owner`, whoever's they were; says how many are new, known and unreadable.
+
+    A thing that is known already stays as it is here: an import must not undo a later verdict.
+    """
+    items: dict[str, Remembered] = {}
+    broken = 0
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            if len(line) > MAX_LINE:
+                raise ValueError("the line is too long")
+            one = Remembered.model_validate(json.loads(line))
+            if one.id != one.id.strip("/") or (one.kind == "fact" and (one.fact is None or one.source is None)):
+                raise ValueError("a fact needs its words and its source")
+        except (ValueError, ValidationError, RecursionError):
+            broken += 1
+        else:
+            items[one.id] = one
+    new = known = 0
+    ids = list(items)
+    for at in range(0, len(ids), BATCH):
+        part = ids[at : at + BATCH]
+        there = {one.id for one in await store.get(owner, Selection(ids=tuple(part)))}
+        known += len(there)
+        new += await store.put(owner, [items[one] for one in part if one not in there])
+    return new, known, broken

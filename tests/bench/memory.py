@@ -1,0 +1,128 @@
+"""The knowledge base under load: how fast things go in, how long a search takes, how large the file is, what is found.
+
+`python -m tests.bench.memory [--facts N] [--qdrant URL] [SHARED]`. Statements are made of the sentences of the labelled
+corpora in SHARED (`$DOSSIER_SHARED`, else `../shared`) with names and figures put in, so that words are spread as in
+real text. Asserts nothing; each figure stands beside what it must be.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from agents.contracts.fact import Fact
+from agents.contracts.frozen import digest
+from agents.contracts.memory import Remembered, Selection, Sighting
+from agents.contracts.sources import Source, SourceCard
+from agents.memory.embedders import StaticEmbedder
+from agents.memory.knowledge import KnowledgeStore
+from agents.memory.sql_knowledge import SqlKnowledge
+
+ROOT = Path(__file__).resolve().parents[2]
+SEARCHES = 200
+NOW = "2026-11-28T12:00:00+00:00"
+
+
+def sentences(shared: Path) -> list[str]:
+    """Give sentences of real text; some of our own where there is none."""
+    found: list[str] = []
+    for path in sorted(shared.glob("data/**/*.json*")):
+        for word in path.read_text("utf-8", "replace").split('"'):
+            if 60 < len(word) < 260 and word[0].isupper() and word.count(" ") > 8 and "\\" not in word:
+                found.append(word)
+    return list(dict.fromkeys(found))[:20_000] or [f"Sentence {n} says that thing {n * 7} is {n} long." for n in range(500)]
+
+
+def made(number: int, texts: list[str], chance: random.Random) -> Remembered:
+    """Make one fact as a run leaves it."""
+    text = f"{texts[number % len(texts)]} In {1900 + number % 120} it was {number} {chance.choice('kg m s km t'.split())}."
+    url = f"https://site{number % 997}.example/{number // 5}"
+    card = SourceCard(
+        id=Source.id_of(url), url=url, title=f"Page {number // 5} of {texts[number // 5 % len(texts)][:50]}", kind="web",
+        text_hash=digest(url), retrieved=NOW, published="2024-05-01", language="en", head=text[:120], chars=4_000,
+    )  # fmt: skip
+    fact = Fact(
+        id="f" + digest(f"{url}{number}", 12), source_id=card.id, statement=text, quote=text, start=100,
+        end=100 + len(text), confidence=0.8, topic=f"What is known of page {number // 5}?",
+    )  # fmt: skip
+    job = f"job{number // 60}"
+    return Remembered(
+        id=digest(fact.id), kind="fact", text=text, fact=fact, source=card, before=text[:200], after=text[:200],
+        topics=(fact.topic,), verdict="supported", confidence=0.8, language="en", since=NOW, seen=NOW,
+        history=(Sighting(job=job, at=NOW, verdict="supported"),),
+    )  # fmt: skip
+
+
+async def measured(store: KnowledgeStore, count: int, texts: list[str]) -> dict[str, float]:
+    """Fill a store and search it."""
+    chance = random.Random(7)
+    began, cpu = time.perf_counter(), time.process_time()
+    for at in range(0, count, 2_000):
+        await store.put("bench", [made(number, texts, chance) for number in range(at, min(count, at + 2_000))])
+    filled, filled_cpu = time.perf_counter() - began, time.process_time() - cpu
+    questions = [" ".join(chance.sample(chance.choice(texts).split(), 8)) for _ in range(SEARCHES)]
+    await store.search("bench", "warm up")
+    took: list[float] = []
+    cpu = time.process_time()
+    for question in questions:
+        began = time.perf_counter()
+        await store.search("bench", question, Selection(kinds=("fact",)), 10)
+        took.append(1000 * (time.perf_counter() - began))
+    searched_cpu = time.process_time() - cpu
+    stats = await store.stats("bench")
+    return {
+        "facts": count,
+        "inserted a second": count / filled,
+        "inserted a second of CPU": count / filled_cpu,
+        "search, median ms": statistics.median(took),
+        "search, p95 ms": sorted(took)[int(0.95 * len(took))],
+        "search, CPU ms": 1000 * searched_cpu / len(took),
+        "on disk, MB": (stats.bytes or 0) / 1e6,
+    }
+
+
+MUST = {"inserted a second": "≥ 2,000", "search, p95 ms": "≤ 20 at 100,000; ≤ 120 at 1,000,000", "on disk, MB": "≤ 400 at 100,000"}
+
+
+async def run(count: int, url: str, texts: list[str]) -> dict[str, float]:
+    """Measure the embedded store, or a Qdrant server."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        store: KnowledgeStore = SqlKnowledge(Path(folder), StaticEmbedder())
+        if url:
+            from agents.memory.qdrant_knowledge import QdrantKnowledge
+
+            store = QdrantKnowledge(url, StaticEmbedder())
+        try:
+            return await measured(store, count, texts)
+        finally:
+            await store.forget("bench", Selection())
+            await store.close()
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--facts", type=int, default=100_000)
+    parser.add_argument("--qdrant", default="", help="address of a server, or :memory:")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("shared", nargs="?", default=os.environ.get("DOSSIER_SHARED") or str(ROOT.parent / "shared"))
+    given = parser.parse_args()
+    table = asyncio.run(run(given.facts, given.qdrant, sentences(Path(given.shared))))
+    if given.json:
+        print(json.dumps(table))
+        return 0
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print("| figure | measured | must |\n| --- | ---: | ---: |")
+    for name, value in table.items():
+        print(f"| {name} | {value:,.4g} | {MUST.get(name, '')} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
