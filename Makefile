@@ -78,8 +78,8 @@ prompts: setup-dev ## rewrite prompts/lock.toml after a prompt changed and its v
 	$(BIN)/python -m agents.core.prompts
 
 lock: $(UV) ## resolve the lock files anew
-	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --exclude-newer '7 days' --no-header --quiet --extra postgres --extra otel pyproject.toml -o requirements.lock
-	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --exclude-newer '7 days' --no-header --quiet --extra postgres --extra otel --group dev pyproject.toml -o requirements-dev.lock
+	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --exclude-newer '7 days' --no-header --quiet --extra postgres --extra otel --extra qdrant pyproject.toml -o requirements.lock
+	$(UV) pip compile --universal --python-version 3.11 --generate-hashes --exclude-newer '7 days' --no-header --quiet --extra postgres --extra otel --extra qdrant --group dev pyproject.toml -o requirements-dev.lock
 
 bench: setup-dev ## measure the figures of docs/benchmarks.md on this machine
 	$(BIN)/python tests/bench/offline.py

@@ -19,7 +19,7 @@ from agents.search.scope_filter import by_rank
 from agents.web.url_key import registrable_domain
 
 if TYPE_CHECKING:
-    from qdrant_client import QdrantClient, models
+    from qdrant_client import models
 
 T = TypeVar("T")
 
@@ -40,7 +40,9 @@ class QdrantKnowledge:
         try:
             from qdrant_client import QdrantClient, models
         except ImportError as error:
-            raise ConfigError("DOSSIER_QDRANT_URL needs the package qdrant-client: install the extra `qdrant`.") from error
+            raise ConfigError(
+                "DOSSIER_QDRANT_URL needs the package qdrant-client: install the extra `qdrant`."
+            ) from error
         self.embedder, self.models = embedder, models
         self._local = threading.Lock() if url == IN_MEMORY else None
         try:
@@ -58,7 +60,7 @@ class QdrantKnowledge:
         for at in range(0, len(items), BATCH):
             part = list({one.id: one for one in items[at : at + BATCH]}.values())
             vectors = await self.embedder.embed([embedded_text(one) for one in part])
-            new += await self._ask(lambda part=part, vectors=vectors: self._put(owner, part, vectors))
+            new += await self._ask(self._put, owner, part, vectors)
         return new
 
     async def search(
@@ -68,7 +70,7 @@ class QdrantKnowledge:
             found = await self.get(owner, where)
             return tuple(sorted(found, key=lambda one: one.seen, reverse=True)[:limit])
         vector = (await self.embedder.embed([text]))[0]
-        return await self._ask(lambda: self._search(owner, text, vector, where, limit))
+        return await self._ask(self._search, owner, text, vector, where, limit)
 
     async def get(self, owner: str, where: Selection, limit: int = 1_000) -> tuple[Remembered, ...]:
         def got() -> tuple[Remembered, ...]:
@@ -108,7 +110,7 @@ class QdrantKnowledge:
                 done += len(page)
                 progress(done, everything)
             chosen = self.models.FilterSelector(filter=self._filter(owner, Selection()))
-            await self._ask(lambda name=name, chosen=chosen: self.client.delete(name, chosen, wait=True))
+            await self._ask(self.client.delete, name, chosen)
         return done
 
     async def owners(self) -> tuple[str, ...]:
@@ -139,7 +141,7 @@ class QdrantKnowledge:
 
     # ---- in a thread
 
-    async def _ask(self, ask: Callable[[], T]) -> T:
+    async def _ask(self, ask: Callable[..., T], *given: object) -> T:
         """Ask in a thread.
 
         Raises:
@@ -149,9 +151,9 @@ class QdrantKnowledge:
 
         def asked() -> T:
             if self._local is None:
-                return ask()
+                return ask(*given)
             with self._local:
-                return ask()
+                return ask(*given)
 
         try:
             return await asyncio.to_thread(asked)
@@ -213,9 +215,7 @@ class QdrantKnowledge:
             found["dense"] = _floats(vector)
         return found
 
-    def _search(
-        self, owner: str, text: str, vector: bytes, where: Selection, limit: int
-    ) -> tuple[Remembered, ...]:
+    def _search(self, owner: str, text: str, vector: bytes, where: Selection, limit: int) -> tuple[Remembered, ...]:
         m, chosen, here = self.models, self._filter(owner, where), self._collection()
         words = {crc32(part.encode()) for word in content_words(text) for part in segmented(word).split()}
         bodies: dict[str, Remembered] = {}
@@ -224,10 +224,14 @@ class QdrantKnowledge:
             asked: list[models.QueryRequest] = []
             if words:
                 sparse = m.SparseVector(indices=list(words), values=[1.0] * len(words))
-                asked.append(m.QueryRequest(query=sparse, using="words", filter=chosen, limit=POOL, with_payload=["body"]))
+                asked.append(
+                    m.QueryRequest(query=sparse, using="words", filter=chosen, limit=POOL, with_payload=["body"])
+                )
             if vector and name == here:
                 asked.append(
-                    m.QueryRequest(query=_floats(vector), using="dense", filter=chosen, limit=POOL, with_payload=["body"])
+                    m.QueryRequest(
+                        query=_floats(vector), using="dense", filter=chosen, limit=POOL, with_payload=["body"]
+                    )
                 )
             for answer in self.client.query_batch_points(name, asked) if asked else ():
                 found = [_item(point.payload) for point in answer.points]
@@ -239,15 +243,14 @@ class QdrantKnowledge:
     async def _pages(self, owner: str, name: str) -> AsyncIterator[list[Remembered]]:
         chosen, offset = self._filter(owner, Selection()), None
         while True:
-            records, offset = await self._ask(
-                lambda offset=offset: self.client.scroll(
-                    name, chosen, limit=BATCH, offset=offset, with_payload=["body"]
-                )
-            )
+            records, offset = await self._ask(self._page, name, chosen, offset)
             if records:
                 yield [_item(one.payload) for one in records]
             if offset is None:
                 return
+
+    def _page(self, name: str, chosen: "models.Filter", offset: object) -> "tuple[list[models.Record], object]":
+        return self.client.scroll(name, chosen, limit=BATCH, offset=offset, with_payload=["body"])  # type: ignore[arg-type]
 
     def _filter(self, owner: str, where: Selection) -> "models.Filter":
         """Write a selection as a filter; the owner always is part of it."""
@@ -265,7 +268,8 @@ class QdrantKnowledge:
             until = f"{where.date_to}T23:59:59Z" if where.date_to else None
             dates = m.DatetimeRange.model_validate({"gte": where.date_from or None, "lte": until})
             must.append(m.FieldCondition(key="seen", range=dates))
-        return m.Filter(must=must)
+        chosen: models.Filter = m.Filter(must=must)
+        return chosen
 
 
 def _point(owner: str, item: Remembered) -> str:

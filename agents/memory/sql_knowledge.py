@@ -72,38 +72,38 @@ class SqlKnowledge:
         for at in range(0, len(items), BATCH):
             part = list({one.id: one for one in items[at : at + BATCH]}.values())
             vectors = await self.embedder.embed([embedded_text(one) for one in part])  # outside the transaction
-            new += await self._ask(owner, lambda file, part=part, vectors=vectors: file.put(part, vectors))
+            new += await self._ask(owner, _OwnFile.put, part, vectors)
         return new
 
     async def search(
         self, owner: str, text: str, where: Selection = Selection(), limit: int = 10
     ) -> tuple[Remembered, ...]:
         if not text.strip():
-            return await self._ask(owner, lambda file: file.rows(where, limit, "seen desc, n desc"))
+            return await self._ask(owner, _OwnFile.rows, where, limit, "seen desc, n desc")
         vector = (await self.embedder.embed([text]))[0]
-        return await self._ask(owner, lambda file: file.search(text, vector, where, limit))
+        return await self._ask(owner, _OwnFile.search, text, vector, where, limit)
 
     async def get(self, owner: str, where: Selection, limit: int = 1_000) -> tuple[Remembered, ...]:
-        return await self._ask(owner, lambda file: file.rows(where, limit, "n"))
+        return await self._ask(owner, _OwnFile.rows, where, limit, "n")
 
     async def forget(self, owner: str, where: Selection) -> int:
-        return await self._ask(owner, lambda file: file.forget(where))
+        return await self._ask(owner, _OwnFile.forget, where)
 
     async def every(self, owner: str) -> AsyncIterator[Remembered]:
         last = 0
-        while found := await self._ask(owner, lambda file, last=last: file.after(last)):
+        while found := await self._ask(owner, _OwnFile.after, last):
             for last, item in found:  # noqa: B007 - the last one is where the next page begins
                 yield item
 
     async def reembed(self, owner: str, progress: Callable[[int, int], object] = lambda _done, _all: None) -> int:
         done = 0
-        while batch := await self._ask(owner, lambda file: file.unembedded()):
+        while batch := await self._ask(owner, _OwnFile.unembedded):
             vectors = await self.embedder.embed([embedded_text(item) for _, item in batch])
-            await self._ask(owner, lambda file, batch=batch, vectors=vectors: file.embedded(batch, vectors))
+            await self._ask(owner, _OwnFile.embedded, batch, vectors)
             stats = await self.stats(owner)
             done += len(batch)
             progress(stats.embedded, stats.items)
-        await self._ask(owner, lambda file: file.drop_other_directions())
+        await self._ask(owner, _OwnFile.drop_other_directions)
         return done
 
     async def owners(self) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ class SqlKnowledge:
         return await asyncio.to_thread(named)
 
     async def stats(self, owner: str) -> MemoryStats:
-        return await self._ask(owner, lambda file: file.stats())
+        return await self._ask(owner, _OwnFile.stats)
 
     async def close(self) -> None:
         with self._opening:
@@ -130,17 +130,17 @@ class SqlKnowledge:
                 file.close()
             self._open.clear()
 
-    async def _ask(self, owner: str, ask: "Callable[[_OwnFile], T]") -> T:
+    async def _ask(self, owner: str, ask: Callable[..., T], *given: object) -> T:
         def asked() -> T:
             with self._opening:
                 file = self._open.get(owner)
                 if file is None:
                     file = self._open[owner] = _OwnFile(self.folder / f"{digest(owner, 24)}.db", owner, self.embedder)
-            return ask(file)
+            return ask(file, *given)
 
         try:
             return await asyncio.to_thread(asked)
-        except (sqlite3.Error, OSError, zlib.error, ValueError) as error:
+        except (sqlite3.Error, OSError, zlib.error, ValueError) as error:  # what is no thing of ours is a ValueError
             raise MemoryDown(f"the knowledge base can't be used: {error}") from error
 
 
@@ -183,10 +183,11 @@ class _OwnFile:
             self._write.execute("begin immediate")
             try:
                 yield self._write
+                self._write.execute("commit")
             except BaseException:
-                self._write.execute("rollback")
+                if self._write.in_transaction:  # a full disk has ended it already
+                    self._write.execute("rollback")
                 raise
-            self._write.execute("commit")
 
     def put(self, items: Sequence[Remembered], vectors: Sequence[bytes]) -> int:
         new = 0
@@ -271,7 +272,9 @@ class _OwnFile:
 
     def after(self, last: int) -> list[tuple[int, Remembered]]:
         with self._reading:
-            found = self._read.execute("select n, body from item where n > ? order by n limit ?", (last, BATCH)).fetchall()
+            found = self._read.execute(
+                "select n, body from item where n > ? order by n limit ?", (last, BATCH)
+            ).fetchall()
         return [(int(n), _item(body)) for n, body in found]
 
     def search(self, text: str, vector: bytes, where: Selection, limit: int) -> tuple[Remembered, ...]:

@@ -41,11 +41,13 @@ def fuse(lists: Iterable[Sequence[Hit]], most: int | None = None, k: int = 60) -
         most: hits, at most.
         k: how little the first ranks count more than the later ones.
     """
-    lists = [[(canonical(hit.url), hit) for hit in hits] for hits in lists]
     first: dict[str, Hit] = {}
-    for key, hit in (one for hits in lists for one in hits):
-        first.setdefault(key, hit)
-    scores = by_rank([[key for key, _ in hits] for hits in lists], k)
+    keys: list[list[str]] = []
+    for hits in lists:
+        keys.append([canonical(hit.url) for hit in hits])
+        for key, hit in zip(keys[-1], hits, strict=True):
+            first.setdefault(key, hit)
+    scores = by_rank(keys, k)
     ranked = sorted(first, key=lambda key: -scores[key])[:most]
     return tuple(first[key].model_copy(update={"score": scores[key]}) for key in ranked)
 

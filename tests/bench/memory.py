@@ -36,12 +36,16 @@ def sentences(shared: Path) -> list[str]:
         for word in path.read_text("utf-8", "replace").split('"'):
             if 60 < len(word) < 260 and word[0].isupper() and word.count(" ") > 8 and "\\" not in word:
                 found.append(word)
-    return list(dict.fromkeys(found))[:20_000] or [f"Sentence {n} says that thing {n * 7} is {n} long." for n in range(500)]
+    return list(dict.fromkeys(found))[:20_000] or [
+        f"Sentence {n} says that thing {n * 7} is {n} long." for n in range(500)
+    ]
 
 
 def made(number: int, texts: list[str], chance: random.Random) -> Remembered:
     """Make one fact as a run leaves it."""
-    text = f"{texts[number % len(texts)]} In {1900 + number % 120} it was {number} {chance.choice('kg m s km t'.split())}."
+    text = (
+        f"{texts[number % len(texts)]} In {1900 + number % 120} it was {number} {chance.choice('kg m s km t'.split())}."
+    )
     url = f"https://site{number % 997}.example/{number // 5}"
     card = SourceCard(
         id=Source.id_of(url), url=url, title=f"Page {number // 5} of {texts[number // 5 % len(texts)][:50]}", kind="web",
@@ -87,7 +91,11 @@ async def measured(store: KnowledgeStore, count: int, texts: list[str]) -> dict[
     }
 
 
-MUST = {"inserted a second": "≥ 2,000", "search, p95 ms": "≤ 20 at 100,000; ≤ 120 at 1,000,000", "on disk, MB": "≤ 400 at 100,000"}
+MUST = {
+    "inserted a second": "≥ 2,000",
+    "search, p95 ms": "≤ 20 at 100,000; ≤ 120 at 1,000,000",
+    "on disk, MB": "≤ 400 at 100,000",
+}
 
 
 async def run(count: int, url: str, texts: list[str]) -> dict[str, float]:
