@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from aiolimiter import AsyncLimiter
 
 from agents.contracts.sources import SearchQuery
+from agents.core.retry_policy import RetryPolicy
 from agents.nlp.tokens import language_of
 from agents.search import academic_parsers as parsers
 from agents.search.provider import Access, Provider, ProviderHit
 from agents.search.scope_filter import ProviderQuery, keywords, whole_day
-from agents.web.politeness import RetryPolicy
 
 MOST_RESULTS = 25
 CALL_S = 15.0

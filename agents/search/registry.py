@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import SecretStr
 
 from agents.core.errors import ConfigError
+from agents.core.retry_policy import RetryPolicy
 from agents.search import keyless
 from agents.search.academic import ACADEMIC, INDEXES, Academic
 from agents.search.chain import Chain
@@ -21,7 +22,6 @@ from agents.search.litellm_web import SERVICES, Web
 from agents.search.pages import PageCache, Pages
 from agents.search.provider import Access, Provider
 from agents.search.searcher import Searcher
-from agents.web.politeness import RetryPolicy
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,9 @@ import httpcore2
 import httpx2
 
 from agents.core.errors import SourceError
+from agents.core.retry_policy import RetryPolicy
 from agents.web.guard import AllowedHosts, Blocked, Guard, GuardedTransport, Resolver, system_resolver
-from agents.web.politeness import ROBOTS_BYTES, HostLimiter, RetryPolicy, Robots
+from agents.web.politeness import ROBOTS_BYTES, HostLimiter, Robots
 
 MAX_BYTES = 5 * 2**20
 TOTAL_S = 20.0

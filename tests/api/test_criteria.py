@@ -12,10 +12,10 @@ from werkzeug import Response
 
 from agents.contracts.finding import Section
 from agents.contracts.report import JobStatus, Stage
+from agents.core.retry_policy import RetryPolicy
 from agents.search.chain import Chain
 from agents.search.provider import Access
 from agents.search.tavily import Tavily
-from agents.web.politeness import RetryPolicy
 from tests.api.conftest import TASK, FlatWorker, Gate, scripted
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,11 +11,11 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from agents.contracts.sources import SearchQuery
+from agents.core.retry_policy import RetryPolicy
 from agents.search.firecrawl import Firecrawl
 from agents.search.keyless import Searxng
 from agents.search.provider import Access
 from agents.search.searcher import SearchFailed
-from agents.web.politeness import RetryPolicy
 
 KEY = "fc-FAKE0123456789abcdefFAKE"
 PAGE = {

@@ -18,12 +18,12 @@ from werkzeug import Request, Response
 
 from agents.contracts.sources import SearchQuery
 from agents.core.errors import SearchError
+from agents.core.retry_policy import RetryPolicy
 from agents.search.chain import Chain
 from agents.search.pages import KEPT_S, PageCache
 from agents.search.provider import Access
 from agents.search.searcher import SearchFailed
 from agents.search.tavily import Tavily
-from agents.web.politeness import RetryPolicy
 
 CASES = Path(__file__).resolve().parent.parent / "data" / "cases"
 KEY = "tvly-dev-FAKE0123456789abcdefFAKE"

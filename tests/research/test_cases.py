@@ -13,12 +13,12 @@ from agents.contracts.report import Actual
 from agents.contracts.sources import SearchQuery
 from agents.core.errors import SearchError
 from agents.core.model import ScriptedModel
+from agents.core.retry_policy import RetryPolicy
 from agents.report.document import build
 from agents.research.loop.topics import Topics
 from agents.search.chain import Chain
 from agents.search.provider import Access
 from agents.search.tavily import Tavily
-from agents.web.politeness import RetryPolicy
 from tests.conftest import DATA
 from tests.flat import FlatWorker, Gate, scripted
 from tests.scripted_search import ScriptedSearcher

@@ -16,6 +16,7 @@ from agents.contracts.verification import Verified, VerifiedRow
 from agents.core.errors import ConfigError, SearchError
 from agents.core.events import RoundEnded
 from agents.core.prompts import load as load_prompts
+from agents.core.retry_policy import RetryPolicy
 from agents.core.settings import Settings, load
 from agents.report.document import build
 from agents.research.loop.loop_decision import LoopSettings
@@ -25,7 +26,6 @@ from agents.research.planning.freeze_contract import bounds_of
 from agents.search.chain import Chain
 from agents.search.provider import Access
 from agents.search.tavily import Tavily
-from agents.web.politeness import RetryPolicy
 from tests.flat import FLAT, scripted
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, ROLES, WORLD, Worker, leaf, tree, working_model, world

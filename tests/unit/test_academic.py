@@ -12,12 +12,12 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from agents.contracts.sources import SearchQuery
+from agents.core.retry_policy import RetryPolicy
 from agents.search import academic_parsers as parsers
 from agents.search.academic import INDEXES, Academic, HostPace
 from agents.search.pages import ABSTRACT, PROVIDER_COPY
 from agents.search.provider import Access
 from agents.search.searcher import SearchFailed
-from agents.web.politeness import RetryPolicy
 
 KEY = "FAKE-0123456789abcdef"
 

@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from agents.contracts.sources import Hit, SearchQuery, SearchResult
 from agents.core.errors import ConfigError, ModelError, SearchError, SourceError
+from agents.core.retry_policy import RetryPolicy
 from agents.llm.litellm_errors import Failed
 from agents.search import keyless
 from agents.search.chain import Chain
@@ -25,7 +26,6 @@ from agents.search.provider import Access
 from agents.search.registry import NAMES, choose
 from agents.search.scope_filter import enforced, fuse, in_range, keywords, prepared, shortened, whole_day, within
 from agents.search.searcher import SearchFailed
-from agents.web.politeness import RetryPolicy
 from tests.scripted_search import ScriptedSearcher
 
 CASES = Path(__file__).resolve().parent.parent / "data" / "cases"
