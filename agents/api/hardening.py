@@ -11,7 +11,6 @@ import mimetypes
 import re
 import uuid
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import urlsplit
 
 import chainlit.server as chainlit_server
@@ -76,9 +75,9 @@ def take_uploads() -> None:
 
     async def persist_file(
         self: WebsocketSession, name: str, mime: str, path: str | None = None, content: bytes | str | None = None
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         if path or content:
-            kept: dict[str, Any] = await persist(self, name, mime, path, content)
+            kept: dict[str, object] = await persist(self, name, mime, path, content)
             return kept
         self.files_dir.mkdir(exist_ok=True)
         file_id = str(uuid.uuid4())

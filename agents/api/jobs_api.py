@@ -47,7 +47,7 @@ from agents.report.formats import FORMS
 from agents.team import Team
 
 
-def whole(job: Job, document: ReportDocument | None, window_s: float) -> dict[str, Any]:
+def whole(job: Job, document: ReportDocument | None, window_s: float) -> dict[str, object]:
     """Describe a job whole."""
     contract, row = job.contract, summary(job)
     claims = document.claims if document else ()
@@ -67,12 +67,12 @@ def whole(job: Job, document: ReportDocument | None, window_s: float) -> dict[st
     }
 
 
-def as_row(row: JobSummary) -> dict[str, Any]:
+def as_row(row: JobSummary) -> dict[str, object]:
     """Describe a job for a list."""
     return {"job_id": row.id} | row.model_dump(mode="json", exclude={"id"})
 
 
-def _error(job: Job) -> dict[str, Any] | None:
+def _error(job: Job) -> dict[str, object] | None:
     if job.error is None:
         return None
     said = as_api_error(job.error)
@@ -166,7 +166,7 @@ async def jobs(
     limit: int = PAGE,
     offset: int = 0,
     status: Annotated[list[JobStatus] | None, Query()] = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """List jobs, newest first."""
     first, many = max(0, offset), max(1, min(limit, MOST))
     rows, total = await runtime(site).listed(owner, statuses=status or (), limit=many, offset=first)
@@ -174,7 +174,7 @@ async def jobs(
 
 
 @jobs_api.get("/research/jobs/{job_id}")
-async def job(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
+async def job(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
     """Describe a job whole: status, contract, state of its loops, claims, evidence, report."""
     found = await Lookup(site.team).job(job_id, owner)
     document = found.report or await site.team.blobs.report(job_id)
@@ -188,7 +188,7 @@ async def remove(
     id: Annotated[list[str] | None, Query(description="Jobs to delete; without it, all that fit.")] = None,
     status: Annotated[list[JobStatus] | None, Query(description="Only jobs in one of these states.")] = None,
     force: bool = False,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Delete the caller's jobs with everything that hangs on them; running ones only with `force`."""
     stored = runtime(site)
     rows, _ = await stored.listed(owner, limit=1_000_000)
@@ -216,7 +216,7 @@ def runtime(site: Any) -> JobRuntime:
     return jobs
 
 
-def _state(job: Job) -> dict[str, Any]:
+def _state(job: Job) -> dict[str, object]:
     return {"job_id": job.id, "status": job.status, "stage": job.stage}
 
 
@@ -248,7 +248,7 @@ async def _allowed(work: Awaitable[T]) -> T:
 
 
 @jobs_api.post("/research/jobs/{job_id}/cancel", status_code=202)
-async def cancel(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
+async def cancel(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
     """Stop a job at once; stopping one that is over changes nothing."""
     job = await Lookup(site.team).job(job_id, owner)
     runtime(site).stop(job)
@@ -256,7 +256,7 @@ async def cancel(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
 
 
 @jobs_api.post("/research/jobs/{job_id}/finish", status_code=202)
-async def finish(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
+async def finish(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
     """Have a job search no further and write from what it has; one that is over stays as it is."""
     job = await Lookup(site.team).job(job_id, owner)
     if job.status in OVER:
@@ -266,7 +266,7 @@ async def finish(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
 
 
 @jobs_api.post("/research/jobs/{job_id}/guidance", status_code=202)
-async def guidance(job_id: str, sent: GuidanceRequest, owner: Owner, site: Here) -> dict[str, Any]:
+async def guidance(job_id: str, sent: GuidanceRequest, owner: Owner, site: Here) -> dict[str, object]:
     """Add guidance that the next rounds follow."""
     job = _still_open(await Lookup(site.team).job(job_id, owner))
     runtime(site).guide(job, sent.text)
@@ -274,7 +274,7 @@ async def guidance(job_id: str, sent: GuidanceRequest, owner: Owner, site: Here)
 
 
 @jobs_api.post("/research/jobs/{job_id}/pause", status_code=202)
-async def pause(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
+async def pause(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
     """Have a job stop at its next step until it is resumed. In memory: 501."""
     job = _still_open(await Lookup(site.team).job(job_id, owner))
     await _allowed(runtime(site).pause(job))
@@ -282,21 +282,21 @@ async def pause(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
 
 
 @jobs_api.post("/research/jobs/{job_id}/resume", status_code=202)
-async def resume(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
+async def resume(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
     """Have a job go on that is paused or waits for a key. In memory: 501."""
     job = _still_open(await Lookup(site.team).job(job_id, owner))
     return _state(await _allowed(runtime(site).resume(job)))
 
 
 @jobs_api.post("/research/jobs/{job_id}/rework", status_code=202)
-async def rework(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
+async def rework(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
     """Have a job that is over, or that the judge sent back, mend what fell short. In memory: 501."""
     job = _resting(await Lookup(site.team).job(job_id, owner), "rework")
     return _state(await _allowed(runtime(site).rework(job)))
 
 
 @jobs_api.post("/research/jobs/{job_id}/restart", status_code=202)
-async def restart(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
+async def restart(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
     """Run a job that is over again from what is recorded of it. In memory: 501."""
     job = _resting(await Lookup(site.team).job(job_id, owner), "restart")
     return _state(await _allowed(runtime(site).restart(job)))
@@ -323,7 +323,7 @@ async def go_on(job_id: str, sent: JobRequest, owner: Owner, site: Here, key: Ke
 
 
 @jobs_api.post("/research/jobs/{job_id}/release", status_code=202)
-async def release(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
+async def release(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
     """Let a job pass that the judge held back, with the report as it is."""
     job = await Lookup(site.team).job(job_id, owner)
     if not runtime(site).release(job):
@@ -332,7 +332,7 @@ async def release(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
 
 
 @jobs_api.post("/research/jobs/{job_id}/tasks", status_code=202)
-async def add_task(job_id: str, sent: TaskRequest, owner: Owner, site: Here) -> dict[str, Any]:
+async def add_task(job_id: str, sent: TaskRequest, owner: Owner, site: Here) -> dict[str, object]:
     """Put a task into a job: `collect` and `write` at once; `plan` and `challenge` when its present work has ended."""
     job = await Lookup(site.team).job(job_id, owner)
     if sent.stage == "collect" and not sent.note and not sent.claim_id:
@@ -343,13 +343,13 @@ async def add_task(job_id: str, sent: TaskRequest, owner: Owner, site: Here) -> 
 
 
 @jobs_api.get("/research/jobs/{job_id}/tasks")
-async def tasks(job_id: str, owner: Owner, site: Here) -> dict[str, Any]:
+async def tasks(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
     """List the tasks that were put into a job, oldest first."""
     job = await Lookup(site.team).job(job_id, owner)
     return {"job_id": job_id, "tasks": [_task(job_id, row) for row in await runtime(site).tasks(job)]}
 
 
-def _task(job_id: str, row: TaskRow) -> dict[str, Any]:
+def _task(job_id: str, row: TaskRow) -> dict[str, object]:
     return {
         "id": str(row.id),
         "kind": "research",

@@ -40,7 +40,7 @@ class ResearchResult(BaseModel):
     summary: str = Field(description="Its opening.")
     grade: Literal["complete", "partial", "nothing_found"]
     confidence: float
-    sources: list[dict[str, Any]] = Field(description="Sources that passed verification, with the quoted words.")
+    sources: list[dict[str, object]] = Field(description="Sources that passed verification, with the quoted words.")
     insufficient: bool = Field(description="A bound or the time ended it while the answer was not sufficient.")
     job_id: str
 
@@ -73,7 +73,7 @@ def _progress(job: Job) -> tuple[int, str]:
 
 
 def _result(made: AgentResponse) -> ResearchResult:
-    def source(one: AgentSource) -> dict[str, Any]:
+    def source(one: AgentSource) -> dict[str, object]:
         return one.model_dump(mode="json", exclude_none=True)
 
     return ResearchResult(

@@ -200,7 +200,7 @@ class PhaseLog:
         """Log an event that is a boundary; all others only count."""
         event, budget = numbered.event, self.job.run.budget
         call = numbered.key.partition("#")[2]
-        facts: dict[str, Any] = {"call": call, "results": self.results, "token_budget": budget.tokens_left()}
+        facts: dict[str, object] = {"call": call, "results": self.results, "token_budget": budget.tokens_left()}
         say: Callable[..., Any] = self.log.info
         match event:
             case JobChanged():

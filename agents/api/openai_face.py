@@ -103,13 +103,13 @@ class ChatRequest(BaseModel):
 
 
 @openai_face.get("/v1/models")
-async def models(owner: Owner) -> dict[str, Any]:
+async def models(owner: Owner) -> dict[str, object]:
     """List the models: one per tier, and one that detects it."""
     return {"object": "list", "data": [_model(name) for name in MODELS]}
 
 
 @openai_face.get("/v1/models/{model}")
-async def model(model: str, owner: Owner) -> dict[str, Any]:
+async def model(model: str, owner: Owner) -> dict[str, object]:
     """Describe one model."""
     if model not in MODELS:
         raise _no_model(model)
@@ -155,7 +155,7 @@ def task_of(messages: list[ChatMessage]) -> str:
     raise ApiError(422, "bad_request", "messages: the last message of the user holds no text")
 
 
-def annotations(made: AgentResponse) -> list[dict[str, Any]]:
+def annotations(made: AgentResponse) -> list[dict[str, object]]:
     """Tie every citation in the text to its source, by the place where it stands."""
     known = {citation.id: citation for citation in made.citations}
     return [
@@ -173,7 +173,7 @@ def annotations(made: AgentResponse) -> list[dict[str, Any]]:
     ]
 
 
-def _model(name: str) -> dict[str, Any]:
+def _model(name: str) -> dict[str, object]:
     return {"id": name, "object": "model", "created": CREATED, "owned_by": "dossier"}
 
 
@@ -181,7 +181,7 @@ def _no_model(name: str) -> ApiError:
     return ApiError(404, "model_not_found", f"There is no model {name[:80]!r}; there are: {', '.join(MODELS)}.")
 
 
-def _head(job: Job, model: str, kind: str) -> dict[str, Any]:
+def _head(job: Job, model: str, kind: str) -> dict[str, object]:
     return {"id": f"chatcmpl-{job.id}", "object": kind, "created": int(time.time()), "model": model}
 
 
@@ -195,7 +195,7 @@ def _usage(job: Job, made: AgentResponse) -> dict[str, int]:
     }
 
 
-def _extra(made: AgentResponse) -> dict[str, Any]:
+def _extra(made: AgentResponse) -> dict[str, object]:
     return {
         "confidence": made.confidence,
         "grade": made.metadata.grade,
@@ -209,7 +209,7 @@ async def _streamed(site: Any, planned: FlatRun, job: Job, model: str, *, usage:
     """Tell the progress as reasoning, then the report; a client that goes away ends the run."""
     head = _head(job, model, "chat.completion.chunk")
 
-    def chunk(delta: dict[str, Any], finish: str | None = None) -> str:
+    def chunk(delta: dict[str, object], finish: str | None = None) -> str:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         return f"data: {json.dumps(head | {'choices': [choice]}, ensure_ascii=False)}\n\n"
 

@@ -1,7 +1,6 @@
 """The OpenAPI document of our own routes, `/metrics`, and the one place where all routers of ours are put up."""
 
 from functools import cache
-from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -32,7 +31,7 @@ async def metrics(owner: Owner, site: Here) -> Response:
     return Response(site.state.meter.text(), headers={"Content-Type": CONTENT_TYPE})
 
 
-@meta.get("/research/openapi.json", response_model=dict[str, Any])
+@meta.get("/research/openapi.json", response_model=dict[str, object])
 async def document() -> JSONResponse:
     """Describe these routes."""
     return JSONResponse(described())
@@ -42,7 +41,7 @@ FACES = (branches, runs, jobs_api, openai_face, meta)
 
 
 @cache
-def described() -> dict[str, Any]:
+def described() -> dict[str, object]:
     """Describe our routes and nobody else's: Chainlit's own are none of a caller's business."""
     routes = [route for router in (*FACES, api) for route in router.routes]
     found = get_openapi(title="Dossier", version=VERSION, description=SUMMARY, routes=routes)

@@ -1,7 +1,7 @@
 """What callers send and are sent, with examples for the OpenAPI document; unknown fields are said, never ignored."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import Request
 from fastapi.responses import Response
@@ -163,7 +163,7 @@ class ErrorInside(BaseModel):
     type: str
     message: str
     retryable: bool
-    details: dict[str, Any] | None = None
+    details: dict[str, object] | None = None
 
 
 class ErrorBody(BaseModel):
@@ -245,7 +245,7 @@ _SAID = {
     501: "This server can't do this yet.",
     502: "A provider failed, or gave nothing usable.",
 }
-ERRORS: dict[int | str, dict[str, Any]] = {
+ERRORS: dict[int | str, dict[str, object]] = {
     status: {"model": ErrorBody, "description": said} for status, said in _SAID.items()
 }
 """Answers of every route beside its own, for the OpenAPI document."""
@@ -264,7 +264,7 @@ class BoundedRoute(APIRoute):
                 raise _too_large()
             read, receive = 0, request.receive
 
-            async def counting() -> MutableMapping[str, Any]:
+            async def counting() -> MutableMapping[str, object]:
                 nonlocal read
                 message = await receive()
                 read += len(message.get("body", b""))

@@ -14,7 +14,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from html import escape, unescape
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote as percent_encoded
 
 from fastapi.responses import HTMLResponse, Response
@@ -237,7 +236,7 @@ def _with_verdicts(document: ReportDocument) -> str:
     return blocks_html(blocks, written)
 
 
-def kinds(*types: str) -> dict[int | str, dict[str, Any]]:
+def kinds(*types: str) -> dict[int | str, dict[str, object]]:
     """Document which kinds of files a route answers with."""
     return {200: {"description": "The file.", "content": {kind: {"schema": {"type": "string"}} for kind in types}}}
 

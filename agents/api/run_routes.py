@@ -54,7 +54,7 @@ Here = Annotated[Any, Depends(site_of)]
 """The server's parts, a `Site`: named so only to the type checker, since the site imports the routes."""
 Key = Annotated[str | None, Header(alias="Idempotency-Key", description="The same key and body: the same run.")]
 
-ANSWERS: dict[int | str, dict[str, Any]] = {
+ANSWERS: dict[int | str, dict[str, object]] = {
     200: {"model": AgentResponse, "description": "The answer; with `stream`, events and then the answer as `result`.",
           "content": {"text/event-stream": {"schema": {"type": "string"}}}},
     202: {"model": Accepted, "description": "With `async`: the run goes on by itself."},
@@ -167,5 +167,5 @@ async def _streamed(site: "Site", planned: FlatRun, job: Job, *, stop: bool = Tr
             site.team.jobs.leave(job)
 
 
-def _event(name: str, data: dict[str, Any]) -> str:
+def _event(name: str, data: dict[str, object]) -> str:
     return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"

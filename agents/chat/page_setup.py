@@ -3,7 +3,6 @@
 import json
 import logging
 from collections.abc import Mapping
-from typing import Any
 
 import chainlit as cl
 from chainlit.input_widget import Select, Tab, TextInput
@@ -18,7 +17,7 @@ from agents.team import Team
 
 log = logging.getLogger(__name__)
 
-COMMANDS: list[Any] = [
+COMMANDS: list[object] = [
     {
         "id": "research",
         "description": "Narrow a question: [--deep] [--time N|unlimited] question",
@@ -73,7 +72,7 @@ def _modes(given: Preferences) -> list[Mode]:
     ]
 
 
-def _dialog(team: Team, given: Preferences) -> list[Any]:
+def _dialog(team: Team, given: Preferences) -> list[object]:
     shown = given.shown
 
     def select(name: str, label: str, values: tuple[str, ...], description: str = "") -> Select:

@@ -178,7 +178,7 @@ def read_answer(text: str, gives: type[Out], *, listed: str = "", cut: bool = Fa
     return gives.model_validate(value)
 
 
-def _cut_prose(text: str, field: str) -> dict[str, Any] | None:
+def _cut_prose(text: str, field: str) -> dict[str, object] | None:
     """Read an object whose last field is a text that was cut off: the text to its last whole sentence."""
     begins = re.search(rf'"{re.escape(field)}"\s*:\s*"', text)
     if begins is None or strict_json(text, begins.end() - 1):
@@ -195,10 +195,10 @@ def _cut_prose(text: str, field: str) -> dict[str, Any] | None:
 # ---- where the answer is
 
 
-def _find(text: str, gives: type[Frozen], listed: str, cut: bool) -> dict[str, Any]:
+def _find(text: str, gives: type[Frozen], listed: str, cut: bool) -> dict[str, object]:
     tools = list(tool_markup(text))
     done: list[tuple[int, int]] = []
-    spare: dict[str, Any] | None = None
+    spare: dict[str, object] | None = None
     starts, certain = _starts(text)
     for start in starts:
         if any(begin <= start < end for begin, end in done):
@@ -293,8 +293,8 @@ def _complete_part(text: str, start: int) -> Any:
     A half item of a list is dropped whole; a half object keeps its complete fields only where it is no item.
     """
     is_object = text[start] == "{"
-    fields: dict[str, Any] = {}
-    items: list[Any] = []
+    fields: dict[str, object] = {}
+    items: list[object] = []
     at = start + 1
     while (at := _skip(text, at, " \t\r\n,")) < len(text):
         key = ""
@@ -336,7 +336,7 @@ def _skip(text: str, at: int, what: str) -> int:
 # ---- what shape it is in
 
 
-def _shape(value: Any, gives: type[Frozen], listed: str) -> dict[str, Any] | None:
+def _shape(value: Any, gives: type[Frozen], listed: str) -> dict[str, object] | None:
     """Bring a decoded value into the form of the contract; None when it has nothing to do with it."""
     if isinstance(value, list):
         if listed:
@@ -370,7 +370,7 @@ def _fit(value: Any, wanted: Any) -> Any:
     return value
 
 
-def _best_of(value: Any, options: tuple[Any, ...]) -> Any:
+def _best_of(value: Any, options: tuple[object, ...]) -> Any:
     """Choose the option of a union that `value` is meant for: by its literals, then by the keys they share."""
     plain = [get_args(option)[0] if get_origin(option) is Annotated else option for option in options]
     if not isinstance(value, dict):
@@ -394,9 +394,9 @@ def _is_text(wanted: Any) -> bool:
     return (get_args(wanted)[0] if get_origin(wanted) is Annotated else wanted) is str
 
 
-def _texts(items: list[Any]) -> list[Any]:
+def _texts(items: list[object]) -> list[object]:
     """Clean a list of texts: no blanks, nulls, numbers or repetitions; the text out of objects and lists of one."""
-    kept: dict[str, Any] = {}
+    kept: dict[str, object] = {}
     for given in items:
         item = given[0] if isinstance(given, list) and len(given) == 1 else given
         if isinstance(item, dict):
@@ -408,6 +408,6 @@ def _texts(items: list[Any]) -> list[Any]:
     return list(kept.values())
 
 
-def _unreached_lists(gives: type[Frozen]) -> dict[str, Any]:
+def _unreached_lists(gives: type[Frozen]) -> dict[str, object]:
     fields = gives.model_fields.items()
     return {name: [] for name, field in fields if field.is_required() and get_origin(field.annotation) in (tuple, list)}

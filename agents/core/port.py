@@ -79,7 +79,7 @@ class Ctx(Protocol):
         ...
 
     async def call(
-        self, kind: str, key: str, fn: Callable[..., Awaitable[M]], *args: Any, gives: type[M], pool: Pool = "model"
+        self, kind: str, key: str, fn: Callable[..., Awaitable[M]], *args: object, gives: type[M], pool: Pool = "model"
     ) -> M:
         """Do one paid or slow effect, once: its result is recorded under `path#kind:key` and read back on replay.
 
@@ -139,7 +139,7 @@ async def together(*branches: Awaitable[Any]) -> list[Any]:
     Two calls in a row belong into a child of their own: a replay finds the first step of each branch by its order.
     """
 
-    async def one(branch: Awaitable[Any]) -> Any:
+    async def one(branch: Awaitable[Any]) -> object:
         return await branch
 
     try:

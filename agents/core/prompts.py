@@ -79,7 +79,7 @@ class Prompt:
             raise PromptError(
                 f"prompt {self.name!r} wants {sorted(missing)}, which {type(given).__name__} does not hold"
             )
-        values: dict[str, Any] = {name: getattr(given, name) for name in self.inputs}
+        values: dict[str, object] = {name: getattr(given, name) for name in self.inputs}
         try:
             return _compiled(self.user).render(values).strip()
         except TemplateError as error:

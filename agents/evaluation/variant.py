@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
 
 from agents.contracts.fact import Fact
 from agents.contracts.frozen import Mode
@@ -76,7 +75,7 @@ class Variant:
 
     def settings(self, settings: Settings) -> Settings:
         """Apply to settings what settings can express."""
-        update: dict[str, Any] = {}
+        update: dict[str, object] = {}
         if "novelty" in self.without:
             update["enable_early_termination"] = False
         if self.rounds is not None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
 
 from agents.contracts.frozen import Frozen
 from agents.core.budget import Budget, Deadline, Limits, least
@@ -69,7 +68,7 @@ class RunCtx:
     # ---- steps
 
     async def call(
-        self, kind: str, key: str, fn: Callable[..., Awaitable[M]], *args: Any, gives: type[M], pool: Pool = "model"
+        self, kind: str, key: str, fn: Callable[..., Awaitable[M]], *args: object, gives: type[M], pool: Pool = "model"
     ) -> M:
         name = f"{kind}:{key}"
         self.run.claim(full_key := f"{self.path}#{name}")
@@ -91,7 +90,7 @@ class RunCtx:
         return value
 
     async def _recorded(
-        self, key: str, fn: Callable[..., Awaitable[Frozen]], args: tuple[Any, ...], pool: Pool
+        self, key: str, fn: Callable[..., Awaitable[Frozen]], args: tuple[object, ...], pool: Pool
     ) -> StepRecord:
         """Read a step's record, or do the step and record it."""
         run, asked = self.run, digest_of(args)
@@ -115,12 +114,12 @@ class RunCtx:
         self,
         kind: str,
         fn: Callable[..., Awaitable[M]],
-        items: Sequence[tuple[Any, ...]],
+        items: Sequence[tuple[object, ...]],
         *,
         gives: type[M],
         pool: Pool = "model",
     ) -> list[M | StepFailed]:
-        async def one(item: tuple[Any, ...]) -> M | StepFailed:
+        async def one(item: tuple[object, ...]) -> M | StepFailed:
             try:
                 return await self.call(kind, str(item[0]), fn, *item[1:], gives=gives, pool=pool)
             except StepFailed as failure:

@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agents.contracts.frozen import Frozen
 from agents.core.errors import ModelError
@@ -146,9 +146,9 @@ class DurableRun(JobRun):
         await super().persist(key, record)
 
     async def perform(
-        self, ctx: "RunCtx", fn: StepFn, args: tuple[Any, ...], pool: Pool, persist: Persist
+        self, ctx: "RunCtx", fn: StepFn, args: tuple[object, ...], pool: Pool, persist: Persist
     ) -> StepRecord:
-        async def effect(*given: Any) -> Frozen:
+        async def effect(*given: object) -> Frozen:
             try:
                 return await fn(*given)
             except ModelError as error:

@@ -117,7 +117,7 @@ def _attempt_of(workflow_id: str) -> tuple[str, int]:
 
 
 @DBOS.workflow(name="node")  # the one registered workflow; never rename it: queued jobs are found by this name
-async def _workflow(given: dict[str, Any]) -> dict[str, Any]:
+async def _workflow(given: dict[str, object]) -> dict[str, object]:
     attempt = Attempt.model_validate(given)
     if attempt.path != "job":
         return {}

@@ -6,7 +6,7 @@ How much time one call may take, read when it is asked for: of its budget, of a 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import sqlalchemy as sa
 from pydantic import AliasChoices, ConfigDict, Field
@@ -105,7 +105,7 @@ class Fenced(Exception):
     """A later attempt at the job has begun elsewhere: this one may write no more."""
 
 
-Row = Mapping[str, Any]
+Row = Mapping[str, object]
 
 
 def rows_of(job_id: str, attempt: int, outcome: Outcome, document: ReportDocument) -> Mapping[sa.Table, Sequence[Row]]:

@@ -160,7 +160,7 @@ class JobRun:
         self.fresh.add(key)
 
     async def perform(
-        self, ctx: "RunCtx", fn: StepFn, args: tuple[Any, ...], pool: Pool, persist: Persist
+        self, ctx: "RunCtx", fn: StepFn, args: tuple[object, ...], pool: Pool, persist: Persist
     ) -> StepRecord:
         """Do a step's effect when it is its turn, and record it before the next call has its turn."""
         async with self.turn(pool, ctx.depth):
@@ -174,7 +174,7 @@ class JobRun:
         async with self.slots.slot(urgency), self.limits.pools[pool].slot(urgency):
             yield
 
-    async def _effect(self, ctx: "RunCtx", fn: StepFn, args: tuple[Any, ...], pool: Pool) -> StepRecord:
+    async def _effect(self, ctx: "RunCtx", fn: StepFn, args: tuple[object, ...], pool: Pool) -> StepRecord:
         if pool == "model":
             try:
                 ctx.budget.check_spending()  # time is each call's own time-out
@@ -200,7 +200,7 @@ class JobRun:
             self._timed.pop(cut, None)
         return StepRecord(value=value, elapsed=self.now(), steering=self.steering.snapshot())
 
-    async def _watched(self, pool: Pool, fn: StepFn, args: tuple[Any, ...]) -> Frozen:
+    async def _watched(self, pool: Pool, fn: StepFn, args: tuple[object, ...]) -> Frozen:
         """Do an effect and tell the watchers, however it ends; being cut off is no call."""
         began = time.perf_counter()  # not the job's clock, which counts for what is recorded
 

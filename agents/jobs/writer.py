@@ -83,7 +83,7 @@ class Writer:
         self._batch.stored.append(stored)
         self._wake.set()
 
-    def change(self, job_id: str, **values: Any) -> None:
+    def change(self, job_id: str, **values: object) -> None:
         """Change a job's row with the next writing."""
         self._batch.changes[job_id] |= values
         self._wake.set()

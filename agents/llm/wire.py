@@ -33,7 +33,7 @@ _REFUSED_WORDS = _BOUNDS | {
 """Words of a schema that strict modes refuse."""
 
 
-def response_format(gives: type[Frozen], ways: Ways) -> dict[str, Any] | None:
+def response_format(gives: type[Frozen], ways: Ways) -> dict[str, object] | None:
     """Give the `response_format` for a contract; None where it is asked for in words."""
     if ways.structured == "prompt":
         return None
@@ -55,7 +55,7 @@ def messages_for(request: Request, ways: Ways, schema_note: Callable[[str], str]
     return messages
 
 
-def wire_schema(gives: type[Frozen], *, bounds: bool = False) -> dict[str, Any]:
+def wire_schema(gives: type[Frozen], *, bounds: bool = False) -> dict[str, object]:
     """Give the JSON schema of a contract as strict modes take it; with its bounds for a model that reads it as text."""
     dropped = _REFUSED_WORDS - _BOUNDS if bounds else _REFUSED_WORDS
     plain = _plain(gives.model_json_schema(), dropped)

@@ -191,7 +191,7 @@ def _string(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _list(value: object) -> list[Any]:
+def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 

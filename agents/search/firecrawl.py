@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
 from urllib.parse import urlsplit
 
 from agents.contracts.sources import SearchQuery, Source
@@ -110,18 +109,18 @@ class Firecrawl(Provider):
         self,
         method: str,
         path: str,
-        body: dict[str, Any] | None,
+        body: dict[str, object] | None,
         deadline_s: float | None,
         attempts: int | None = None,
-    ) -> Any:
-        async def once(seconds: float) -> Any:
+    ) -> object:
+        async def once(seconds: float) -> object:
             return self._json(await self._send(method, path, seconds, body=body, headers=self._headers()))
 
         return await self._tried(once, deadline_s, attempts)
 
-    async def _all_rows(self, data: Any, ends_at: float) -> list[dict[str, Any]]:
+    async def _all_rows(self, data: object, ends_at: float) -> list[dict[str, object]]:
         """Gather the pages of a crawl; long answers come in parts."""
-        rows: list[dict[str, Any]] = dicts(rows_of(data, "data") or ())
+        rows: list[dict[str, object]] = dicts(rows_of(data, "data") or ())
         while isinstance(data, dict) and isinstance(data.get("next"), str) and len(rows) < MAX_PAGES:
             split = urlsplit(data["next"])  # asked of our own base: the address comes from the answer, the key is ours
             path = split.path[split.path.find("/v2/") :] + (f"?{split.query}" if split.query else "")
@@ -142,7 +141,7 @@ class Firecrawl(Provider):
         except SearchFailed:
             return
 
-    def _sources(self, rows: list[dict[str, Any]], limit: int) -> tuple[Source, ...]:
+    def _sources(self, rows: list[dict[str, object]], limit: int) -> tuple[Source, ...]:
         found: dict[str, Source] = {}
         for row in rows:
             try:
@@ -161,7 +160,7 @@ class Firecrawl(Provider):
             )
         return tuple(found.values())[:limit]
 
-    def _source(self, document: dict[str, Any], asked: str) -> Source:
+    def _source(self, document: dict[str, object], asked: str) -> Source:
         about = document.get("metadata")
         about = about if isinstance(about, dict) else {}
         url = web_address(about.get("url")) or web_address(about.get("sourceURL")) or web_address(asked)
@@ -191,9 +190,9 @@ class Firecrawl(Provider):
         return {"Authorization": f"Bearer {self._secret}"} if self._secret else {}
 
 
-def _search_body(asked: ProviderQuery, seconds: float) -> dict[str, Any]:
+def _search_body(asked: ProviderQuery, seconds: float) -> dict[str, object]:
     query = asked.query
-    body: dict[str, Any] = {
+    body: dict[str, object] = {
         "query": query.text,
         "limit": min(query.max_results, MAX_RESULTS),
         "sources": ["web"],
@@ -223,7 +222,7 @@ def _dates(query: SearchQuery) -> str:
     )
 
 
-def _found(row: dict[str, Any]) -> ProviderHit:
+def _found(row: dict[str, object]) -> ProviderHit:
     about = row.get("metadata")
     about = about if isinstance(about, dict) else {}
     return ProviderHit(

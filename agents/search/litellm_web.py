@@ -3,7 +3,6 @@
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
 from agents.contracts.sources import SearchFault
 from agents.core.errors import ModelFault
@@ -13,7 +12,7 @@ from agents.search.scope_filter import ProviderQuery, bare_domain
 
 MAX_RESULTS = 20
 
-Ask = Callable[..., Awaitable[list[dict[str, Any]]]]
+Ask = Callable[..., Awaitable[list[dict[str, object]]]]
 """As `agents.llm.litellm_model.ask_web`."""
 
 
@@ -92,7 +91,7 @@ class Web(Provider):
         return [_found(row) for row in rows]
 
 
-def _found(row: dict[str, Any]) -> ProviderHit:
+def _found(row: dict[str, object]) -> ProviderHit:
     return ProviderHit(
         url=row.get("url"),
         title=row.get("title"),

@@ -199,7 +199,7 @@ class Provider(ABC):
             return content
         raise self._failure(fault, said)  # out here, so that no traceback leads to an address with a key in it
 
-    def _json(self, content: bytes) -> Any:
+    def _json(self, content: bytes) -> object:
         """Decode JSON.
 
         Raises:
@@ -284,7 +284,7 @@ def day(value: object) -> str | None:
         return None
 
 
-def rows_of(data: object, *path: str) -> list[Any] | None:
+def rows_of(data: object, *path: str) -> list[object] | None:
     """Give the list at a path of a decoded JSON answer; None when the answer has another shape."""
     for name in path:
         if not isinstance(data, dict) or name not in data:

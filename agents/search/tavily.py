@@ -99,7 +99,7 @@ class Tavily(Provider):
             _answer.reset(token)
         raise self._failed(failed, answer)  # out here, so that no traceback leads to texts with a key in them
 
-    def _arguments(self, asked: ProviderQuery) -> dict[str, Any]:
+    def _arguments(self, asked: ProviderQuery) -> dict[str, object]:
         query = asked.query
         prefer = [] if query.include_domains else [bare_domain(domain) for domain in asked.prefer]
         include = prefer or [bare_domain(domain) for domain in query.include_domains]
@@ -153,7 +153,7 @@ def _said(body: str) -> str:
     return f"{body} try again in {wait}s" if isinstance(wait, int | float) else body
 
 
-def _found(row: dict[str, Any]) -> ProviderHit:
+def _found(row: dict[str, object]) -> ProviderHit:
     return ProviderHit(
         url=row.get("url"),
         title=row.get("title"),

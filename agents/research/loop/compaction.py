@@ -153,7 +153,7 @@ def _room(role: Role[Any, Any], deadline: Deadline, takes: int) -> tuple[int, st
     return min(bounds)
 
 
-def _texts_in(value: Any, name: str = "") -> list[str]:
+def _texts_in(value: object, name: str = "") -> list[str]:
     if isinstance(value, dict):
         return [text for key, one in value.items() for text in _texts_in(one, key)]
     if isinstance(value, list | tuple):
@@ -161,7 +161,7 @@ def _texts_in(value: Any, name: str = "") -> list[str]:
     return [value] if isinstance(value, str) and name in _TEXTS else []
 
 
-def _cut(value: Any, longest: int, name: str = "") -> Any:
+def _cut(value: object, longest: int, name: str = "") -> object:
     """Shorten every text of what was found or written."""
     if isinstance(value, dict):
         return {key: _cut(one, longest, key) for key, one in value.items()}
