@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 LINGUISTICS = ("agents/verify/", "agents/nlp/", "agents/offline/")
 """Rooms whose code reads language by rules of our own; their word lists are data and are counted with them."""
 FILES_OF_A_ROLE = (
-    "agents/roles/<role>.py, prompts/<role>.md, prompts/lock.toml, the registry agents/roles.py, "
-    "agents/offline/<role>.py"
+    "agents/roles.py, prompts/<role>.md, prompts/lock.toml, "
+    "its file in agents/offline/"
 )
 
 
@@ -116,7 +116,7 @@ def main() -> None:
         ("regular expressions", str(sum(len(re.findall(r"\bre\.(?:compile|match|search|sub|findall|fullmatch|split|finditer)\(", one)) for one in text.values()))),
         ("broad excepts", str(sum(len(broad.findall(one)) for one in text.values()))),
         ("files over 400 lines", str(sum(1 for one in text.values() if len(one.splitlines()) > 400))),
-        ("files for a new role", f"5 ({FILES_OF_A_ROLE})"),
+        ("files for a new role", f"4 ({FILES_OF_A_ROLE})"),
     ]  # fmt: skip
     for name, value in rows:
         print(f"| {name} | {value} |")
