@@ -14,10 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 LINGUISTICS = ("agents/verify/", "agents/nlp/", "agents/offline/")
 """Rooms whose code reads language by rules of our own; their word lists are data and are counted with them."""
-FILES_OF_A_ROLE = (
-    "agents/roles.py, prompts/<role>.md, prompts/lock.toml, "
-    "its file in agents/offline/"
-)
+FILES_OF_A_ROLE = "agents/roles.py, prompts/<role>.md, prompts/lock.toml, its file in agents/offline/"
 
 
 def sources() -> list[Path]:
