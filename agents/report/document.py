@@ -94,7 +94,7 @@ def build(
     data, making = methodology(
         outcome, actual, engine=engine, reasons=reasons, rejected=refused, cards=cards, tags=tags, words=words
     )  # fmt: skip
-    limitations = _limitations(outcome, frame, grade_reasons, bool(references), words)
+    limitations = _limitations(outcome, frame, grade_reasons, words, cites=bool(references), reasons=reasons)
     text = Body(blocks=tuple(composer.blocks))
     tail: list[Block] = []
     if references:
@@ -347,14 +347,22 @@ def _tags(outcome: Outcome, cited: int, *, written_by_code: bool) -> tuple[str, 
 
 
 def _limitations(
-    outcome: Outcome, frame: Frame | None, grade_reasons: tuple[str, ...], cites: bool, words: Wording
+    outcome: Outcome, frame: Frame | None, grade_reasons: tuple[str, ...], words: Wording, *, cites: bool, reasons: bool
 ) -> tuple[str, ...]:
+    """List what is open, a line for each question: what code lacks between rounds is said in the loop's own terms."""
     asked = [*(frame.open_questions if frame else ())]
-    asked += [question for top in outcome.findings for node in top.walk() for question in node.open_questions]
+    if reasons:
+        asked += [question for top in outcome.findings for node in top.walk() for question in node.open_questions]
     questions = [plain(title_line(question)).strip() for question in asked]
     unchecked = [words.unchecked] if cites and not outcome.truth.checks else []
     lines = [*grade_reasons, *unchecked, *outcome.truth.shortfalls, *questions]
-    return tuple(dict.fromkeys(line for line in lines if line))
+    left = [one.question.casefold().strip(" ?？؟") for one in outcome.truth.answers if one.status != "answered"]
+    kept: dict[str, str] = {}
+    for line in filter(None, lines):
+        low = line.casefold()
+        about = max((question for question in left if question in low), key=len, default=line)
+        kept.setdefault(about, line)
+    return tuple(kept.values())
 
 
 # ---- tables of the document
