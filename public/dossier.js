@@ -8,6 +8,7 @@
  * Text that came from a source is only ever set as text, never parsed as HTML.
  */
 import * as run from './run_state.js';
+import { WORDS } from './words.js';
 
 // Light or dark as the computer has it, until somebody chooses; this runs before the page itself.
 try {
@@ -133,6 +134,15 @@ function icon(name, size = 16) {
 }
 
 // ------------------------------------------------------------------ words and figures
+// The page speaks the language of the talk (a card says it), before that the browser's; English where it has no words.
+let table = WORDS[navigator.language.slice(0, 2)] ?? {};
+const speak = (language) => {
+  if (language) table = WORDS[language] ?? {};
+};
+/** A text of ours in the page's language, with its values. */
+const t = (text, values = {}) =>
+  (table[text] ?? text).replace(/\{(\w+)\}/g, (all, name) => (name in values ? values[name] : all));
+
 const VERDICTS = {
   supported: ['Supported', 'good', 'tick'],
   partly: ['Qualified', 'caution', 'partial'],
@@ -165,7 +175,7 @@ function verdict(value) {
       }[key]
     ];
   const [word, tone, shape] = known || [key.charAt(0).toUpperCase() + key.slice(1).replace(/_/g, ' '), 'quiet', 'info'];
-  return { word, tone, shape };
+  return { word: t(word), tone, shape };
 }
 
 const pad = (n) => String(n).padStart(2, '0');
@@ -176,7 +186,7 @@ function clock(seconds) {
     m = Math.floor((s % 3600) / 60);
   return h ? `${h}:${pad(m)}:${pad(s % 60)}` : `${m}:${pad(s % 60)}`;
 }
-const plural = (n, one, many = one + 's') => `${n} ${n === 1 ? one : many}`;
+const plural = (n, one, many = one + 's') => `${n} ${t(n === 1 ? one : many)}`;
 /** 372 -> "6 minutes 12" for a screen reader */
 function spoken(seconds) {
   const s = Math.max(0, Math.floor(seconds || 0)),
@@ -223,7 +233,8 @@ function webAddress(value) {
   }
 }
 
-window.dossier = Object.freeze({ run, Icon, icon, verdict, clock, spoken, money, count, plural, day, webAddress });
+const shared = { run, Icon, icon, verdict, clock, spoken, money, count, plural, day, webAddress, speak, t };
+window.dossier = Object.freeze(shared);
 
 // ------------------------------------------------------------------ citation chips
 const CHIP = 'a[href*="/research/jobs/"][href*="/quote/"]:not(.ds-plain)';
@@ -290,20 +301,24 @@ function fill(box, chip, q) {
     quote.append(make('span', 'ds-pop-around', (/^[\s.,;:!?)\]’”]/.test(rest) ? '' : ' ') + rest));
   }
 
-  const title = make('p', 'ds-pop-title', q.title || q.site || q.url || 'Untitled source');
+  const title = make('p', 'ds-pop-title', q.title || q.site || q.url || t('Untitled source'));
   title.dir = 'auto';
   const meta = make(
     'p',
     'ds-pop-meta',
-    [...new Set([q.author, q.site]), q.published ? day(q.published) : 'no date given', q.page ? `p. ${q.page}` : '']
+    [
+      ...new Set([q.author, q.site]),
+      q.published ? day(q.published) : t('no date given'),
+      q.page ? t('p. {n}', { n: q.page }) : '',
+    ]
       .filter(Boolean)
       .join(' · '),
   );
 
   const foot = make('div', 'ds-pop-foot');
-  foot.append(link('ds-btn ds-plain', chip.href, 'Open in context', 'out'));
+  foot.append(link('ds-btn ds-plain', chip.href, t('Open in context'), 'out'));
   const original = webAddress(q.url);
-  if (original) foot.append(link('ds-link', original, 'Original page'));
+  if (original) foot.append(link('ds-link', original, t('Original page')));
 
   box.querySelector('.ds-pop-body').replaceChildren(quote, title, meta, foot);
   box.removeAttribute('aria-busy');
@@ -339,15 +354,15 @@ function open(chip, pinned) {
   box.id = 'ds-pop';
   box.tabIndex = -1;
   box.setAttribute('role', 'dialog');
-  box.setAttribute('aria-label', `Quote from source ${chip.textContent.trim()}`);
+  box.setAttribute('aria-label', t('Quote from source {n}', { n: chip.textContent.trim() }));
   box.setAttribute('aria-busy', 'true');
   const head = make('div', 'ds-pop-head');
   const shut = make('button', 'ds-pop-close');
   shut.type = 'button';
-  shut.setAttribute('aria-label', 'Close the quote');
+  shut.setAttribute('aria-label', t('Close the quote'));
   shut.append(icon('close', 16));
   shut.addEventListener('click', () => close(true));
-  head.append(make('span', 'ds-pop-why', 'Fetching the quote'), shut);
+  head.append(make('span', 'ds-pop-why', t('Fetching the quote')), shut);
   box.append(head, make('div', 'ds-pop-body'));
   // inside a dialog the page behind takes no clicks: stay with it
   const home = chip.closest('[role="dialog"]:not(.ds-pop)') || document.body;
@@ -374,9 +389,9 @@ function open(chip, pinned) {
     (e) => {
       if (!pop || pop.box !== box) return;
       head.firstChild.textContent =
-        e.message === 'gone' ? 'This quote is no longer on the server.' : 'The quote could not be fetched.';
+        e.message === 'gone' ? t('This quote is no longer on the server.') : t('The quote could not be fetched.');
       const foot = make('div', 'ds-pop-foot');
-      foot.append(link('ds-btn ds-plain', chip.href, 'Open its page', 'out'));
+      foot.append(link('ds-btn ds-plain', chip.href, t('Open its page'), 'out'));
       box.querySelector('.ds-pop-body').replaceChildren(foot);
       box.removeAttribute('aria-busy');
       place();
@@ -527,14 +542,14 @@ function showSetup(box, a) {
   const parts = [];
   if (a.offline && a.lines && a.lines[0]) {
     const note = make('p', 'ds-setup-note');
-    const [first, ...rest] = a.lines[0].split('. ');
+    const [first, ...rest] = t(a.lines[0]).split('. ');
     note.append(icon('info', 16));
     const said = make('span');
     said.append(
       make('b', '', first + '.'),
-      ' ' + rest.join('. ') + ' Add a model key in ',
+      ` ${rest.join('. ')} ${t('To change that, add a model key in')} `,
       make('code', '', '.env'),
-      ' to change that.',
+      '.',
     );
     note.append(said);
     parts.push(note);
@@ -542,8 +557,8 @@ function showSetup(box, a) {
   const cells = make('dl', 'ds-setup-cells');
   for (const one of a.cells || []) {
     const cell = make('div');
-    cell.append(make('dt', '', one.name), make('dd', 'ds-setup-value', one.value));
-    if (one.note) cell.append(make('dd', '', one.note));
+    cell.append(make('dt', '', t(one.name)), make('dd', 'ds-setup-value', t(one.value)));
+    if (one.note) cell.append(make('dd', '', t(one.note)));
     cells.append(cell);
   }
   parts.push(cells);
@@ -684,7 +699,7 @@ function dress() {
     chip.setAttribute('aria-haspopup', 'dialog');
     if (/^\[?\d+\]?$/.test(chip.textContent.trim())) {
       if (!chip.hasAttribute('aria-label'))
-        chip.setAttribute('aria-label', `Source ${chip.textContent.replace(/\D/g, '')}${v}`);
+        chip.setAttribute('aria-label', t('Source {n}', { n: chip.textContent.replace(/\D/g, '') }) + v);
     } else chip.classList.add('ds-chip-words');
   }
   const welcome = document.getElementById('welcome-screen');
@@ -698,18 +713,20 @@ function dress() {
   if (welcome && !welcome.querySelector('.ds-welcome')) {
     const box = make('div', 'ds-welcome');
     box.append(
-      make('h1', '', 'What do you need to know?'),
+      make('h1', '', t('What do you need to know?')),
       make(
         'p',
         '',
-        'Ask something broad. We narrow it together, you see the plan and its price, ' +
-          'and nothing starts until you say so.',
+        [
+          t('Ask something broad.'),
+          t('We narrow it together, you see the plan and its price, and nothing starts until you say so.'),
+        ].join(' '),
       ),
     );
     const composer = welcome.querySelector('#message-composer');
     welcome.insertBefore(box, composer && composer.parentElement === welcome ? composer : welcome.children[1] || null);
     const setup = make('section', 'ds-setup ds');
-    setup.setAttribute('aria-label', 'How this server is set up');
+    setup.setAttribute('aria-label', t('How this server is set up'));
     setup.style.visibility = 'hidden';
     welcome.append(setup);
     about().then(
@@ -751,16 +768,16 @@ const SHAPES = {
 };
 function nameThings() {
   for (const [where, name] of Object.entries(NAMES)) {
-    for (const el of document.querySelectorAll(`${where}:not([aria-label])`)) el.setAttribute('aria-label', name);
+    for (const el of document.querySelectorAll(`${where}:not([aria-label])`)) el.setAttribute('aria-label', t(name));
   }
   for (const [shape, name] of Object.entries(SHAPES)) {
     for (const svg of document.querySelectorAll(`button:not([aria-label]) > svg.${shape}`))
-      if (!svg.parentElement.textContent.trim()) svg.parentElement.setAttribute('aria-label', name);
+      if (!svg.parentElement.textContent.trim()) svg.parentElement.setAttribute('aria-label', t(name));
   }
   for (const el of document.querySelectorAll('#upload-button[role]')) el.removeAttribute('role');
   for (const el of document.querySelectorAll('#thread-options:not([role])')) {
     el.setAttribute('role', 'button');
-    el.setAttribute('aria-label', 'Options of this chat');
+    el.setAttribute('aria-label', t('Options of this chat'));
   }
   const outer = document.getElementById('thread-history')?.parentElement;
   if (outer?.tagName === 'UL') outer.setAttribute('role', 'presentation');
@@ -786,14 +803,14 @@ function hint() {
         ? 'report'
         : '';
   if (!box.dataset.dsHint) plainHint = box.placeholder || plainHint;
-  const said = now ? HINTS[now][narrow.matches ? 1 : 0] : narrow.matches ? 'Ask a question' : plainHint;
+  const said = now ? t(HINTS[now][narrow.matches ? 1 : 0]) : narrow.matches ? t('Ask a question') : plainHint;
   if (box.placeholder === said) return;
   box.placeholder = said;
   box.dataset.dsHint = now || 'plain';
 }
 
 // The first Tab stop leads to the newest draft, run or report: the history bar alone has dozens.
-const skip = make('button', 'ds-skip', 'To the newest draft, run or report');
+const skip = make('button', 'ds-skip', t('To the newest draft, run or report'));
 skip.type = 'button';
 skip.addEventListener('click', () => {
   const all = document.querySelectorAll('.ds-contract, .ds-run, .ds-report');
@@ -835,7 +852,7 @@ function waiting(said) {
     composer.parentElement.insertBefore(waitLine, composer);
   }
   const now = document.getElementById('chat-input')?.dataset.dsHint ?? '';
-  const text = said || waitLine?.dataset.said || WAITS[now] || WAITS[''];
+  const text = said || waitLine?.dataset.said || t(WAITS[now] || WAITS['']);
   if (said && waitLine) waitLine.dataset.said = said;
   if (waitLine && waitLine.textContent !== text) waitLine.textContent = text;
 }
@@ -844,7 +861,7 @@ document.addEventListener(
   (e) => {
     if (e.key !== 'Enter' || e.shiftKey || e.target.id !== 'chat-input' || !e.target.value.trim()) return;
     if (document.getElementById('stop-button')) {
-      waiting('One moment: I am still answering. Your text stays here; press Enter again when I am done.');
+      waiting(t('One moment: I am still answering. Your text stays here; press Enter again when I am done.'));
     }
   },
   true,

@@ -57,6 +57,7 @@ export const begin = (now) => ({
   max_cost_usd: null,
   usage: {},
   now: '',
+  grade: '',
   nodes: new Map(),
   feed: [],
   shape: 0, // counts changes of the tree's form, so that rows are ordered anew only then
@@ -75,7 +76,19 @@ function put(run, row, now) {
   run.nodes.set(row.id, { ...old, ...row, at: now });
 }
 
-const TREE = ['status', 'stage', 'seq', 'seconds', 'usage', 'now', 'minutes', 'reserve_s', 'max_cost_usd', 'title'];
+const TREE = [
+  'status',
+  'stage',
+  'seq',
+  'seconds',
+  'usage',
+  'now',
+  'minutes',
+  'reserve_s',
+  'max_cost_usd',
+  'title',
+  'grade',
+];
 
 /** Take the whole tree as the server tells it: it wins over all that was known. */
 export function takeTree(run, tree, now) {
@@ -115,6 +128,7 @@ export function takeEvent(run, message, now) {
     run.feed = [line, ...run.feed].slice(0, FEED);
   }
   const event = message.event ?? {};
+  if (event.kind === 'report') run.grade = event.grade;
   if ((event.kind ?? message.kind) === 'job') {
     if (event.status) run.status = event.status;
     if (event.stage) run.stage = event.stage;
@@ -151,7 +165,7 @@ export function rowsOf(nodes) {
   return rows;
 }
 
-/** How a run ended, in a shape, a tone and counts of its parts. */
+/** How a run ended, in a shape, a tone and counts of its parts: never better than the report that came of it. */
 export function endOf(run) {
   const n = { done: 0, partial: 0, failed: 0, stopped: 0, empty: 0 };
   const leaves = [...run.nodes.values()].filter((node) => node.role === 'leaf' && node.n);
@@ -159,7 +173,8 @@ export function endOf(run) {
   const counts = { all: leaves.length, delivered: n.done + n.partial, ...n };
   if (run.status === 'cancelled') return { shape: 'stopped', tone: 'quiet', how: 'stopped', counts };
   if (run.status === 'failed') return { shape: 'failed', tone: 'bad', how: 'failed', counts };
-  const whole = run.status === 'done' && !n.failed && !n.stopped && !n.partial && !n.empty;
+  if (run.grade === 'nothing_found') return { shape: 'queued', tone: 'quiet', how: 'ended', counts };
+  const whole = run.grade === 'complete' && !n.failed && !n.stopped && !n.partial && !n.empty;
   return whole
     ? { shape: 'done', tone: 'good', how: 'ended', counts }
     : { shape: 'partial', tone: 'caution', how: 'ended', counts };

@@ -7,7 +7,7 @@ const parts = (globalThis.dossierParts = globalThis.dossierParts || {});
 parts.ContractCard =
   parts.ContractCard ||
   (function () {
-    const { Icon, plural } = globalThis.dossier;
+    const { Icon, plural, speak, t } = globalThis.dossier;
     const has = (v) => v !== null && v !== undefined && v !== '' && !(Array.isArray(v) && !v.length);
     const words = (v) => (Array.isArray(v) ? v.filter(has).join(', ') : String(v));
 
@@ -85,7 +85,7 @@ parts.ContractCard =
         if (text.trim() && text.trim() !== row.node.title) edit('rename', row, text.trim());
       };
       return (
-        <div className="ds-tree" role="tree" aria-label="Plan" ref={box}>
+        <div className="ds-tree" role="tree" aria-label={t('Plan')} ref={box}>
           {rows.map((row, i) => {
             const { node, key } = row;
             const leaf = node.kind === 'leaf';
@@ -115,7 +115,7 @@ parts.ContractCard =
                   </span>
                 ) : (
                   <span className="ds-fold" aria-hidden="true" style={{ cursor: 'default' }}>
-                    {Icon(React, /find|search/i.test(node.note || '') ? 'searching' : leaf ? 'reading' : 'working', 15)}
+                    {Icon(React, leaf ? 'searching' : 'working', 15)}
                   </span>
                 )}
                 <span className="ds-nn" id={`${base}n${key}`}>
@@ -127,7 +127,7 @@ parts.ContractCard =
                     autoFocus
                     onFocus={(e) => e.target.select()}
                     defaultValue={node.title}
-                    aria-label={`New name for ${node.n} ${node.title}`}
+                    aria-label={t('New name for {part}', { part: `${node.n} ${node.title}` })}
                     onBlur={(e) => rename(row, e.target.value)}
                     onKeyDown={(e) => {
                       e.stopPropagation();
@@ -154,7 +154,11 @@ parts.ContractCard =
                   </span>
                 ) : null}
                 {editable && renaming !== key ? (
-                  <span className="ds-tools" role="group" aria-label={`Edit ${node.n} ${node.title}`}>
+                  <span
+                    className="ds-tools"
+                    role="group"
+                    aria-label={t('Edit {part}', { part: `${node.n} ${node.title}` })}
+                  >
                     {tools(row, trees.length).map(([op, icon, title, off]) => (
                       <button
                         key={op}
@@ -179,8 +183,8 @@ parts.ContractCard =
                 ) : null}
                 {adding === key ? (
                   <Words
-                    label={`Question of a new part in ${node.title}`}
-                    hint="What should the new part find out?"
+                    label={t('Question of a new part in {part}', { part: node.title })}
+                    hint={t('What should the new part find out?')}
                     cls="ds-edit ds-edit-below"
                     done={(text) => {
                       setAdding('');
@@ -200,15 +204,15 @@ parts.ContractCard =
       const whole = row.path.length === 1,
         branch = row.node.kind !== 'leaf';
       return [
-        ...(branch ? [['add', 'plus', 'Add a part in', false]] : []),
+        ...(branch ? [['add', 'plus', t('Add a part in'), false]] : []),
         ...(whole
           ? []
           : [
-              ['up', 'moveup', 'Move up', row.pos === 1],
-              ['down', 'movedown', 'Move down', row.pos === row.size],
-              ['rename', 'writing', 'Rename', false],
+              ['up', 'moveup', t('Move up'), row.pos === 1],
+              ['down', 'movedown', t('Move down'), row.pos === row.size],
+              ['rename', 'writing', t('Rename'), false],
             ]),
-        ['drop', 'drop', 'Drop', whole && trees === 1],
+        ['drop', 'drop', t('Drop'), whole && trees === 1],
       ];
     };
 
@@ -247,8 +251,8 @@ parts.ContractCard =
       const [open, setOpen] = useState(false);
       return open ? (
         <Words
-          label="Question of the new part"
-          hint="What should the new part find out?"
+          label={t('Question of the new part')}
+          hint={t('What should the new part find out?')}
           cls="ds-edit ds-edit-wide"
           done={(text) => {
             setOpen(false);
@@ -257,7 +261,8 @@ parts.ContractCard =
         />
       ) : (
         <button type="button" className="ds-btn ds-add" onClick={() => setOpen(true)}>
-          {Icon(React, 'plus', 14)}Add a part
+          {Icon(React, 'plus', 14)}
+          {t('Add a part')}
         </button>
       );
     }
@@ -285,7 +290,7 @@ parts.ContractCard =
           type="button"
           className="ds-term"
           title={label}
-          aria-label={`${label}: now ${typeof shown === 'string' ? shown : start}`}
+          aria-label={`${label}: ${typeof shown === 'string' ? shown : start}`}
           onClick={() => setOpen(true)}
         >
           {shown}
@@ -311,20 +316,21 @@ parts.ContractCard =
       const caps = p.caps || {};
       const rows = [];
       const preset = new Set(p.preset || []);
-      const mine = (name) => (preset.has(name) ? <span className="ds-dim ds-small"> from your settings</span> : null);
-      const minutes = has(caps.minutes) ? `${caps.minutes} min` : 'no time limit';
+      const mine = (name) =>
+        preset.has(name) ? <span className="ds-dim ds-small"> {t('from your settings')}</span> : null;
+      const minutes = has(caps.minutes) ? t('{n} min', { n: caps.minutes }) : t('no time limit');
       const others = [
         has(caps.cost_usd) ? `$${Number(caps.cost_usd).toFixed(2)}` : '',
-        has(caps.sources) ? plural(caps.sources, 'planned source') : '',
-        has(caps.searches) ? plural(caps.searches, 'planned search', 'planned searches') : '',
+        has(caps.sources) ? plural(caps.sources, 'source') : '',
+        has(caps.searches) ? plural(caps.searches, 'search', 'searches') : '',
       ].filter(has);
       rows.push([
-        'Stop at',
+        t('Stop at'),
         <span className="ds-num" key="s">
           <Term
             shown={minutes}
-            label="Minutes, or unlimited"
-            hint="minutes"
+            label={t('Minutes, or unlimited')}
+            hint={t('minutes')}
             start={has(caps.minutes) ? caps.minutes : ''}
             words={asMinutes}
             say={say}
@@ -341,31 +347,31 @@ parts.ContractCard =
       ]);
       const other = p.mode === 'deep' ? 'standard' : 'deep';
       rows.push([
-        'Rounds',
+        t('Rounds'),
         <span key="r">
-          {has(caps.rounds) ? `up to ${caps.rounds}` : ''}
-          {has(p.mode) ? <span className="ds-dim"> ({p.mode})</span> : null}
+          {has(caps.rounds) ? t('up to {n}', { n: caps.rounds }) : ''}
+          {has(p.mode) ? <span className="ds-dim"> ({t(p.mode)})</span> : null}
           {mine('depth')}
           {editable && has(p.mode) ? (
             <>
               {' '}
               <button type="button" className="ds-link ds-small" onClick={() => say(other)}>
-                Make it {other}
+                {t(other === 'deep' ? 'Make it deep' : 'Make it standard')}
               </button>
             </>
           ) : null}
         </span>,
       ]);
       if (editable || has(p.domains) || has(p.exclude_domains))
-        rows.push(['Domains', <Domains key="d" p={p} editable={editable} say={say} />, mine('exclude')]);
+        rows.push([t('Domains'), <Domains key="d" p={p} editable={editable} say={say} />, mine('exclude')]);
       if (editable || has(p.dates))
         rows.push([
-          'Dates',
+          t('Dates'),
           <Term
             key="t"
-            shown={has(p.dates) ? words(p.dates) : 'any'}
-            label="Years: 2015-2024, since 2020, or any"
-            hint="2015-2024, since 2020, any"
+            shown={has(p.dates) ? words(p.dates) : t('any')}
+            label={t('Years: 2015-2024, since 2020, or any')}
+            hint={t('2015-2024, since 2020, any')}
             start={has(p.dates) ? words(p.dates) : ''}
             words={asDates}
             say={say}
@@ -374,27 +380,29 @@ parts.ContractCard =
         ]);
       if (has(p.language))
         rows.push([
-          'Language',
+          t('Language'),
           editable && has(p.languages) ? (
             <select
               key="l"
               className="ds-select"
-              aria-label="Language of the report"
+              aria-label={t('Language of the report')}
               value={p.language}
               onChange={(e) => say(`in ${e.target.value}`)}
             >
               {[...new Set([p.language, ...p.languages])].map((name) => (
-                <option key={name}>{name}</option>
+                <option key={name} value={name}>
+                  {t(name)}
+                </option>
               ))}
             </select>
           ) : (
-            words(p.language)
+            t(words(p.language))
           ),
           mine('language'),
         ]);
       if (has(p.models))
         rows.push([
-          'Models',
+          t('Models'),
           (Array.isArray(p.models) ? p.models : [p.models]).map((m, i) => (
             <span key={i}>
               {i ? <span className="ds-dim"> · </span> : null}
@@ -403,8 +411,8 @@ parts.ContractCard =
           )),
           mine('models'),
         ]);
-      if (has(p.retrievers)) rows.push(['Searches in', words(p.retrievers), mine('places')]);
-      if (has(p.files)) rows.push(['Your files', <Files key="f" files={p.files} editable={editable} say={say} />]);
+      if (has(p.retrievers)) rows.push([t('Searches in'), words(p.retrievers), mine('places')]);
+      if (has(p.files)) rows.push([t('Your files'), <Files key="f" files={p.files} editable={editable} say={say} />]);
       return (
         <dl className="ds-set">
           {rows.map(([k, v, more]) => (
@@ -435,7 +443,7 @@ parts.ContractCard =
                   <button
                     type="button"
                     className="ds-x"
-                    aria-label={`Leave out: ${file.name}`}
+                    aria-label={t('Leave out: {name}', { name: file.name })}
                     onClick={() => say(`drop file ${i + 1}`)}
                   >
                     {Icon(React, 'close', 11)}
@@ -452,12 +460,12 @@ parts.ContractCard =
       const [open, setOpen] = useState('');
       const chip = (kind, name) => (
         <span key={kind + name}>
-          {kind} {name}
+          {t(kind)} {name}
           {editable ? (
             <button
               type="button"
               className="ds-x"
-              aria-label={`Take back: ${kind} ${name}`}
+              aria-label={t('Take back: {name}', { name: `${t(kind)} ${name}` })}
               onClick={() => say(`allow domain ${name}`)}
             >
               {Icon(React, 'close', 11)}
@@ -471,8 +479,8 @@ parts.ContractCard =
           {(p.exclude_domains || []).map((d) => chip('never', d))}
           {!editable ? null : open ? (
             <Words
-              label={open === 'only' ? 'Only search this domain' : 'Never use this domain'}
-              hint={open === 'only' ? 'only example.org' : 'never example.org'}
+              label={t(open === 'only' ? 'Only search this domain' : 'Never use this domain')}
+              hint="example.org"
               cls="ds-edit ds-edit-term"
               done={(text) => {
                 setOpen('');
@@ -481,7 +489,7 @@ parts.ContractCard =
             />
           ) : (
             <>
-              {has(p.domains) || has(p.exclude_domains) ? null : <span className="ds-plainchip">any</span>}
+              {has(p.domains) || has(p.exclude_domains) ? null : <span className="ds-plainchip">{t('any')}</span>}
               {[
                 ['only', 'Only'],
                 ['never', 'Never'],
@@ -490,11 +498,11 @@ parts.ContractCard =
                   key={kind}
                   type="button"
                   className="ds-chip-add"
-                  aria-label={`${name} a domain`}
+                  aria-label={t(kind === 'only' ? 'Only search this domain' : 'Never use this domain')}
                   onClick={() => setOpen(kind)}
                 >
                   {Icon(React, 'plus', 11)}
-                  {name}
+                  {t(name)}
                 </button>
               ))}
             </>
@@ -503,31 +511,36 @@ parts.ContractCard =
       );
     }
 
-    const about = (figure) => (/^\d/.test(figure) ? `about ${figure}` : figure);
+    const about = (figure) => (/^[$\d]/.test(figure) ? t('about {figure}', { figure }) : figure);
     /** Time and cost: one likely figure and a bound each. What is not known is called so. */
     function Likely({ p }) {
       const caps = p.caps || {};
-      const minutes = has(caps.minutes) ? `at most ${plural(caps.minutes, 'minute')}` : 'no time limit';
-      const cost = has(caps.cost_usd) ? `at most $${Number(caps.cost_usd).toFixed(2)}` : 'no cost limit set';
+      const minutes = has(caps.minutes)
+        ? t('at most {bound}', { bound: plural(caps.minutes, 'minute') })
+        : t('no time limit');
+      const cost = has(caps.cost_usd)
+        ? t('at most {bound}', { bound: `$${Number(caps.cost_usd).toFixed(2)}` })
+        : t('no cost limit set');
       return (
         <dl className="ds-likely">
           <div>
-            <dt>Time</dt>
-            <dd className="ds-likely-v">{has(p.likely_time) ? about(p.likely_time) : 'unknown'}</dd>
+            <dt>{t('Time')}</dt>
+            <dd className="ds-likely-v">{has(p.likely_time) ? about(p.likely_time) : t('unknown')}</dd>
             <dd className="ds-dim">{minutes}</dd>
           </div>
           <div>
-            <dt>Cost</dt>
+            <dt>{t('Cost')}</dt>
             <dd className="ds-likely-v">
-              {p.likely_cost === 'free' ? 'free' : has(p.likely_cost) ? `about ${p.likely_cost}` : 'unknown'}
+              {p.likely_cost === 'free' ? t('free') : has(p.likely_cost) ? about(p.likely_cost) : t('unknown')}
             </dd>
-            <dd className="ds-dim">{p.likely_cost === 'free' ? 'nothing is bought' : cost}</dd>
+            <dd className="ds-dim">{p.likely_cost === 'free' ? t('nothing is bought') : cost}</dd>
           </div>
         </dl>
       );
     }
 
     return function ContractCard({ p, callAction }) {
+      speak(p.lang);
       const queries = p.queries || [],
         trees = p.trees || [],
         forecast = p.forecast || [];
@@ -544,10 +557,10 @@ parts.ContractCard =
         try {
           const answer = await callAction({ name: 'contract_edit', payload: { ...payload, hash: p.hash } });
           if (!answer || answer.success === false)
-            setSaid('That change did not reach the server. Nothing was changed.');
+            setSaid(t('That change did not reach the server. Nothing was changed.'));
           else if (answer.response) setSaid(answer.response);
         } catch (e) {
-          setSaid('That change did not reach the server. Nothing was changed.');
+          setSaid(t('That change did not reach the server. Nothing was changed.'));
         }
         setBusy(false);
       };
@@ -555,7 +568,7 @@ parts.ContractCard =
       const say = (text) => send({ op: 'say', text });
       const short = [
         has(p.likely_time) ? about(p.likely_time) : '',
-        has(p.likely_cost) ? p.likely_cost : 'cost unknown',
+        has(p.likely_cost) ? t(p.likely_cost) : t('cost unknown'),
       ].filter(has);
       const hash = String(p.hash || '').replace(/\s/g, '');
       if (state === 'replaced' && !shown)
@@ -563,33 +576,33 @@ parts.ContractCard =
           <div className="ds ds-past ds-quiet" data-contract="replaced">
             {Icon(React, 'stopped', 17)}
             <span>
-              <b>Draft {p.draft}.</b> A later draft took its place.{' '}
+              <b>{t('Draft {n}', { n: p.draft })}.</b> {t('A later draft took its place.')}{' '}
               <button type="button" className="ds-link" aria-expanded="false" onClick={() => setShown(true)}>
-                Show
+                {t('Show')}
               </button>
             </span>
           </div>
         );
       const [tone, shape, word] =
         state === 'bound'
-          ? ['good', 'done', 'Authorized']
+          ? ['good', 'done', t('Authorized')]
           : state === 'replaced'
-            ? ['quiet', 'stopped', 'Replaced']
+            ? ['quiet', 'stopped', t('Replaced')]
             : p.ready
-              ? ['good', 'tick', 'Ready to authorize']
-              : ['caution', 'partial', missing ? `${plural(missing, 'question')} still too broad` : 'Not ready yet'];
+              ? ['good', 'tick', t('Ready to authorize')]
+              : ['caution', 'partial', t(missing ? 'Still too broad' : 'Not ready yet')];
       return (
         <article
           className="ds ds-card ds-contract"
-          aria-label={`Contract${p.draft ? `, draft ${p.draft}` : ''}`}
+          aria-label={t('Contract') + (p.draft ? `, ${t('Draft {n}', { n: p.draft })}` : '')}
           aria-busy={busy}
           data-contract={state}
           data-ready={p.ready ? 'yes' : 'no'}
         >
           <header>
             <div className="ds-row">
-              <h2 className="ds-title">Contract</h2>
-              {has(p.draft) ? <span className="ds-tag">Draft {p.draft}</span> : null}
+              <h2 className="ds-title">{t('Contract')}</h2>
+              {has(p.draft) ? <span className="ds-tag">{t('Draft {n}', { n: p.draft })}</span> : null}
               {hash ? (
                 <span className="ds-mono ds-dim" title={hash}>
                   {hash.slice(0, 4)} {hash.slice(4, 8)}
@@ -598,7 +611,7 @@ parts.ContractCard =
               <span className="ds-grow" />
               {state === 'replaced' ? (
                 <button type="button" className="ds-link ds-small" aria-expanded="true" onClick={() => setShown(false)}>
-                  Hide
+                  {t('Hide')}
                 </button>
               ) : null}
               <span className={`ds-tag ds-${tone}`}>
@@ -609,20 +622,20 @@ parts.ContractCard =
             {has(p.changed) || editable ? (
               <p className="ds-dim ds-changed" role="status" dir="auto">
                 {!has(p.changed) && !p.undo
-                  ? 'Change it here or by talking. Every change is a draft of its own.'
+                  ? t('Change it here or by talking. Every change is a draft of its own.')
                   : null}
-                {has(p.changed) ? `Changed from draft ${p.draft - 1}: ${p.changed.join('; ')}. ` : ''}
+                {has(p.changed) ? `${t('Changed from draft {n}', { n: p.draft - 1 })}: ${p.changed.join('; ')}. ` : ''}
                 {p.undo && editable ? (
                   <button type="button" className="ds-link" disabled={busy} onClick={() => send({ op: 'undo' })}>
-                    Undo
+                    {t('Undo')}
                   </button>
                 ) : null}
               </p>
             ) : null}
             {short.length ? <p className="ds-sum ds-narrow-only">{short.join(' · ')}</p> : null}
-            {has(p.sample) && p.sample !== false ? (
+            {has(p.sample) ? (
               <p className="ds-small ds-dim" style={{ marginTop: 4 }}>
-                {typeof p.sample === 'string' ? p.sample : 'A sample: these figures come from a shortened survey.'}
+                {p.sample}
               </p>
             ) : null}
           </header>
@@ -636,7 +649,7 @@ parts.ContractCard =
                   </p>
                   <span className={'ds-tag ' + (q.feasible === false ? 'ds-caution' : 'ds-good')}>
                     {Icon(React, q.feasible === false ? 'partial' : 'tick', 13)}
-                    {q.feasible === false ? 'Not yet' : 'Ready'}
+                    {t(q.feasible === false ? 'Not yet' : 'Ready')}
                   </span>
                   {q.reason ? (
                     <span className="ds-why" dir="auto">
@@ -648,7 +661,7 @@ parts.ContractCard =
               {trees.length ? (
                 <>
                   <div className="ds-row ds-rule">
-                    <h3 className="ds-label">Plan</h3>
+                    <h3 className="ds-label">{t('Plan')}</h3>
                   </div>
                   <Tree trees={trees} editable={editable} edit={edit} />
                 </>
@@ -664,15 +677,15 @@ parts.ContractCard =
             <div>
               {forecast.length ? (
                 <>
-                  <h3 className="ds-label">Forecast</h3>
+                  <h3 className="ds-label">{t('Forecast')}</h3>
                   <Likely p={p} />
                   <details className="ds-details">
-                    <summary>All figures, and what they rest on</summary>
+                    <summary>{t('All figures, and what they rest on')}</summary>
                     <table className="ds-fc">
                       <tbody>
                         {forecast.map((f) => (
                           <tr key={f.name}>
-                            <th scope="row">{f.name}</th>
+                            <th scope="row">{t(f.name)}</th>
                             <td className="ds-v">{f.value}</td>
                             <td className="ds-b">{f.basis}</td>
                           </tr>
@@ -682,7 +695,7 @@ parts.ContractCard =
                   </details>
                 </>
               ) : null}
-              <h3 className={'ds-label' + (forecast.length ? ' ds-rule' : '')}>Limits and scope</h3>
+              <h3 className={'ds-label' + (forecast.length ? ' ds-rule' : '')}>{t('Limits and scope')}</h3>
               <Limits p={p} editable={editable} say={say} />
               {p.caution ? (
                 <p className="ds-note ds-caution" style={{ marginTop: 12 }}>
@@ -697,7 +710,7 @@ parts.ContractCard =
               <span>
                 {Icon(React, 'tick', 15)}
                 <span>
-                  Your phrase bound exactly this draft
+                  {t('Your phrase bound exactly this draft')}
                   {hash ? (
                     <>
                       ,{' '}
@@ -709,21 +722,21 @@ parts.ContractCard =
                   .
                 </span>
               </span>
-              <span className="ds-dim">What is changed afterwards is recorded with the run.</span>
+              <span className="ds-dim">{t('What is changed afterwards is recorded with the run.')}</span>
             </footer>
           ) : state === 'replaced' ? null : p.ready ? (
             <footer className="ds-go">
               <span className="ds-big">
-                Type <kbd>{phrase}</kbd> to begin.
+                {t('Type')} <kbd>{phrase}</kbd> {t('to begin.')}
               </span>
-              <span className="ds-dim">It binds exactly this draft. Later changes are recorded.</span>
+              <span className="ds-dim">{t('It binds exactly this draft. Later changes are recorded.')}</span>
             </footer>
           ) : (
             <footer className="ds-go ds-no">
               <span>
                 {missing
-                  ? 'The phrase starts nothing while a question is too broad.'
-                  : 'The phrase starts nothing until this draft is ready.'}
+                  ? t('The phrase starts nothing while a question is too broad.')
+                  : t('The phrase starts nothing until this draft is ready.')}
               </span>
             </footer>
           )}

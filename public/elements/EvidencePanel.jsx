@@ -6,7 +6,7 @@ const parts = (globalThis.dossierParts = globalThis.dossierParts || {});
 parts.EvidencePanel =
   parts.EvidencePanel ||
   (function () {
-    const { Icon, clock, money, count, plural, verdict, day, webAddress } = globalThis.dossier;
+    const { Icon, clock, money, count, plural, t, verdict, day, webAddress } = globalThis.dossier;
     const has = (v) => v !== null && v !== undefined && v !== '';
     const list = (v) => (Array.isArray(v) ? v : []);
     const said = (v) =>
@@ -24,7 +24,7 @@ parts.EvidencePanel =
         return rest;
       }
     };
-    const timesCited = (n) => (n === 1 ? 'cited once' : n === 2 ? 'cited twice' : n ? `cited ${n} times` : 'not cited');
+    const timesCited = (n) => (n === 1 ? t('cited once') : n ? t('cited {n} times', { n }) : t('not cited'));
 
     function Sources({ doc, quoteAt }) {
       const [find, setFind] = useState('');
@@ -50,7 +50,7 @@ parts.EvidencePanel =
       if (!list(doc.references).length)
         return (
           <p className="ds-dim" style={{ padding: '14px 0' }}>
-            No source is cited in this report.
+            {t('No source is cited in this report.')}
           </p>
         );
       return (
@@ -59,23 +59,23 @@ parts.EvidencePanel =
             <input
               className="ds-find"
               type="search"
-              placeholder="Filter"
-              aria-label="Filter sources"
+              placeholder={t('Filter')}
+              aria-label={t('Filter sources')}
               value={find}
               onChange={(e) => setFind(e.target.value)}
             />
             <button type="button" className="ds-btn" aria-pressed={byCited} onClick={() => setByCited(!byCited)}>
-              {byCited ? 'Most cited first' : 'In order of number'}
+              {t(byCited ? 'Most cited first' : 'In order of number')}
             </button>
             {aside ? (
               <span className="ds-small ds-dim" style={{ marginInlineStart: 'auto' }}>
-                {aside} set aside
+                {t('{n} set aside', { n: aside })}
               </span>
             ) : null}
           </div>
           {needle ? (
             <p className="ds-sr" role="status">
-              {plural(rows.length, 'source')} found
+              {t('{sources} found', { sources: plural(rows.length, 'source') })}
             </p>
           ) : null}
           {rows.map((r) => {
@@ -83,7 +83,7 @@ parts.EvidencePanel =
               all = whole.has(r.n),
               address = webAddress(r.url);
             return (
-              <section className="ds-src" key={r.n} aria-label={`Source ${r.n}`}>
+              <section className="ds-src" key={r.n} aria-label={t('Source {n}', { n: r.n })}>
                 <span className="ds-badge" aria-hidden="true">
                   {r.n}
                 </span>
@@ -93,17 +93,17 @@ parts.EvidencePanel =
                       {r.title || r.site || r.url}
                     </a>
                   ) : (
-                    r.title || r.site || 'Untitled source'
+                    r.title || r.site || t('Untitled source')
                   )}
                 </h3>
                 <p className="ds-small ds-dim">
-                  {[...new Set([r.author, r.site]), has(r.published) ? day(r.published) : 'no date given']
+                  {[...new Set([r.author, r.site]), has(r.published) ? day(r.published) : t('no date given')]
                     .filter(has)
                     .join(' · ')}
                 </p>
                 <div className="ds-tags">
                   <span className="ds-tag">{timesCited(cited[r.n])}</span>
-                  {has(r.accessed) ? <span className="ds-tag">read {day(r.accessed)}</span> : null}
+                  {has(r.accessed) ? <span className="ds-tag">{t('read {day}', { day: day(r.accessed) })}</span> : null}
                 </div>
                 {(all ? quotes : quotes.slice(0, 2)).map((q, i) => (
                   <p className="ds-qt" key={q.fact_id || i} dir="auto" lang={q.language || r.language || undefined}>
@@ -113,7 +113,7 @@ parts.EvidencePanel =
                         href={quoteAt(q.fact_id)}
                         target="_blank"
                         rel="noopener noreferrer"
-                        title="Open this quote in its context"
+                        title={t('Open this quote in its context')}
                       >
                         “{q.text}”
                       </a>
@@ -137,13 +137,13 @@ parts.EvidencePanel =
                       })
                     }
                   >
-                    {all ? 'Fewer quotes' : `All ${quotes.length} quotes`}
+                    {all ? t('Fewer quotes') : t('All {n} quotes', { n: quotes.length })}
                   </button>
                 ) : null}
               </section>
             );
           })}
-          {needle && !rows.length ? <p className="ds-dim">No source matches “{find}”.</p> : null}
+          {needle && !rows.length ? <p className="ds-dim">{t('No source matches “{text}”.', { text: find })}</p> : null}
         </>
       );
     }
@@ -161,7 +161,7 @@ parts.EvidencePanel =
       if (!claims.length)
         return (
           <p className="ds-dim" style={{ padding: '14px 0' }}>
-            No claims were checked in this run.
+            {t('No claims were checked in this run.')}
           </p>
         );
       const tally = {};
@@ -183,10 +183,17 @@ parts.EvidencePanel =
                 return (
                   <li key={i}>
                     <span dir="auto">
-                      {f.text ? `“${f.text.length > 110 ? f.text.slice(0, 108).trimEnd() + '…' : f.text}”` : 'Evidence'}
+                      {f.text
+                        ? `“${f.text.length > 110 ? f.text.slice(0, 108).trimEnd() + '…' : f.text}”`
+                        : t('Evidence')}
                     </span>{' '}
                     {has(n) && has(e.fact_id) ? (
-                      <a href={quoteAt(e.fact_id)} target="_blank" rel="noopener noreferrer" aria-label={`Source ${n}`}>
+                      <a
+                        href={quoteAt(e.fact_id)}
+                        target="_blank"
+                        rel="noopener noreferrer"
+                        aria-label={t('Source {n}', { n })}
+                      >
                         {n}
                       </a>
                     ) : null}
@@ -195,7 +202,7 @@ parts.EvidencePanel =
                         f.site || e.domain,
                         has(e.strength)
                           ? typeof e.strength === 'number'
-                            ? `strength ${e.strength.toFixed(2)}`
+                            ? t('strength {n}', { n: e.strength.toFixed(2) })
                             : String(e.strength).replace(/_/g, ' ')
                           : '',
                       ]
@@ -206,7 +213,7 @@ parts.EvidencePanel =
                 );
               })
             ) : (
-              <li className="ds-dim">None found.</li>
+              <li className="ds-dim">{t('None found.')}</li>
             )}
           </ul>
         </div>
@@ -231,19 +238,21 @@ parts.EvidencePanel =
             const conf = has(c.confidence) ? Math.round(c.confidence <= 1 ? c.confidence * 100 : c.confidence) : null;
             const foot = [
               cs
-                ? `Counter-search: ${plural(queries || 0, 'query', 'queries')}, ` +
-                  (found ? `${found === true ? 'some' : found} found.` : 'none found.')
+                ? t(found ? 'Counter-search: {queries}, {n} found.' : 'Counter-search: {queries}, none found.', {
+                    queries: plural(queries || 0, 'search', 'searches'),
+                    n: found,
+                  })
                 : '',
-              conf !== null ? `Confidence ${conf}.` : '',
+              conf !== null ? t('Confidence {n}.', { n: conf }) : '',
               c.note || '',
             ]
               .filter(Boolean)
               .join(' ');
             return (
-              <section className="ds-cl" key={c.id ?? i} aria-label={`Claim ${i + 1}`}>
+              <section className="ds-cl" key={c.id ?? i} aria-label={t('Claim {n}', { n: i + 1 })}>
                 <div className="ds-row">
                   <span className="ds-small ds-dim" style={{ fontWeight: 600 }}>
-                    Claim {/^\d+$/.test(String(c.id)) ? c.id : i + 1}
+                    {t('Claim {n}', { n: /^\d+$/.test(String(c.id)) ? c.id : i + 1 })}
                   </span>
                   <span className="ds-grow" />
                   <span className={`ds-tag ds-${v.tone}`}>
@@ -254,8 +263,8 @@ parts.EvidencePanel =
                 <p dir="auto">{c.text}</p>
                 {evidence.length ? (
                   <div className="ds-fa">
-                    <Side name="For" rows={pro} />
-                    <Side name="Against" rows={against} />
+                    <Side name={t('For')} rows={pro} />
+                    <Side name={t('Against')} rows={against} />
                   </div>
                 ) : null}
                 {foot ? <p className="ds-small ds-dim">{foot}</p> : null}
@@ -300,7 +309,7 @@ parts.EvidencePanel =
         (a) => (has(a.tokens_in) || has(a.tokens_out) ? (a.tokens_in || 0) + (a.tokens_out || 0) : undefined),
         (v) => (typeof v === 'number' ? count(v) : v),
       ],
-      ['Branches', ['branches', 'nodes'], (a, m, d) => list(d.nodes).length || undefined, (v) => v],
+      ['Parts', ['branches', 'nodes'], (a, m, d) => list(d.nodes).length || undefined, (v) => v],
     ];
     function Methodology({ doc }) {
       const m = doc.methodology || {},
@@ -321,7 +330,10 @@ parts.EvidencePanel =
       ]).filter((r) => has(r[1]) || has(r[2]));
       const nodes = list(doc.nodes),
         bad = (w) => nodes.filter((n) => String(n.status).startsWith(w)).length;
-      const extra = [bad('fail') ? `${bad('fail')} failed` : '', bad('stop') ? `${bad('stop')} stopped` : '']
+      const extra = [
+        bad('fail') ? t('{n} failed', { n: bad('fail') }) : '',
+        bad('stop') ? t('{n} stopped', { n: bad('stop') }) : '',
+      ]
         .filter(Boolean)
         .join(', ');
       const rejected = list(m.sources_rejected),
@@ -336,21 +348,21 @@ parts.EvidencePanel =
             <table className="ds-mt">
               <thead>
                 <tr>
-                  <th scope="col">Forecast and actual</th>
-                  <th scope="col">Forecast</th>
-                  <th scope="col">Actual</th>
+                  <th scope="col">{t('Forecast and actual')}</th>
+                  <th scope="col">{t('Forecast')}</th>
+                  <th scope="col">{t('Actual')}</th>
                 </tr>
               </thead>
               <tbody>
                 {rows.map(([name, f, v, show]) => (
                   <tr key={name}>
-                    <td>{name}</td>
+                    <td>{t(name)}</td>
                     <td className="ds-dim" style={{ fontWeight: 400 }}>
                       {span(f, show)}
                     </td>
                     <td>
                       {span(v, show)}
-                      {name === 'Branches' && extra ? `, ${extra}` : ''}
+                      {name === 'Parts' && extra ? `, ${extra}` : ''}
                     </td>
                   </tr>
                 ))}
@@ -361,19 +373,19 @@ parts.EvidencePanel =
             {[
               has(m.rounds) ? `${plural(m.rounds, 'round')}.` : '',
               has(doc.verifiable_ratio)
-                ? `${Math.round(doc.verifiable_ratio * 100)} % of statements can be verified.`
+                ? t('{n} % of statements can be verified.', { n: Math.round(doc.verifiable_ratio * 100) })
                 : '',
               has(doc.confidence)
-                ? `Confidence ${Math.round(doc.confidence <= 1 ? doc.confidence * 100 : doc.confidence)}.`
+                ? t('Confidence {n}.', { n: Math.round(doc.confidence <= 1 ? doc.confidence * 100 : doc.confidence) })
                 : '',
-              hash ? `Contract ${String(hash).slice(0, 4)} ${String(hash).slice(4, 8)}.` : '',
+              hash ? `${t('Contract')} ${String(hash).slice(0, 4)} ${String(hash).slice(4, 8)}.` : '',
             ]
               .filter(Boolean)
               .join(' ')}
           </p>
           {list(m.tags).length ? (
             <>
-              <h3 className="ds-label">What to know about how this was made</h3>
+              <h3 className="ds-label">{t('What to know about how this was made')}</h3>
               {m.tags.map((t, i) => (
                 <div className="ds-hash" key={i}>
                   <span className="ds-mono">
@@ -386,7 +398,7 @@ parts.EvidencePanel =
           ) : null}
           {limits.length ? (
             <>
-              <h3 className="ds-label">Limitations</h3>
+              <h3 className="ds-label">{t('Limitations')}</h3>
               {limits.map((t, i) => (
                 <div className="ds-hash" key={i}>
                   <p dir="auto">{said(t)}</p>
@@ -395,11 +407,11 @@ parts.EvidencePanel =
             </>
           ) : null}
           {rejected.length || skipped.length || tried.length || errors.length ? (
-            <h3 className="ds-label">The record</h3>
+            <h3 className="ds-label">{t('The record')}</h3>
           ) : null}
           {rejected.length ? (
             <details>
-              <summary>{plural(rejected.length, 'source')} set aside</summary>
+              <summary>{t('{sources} set aside', { sources: plural(rejected.length, 'source') })}</summary>
               <ul>
                 {rejected.map((r, i) => (
                   <li key={i}>
@@ -418,7 +430,7 @@ parts.EvidencePanel =
           ) : null}
           {tried.length ? (
             <details>
-              <summary>{plural(tried.length, 'query', 'queries')} tried</summary>
+              <summary>{t('{searches} tried', { searches: plural(tried.length, 'search', 'searches') })}</summary>
               <ul>
                 {tried.map((q, i) => (
                   <li key={i} dir="auto">
@@ -430,7 +442,7 @@ parts.EvidencePanel =
           ) : null}
           {skipped.length ? (
             <details>
-              <summary>{plural(skipped.length, 'topic')} skipped</summary>
+              <summary>{t('{topics} skipped', { topics: plural(skipped.length, 'topic') })}</summary>
               <ul>
                 {skipped.map((q, i) => (
                   <li key={i} dir="auto">
@@ -442,7 +454,7 @@ parts.EvidencePanel =
           ) : null}
           {errors.length ? (
             <details>
-              <summary>{plural(errors.length, 'error')} on the way</summary>
+              <summary>{t('{errors} on the way', { errors: plural(errors.length, 'error') })}</summary>
               <ul>
                 {errors.map((q, i) => (
                   <li key={i}>{said(q)}</li>
@@ -484,14 +496,14 @@ parts.EvidencePanel =
           <div className="ds ds-ev">
             <p className="ds-dim" role="status" style={{ padding: '12px 0' }}>
               {state.at === 'first' ? (
-                'Opening the evidence.'
+                t('Opening the evidence.')
               ) : state.at === 'gone' ? (
-                'The evidence of this run is no longer on the server.'
+                t('The evidence of this run is no longer on the server.')
               ) : (
                 <span>
-                  The evidence could not be fetched.{' '}
+                  {t('The evidence could not be fetched.')}{' '}
                   <button type="button" className="ds-link" onClick={load}>
-                    Try again
+                    {t('Try again')}
                   </button>
                 </span>
               )}
@@ -501,9 +513,9 @@ parts.EvidencePanel =
       const doc = state.doc;
       const quoteAt = (fact) => url(`/research/jobs/${encodeURIComponent(id)}/quote/${encodeURIComponent(fact)}`);
       const TABS = [
-        ['sources', `Sources ${list(doc.references).length || ''}`],
-        ['claims', `Claims ${list(doc.claims).length || ''}`],
-        ['methodology', 'Methodology'],
+        ['sources', `${t('Sources')} ${list(doc.references).length || ''}`],
+        ['claims', `${t('Claims')} ${list(doc.claims).length || ''}`],
+        ['methodology', t('Methodology')],
       ];
       const onKey = (e) => {
         const i = TABS.findIndex(([k]) => k === tab);
@@ -524,7 +536,7 @@ parts.EvidencePanel =
       };
       return (
         <div className="ds ds-ev" data-tab={tab}>
-          <div className="ds-tabs" role="tablist" aria-label="Evidence" ref={tabs} onKeyDown={onKey}>
+          <div className="ds-tabs" role="tablist" aria-label={t('Evidence')} ref={tabs} onKeyDown={onKey}>
             {TABS.map(([key, name]) => (
               <button
                 key={key}

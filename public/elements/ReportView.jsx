@@ -14,7 +14,7 @@ const parts = (globalThis.dossierParts = globalThis.dossierParts || {});
 parts.ReportView =
   parts.ReportView ||
   (function () {
-    const { Icon, icon, clock, money, count, plural, verdict } = globalThis.dossier;
+    const { Icon, icon, clock, money, count, plural, speak, t, verdict } = globalThis.dossier;
     const GRADES = {
       complete: ['Complete report', 'good', 'done'],
       partial: ['Partial report', 'caution', 'partial'],
@@ -100,7 +100,7 @@ parts.ReportView =
         frame.className = 'ds-frame';
         frame.tabIndex = 0;
         frame.setAttribute('role', 'region');
-        frame.setAttribute('aria-label', `Table ${++n}`);
+        frame.setAttribute('aria-label', t('Table {n}', { n: ++n }));
         for (const th of table.querySelectorAll('thead th')) if (!th.scope) th.scope = 'col';
         table.replaceWith(frame);
         frame.append(table);
@@ -219,7 +219,7 @@ parts.ReportView =
       }, [headings, prefix]);
       const now = at || headings[0].id;
       return (
-        <nav className="ds-toc" aria-label="Contents">
+        <nav className="ds-toc" aria-label={t('Contents')}>
           {headings.map((h) => (
             <a
               key={h.id}
@@ -239,7 +239,7 @@ parts.ReportView =
       const timer = useRef(0);
       useEffect(() => () => clearTimeout(timer.current), []);
       const copy = async () => {
-        let word = 'Copied';
+        let word = t('Copied');
         try {
           const r = await fetch(address, { credentials: 'include' });
           if (!r.ok) throw new Error(r.status);
@@ -256,21 +256,22 @@ parts.ReportView =
             if (!ok) throw new Error('copy');
           }
         } catch (e) {
-          word = 'Could not copy';
+          word = t('Could not copy');
         }
         setSaid(word);
         clearTimeout(timer.current);
         timer.current = setTimeout(() => setSaid(''), 2500);
       };
       return (
-        <button type="button" className="ds-btn" onClick={copy} title="Copy as Markdown">
-          {Icon(React, said === 'Copied' ? 'tick' : 'copy', 14)}
-          <span aria-live="polite">{said || 'Copy'}</span>
+        <button type="button" className="ds-btn" onClick={copy} title={t('Copy as Markdown')}>
+          {Icon(React, said === t('Copied') ? 'tick' : 'copy', 14)}
+          <span aria-live="polite">{said || t('Copy')}</span>
         </button>
       );
     }
 
     return function ReportView({ p, apiClient }) {
+      speak(p.lang);
       const id = p.job_id;
       const url = useCallback(
         (path) => (apiClient && apiClient.buildEndpoint ? apiClient.buildEndpoint(path) : path),
@@ -292,7 +293,7 @@ parts.ReportView =
       const file = (ext) => url(`/research/jobs/${encodeURIComponent(id)}/report.${ext}`);
       const evidence = () =>
         setSide({
-          title: 'Evidence',
+          title: t('Evidence'),
           key: 'evidence-' + id,
           elements: [
             {
@@ -316,14 +317,14 @@ parts.ReportView =
             report.grade === 'nothing_found'
               ? ''
               : c.judged
-                ? `${c.verified ?? 0} of ${plural(c.judged, 'statement')} verified`
+                ? t('{n} of {statements} verified', { n: c.verified ?? 0, statements: plural(c.judged, 'statement') })
                 : c.sentences
-                  ? `${c.cited ?? 0} of ${plural(c.sentences, 'statement')} cited`
+                  ? t('{n} of {statements} cited', { n: c.cited ?? 0, statements: plural(c.sentences, 'statement') })
                   : '',
             c.sources !== undefined ? plural(c.sources, 'source') : '',
             report.seconds ? clock(report.seconds) : '',
-            report.cost_usd !== undefined && report.cost_usd !== null ? money(report.cost_usd) : '',
-            report.tokens ? `${count(report.tokens)} tokens` : '',
+            report.cost_usd === 0 ? t('free') : report.cost_usd ? money(report.cost_usd) : t('cost unknown'),
+            report.tokens ? t('{n} tokens', { n: count(report.tokens) }) : '',
           ].filter(Boolean);
       const more = (p.exports || [])
         .map((x) => (typeof x === 'string' ? { format: x } : x))
@@ -334,14 +335,14 @@ parts.ReportView =
       return (
         <article
           className="ds ds-card ds-report"
-          aria-label={(report && report.title) || p.title || 'Report'}
+          aria-label={(report && report.title) || p.title || t('Report')}
           data-report={state.at}
         >
           <header>
             <div className="ds-row" style={{ gap: 10 }}>
               <span className={`ds-tag ds-grade ds-${tone}`}>
                 {Icon(React, shape, 15)}
-                {word}
+                {t(word)}
               </span>
               <span className="ds-figures">{figures.join(' · ')}</span>
               <span className="ds-grow" />
@@ -350,14 +351,15 @@ parts.ReportView =
                 <DropdownMenu modal={false}>
                   <DropdownMenuTrigger asChild>
                     <button type="button" className="ds-btn">
-                      Export{Icon(React, 'down', 14)}
+                      {t('Export')}
+                      {Icon(React, 'down', 14)}
                     </button>
                   </DropdownMenuTrigger>
                   <DropdownMenuContent align="end" className="ds-menu">
                     {FILES.map((ext) => (
                       <DropdownMenuItem key={ext} asChild>
                         <a href={file(ext)} download={`report.${ext}`}>
-                          {NAMES[ext]}
+                          {t(NAMES[ext])}
                         </a>
                       </DropdownMenuItem>
                     ))}
@@ -378,12 +380,13 @@ parts.ReportView =
                   </DropdownMenuContent>
                 </DropdownMenu>
                 <button type="button" className="ds-btn" onClick={evidence}>
-                  {Icon(React, 'panel', 14)}Evidence
+                  {Icon(React, 'panel', 14)}
+                  {t('Evidence')}
                 </button>
               </span>
             </div>
             {reasons.length ? (
-              <ul className="ds-reasons" aria-label="Why this grade">
+              <ul className="ds-reasons" aria-label={t('Why this grade')}>
                 {reasons.map((r, i) => (
                   <li key={i}>
                     <span dir="auto">{r}</span>
@@ -405,14 +408,14 @@ parts.ReportView =
           ) : (
             <div className="ds-skel" role="status">
               {state.at === 'first' ? (
-                'Opening the report.'
+                t('Opening the report.')
               ) : state.at === 'gone' ? (
-                'This report is no longer on the server. Its text is kept below.'
+                t('This report is no longer on the server. Its text is kept below.')
               ) : (
                 <span>
-                  The report could not be fetched.{' '}
+                  {t('The report could not be fetched.')}{' '}
                   <button type="button" className="ds-link" onClick={again}>
-                    Try again
+                    {t('Try again')}
                   </button>
                 </span>
               )}

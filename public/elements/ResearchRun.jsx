@@ -7,7 +7,7 @@ const parts = (globalThis.dossierParts = globalThis.dossierParts || {});
 parts.ResearchRun =
   parts.ResearchRun ||
   (function () {
-    const { Icon, clock, spoken, money, count, plural } = globalThis.dossier;
+    const { Icon, clock, spoken, money, count, plural, speak, t } = globalThis.dossier;
     const { run } = globalThis.dossier;
     const { KINDS, STAGES, STEPS, ended, looks } = run;
     const PAINT = 250;
@@ -181,9 +181,11 @@ parts.ResearchRun =
           </span>
           <span className="ds-line">
             <span>
-              <b>{word}.</b> {node.doing}
+              <b>{t(word)}.</b> {node.doing}
             </span>
-            {kids && folded ? <span className="ds-kids">{plural(kids, 'part')} folded</span> : null}
+            {kids && folded ? (
+              <span className="ds-kids">{t('{parts} folded', { parts: plural(kids, 'part') })}</span>
+            ) : null}
             {steer && number && (live || waits) ? (
               <span className="ds-acts">
                 {live ? (
@@ -191,20 +193,22 @@ parts.ResearchRun =
                     type="button"
                     className="ds-act"
                     tabIndex={focusable ? 0 : -1}
-                    aria-label={`Finish part ${number} now`}
+                    aria-label={t('Finish part {n} now', { n: number })}
                     onClick={() => act('finish', node.id)}
                   >
-                    {Icon(React, 'flag', 13)}Finish now
+                    {Icon(React, 'flag', 13)}
+                    {t('Finish now')}
                   </button>
                 ) : null}
                 <button
                   type="button"
                   className="ds-act"
                   tabIndex={focusable ? 0 : -1}
-                  aria-label={`Stop part ${number}`}
+                  aria-label={t('Stop part {n}', { n: number })}
                   onClick={() => act('ask', node.id)}
                 >
-                  {Icon(React, 'square', 13)}Stop part
+                  {Icon(React, 'square', 13)}
+                  {t('Stop part')}
                 </button>
               </span>
             ) : steer && again && number && ['failed', 'stopped'].includes(node.state) ? (
@@ -213,10 +217,11 @@ parts.ResearchRun =
                   type="button"
                   className="ds-act"
                   tabIndex={focusable ? 0 : -1}
-                  aria-label={`Try part ${number} again`}
+                  aria-label={t('Try part {n} again', { n: number })}
                   onClick={() => act('retry', node.id)}
                 >
-                  {Icon(React, 'retrying', 13)}Try again
+                  {Icon(React, 'retrying', 13)}
+                  {t('Try again')}
                 </button>
               </span>
             ) : null}
@@ -225,13 +230,13 @@ parts.ResearchRun =
             <>
               <span className="ds-c ds-c1">
                 {node.sources ?? 0}
-                <span className="ds-sr"> sources</span>
+                <span className="ds-sr"> {t('sources')}</span>
               </span>
               <span className="ds-c ds-c2">
                 {node.facts || '–'}
-                <span className="ds-sr"> facts</span>
+                <span className="ds-sr"> {t('facts')}</span>
               </span>
-              <span className="ds-c ds-c3">{money(node.cost_usd)}</span>
+              <span className="ds-c ds-c3">{node.cost_usd ? money(node.cost_usd) : '–'}</span>
               <span className="ds-c ds-time">{clock(secs)}</span>
             </>
           )}
@@ -241,8 +246,8 @@ parts.ResearchRun =
               {node.role ? <span>{node.role}</span> : null}
               <span>{plural(node.sources || 0, 'source')}</span>
               <span>{plural(node.facts || 0, 'fact')}</span>
-              <span>{count(node.tokens)} tokens</span>
-              <span>{money(node.cost_usd)}</span>
+              <span>{t('{n} tokens', { n: count(node.tokens) })}</span>
+              {node.cost_usd ? <span>{money(node.cost_usd)}</span> : null}
             </div>
           ) : null}
         </div>
@@ -375,14 +380,14 @@ parts.ResearchRun =
             <div className="ds-lhead" aria-hidden="true">
               <span />
               <span />
-              <span>src</span>
-              <span>facts</span>
-              <span>cost</span>
-              <span>time</span>
+              <span>{t('src')}</span>
+              <span>{t('facts')}</span>
+              <span>{t('cost')}</span>
+              <span>{t('time')}</span>
             </div>
             <div
               role="tree"
-              aria-label="Research tree"
+              aria-label={t('Research tree')}
               onKeyDown={onKey}
               onClick={onClick}
               onFocus={(e) => {
@@ -418,18 +423,19 @@ parts.ResearchRun =
             <div className="ds-note ds-caution ds-asked" role="alert">
               {Icon(React, 'square', 15)}
               <span>
-                Stop part {askedRow.number}? What it has found is kept, and the report says where it stopped;{' '}
-                <i>Drop it</i> leaves that out. The others go on.
+                {t('Stop part {n}? What it has found is kept; Drop it leaves that out. The others go on.', {
+                  n: askedRow.number,
+                })}
               </span>
               <span className="ds-row">
                 <button type="button" className="ds-btn ds-warn" onClick={() => stopIt('stop')}>
-                  Stop it
+                  {t('Stop it')}
                 </button>
                 <button type="button" className="ds-btn" onClick={() => stopIt('drop')}>
-                  Drop it
+                  {t('Drop it')}
                 </button>
                 <button type="button" className="ds-btn" onClick={() => setAsked('')}>
-                  Let it go on
+                  {t('Let it go on')}
                 </button>
               </span>
             </div>
@@ -468,7 +474,7 @@ parts.ResearchRun =
       const newer = atTop ? 0 : newest < 0 ? feed.length : newest;
       return (
         <div className="ds-feed">
-          <h3 className="ds-label">Activity</h3>
+          <h3 className="ds-label">{t('Activity')}</h3>
           {newer ? (
             <button
               type="button"
@@ -479,13 +485,13 @@ parts.ResearchRun =
                 if (list.current) list.current.scrollTop = 0;
               }}
             >
-              {newer} newer
+              {t('{n} newer', { n: newer })}
             </button>
           ) : null}
           <ol
             ref={list}
             tabIndex={0}
-            aria-label="Activity, newest first"
+            aria-label={t('Activity, newest first')}
             onScroll={(e) => setAtTop(e.currentTarget.scrollTop < 8)}
           >
             {shown.length ? (
@@ -498,7 +504,7 @@ parts.ResearchRun =
             ) : (
               <li>
                 <time />
-                <span className="ds-dim">Nothing yet. First sources should appear within half a minute.</span>
+                <span className="ds-dim">{t('Nothing yet. First sources should appear within half a minute.')}</span>
               </li>
             )}
           </ol>
@@ -529,8 +535,10 @@ parts.ResearchRun =
             text
           ) : (
             <>
-              <b>Now:</b>{' '}
-              {text || <span className="ds-dim">starting. First sources should appear within half a minute.</span>}
+              <b>{t('Now:')}</b>{' '}
+              {text || (
+                <span className="ds-dim">{t('starting. First sources should appear within half a minute.')}</span>
+              )}
             </>
           )}
         </p>
@@ -542,16 +550,16 @@ parts.ResearchRun =
       if (at < 0) return null;
       return (
         <>
-          <ol className="ds-stages" aria-label="Stages">
+          <ol className="ds-stages" aria-label={t('Stages')}>
             {STEPS.map((name, i) => (
               <li key={name} aria-current={i === at ? 'step' : undefined}>
                 {i < at ? Icon(React, 'tick', 12) : null}
-                {name}
+                {t(name)}
               </li>
             ))}
           </ol>
           <span className="ds-stage-short ds-narrow-only">
-            {at < 5 ? `Step ${at + 1} of 5: ${STEPS[at].toLowerCase()}` : STAGES[stage][0]}
+            {at < 5 ? t('Step {n} of 5: {step}', { n: at + 1, step: t(STEPS[at]) }) : t(STAGES[stage][0])}
           </span>
         </>
       );
@@ -570,20 +578,21 @@ parts.ResearchRun =
             <div className="ds-lab">
               <span>
                 <b>{clock(seconds)}</b>
-                {total ? ` of ${minutes} min` : ' so far, no time limit'}
+                {total ? t(' of {n} min', { n: minutes }) : t(' so far, no time limit')}
               </span>
-              {total && reserve ? <span>last {clock(reserve)} kept for writing</span> : null}
+              {total && reserve ? <span>{t('last {time} kept for writing', { time: clock(reserve) })}</span> : null}
             </div>
             {total ? (
               <div
                 className="ds-meter"
                 role="meter"
-                aria-label="Time"
+                aria-label={t('Time')}
                 aria-valuemin={0}
                 aria-valuemax={total}
                 aria-valuenow={Math.min(total, Math.round(seconds))}
                 aria-valuetext={
-                  `${spoken(seconds)} of ${minutes}` + (reserve ? `, last ${spoken(reserve)} kept for writing` : '')
+                  t('{time} of {n}', { time: spoken(seconds), n: minutes }) +
+                  (reserve ? `, ${t('last {time} kept for writing', { time: spoken(reserve) })}` : '')
                 }
               >
                 <i style={{ width: share(seconds, total) }} />
@@ -594,20 +603,20 @@ parts.ResearchRun =
           <div>
             <div className="ds-lab">
               <span>
-                <b>{used.cost_usd === null ? 'Cost not known' : money(used.cost_usd || 0)}</b>
-                {cap ? ` of ${money(cap)}` : used.cost_usd === null ? '' : ' spent'}
+                <b>{used.cost_usd === null ? t('Cost not known') : used.cost_usd ? money(used.cost_usd) : t('free')}</b>
+                {cap ? t(' of {bound}', { bound: money(cap) }) : used.cost_usd ? t(' spent') : t(' so far')}
               </span>
-              <span>{p.forecast_cost ? `forecast ${p.forecast_cost}` : `${count(used.tokens)} tokens`}</span>
+              <span>{used.tokens ? t('{n} tokens', { n: count(used.tokens) }) : ''}</span>
             </div>
             {cap ? (
               <div
                 className="ds-meter"
                 role="meter"
-                aria-label="Cost"
+                aria-label={t('Cost')}
                 aria-valuemin={0}
                 aria-valuemax={cap}
                 aria-valuenow={Math.min(cap, used.cost_usd || 0)}
-                aria-valuetext={`${money(used.cost_usd || 0)} of ${money(cap)}`}
+                aria-valuetext={t('{time} of {n}', { time: money(used.cost_usd || 0), n: money(cap) })}
               >
                 <i style={{ width: share(used.cost_usd || 0, cap) }} />
               </div>
@@ -638,14 +647,14 @@ parts.ResearchRun =
           if (!r.ok)
             throw new Error(
               r.status === 404
-                ? 'This run is no longer on the server.'
+                ? t('This run is no longer on the server.')
                 : r.status === 409
-                  ? 'The run is already ending.'
-                  : `The server refused (${r.status}).`,
+                  ? t('The run is already ending.')
+                  : t('The server refused ({why}).', { why: r.status }),
             );
         } catch (e) {
           setSent('');
-          setError(e instanceof TypeError ? 'The server did not answer. Nothing was changed.' : e.message);
+          setError(e instanceof TypeError ? t('The server did not answer. Nothing was changed.') : e.message);
         }
       };
       if (ended) return null;
@@ -654,7 +663,7 @@ parts.ResearchRun =
           {ask ? (
             <span
               role="group"
-              aria-label="Stop the run?"
+              aria-label={t('Stop the run?')}
               className="ds-row"
               onKeyDown={(e) => {
                 if (e.key === 'Escape') {
@@ -663,30 +672,33 @@ parts.ResearchRun =
                 }
               }}
             >
-              <span>Stop the run? What was found so far is kept.</span>
+              <span>{t('Stop the run? What was found so far is kept.')}</span>
               <button type="button" ref={yes} className="ds-btn ds-warn" onClick={() => post('cancel')}>
-                {Icon(React, 'square', 13)}Stop run
+                {Icon(React, 'square', 13)}
+                {t('Stop run')}
               </button>
               <button type="button" className="ds-btn" onClick={() => setAsk(false)}>
-                Keep going
+                {t('Keep going')}
               </button>
             </span>
           ) : sent === 'cancel' ? (
             <span role="status" className="ds-dim">
-              Stopping. Paid calls end within seconds.
+              {t('Stopping. Paid calls end within seconds.')}
             </span>
           ) : (
             <>
               <button type="button" ref={stopper} className="ds-btn" onClick={() => setAsk(true)}>
-                {Icon(React, 'square', 13)}Stop run
+                {Icon(React, 'square', 13)}
+                {t('Stop run')}
               </button>
               {sent === 'finish' ? (
                 <span role="status" className="ds-dim">
-                  Finishing now: no new searches, writing from what there is.
+                  {t('Finishing now: no new searches, writing from what there is.')}
                 </span>
               ) : (
                 <button type="button" className="ds-btn" onClick={() => post('finish')}>
-                  {Icon(React, 'flag', 13)}Finish now
+                  {Icon(React, 'flag', 13)}
+                  {t('Finish now')}
                 </button>
               )}
             </>
@@ -700,9 +712,9 @@ parts.ResearchRun =
             <p className="ds-note ds-caution" role="status">
               {Icon(React, 'retrying', 15)}
               <span>
-                <b>Reconnecting.</b> The run is not affected by this page.{' '}
+                <b>{t('Reconnecting.')}</b> {t('The run is not affected by this page.')}{' '}
                 <button type="button" className="ds-link" onClick={again}>
-                  Try now
+                  {t('Try now')}
                 </button>
               </span>
             </p>
@@ -710,8 +722,8 @@ parts.ResearchRun =
             <p className="ds-note ds-info" role="status">
               {Icon(React, 'retrying', 15)}
               <span>
-                <b>Reconnected.</b> You missed {job.missed >= 60 ? `${Math.floor(job.missed / 60)} min ` : ''}
-                {job.missed % 60} s. The run was not affected.
+                <b>{t('Reconnected.')}</b>{' '}
+                {t('You missed {time}. The run was not affected.', { time: clock(job.missed) })}
               </span>
             </p>
           ) : null}
@@ -721,16 +733,19 @@ parts.ResearchRun =
 
     const queries = (job) => [...job.nodes.values()].filter((n) => n.role === 'query').length;
 
-    const HOW = { failed: 'The run failed.', ended: 'Run ended.' };
+    const HOW = {
+      failed: 'The run failed.',
+      ended: 'Run ended.',
+    };
     function summary(job) {
       const { shape, tone, how, counts } = run.endOf(job);
       const tail = [
-        `${counts.delivered} of ${plural(counts.all, 'part')} delivered`,
-        counts.empty ? `${counts.empty} found nothing` : '',
-        counts.failed ? `${counts.failed} failed` : '',
-        counts.stopped ? `${counts.stopped} stopped` : '',
+        t('{n} of {parts} delivered', { n: counts.delivered, parts: plural(counts.all, 'part') }),
+        counts.empty ? t('{n} found nothing', { n: counts.empty }) : '',
+        counts.failed ? t('{n} failed', { n: counts.failed }) : '',
+        counts.stopped ? t('{n} stopped', { n: counts.stopped }) : '',
       ];
-      const head = how === 'stopped' ? `Stopped at ${clock(job.seconds)}.` : HOW[how];
+      const head = how === 'stopped' ? t('Stopped at {time}.', { time: clock(job.seconds) }) : t(HOW[how]);
       return [shape, tone, head, tail.filter(Boolean).join(', ')];
     }
 
@@ -758,30 +773,34 @@ parts.ResearchRun =
       const [ask, setAsk] = useState(false);
       const style = { top: edge.top, left: edge.left, width: edge.width };
       return (
-        <div className="ds-strip" role="region" aria-label="The run at a glance" style={style}>
+        <div className="ds-strip" role="region" aria-label={t('The run at a glance')} style={style}>
           {Icon(React, 'working', 15)}
           <span className="ds-clip">
-            <b>{(STAGES[job.stage] || ['Starting'])[0]}</b> · <span className="ds-num">{clock(seconds)}</span>
-            {minutes ? ` of ${minutes} min` : ''}
-            <span className="ds-wide-only"> · {plural((job.usage || {}).sources || 0, 'source')} read</span>
+            <b>{t((STAGES[job.stage] || ['Starting'])[0])}</b> · <span className="ds-num">{clock(seconds)}</span>
+            {minutes ? t(' of {n} min', { n: minutes }) : ''}
+            <span className="ds-wide-only">
+              {' · '}
+              {t('{sources} read', { sources: plural((job.usage || {}).sources || 0, 'source') })}
+            </span>
           </span>
           <span className="ds-grow" />
           {ask ? (
             <>
               <button type="button" className="ds-btn ds-warn" onClick={stop}>
-                Stop run
+                {t('Stop run')}
               </button>
               <button type="button" className="ds-btn" onClick={() => setAsk(false)}>
-                Keep going
+                {t('Keep going')}
               </button>
             </>
           ) : (
             <>
               <button type="button" className="ds-btn" onClick={show}>
-                Show
+                {t('Show')}
               </button>
               <button type="button" className="ds-btn" onClick={() => setAsk(true)}>
-                {Icon(React, 'square', 13)}Stop
+                {Icon(React, 'square', 13)}
+                {t('Stop')}
               </button>
             </>
           )}
@@ -790,6 +809,7 @@ parts.ResearchRun =
     }
 
     return function ResearchRun({ p, apiClient }) {
+      speak(p.lang);
       const id = p.job_id;
       const url = useCallback(
         (path) => (apiClient && apiClient.buildEndpoint ? apiClient.buildEndpoint(path) : path),
@@ -817,7 +837,7 @@ parts.ResearchRun =
       const edge = useOutOfSight(card, live);
       const stop = () => {
         fetch(url(`/research/jobs/${encodeURIComponent(id)}/cancel`), { method: 'POST', credentials: 'include' }).catch(
-          () => setNote('The server did not answer. Nothing was changed.'),
+          () => setNote(t('The server did not answer. Nothing was changed.')),
         );
       };
       const act = useCallback(
@@ -831,12 +851,10 @@ parts.ResearchRun =
             });
             if (!r.ok) {
               const said = await r.json().catch(() => ({}));
-              setNote(
-                (said.error && said.error.message) || `The server refused (${r.status}). The part goes on as before.`,
-              );
+              setNote((said.error && said.error.message) || t('The server refused ({why}).', { why: r.status }));
             }
           } catch (e) {
-            setNote('That did not reach the server. The part goes on as before.');
+            setNote(t('That did not reach the server. The part goes on as before.'));
           }
         },
         [id, url],
@@ -846,21 +864,21 @@ parts.ResearchRun =
         return (
           <div className="ds ds-past ds-quiet" role="status" data-job="opening">
             {Icon(React, 'queued', 17)}
-            <span>{job ? 'Reconnecting. The run itself goes on.' : 'Opening the run.'}</span>
+            <span>{t(job ? 'Reconnecting. The run itself goes on.' : 'Opening the run.')}</span>
           </div>
         );
       if (job.link === 'gone')
         return (
           <div className="ds ds-past ds-quiet" data-job="gone">
             {Icon(React, 'stopped', 17)}
-            <span>This run is no longer on the server.</span>
+            <span>{t('This run is no longer on the server.')}</span>
           </div>
         );
       if (job.link === 'denied')
         return (
           <div className="ds ds-past ds-quiet" data-job="denied">
             {Icon(React, 'stopped', 17)}
-            <span>You are not signed in, or this run belongs to somebody else.</span>
+            <span>{t('You are not signed in, or this run belongs to somebody else.')}</span>
           </div>
         );
 
@@ -873,7 +891,7 @@ parts.ResearchRun =
             <span>
               <b>{head}</b> {tail}.{' '}
               <button type="button" className="ds-link" aria-expanded="false" onClick={() => setShow(true)}>
-                Show tree
+                {t('Show tree')}
               </button>
             </span>
           </div>
@@ -883,7 +901,7 @@ parts.ResearchRun =
         <article
           ref={card}
           className="ds ds-card ds-run"
-          aria-label="Live research"
+          aria-label={t('Live research')}
           data-job={job.status}
           data-link={job.link}
         >
@@ -900,12 +918,14 @@ parts.ResearchRun =
           <header>
             <div className="ds-row">
               <h2 className="ds-title ds-clip" dir="auto" title={p.title || job.title || ''}>
-                {queries(job) > 1 ? `Researching ${queries(job)} questions` : p.title || job.title || 'Research'}
+                {queries(job) > 1
+                  ? t('Researching {n} questions', { n: queries(job) })
+                  : p.title || job.title || t('Research')}
               </h2>
               <span className="ds-grow" />
               {over ? (
                 <button type="button" className="ds-link" aria-expanded="true" onClick={() => setShow(false)}>
-                  Hide tree
+                  {t('Hide tree')}
                 </button>
               ) : (
                 <Stages stage={job.stage} />

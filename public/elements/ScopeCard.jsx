@@ -8,11 +8,11 @@ const parts = (globalThis.dossierParts = globalThis.dossierParts || {});
 parts.ScopeCard =
   parts.ScopeCard ||
   (function () {
-    const { Icon, plural } = globalThis.dossier;
+    const { Icon, plural, speak, t } = globalThis.dossier;
     // What was ticked, by the choices: a message that gets another place in the page is mounted anew.
     const ticked = new Map();
 
-    function Option({ n, text, on, disabled, set }) {
+    function Option({ n, text, takes, on, disabled, set }) {
       const cut = text.indexOf(': ');
       const label = cut > 0 && cut <= 28 ? text.slice(0, cut) : '';
       return (
@@ -25,20 +25,23 @@ parts.ScopeCard =
           <span dir="auto">
             {label ? <b>{label}</b> : null}
             {label ? text.slice(cut + 2) : text}
+            {takes ? <small>{takes}</small> : null}
           </span>
         </label>
       );
     }
 
     return function ScopeCard({ p, callAction }) {
+      speak(p.lang);
       const base = useId();
       const queries = p.queries || [];
-      const key = queries.flatMap((q) => q.splits || []).join('\n');
+      const splitsOf = (q) => (q.feasible ? [] : q.splits || []);
+      const key = queries.flatMap(splitsOf).join('\n');
       const [chosen, setChosen] = useState(() => ticked.get(key) || []);
       const [sent, setSent] = useState('');
       const disabled = !p.active || sent === 'sending' || sent === 'sent';
       // Numbered as they can be typed: in order, each once.
-      const choices = [...new Set(queries.flatMap((q) => (q.feasible ? [] : q.splits || [])))];
+      const choices = [...new Set(queries.flatMap(splitsOf))];
       const picked = choices.filter((t) => chosen.includes(t));
       const set = (text, on) =>
         setChosen((now) => {
@@ -61,9 +64,9 @@ parts.ScopeCard =
       const many = queries.length > 1;
       return (
         <div className="ds ds-scope" data-scope={p.active ? 'active' : 'past'}>
-          {(p.open_questions || []).length ? (
-            <ul className="ds-asks" aria-label="What leaves the question open">
-              {p.open_questions.map((q, i) => (
+          {(p.points || []).length ? (
+            <ul className="ds-asks" aria-label={t('What leaves the question open')}>
+              {p.points.map((q, i) => (
                 <li key={i} dir="auto">
                   {q}
                 </li>
@@ -74,32 +77,37 @@ parts.ScopeCard =
             const id = `${base}q${i}`;
             return (
               <section key={i}>
-                <div className="ds-query">
-                  <span className="ds-n">{q.n ?? i + 1}</span>
-                  <p className="ds-q" id={id} dir="auto">
-                    {q.text}
-                  </p>
-                  <span className={'ds-tag ' + (q.feasible ? 'ds-good' : 'ds-caution')}>
-                    {Icon(React, q.feasible ? 'tick' : 'partial', 13)}
-                    {q.feasible ? 'Ready' : 'Too broad'}
-                  </span>
-                  {q.reason ? (
-                    <span className="ds-why" dir="auto">
-                      {q.reason}
+                {many || !p.points?.length ? (
+                  <div className="ds-query">
+                    <span className="ds-n">{q.n ?? i + 1}</span>
+                    <p className="ds-q" id={id} dir="auto">
+                      {q.text}
+                    </p>
+                    <span className={'ds-tag ' + (q.feasible ? 'ds-good' : 'ds-caution')}>
+                      {Icon(React, q.feasible ? 'tick' : 'partial', 13)}
+                      {t(q.feasible ? 'Ready' : 'Too broad')}
                     </span>
-                  ) : null}
-                </div>
-                {(q.splits || []).length ? (
+                    {q.reason ? (
+                      <span className="ds-why" dir="auto">
+                        {q.reason}
+                      </span>
+                    ) : null}
+                  </div>
+                ) : null}
+                {splitsOf(q).length ? (
                   <div
                     className="ds-opts"
                     role="group"
-                    aria-label={many ? `Narrower questions for question ${q.n ?? i + 1}` : 'Narrower questions'}
+                    aria-label={
+                      many ? t('Narrower questions for question {n}', { n: q.n ?? i + 1 }) : t('Narrower questions')
+                    }
                   >
-                    {q.splits.map((text) => (
+                    {splitsOf(q).map((text) => (
                       <Option
                         key={text}
                         n={choices.indexOf(text) + 1}
                         text={text}
+                        takes={(p.takes || {})[text]}
                         on={chosen.includes(text)}
                         disabled={disabled}
                         set={set}
@@ -113,18 +121,18 @@ parts.ScopeCard =
           {choices.length && (p.active || sent) ? (
             <div className="ds-row ds-scope-foot">
               <button type="button" className="ds-btn ds-pri" disabled={disabled || !picked.length} onClick={use}>
-                Use these
+                {t('Use these')}
               </button>
               <span className="ds-dim" role="status">
                 {sent === 'failed'
-                  ? 'That did not reach the server. Try again, or write it in the message box.'
+                  ? t('That did not reach the server. Try again, or write it in the message box.')
                   : sent === 'sent'
-                    ? `${plural(picked.length, 'question')} taken over.`
+                    ? t('{questions} taken over.', { questions: plural(picked.length, 'question') })
                     : sent === 'sending'
-                      ? 'Drafting a plan from these.'
+                      ? t('Drafting a plan from these.')
                       : picked.length
-                        ? `${picked.length} chosen. Nothing starts yet.`
-                        : 'Tick one or more, or type a number. Or write your own question below.'}
+                        ? t('{n} chosen. Nothing starts yet.', { n: picked.length })
+                        : t('Tick one or more, or type a number. Or write your own question below.')}
               </span>
             </div>
           ) : null}

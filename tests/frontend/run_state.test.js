@@ -93,6 +93,14 @@ test('a green tick never stands over a part that failed, was stopped or found no
     const run_ = { status: 'done', nodes: new Map([['a', node('a', { n: '1', state })]]) };
     assert.equal(run.endOf(run_).tone, 'caution', state);
   }
-  const whole = { status: 'done', nodes: new Map([['a', node('a', { n: '1', state: 'done' })]]) };
-  assert.equal(run.endOf(whole).tone, 'good');
+  const nodes = new Map([['a', node('a', { n: '1', state: 'done' })]]);
+  assert.equal(run.endOf({ status: 'done', grade: 'complete', nodes }).tone, 'good');
+});
+
+test('a green tick never stands over a report that is partial or found nothing', () => {
+  const nodes = new Map([['a', node('a', { n: '1', state: 'done' })]]);
+  const state = run.takeTree(run.begin(0), tree(node('a', { n: '1', state: 'done' })), 1);
+  run.takeEvent(state, { seq: 6, event: { kind: 'report', grade: 'partial' } }, 2);
+  assert.equal(run.endOf({ ...state, status: 'done' }).tone, 'caution');
+  assert.equal(run.endOf({ status: 'done', grade: 'nothing_found', nodes }).tone, 'quiet');
 });
