@@ -1,8 +1,10 @@
 """Contracts in the making: the plan of a question is drafted while the manager's words about it still stream."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from statistics import median
 
 from agents.contracts.contract import Brief, Contract, Query, ScopingTurn
 from agents.contracts.frozen import Tier
@@ -20,6 +22,7 @@ from agents.llm.litellm_model import LiteLLMModel
 from agents.nlp.tokens import language_of
 from agents.research.pipeline import Means, contract_of
 from agents.research.planning.drafting import draft_plans
+from agents.research.planning.forecast import SECONDS_PER_CALL, WRITING_IN_A_ROW, PastRun, forecast_of, with_likely
 from agents.research.planning.freeze_contract import at_pace
 from agents.research.run_context import Desk
 from agents.research.scoping.turn import ScopingState, seeds_in
@@ -31,6 +34,10 @@ MOST_AHEAD = 16
 """Questions that are planned ahead at once, over all talks."""
 USUAL_CALL = (2_000, 250)
 """Tokens that a usual call reads and writes."""
+REMEMBERED = 12
+"""Earlier runs that forecasts are measured by."""
+OFFLINE_S = 15.0
+"""Seconds of a run without a language model: a first guess."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,8 @@ class ContractDrafts:
     at_once: int
     """Calls of one job at once."""
     max_cost_usd: float | None = None
+    past: deque[PastRun] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    """What earlier runs of this server's models took, newest last."""
 
     def __post_init__(self) -> None:
         self._ahead: dict[str, asyncio.Task[Contract]] = {}
@@ -114,7 +123,29 @@ class ContractDrafts:
         means = self.means()
         contract = contract_of(brief, plans, means, challenge=challenge)
         call_s, at_once = self._pace()
-        return at_pace(contract, call_s, at_once, reasons=means.reasons, challenge=challenge)
+        return self._likely(at_pace(contract, call_s, at_once, reasons=means.reasons, challenge=challenge))
+
+    def _likely(self, contract: Contract) -> Contract:
+        return contract.model_copy(
+            update={"forecast": with_likely(contract.forecast, self.past, contract.caps.minutes)}
+        )
+
+    def of_plans(self, brief: Brief, plans: tuple[Plan, ...]) -> Contract:
+        """Freeze plans as they are: those that a user edited are not cut to the pace of a slow model."""
+        contract, (call_s, _) = contract_of(brief, plans, self.means()), self._pace()
+        if call_s is None:
+            return self._likely(contract)
+        forecast = forecast_of(brief, contract.plans, contract.caps, reasons=self.means().reasons, call_s=call_s)
+        return self._likely(contract.model_copy(update={"forecast": forecast}))
+
+    def usual(self) -> PastRun:
+        """Say what a question of the usual size takes here: as earlier runs did, or a first guess from the pace seen."""
+        call_s, reasons = self._pace()[0] or SECONDS_PER_CALL, self.means().reasons
+        seconds = [run.seconds for run in self.past if run.seconds]
+        costs = [run.cost_usd for run in self.past if run.cost_usd is not None]
+        guess = call_s * (1 + WRITING_IN_A_ROW) if reasons else OFFLINE_S
+        cost = (median(costs) if costs else None) if reasons else 0.0
+        return PastRun(median(seconds) if seconds else guess, cost)
 
     def _pace(self) -> tuple[float | None, int]:
         """Say how long a usual call takes, and how many are worked on at once, as seen so far of the model that reads."""

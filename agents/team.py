@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from agents.contract_drafts import ContractDrafts, Settled
+from agents.contract_drafts import REMEMBERED, ContractDrafts, Settled
 from agents.contracts.contract import Brief, Contract, ScopingTurn
 from agents.contracts.frozen import Tier
 from agents.contracts.report import Actual, Commission, Earlier, EarlierUse, Outcome, ReportDocument
@@ -19,7 +19,7 @@ from agents.contracts.sources import OwnFile, Place
 from agents.core.budget import Limits as Spending
 from agents.core.budget import Within
 from agents.core.errors import BadRequest, ConfigError
-from agents.core.model import Model, OnText
+from agents.core.model import Model, OnText, shown_name
 from agents.core.paths import RESOURCES
 from agents.core.port import Handlers
 from agents.core.prompts import PromptBook
@@ -44,6 +44,7 @@ from agents.research.loop.topics import Topics
 from agents.research.pipeline import Means, research_handler
 from agents.research.planning.drafting import draft_handler
 from agents.research.planning.flat_plan import bounded
+from agents.research.planning.forecast import PastRun
 from agents.research.planning.freeze_contract import CapOverrides, caps_of
 from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.read_sources import source_handler
@@ -123,6 +124,13 @@ class EngineNames:
         return ", ".join(self.names)
 
 
+def wrote(engine: EngineNames, actual: Actual) -> str:
+    """Name who really answered, as people call it: the models that are bound, or those that stood in for every answer."""
+    none_answered = bool(actual.stand_ins) and not actual.tokens_out
+    names = [one.model for one in actual.stand_ins] if none_answered else engine.names
+    return ", ".join(dict.fromkeys(map(shown_name, names)))
+
+
 class Team:
     """Everything a face needs: scoping, drafting, jobs, kept sources and reports."""
 
@@ -151,7 +159,6 @@ class Team:
             reasons=any(model.reasons for model in models.values()),
             stand_ins=tuple(name for name in parts if name not in distinct),
         )
-        self.retrievers: tuple[str, ...] = getattr(searcher, "names", (searcher.name,))
         self.searching = SearchScope(searcher, blobs)
         self.places: tuple[Place, ...] = places_of(searcher)
         """Where this server can search; a user chooses among them where there are several."""
@@ -159,12 +166,13 @@ class Team:
         self.model_choices: tuple[str, ...] = tuple(self.made) if self.engine.reasons else ()
         """Models that a user may choose from, by name; none where only the offline engine answers."""
         self.fetcher: Fetcher | None = None
+        self._recalled = False
         self.pacing = Pacing(settings.model_limits)
         """How fast each model provider is asked, by all jobs of this process."""
         self.tracing = Tracing() if settings.otel else None
         self.observers: list[Callable[[Job], None]] = [self.tracing.observe] if self.tracing else []
         """Told of every job before its first event: what metrics, logs and traces are fed from."""
-        self.means = Means(
+        self._means = Means(
             limits=CapOverrides(
                 rounds=settings.max_iters or settings.max_researcher_iterations,
                 searches=settings.max_queries,
@@ -201,7 +209,6 @@ class Team:
             planner_window_s=settings.planner_pending_window_ms / 1000,
             reasons=self.engine.reasons,
             models=self.engine.names,
-            retrievers=self.retrievers,
         )
         self.drafts = ContractDrafts(
             desk=self.desk,
@@ -214,6 +221,16 @@ class Team:
             at_once=settings.max_concurrency,
             max_cost_usd=settings.max_cost_usd,
         )
+
+    @property
+    def retrievers(self) -> tuple[str, ...]:
+        """What is searched, by name, as far as it is known which of it can be reached."""
+        return getattr(self.searcher, "names", (self.searcher.name,))
+
+    @property
+    def means(self) -> Means:
+        """What the root handler is told of a run's surroundings, as they are now."""
+        return self._means.model_copy(update={"retrievers": self.retrievers})
 
     def desk(self, of: Brief | ScopingState | None = None, steering: Steering | None = None) -> Desk:
         """Set up one run's means, with the files and places of its brief; each has its own caches and ledgers."""
@@ -305,7 +322,23 @@ class Team:
         Raises:
             DossierError: a planner gave nothing usable.
         """
+        await self._recall()
         return await self.drafts.draft(scope, tier, challenge=challenge, limit_s=limit_s)
+
+    async def _recall(self) -> None:
+        """Look once what the last runs of these models took: forecasts are measured by them."""
+        if self._recalled:
+            return
+        self._recalled = True
+        rows, _ = await self.jobs.listed(None, statuses=("done",), limit=REMEMBERED)
+        for document in await asyncio.gather(*(self.blobs.report(row.id) for row in reversed(rows))):
+            if document is not None:
+                self._remember(document)
+
+    def _remember(self, document: ReportDocument) -> None:
+        made = document.methodology
+        if made.engine == wrote(self.engine, Actual()) and made.forecast is not None and document.references:
+            self.drafts.past.append(PastRun(made.actual.seconds, made.actual.cost_usd, made.forecast))
 
     async def draft_brief(self, brief: Brief) -> Contract:
         """Draft the contract of a brief."""
@@ -408,10 +441,12 @@ class Team:
 
         def document(job_id: str, outcome: Outcome, actual: Actual) -> ReportDocument:
             unread, engine = tuple(getattr(self.searcher, "unread", ()))[:MAX_UNREAD], self.engine
-            return build(
-                job_id, outcome, actual, engine=engine.name, reasons=engine.reasons, rejected=unread,
+            written = build(
+                job_id, outcome, actual, engine=wrote(engine, actual), reasons=engine.reasons, rejected=unread,
                 earlier=commission.earlier,
             )  # fmt: skip
+            self._remember(written)
+            return written
 
         return JobSetup(handlers=handlers, build=document, close=desk.close, steering=steering)
 

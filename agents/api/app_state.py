@@ -1,5 +1,6 @@
 """One server's parts, opened once per process: settings, team, and our routes on Chainlit's app."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from agents.api.jobs_api_start import ApiState
 from agents.api.metrics import log_to_stderr
 from agents.api.openapi import install_routes
 from agents.core.settings import Settings, load
+from agents.llm.model_names import find_servers
 from agents.team import Team, open_team
 
 log = logging.getLogger(__name__)
@@ -27,7 +29,7 @@ class Reach:
     found: Tried | None = None
     """None where none would be asked, and before it was tried."""
     tell: Callable[[str], None] = field(default=lambda _lines: None)
-    """Is given what the server said at its start, as it is where web search can't be reached."""
+    """Is given what the server is set up with, and what leaves this computer, once that is known."""
 
     async def ask(self, team: Team) -> None:
         """Try once; whatever goes wrong only means that nothing is known."""
@@ -38,9 +40,9 @@ class Reach:
         if self.found is not None:
             state = "reachable" if self.found.reachable else f"not reachable: {self.found.reason}"
             log.info("keyless web search (%s) is %s", self.found.host, state)
-            if not self.found.reachable:
-                found = about(team, self.found)
-                self.tell(f"  {found.documents}\n  {found.leaves}")
+        said = about(team, self.found)
+        servers = await asyncio.to_thread(find_servers, besides=team.settings.port) if said.offline else ()
+        self.tell("\n".join(f"  {line}" for line in (*said.lines, *(one.line for one in servers))))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from fastapi.responses import HTMLResponse, Response
 from agents.api.error_responses import ApiError, not_found
 from agents.api.tree import Tree, TreeView
 from agents.contracts.body import ReferenceList, Sentence
-from agents.contracts.report import OVER, Quote, Reference, ReportDocument
+from agents.contracts.report import OVER, Quote, Reference, ReportDocument, tally
 from agents.contracts.sources import SourceKind
 from agents.core.errors import SourceError
 from agents.jobs.live_job import Job
@@ -160,8 +160,6 @@ SHOWN = ("md", "html", "json")
 """Forms that the route of the chat writes; the others have routes of their own."""
 _HEADING = re.compile(r"<h([2-4])([^>]*)>(.*?)</h\1>", re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
-_JUDGED = frozenset({"supported", "partly", "unsupported", "contradicted", "uncited"})
-"""Verdicts on a sentence that states a fact."""
 _MARKER = re.compile(r"[\s>#*+•|-]*(?:\d+[.)]\s*)?")
 """What begins a line of a stored copy and is no word of it."""
 NOTES: dict[SourceKind, str] = {"sample": "Invented sample document", "upload": "From your files"}
@@ -196,6 +194,7 @@ def fragment(document: ReportDocument) -> dict[str, object]:
 
     html = _HEADING.sub(placed, _with_verdicts(document))
     actual = document.methodology.actual
+    verified, judged = tally(one.verdict for one in document.sentences)
     return {
         "html": html,
         "headings": headings,
@@ -210,8 +209,8 @@ def fragment(document: ReportDocument) -> dict[str, object]:
             "sentences": len(document.sentences),
             "cited": sum(1 for sentence in document.sentences if sentence.citations),
             "sources": len(document.references),
-            "judged": sum(1 for sentence in document.sentences if sentence.verdict in _JUDGED),
-            "verified": sum(1 for sentence in document.sentences if sentence.verdict == "supported"),
+            "judged": judged,
+            "verified": verified,
         },
     }
 

@@ -23,7 +23,7 @@ from agents.core.paths import RESOURCES
 from agents.core.settings import Settings
 
 if TYPE_CHECKING:
-    from agents.api.app_state import Site
+    pass
 
 
 WORDS: dict[str, Any] = {
@@ -89,29 +89,33 @@ def _over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
+WAITING = 128
+"""Connections that may wait while the server loads."""
 GRACE_S = 3
 """Seconds that open connections (event streams, above all) get when the server is stopped."""
 
 
-def check_port(host: str, port: int) -> None:
-    """Find out before anything else whether the port is free.
+def reserve(host: str, port: int) -> socket.socket:
+    """Take the port before anything else: whoever opens the page while the rest loads waits for it and is not refused.
 
     Raises:
         ConfigError: it is taken, or the host is none of this machine's.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host.strip("[]"), port))
-        except PermissionError as error:
+    taken = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((host.strip("[]"), port))
+        taken.listen(WAITING)
+    except OSError as error:
+        taken.close()
+        if isinstance(error, PermissionError):
             raise ConfigError(
                 f"Port {port} needs rights that this program does not have. Set PORT to another."
             ) from error
-        except OSError as error:
-            if isinstance(error, socket.gaierror) or error.errno not in _TAKEN:
-                raise ConfigError(f"DOSSIER_HOST={host} is no address of this machine.") from error
-            raise ConfigError(f"Port {port} is taken. Set PORT to another, or stop what runs there.") from error
+        if isinstance(error, socket.gaierror) or error.errno not in _TAKEN:
+            raise ConfigError(f"DOSSIER_HOST={host} is no address of this machine.") from error
+        raise ConfigError(f"Port {port} is taken. Set PORT to another, or stop what runs there.") from error
+    return taken
 
 
 _TAKEN = {48, 98, 10048}  # EADDRINUSE on macOS, Linux, Windows
@@ -152,17 +156,10 @@ def sign_sessions(data_dir: Path) -> None:
     os.environ.setdefault("CHAINLIT_AUTH_SECRET", kept_secret(data_dir))
 
 
-def banner(site: "Site") -> str:
-    """Say where the server is, what it is set up with, and what leaves this computer."""
-    from agents.api.about import about
-    from agents.llm.model_names import find_servers
-
-    settings = site.settings
+def banner(settings: Settings) -> str:
+    """Say where the server is; what is searched and what leaves the computer is said once that is known."""
     name = {"127.0.0.1": "localhost", "::1": "[::1]"}.get(settings.host, settings.host)
-    said = about(site.team)
-    found = find_servers(besides=settings.port) if said.offline else ()
-    lines = "\n".join(f"  {line}" for line in (*said.lines, *(one.line for one in found)))
-    return f"Dossier is at http://{name}:{settings.port} (Ctrl+C stops it)\n{lines}"
+    return f"Dossier is at http://{name}:{settings.port} (Ctrl+C stops it)"
 
 
 def serve(settings: Settings) -> None:
@@ -172,7 +169,7 @@ def serve(settings: Settings) -> None:
         ConfigError: the port is taken, the data folder can't be written, a key is missing, or a setting can't be used.
     """
     check_exposure(settings)
-    check_port(settings.host, settings.port)
+    taken = reserve(settings.host, settings.port)
     prepare(settings)
 
     import uvicorn
@@ -187,7 +184,7 @@ def serve(settings: Settings) -> None:
     asyncio.run(site.team.jobs.check())
     config.run.module_name = str(RESOURCES / "app.py")
     load_module(config.run.module_name)
-    print(banner(site), flush=True)
+    print(banner(settings), flush=True)
     site.reach.tell = functools.partial(print, flush=True)
 
     class Server(uvicorn.Server):
@@ -200,11 +197,9 @@ def serve(settings: Settings) -> None:
     Server(
         uvicorn.Config(
             app,
-            host=settings.host.strip("[]"),
-            port=settings.port,
             log_level=settings.log_level.lower(),
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=GRACE_S,
         )
-    ).run()
+    ).run([taken])

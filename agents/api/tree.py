@@ -7,7 +7,7 @@ from typing import Literal
 from agents.contracts.contract import Change, place
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import RoundRecord
-from agents.contracts.report import OVER, BlockedReason, JobStatus, Stage
+from agents.contracts.report import OVER, BlockedReason, Grade, JobStatus, Stage
 from agents.core.budget import NOTHING, Usage
 from agents.core.events import (
     JobChanged,
@@ -100,6 +100,8 @@ class TreeView(Frozen):
     now: str
     note: str = ""
     """Why it ended, when it did not end well; why it rests, when it does."""
+    grade: Grade | None = None
+    """Of its report, once there is one."""
     blocked_reason: BlockedReason | None = None
     """Why it rests: paused, or waiting for a key, for somebody to release it, or for a restart."""
     usage: RunTotals = RunTotals()
@@ -149,6 +151,7 @@ class Tree:
         self.status: JobStatus = "queued"
         self.stage: Stage = "planning"
         self.blocked_reason: BlockedReason | None = None
+        self.grade: Grade | None = None
         self.seq, self.seconds, self.now, self.note = 0, 0.0, "", ""
         self.line = ""
         """What the last event adds to the feed; empty when nothing."""
@@ -193,6 +196,8 @@ class Tree:
                 self._rows[path].facts += event.facts
         elif isinstance(event, SearchDone):
             self.searches += 1
+        elif isinstance(event, ReportWritten):
+            self.grade = event.grade
         return touched
 
     def _line(self, event: object, node: str) -> str:
@@ -279,6 +284,7 @@ class Tree:
             seconds=self.seconds if over or at is None else round(max(self.seconds, at), 3),
             now=self.now,
             note=self.note,
+            grade=self.grade,
             blocked_reason=self.blocked_reason,
             usage=self.spent(),
             nodes=tuple(self.node(path, None if over else at) for path in sorted(self._rows, key=_place)),

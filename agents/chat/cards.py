@@ -3,15 +3,17 @@
 from typing import Literal
 
 from agents.chat.limits import LANGUAGES, dates_words, language_name
-from agents.chat.short_answers import likely_cost, likely_time, note_of
+from agents.chat.short_answers import likely_cost, likely_time, note_of, searched, takes
 from agents.chat.state import ShowContract
 from agents.chat.texts import ChatTexts
-from agents.contracts.contract import Contract, ForecastLine
+from agents.contracts.contract import Contract, ForecastLine, Query
 from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.plan import Leaf, Node
 from agents.contracts.report import Grade, ReportDocument
+from agents.core.model import shown_name
 from agents.core.time_policy import synthesis_reserve_s
 from agents.jobs.live_job import Job
+from agents.research.planning.forecast import PastRun
 from agents.research.scoping.authorization import PHRASE
 from agents.research.scoping.turn import ScopingState
 from agents.search.searcher import SAMPLE_NAME
@@ -30,31 +32,45 @@ class ScopeQuery(Frozen):
 
 
 class ScopeCard(Frozen):
-    """Verdicts, and narrower questions to pick."""
+    """Verdicts, and narrower questions to pick. It repeats nothing of the manager's words above it."""
 
+    lang: str
     queries: tuple[ScopeQuery, ...]
-    open_questions: tuple[str, ...]
+    points: tuple[str, ...]
+    """What leaves the question open."""
+    takes: str
+    """What any of the narrower questions probably takes: `about 1 minute · free`."""
     ready: bool
     active: bool = True
     """False once the talk has moved on."""
 
     @classmethod
-    def of(cls, scope: ScopingState) -> "ScopeCard":
+    def of(cls, scope: ScopingState, words: ChatTexts, usual: PastRun) -> "ScopeCard":
         """Describe how the talk stands."""
+        said = scope.turns[-1].text if scope.turns else ""
+        queries = shown_queries(scope.queries, said)
+        told = {query.reason for query in queries} if len(queries) > 1 else set()
         return cls(
-            queries=tuple(
-                ScopeQuery(
-                    n=number,
-                    text=query.text,
-                    feasible=query.feasible,
-                    reason=query.reason,
-                    splits=query.suggested_split,
-                )
-                for number, query in enumerate(scope.queries, start=1)
-            ),
-            open_questions=scope.open_questions,
+            lang=words.language,
+            queries=queries,
+            points=tuple(one for one in scope.open_questions if one not in said and one not in told),
+            takes=takes(usual, words),
             ready=scope.ready,
         )
+
+
+def shown_queries(queries: tuple[Query, ...], said: str = "") -> tuple[ScopeQuery, ...]:
+    """Number queries; a reason that was said above, or only repeats the question, is left out."""
+    return tuple(
+        ScopeQuery(
+            n=number,
+            text=query.text,
+            feasible=query.feasible,
+            reason="" if query.reason in said or query.reason == query.text else query.reason,
+            splits=() if query.feasible else query.suggested_split,
+        )
+        for number, query in enumerate(queries, start=1)
+    )
 
 
 class TreeItem(Frozen):
@@ -95,6 +111,7 @@ class CapsItem(Frozen):
 class ContractCard(Frozen):
     """The draft on one screen."""
 
+    lang: str
     hash: str
     draft: int
     """Which draft of the question it is, counted from 1."""
@@ -137,6 +154,7 @@ class ContractCard(Frozen):
         brief, caps = contract.brief, contract.caps
         several = len(contract.plans) > 1
         return cls(
+            lang=words.language,
             hash=contract.hash,
             draft=shown.number,
             changed=shown.changed,
@@ -145,7 +163,7 @@ class ContractCard(Frozen):
             language=language_name(brief.language),
             caution=words("caution") if brief.query_type == "medical_legal_financial" else "",
             mode=brief.mode,
-            queries=ScopeCard.of(scope.model_copy(update={"queries": brief.queries})).queries,
+            queries=shown_queries(brief.queries),
             trees=tuple(
                 _item(plan.root, str(number) if several else "") for number, plan in enumerate(contract.plans, start=1)
             ),
@@ -164,8 +182,8 @@ class ContractCard(Frozen):
             domains=brief.domains,
             exclude_domains=brief.exclude_domains,
             dates=dates_words(brief.date_from, brief.date_to),
-            models=contract.models,
-            retrievers=contract.retrievers,
+            models=tuple(map(shown_name, contract.models)),
+            retrievers=searched(contract, words),
             files=tuple(FileItem(name=file.name, note=note_of(file)) for file in brief.files),
             preset=scope.preset,
             # Said only where nothing but the samples is searched.
@@ -176,6 +194,7 @@ class ContractCard(Frozen):
 class ResearchRun(Frozen):
     """The live card: it holds only a job id and reads the rest from our routes."""
 
+    lang: str
     job_id: str
     title: str
     minutes: float | None
@@ -184,10 +203,11 @@ class ResearchRun(Frozen):
     """Branches can be finished and stopped one by one."""
 
     @classmethod
-    def of(cls, job: Job, contract: Contract) -> "ResearchRun":
+    def of(cls, job: Job, contract: Contract, words: ChatTexts) -> "ResearchRun":
         """Name a run."""
         minutes = contract.caps.minutes
         return cls(
+            lang=words.language,
             job_id=job.id,
             title=contract.plans[0].query if len(contract.plans) == 1 else job.title,
             minutes=minutes,

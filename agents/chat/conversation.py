@@ -360,7 +360,7 @@ class Conversation:
                 yield effect
         else:
             self.drafts.now(scope=scope, contract=None, by_hand=False, pending="")
-            yield ShowScope(scope)
+            yield ShowScope(scope, self.team.drafts.usual())
 
     # ---- a report
 

@@ -124,7 +124,7 @@ class ChatDrafts:
         if not (scope.feasible and scope.ready):
             yield Say(self.words("noted" if scope.queries else "noted_next"))
             if scope.queries:
-                yield ShowScope(scope)
+                yield ShowScope(scope, self.team.drafts.usual())
         elif contract is not None:
             yield self.on_the_table(contract, before)
         else:
@@ -144,7 +144,7 @@ class ChatDrafts:
             for query in too_broad(scope, error):
                 scope = refused(scope, query.text, error.reasons, error.splits or own_splits(query))
             self.now(scope=scope, contract=None)
-            yield ShowScope(scope)
+            yield ShowScope(scope, self.team.drafts.usual())
             return
         yield self.on_the_table(contract, before)
 

@@ -16,7 +16,7 @@ from agents.api.app_state import Site
 from agents.api.exposure import LOCAL, REMOTE, is_the_key
 from agents.api.reports import forget_texts, given_to
 from agents.chat.conversation import Conversation
-from agents.chat.history import History, Uploads
+from agents.chat.history import THREAD_NAME, History, Uploads
 from agents.chat.page_setup import FOR_THE_WEB, KEPT, furnish, preferences_of, sample_starters
 from agents.chat.plan_edits import CardEdit
 from agents.chat.preferences import Preferences
@@ -209,11 +209,12 @@ class Chat:
                     await self._renamed(session.thread_id, before, after)
 
     async def _renamed(self, thread_id: str, before: ChatState, after: ChatState) -> None:
-        """Name a chat that began with files, and so was named by one, after its first question."""
-        if before.scope.question or not after.scope.question or not before.scope.files:
+        """Name a chat by the first question that was agreed, in the place of the broad one, or the file, that it began with."""
+        if before.contract is not None or after.contract is None or before.job_id:
             return
-        if await self.history.thread_name(thread_id) in {file.name for file in before.scope.files}:
-            await self._name(thread_id, after.scope.question)
+        began = (after.scope.question[:THREAD_NAME], *(file.name for file in after.scope.files))
+        if (await self.history.thread_name(thread_id)).startswith(tuple(filter(None, began))):
+            await self._name(thread_id, after.contract.brief.queries[0].text)
 
     async def _name(self, thread_id: str, name: str) -> None:
         """Name a chat, in the history and in the side bar of the page at hand."""

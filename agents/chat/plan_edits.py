@@ -12,7 +12,7 @@ from agents.contracts.contract import Brief, Contract
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
 from agents.core.errors import BadRequest
-from agents.research.planning.freeze_contract import bounds_of, make_contract
+from agents.research.planning.freeze_contract import bounds_of
 from agents.research.scoping.turn import ScopingState
 from agents.team import Team
 
@@ -266,11 +266,4 @@ def with_terms(team: Team, before: Contract, scope: ScopingState) -> Contract | 
 
 
 def _contract(team: Team, brief: Brief, plans: tuple[Plan, ...]) -> Contract:
-    return make_contract(
-        brief,
-        tuple(refreshed(plan, bounds_of(brief).rounds) for plan in plans),
-        team.means.limits,
-        reasons=team.means.reasons,
-        models=team.means.models,
-        retrievers=team.means.retrievers,
-    )
+    return team.drafts.of_plans(brief, tuple(refreshed(plan, bounds_of(brief).rounds) for plan in plans))

@@ -136,8 +136,8 @@ class Renderer:
                 await mirror(dict(message.to_dict()))
             case ShowScope():
                 await self._retire("replaced")
-                scope = ScopeCard.of(effect.scope)
-                if scope.queries or scope.open_questions:
+                scope = ScopeCard.of(effect.scope, self.words, effect.usual)
+                if scope.queries or scope.points:
                     await self._scoping(scope, effect.scope)
             case ShowContract():
                 card, line = ContractCard.of(effect, self.words), contract_line(effect.changed, self.words)
@@ -148,7 +148,7 @@ class Renderer:
                 await self._card("ContractCard", card, line)
             case Started():
                 await self._retire("bound")
-                run = ResearchRun.of(effect.job, effect.contract)
+                run = ResearchRun.of(effect.job, effect.contract, self.words)
                 await self._card("ResearchRun", run, self.words("started_line"), message_id=progress_name(effect.job))
             case Stopping():
                 # How it ended is shown when it has (see outcome).

@@ -9,9 +9,12 @@ from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Contract, ForecastLine
 from agents.contracts.frozen import Frozen
 from agents.contracts.sources import OwnFile
+from agents.core.model import shown_name
 from agents.nlp.tokens import content_words
 from agents.report.escaping import escape_text
+from agents.research.planning.forecast import PastRun
 from agents.research.scoping.turn import ScopingState
+from agents.search.searcher import FILES_NAME, LIBRARY_NAME, SAMPLE_NAME
 from agents.search.uploads import UploadResult
 from agents.team import Team
 
@@ -29,23 +32,39 @@ def likely_time(contract: Contract, words: ChatTexts) -> Likely:
     """Say how long a run probably takes."""
     line = _line(contract, "min")
     cap = contract.caps.minutes
-    if line is None or line.high is None or line.low is None:
+    if line is None or line.likely is None:
         return Likely(likely="", bound=words.minutes(cap) if cap else "")
-    middle = (line.low + line.high) / 2
-    likely = min(middle, cap) if cap else middle
-    likely = round(likely, 1) if likely < 3 else round(likely)
-    said = words.minutes(likely) if likely >= 1 else words("under_a_minute")
+    said = spoken_minutes(line.likely, words)
     return Likely(likely=said, bound=words.minutes(cap) if cap else "")
+
+
+def spoken_minutes(minutes: float, words: ChatTexts) -> str:
+    """Write a time as people say it: half minutes are below what anybody plans with."""
+    return words.minutes(round(minutes)) if minutes >= 0.75 else words("under_a_minute")
+
+
+def takes(usual: PastRun, words: ChatTexts) -> str:
+    """Say what a question of the usual size takes: `about 1 minute · free`."""
+    time = (
+        words("about", figure=spoken_minutes((usual.seconds or 0.0) / 60, words)) if usual.seconds else words("unknown")
+    )
+    return f"{time} · {spoken_cost(usual.cost_usd, words)}"
+
+
+def spoken_cost(cost_usd: float | None, words: ChatTexts) -> str:
+    """Write what something costs; unknown is not zero."""
+    if cost_usd is None:
+        return words("price_unknown")
+    return words("free") if cost_usd == 0 else words("about", figure=f"${max(cost_usd, 0.01):.2f}")
 
 
 def likely_cost(contract: Contract) -> Likely:
     """Say what a run probably costs; unknown is not zero."""
     line, cap = _line(contract, "USD"), contract.caps.cost_usd
     bound = f"${cap:.2f}" if cap is not None else ""
-    if line is None or line.high is None or line.low is None:
+    if line is None or line.likely is None:
         return Likely(likely="", bound=bound)
-    middle = (line.low + line.high) / 2
-    return Likely(likely=f"${middle:.2f}" if middle else "free", bound=bound)
+    return Likely(likely=f"${max(line.likely, 0.01):.2f}" if line.likely else "free", bound=bound)
 
 
 def _line(contract: Contract, unit: str) -> ForecastLine | None:
@@ -82,6 +101,12 @@ def on_draft(wish: Wish, contract: Contract, team: Team, words: ChatTexts) -> Ef
             return _of_the_server(wish, team, words) or Say(words("what_to_change"))
 
 
+def searched(contract: Contract, words: ChatTexts) -> tuple[str, ...]:
+    """Name what is searched as people call it: the web, their library, their files, the samples."""
+    own = {FILES_NAME: "place_files", LIBRARY_NAME: "place_library", SAMPLE_NAME: "place_sample"}
+    return tuple(dict.fromkeys(words(own.get(name, "place_web")) for name in contract.retrievers))
+
+
 def _how_long(contract: Contract, words: ChatTexts, *, shorter: bool) -> str:
     time = likely_time(contract, words)
     bound = time.bound or words.minutes(None)
@@ -97,7 +122,7 @@ def _cost(contract: Contract, team: Team, words: ChatTexts) -> str:
     cost = likely_cost(contract)
     bound = words("cost_bound", bound=cost.bound) if cost.bound else words("cost_no_bound")
     if not cost.likely:
-        return words("cost_unknown", models=", ".join(contract.models), bound=bound)
+        return words("cost_unknown", models=", ".join(map(shown_name, contract.models)), bound=bound)
     return words("cost_draft", likely=cost.likely, bound=bound)
 
 
@@ -110,7 +135,7 @@ def _sources(contract: Contract, words: ChatTexts) -> str:
     files = words("sources_files", files=names) if names else ""
     plan = words("sources_plan", sources=contract.caps.sources, searches=contract.caps.searches)
     where = f" ({'; '.join(limits)})" if limits else ""
-    return words("sources_draft", places=", ".join(contract.retrievers) or "–", limits=where, files=files + plan)
+    return words("sources_draft", places=words.listed(searched(contract, words)), limits=where, files=files + plan)
 
 
 def _of_the_server(wish: Wish, team: Team, words: ChatTexts) -> Effect | None:
@@ -120,7 +145,7 @@ def _of_the_server(wish: Wish, team: Team, words: ChatTexts) -> Effect | None:
             return Say(words("privacy", leaves=about(team).leaves))
         case "model":
             name = "model_draft" if team.engine.reasons else "model_offline"
-            return Say(words(name, models=team.engine.name, leaves=about(team).leaves))
+            return Say(words(name, models=", ".join(map(shown_name, team.engine.names)), leaves=about(team).leaves))
         case "term":
             return Say(explained(words, wish.topic))
         case "door_file" | "door_folder" | "door_key":

@@ -17,6 +17,7 @@ from agents.contracts.report import EarlierUse
 from agents.core.errors import BadRequest, NotFeasible
 from agents.jobs.live_job import Job
 from agents.nlp.tokens import content_words
+from agents.research.planning.forecast import PastRun
 from agents.research.scoping.turn import MAX_MESSAGE, ScopingState
 from agents.search.uploads import UploadedFile
 
@@ -63,6 +64,8 @@ class ShowScope:
     """The verdict on the queries, with narrower ones to choose from."""
 
     scope: ScopingState
+    usual: PastRun
+    """What a question of the usual size takes here."""
 
 
 @dataclass(frozen=True)
@@ -226,8 +229,9 @@ def not_started(scope: ScopingState, words: ChatTexts) -> str:
     for number, query in enumerate(scope.queries, start=1):
         if not query.feasible:
             name = "missing_query" if several else "missing_feasible"
-            missing.append(words(name, number=number, reason=query.reason))
-    missing += [words("missing_answer", question=question) for question in scope.open_questions]
+            missing.append(words(name, number=number, reason=query.reason if several else query.reason.rstrip(".")))
+    reasons = " ".join(query.reason for query in scope.queries if not query.feasible)
+    missing += [words("missing_answer", question=one) for one in scope.open_questions if one not in reasons]
     missing = missing or [words("missing_point")]
     if len(missing) == 1 and not several:
         return words("missing_one", missing=missing[0].rstrip("."), nothing_happened=words.nothing_happened)

@@ -41,6 +41,11 @@ class ChatTexts:
             return self("no_time_limit")
         return self("minute" if minutes == 1 else "minutes", n=f"{minutes:g}")
 
+    def listed(self, names: tuple[str, ...]) -> str:
+        """Write names in a row: `a, b and c`."""
+        *most, last = names or ("–",)
+        return f"{', '.join(most)} {self('and')} {last}" if most else last
+
     @property
     def nothing_happened(self) -> str:
         """That nothing was searched or spent."""

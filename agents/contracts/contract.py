@@ -118,6 +118,8 @@ class ForecastLine(Frozen):
     low: float | None
     high: float | None
     """Both None when it cannot be known, which is not zero."""
+    likely: float | None = None
+    """The one figure to reckon with, from what earlier runs really took where there were any; None is unknown."""
     unit: str = ""
     basis: Text
 

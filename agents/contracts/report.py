@@ -5,6 +5,7 @@ Jobs: one execution of one contract.
 The report document: what `--json` writes, what a job returns, what every export is made from.
 """
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -115,6 +116,16 @@ class Reference(Frozen):
     notes: tuple[str, ...] = ()
     """What was not read of it, for example `page 2 of 2 could not be read`."""
     quotes: tuple[Quote, ...]
+
+
+JUDGED = frozenset({"supported", "partly", "unsupported", "contradicted", "uncited"})
+"""Verdicts on a sentence that states a fact."""
+
+
+def tally(verdicts: Iterable[str | None]) -> tuple[int, int]:
+    """Count the sentences that their sources carry, and those that were judged: the one count of every screen."""
+    counted = [verdict for verdict in verdicts if verdict in JUDGED]
+    return counted.count("supported"), len(counted)
 
 
 class ReportSentence(Frozen):

@@ -54,6 +54,11 @@ class Reply:
     """Why it did not, in words for the user."""
 
 
+def shown_name(model: str) -> str:
+    """Name a model as people call it: without provider, folder and file ending."""
+    return model.rstrip("/").rpartition("/")[2].removesuffix(".gguf") or model
+
+
 def estimated_tokens(text: str) -> int:
     """Estimate the tokens of a text in any script: four bytes each."""
     return len(text.encode("utf-8", "surrogatepass")) // 4 + 1

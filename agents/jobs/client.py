@@ -210,7 +210,7 @@ class Client(JobRuntime):
         return await (self.register.shown(whole) if whole.row.over else self.register.load(whole))
 
     async def listed(
-        self, owner: str, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
+        self, owner: str | None, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
     ) -> tuple[list[JobSummary], int]:
         await self.writer.flush()
         rows = await self.store.summaries(owner, statuses=statuses, limit=limit, offset=offset)

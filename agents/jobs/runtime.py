@@ -82,9 +82,9 @@ class JobRuntime(ABC):
 
     @abstractmethod
     async def listed(
-        self, owner: str, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
+        self, owner: str | None, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
     ) -> tuple[list[JobSummary], int]:
-        """List a page of the jobs that `owner` may see, newest first; and how many there are."""
+        """List a page of the jobs that `owner` may see (of everybody where None), newest first; and how many there are."""
 
     @abstractmethod
     def live(self) -> list[Job]:
@@ -286,9 +286,10 @@ class MemoryRuntime(JobRuntime):
         return self.get(job_id, owner)
 
     async def listed(
-        self, owner: str, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
+        self, owner: str | None, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
     ) -> tuple[list[JobSummary], int]:
-        found = [job for job in self.of(owner) if not statuses or job.status in statuses]
+        seen = self.of(owner) if owner is not None else list(reversed(self._jobs.values()))
+        found = [job for job in seen if not statuses or job.status in statuses]
         return [summary(job) for job in found[offset : offset + limit]], len(found)
 
     def live(self) -> list[Job]:

@@ -161,7 +161,7 @@ class Store:
             return int((await connection.execute(query)).scalar_one())
 
     async def summaries(
-        self, owner: str, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
+        self, owner: str | None, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
     ) -> list[JobSummary]:
         """List jobs of an owner with what they took, newest first."""
         rows = await self.jobs(owner, statuses=statuses, limit=limit, offset=offset)

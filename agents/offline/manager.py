@@ -62,7 +62,8 @@ def scope(given: ScopingInput) -> ScopingTurn:
         return _turn(given, ask if given.turns else greeting, given.agreed, (ask,))
     judged = [_judged(question, given, limits) for question in found[: MAX_QUERIES - len(ready)]]
     unready = [one for one in judged if not one.query.feasible]
-    asked = (say(language, "ask_pick"), *(say(language, name) for one in unready for name in one.open))[:2]
+    points = (say(language, name) for one in unready for name in one.open)
+    asked = tuple(dict.fromkeys(points)) or tuple(one.query.reason for one in unready)
     reply = "\n\n".join((_verdict(language, judged, unready), *_remarks(given, query_type(message))))
     queries = {query.text.casefold(): query for query in (*ready, *(one.query for one in judged))}
     return _turn(given, reply, tuple(queries.values()), asked if unready else ())
@@ -94,7 +95,7 @@ def _judged(question: IndependentQuestion, given: ScopingInput, limits: tuple[st
     leaves = max(len(drafts), len(question.things) * len(question.points))
     feasible = not left_open and leaves <= given.max_leaves
     if left_open:
-        reason = say(language, "reason_open", points=" ".join(say(language, name) for name in left_open))
+        reason = " ".join(say(language, name) for name in left_open)
     elif not feasible:
         reason = say(language, "reason_wide", n=leaves, most=given.max_leaves)
     else:
@@ -134,10 +135,10 @@ def open_points(question: IndependentQuestion, language: str) -> tuple[str, ...]
 
 
 def _narrower(question: IndependentQuestion, survey: CorpusSurvey, language: str) -> tuple[str, ...]:
-    """Write narrower questions: of what several documents speak of, and where they carry too little, of the usual sides."""
+    """Write narrower questions of what it lists and of what several documents speak of; none where they carry none."""
     subject = _subject(question.text)
     entries = (*question.things, *question.points)
-    themes = [*entries, *carried(survey, f"{question.text} {subject}", language), *say(language, "sides").split("|")]
+    themes = [*entries, *carried(survey, f"{question.text} {subject}", language)]
     asked: dict[str, None] = {}
     for theme in themes[:OFFERED]:
         apart = subject and not overlap(theme, subject)
@@ -184,7 +185,7 @@ def _verdict(language: str, judged: list[ScopedQuestion], unready: list[ScopedQu
             return say(language, "lookup")
         return say(language, "ready_many" if len(judged) > 1 else "ready_one", n=len(judged))
     several = [say(language, "ready_many", n=len(judged))] if len(judged) > 1 else []
-    return " ".join((*several, *(one.query.reason for one in unready[:2]), say(language, "ask_pick")))
+    return " ".join((*several, say(language, "too_broad")))
 
 
 def _remarks(given: ScopingInput, kind: QueryType) -> list[str]:

@@ -102,7 +102,11 @@ def build(
     if truth.claims:
         by_id = {card.id: card for card in cards}
         tail += [_heading(words.claims), claims_table(truth.claims, by_id, words)]
-    tail += [_heading(words.methodology), *making, *truth_lines(truth, words)]
+    tail += [
+        _heading(words.methodology),
+        *making,
+        *truth_lines(truth, (one.verdict for one in text.sentences()), words),
+    ]
     if limitations:
         tail += [_heading(words.limitations), *introduced("", ((Words(text=line),) for line in limitations))]
     changed = since(earlier, truth.claims, numbering.facts.values(), cards) if earlier else None

@@ -212,10 +212,10 @@ def _figures(data: Methodology, nodes: int, words: Wording) -> Table:
         for key, value in values.items()
     ]
     for line in others:
-        is_tree = any(
-            sign in line.name.casefold() for sign in ("node", "branch", "knoten", "zweig", "nœud", "nodo", "rama")
+        is_tree = line.name.casefold() in {"parts", "branches", "nodes"}
+        rows.append(
+            (words.figures["parts"] if is_tree else line.name, _range(line, words), str(nodes) if is_tree else "–")
         )
-        rows.append((line.name, _range(line, words), str(nodes) if is_tree else "–"))
     return table((words.figure, words.forecast, words.actual), ("", "right", "right"), rows)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agents.contracts.body import Block, Body, Heading, Line, ReferenceList, Table, Words, plain
-from agents.contracts.report import Grade, ReportDocument
+from agents.contracts.report import Grade, ReportDocument, tally
 from agents.contracts.sources import SourceCard
 from agents.contracts.verification import Claim, Evidence, SentenceCheck, Truth
 from agents.report.composer import paragraph
@@ -269,15 +269,12 @@ def truth_reasons(truth: Truth, words: Wording) -> tuple[str, ...]:
     return tuple(found)
 
 
-def truth_lines(truth: Truth, words: Wording) -> tuple[Block, ...]:
-    """Say in Methodology what was checked and what came of it; empty when nothing was."""
-    said = words.ledger
-    stating = [check for check in truth.checks if check.replaced_by != ""]
-    if not stating:
+def truth_lines(truth: Truth, verdicts: Iterable[str], words: Wording) -> tuple[Block, ...]:
+    """Say in Methodology what was checked and what came of it, as the report's head counts it; empty when nothing was."""
+    said, (good, judged) = words.ledger, tally(verdicts)
+    if not judged:
         return ()
-    good = sum(1 for check in stating if check.verdict == "supported")
-    ratio = "–" if truth.verifiable_ratio is None else f"{truth.verifiable_ratio:.2f}"
-    lines = [said.sentences.format(n=good, m=len(stating), ratio=ratio)]
+    lines = [said.sentences.format(n=good, m=judged, ratio=f"{good / judged:.2f}")]
     mended = sum(1 for check in truth.checks if check.replaced_by)
     struck = sum(1 for check in truth.checks if check.replaced_by == "")
     if mended or struck:

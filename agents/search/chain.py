@@ -127,15 +127,24 @@ class Chain:
         self._on_sample: bool | None = None if sample else False
         self._breakers = {engine.name: CircuitBreaker(clock) for engine in self._engines}
         self.notes = notes
-        self.names = self._names()
-        """All retrievers, for banner and Methodology."""
-        self.name = ", ".join(self.names)
         self.destinations = tuple(dict.fromkeys(engine.host for engine in self._engines))
         """Hosts that queries are sent to, for the banner."""
 
     @property
     def _engines(self) -> tuple[SearchProvider, ...]:
         return (*self._providers, *self._beside)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All retrievers, for banner, contract and Methodology; the sample where it is known to be all there is."""
+        if self._sample and (self._sample.is_all if self._on_sample is None else self._on_sample):
+            return (self._sample.searcher.name,)
+        return (*(engine.name for engine in self._engines), *((self._library.name,) if self._library else ()))
+
+    @property
+    def name(self) -> str:
+        """All of them in one line."""
+        return ", ".join(self.names)
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -175,8 +184,6 @@ class Chain:
             part._library = None
         if not with_sample or set(places) == {"web"}:
             part._sample, part._on_sample = None, False
-        part.names = part._names()
-        part.name = ", ".join(part.names)
         return part
 
     async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
@@ -300,9 +307,6 @@ class Chain:
         for documents in (self._library, self._sample.searcher if self._sample else None):
             if isinstance(documents, Library):
                 documents.close()
-
-    def _names(self) -> tuple[str, ...]:
-        return (*(engine.name for engine in self._engines), *((self._library.name,) if self._library else ()))
 
     async def _only_sample(self) -> Searcher | None:
         """Give the sample where it is all that this research searches: decided once, before its first search."""

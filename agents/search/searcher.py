@@ -140,8 +140,10 @@ FILES_NAME = "your files"
 class Searcher(Protocol):
     """Somewhere to look for documents, and to read them."""
 
-    name: str
-    """As shown to the user and kept with each search, for example `library`."""
+    @property
+    def name(self) -> str:
+        """As shown to the user and kept with each search, for example `library`."""
+        ...
 
     async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
         """Look for documents; no hits is an answer, not a failure.

@@ -309,7 +309,7 @@ parts.EvidencePanel =
         (a) => (has(a.tokens_in) || has(a.tokens_out) ? (a.tokens_in || 0) + (a.tokens_out || 0) : undefined),
         (v) => (typeof v === 'number' ? count(v) : v),
       ],
-      ['Parts', ['branches', 'nodes'], (a, m, d) => list(d.nodes).length || undefined, (v) => v],
+      ['Parts', ['parts', 'branches', 'nodes'], (a, m, d) => list(d.nodes).length || undefined, (v) => v],
     ];
     function Methodology({ doc }) {
       const m = doc.methodology || {},

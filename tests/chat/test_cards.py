@@ -7,7 +7,8 @@ import pytest
 from agents.chat.cards import ContractCard, ResearchRun, ScopeCard, contract_line, figure, line_safe, scope_line
 from agents.chat.state import ShowContract
 from agents.chat.texts import ChatTexts
-from agents.contracts.contract import ForecastLine, Query
+from agents.contracts.contract import ForecastLine, Query, Turn
+from agents.research.planning.forecast import PastRun
 from agents.research.scoping.turn import ScopingState
 from agents.search.searcher import SAMPLE_NAME
 
@@ -40,7 +41,7 @@ def test_a_figure_is_written_out(line, written):
 
 
 def test_the_scope_card_holds_verdicts_and_splits():
-    card = ScopeCard.of(SCOPE).model_dump(mode="json")
+    card = ScopeCard.of(SCOPE, ChatTexts(), PastRun(seconds=130, cost_usd=None)).model_dump(mode="json")
     assert card["queries"][0] == {
         "n": 1,
         "text": "All of it?",
@@ -48,7 +49,16 @@ def test_the_scope_card_holds_verdicts_and_splits():
         "reason": "No period.",
         "splits": ["A?", "B?"],
     }
+    assert card["takes"] == "about 2 minutes · cost unknown"
     assert card["active"] is True
+
+
+def test_the_scope_card_repeats_nothing_of_the_managers_words():
+    turns = (Turn(speaker="manager", text="Too open. Which years? No period."),)
+    card = ScopeCard.of(SCOPE.model_copy(update={"turns": turns}), ChatTexts(), PastRun(seconds=None, cost_usd=0.0))
+    assert card.points == ()
+    assert {query.reason for query in card.queries} == {""}
+    assert card.takes == "unknown · free"
 
 
 def test_the_verdict_is_said_in_the_language_of_the_chat():
@@ -82,5 +92,5 @@ async def test_the_contract_card_says_what_the_phrase_binds(talker):
 async def test_a_run_without_a_time_limit_keeps_a_minute_and_a_half_for_writing(held):
     await held("/research --time unlimited How often was the Orvane ferry closed?")
     (started,) = await held("Authorized to execute")
-    card = ResearchRun.of(started.job, started.contract)
+    card = ResearchRun.of(started.job, started.contract, ChatTexts())
     assert (card.minutes, card.reserve_s) == (None, 90.0)

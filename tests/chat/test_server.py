@@ -11,7 +11,7 @@ import pytest
 
 from agents.api.exposure import check_exposure, kept_secret
 from agents.api.reports import disposition
-from agents.api.serve import app_root, check_port, serve
+from agents.api.serve import app_root, reserve, serve
 from agents.core.errors import ConfigError
 from agents.core.paths import RESOURCES as ROOT
 from agents.core.settings import Settings
@@ -23,13 +23,21 @@ def test_a_taken_port_is_one_sentence():
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(ConfigError) as error:
-            check_port("127.0.0.1", port)
+            reserve("127.0.0.1", port)
     assert error.value.notice == f"Port {port} is taken. Set PORT to another, or stop what runs there."
+
+
+def test_whoever_opens_the_page_while_the_server_loads_waits_and_is_not_refused():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with reserve("127.0.0.1", port), socket.create_connection(("127.0.0.1", port), timeout=2):
+        pass
 
 
 def test_a_host_of_another_machine_is_said():
     with pytest.raises(ConfigError, match="no address of this machine"):
-        check_port("203.0.113.7", 8000)
+        reserve("203.0.113.7", 8000)
 
 
 def test_others_are_let_in_with_a_key_only(tmp_path):

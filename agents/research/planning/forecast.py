@@ -5,7 +5,9 @@ page is used, one further round is wanted, and every claim has to be searched fo
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import median
 
 from agents.contracts.contract import Brief, Caps, Forecast, ForecastLine
 from agents.contracts.plan import Leaf, Node, Plan
@@ -133,7 +135,7 @@ def forecast_of(
         "of the plan"
     )
     lines = [
-        _line("Branches", work.nodes + work.leaves, work.nodes + work.leaves, branches),
+        _line("Parts", work.nodes + work.leaves, work.nodes + work.leaves, branches),
         _line("Searches", searches.low, searches.high, _searches_basis(work, caps, challenge)),
         _line("Sources read", read.low, read.high, _sources_basis(work, challenge)),
     ]
@@ -183,6 +185,59 @@ def forecast_of(
         ),
     ]
     return Forecast(lines=tuple(lines))
+
+
+@dataclass(frozen=True)
+class PastRun:
+    """What an earlier run was expected to take, and what it took; None is unknown."""
+
+    seconds: float | None
+    cost_usd: float | None
+    forecast: Forecast | None = None
+
+
+def with_likely(forecast: Forecast, past: Iterable[PastRun], minutes: float | None) -> Forecast:
+    """Add one likely figure for time and cost: as earlier runs of the same models took, measured by their forecasts.
+
+    Args:
+        forecast: of a new run.
+        past: runs of the same models.
+        minutes: time budget of the new run, which no figure exceeds.
+    """
+    runs = tuple(past)
+    time, cost, tokens = _unit(forecast, "min"), _unit(forecast, "USD"), _named(forecast, "Tokens")
+    shares = [run.seconds / 60 / was for run in runs if run.seconds and (was := _middle(_unit(run.forecast, "min")))]
+    prices = [
+        run.cost_usd / was
+        for run in runs
+        if run.cost_usd is not None and (was := _middle(_named(run.forecast, "Tokens")))
+    ]
+    found: dict[str, ForecastLine] = {}
+    if time is not None and (middle := _middle(time)) is not None:
+        likely = middle * median(shares) if shares else time.low if time.low else middle
+        seen = (
+            f"; {len(shares)} earlier run{'s' * (len(shares) != 1)} took {median(shares):.2g} times the middle"
+            if shares
+            else ""
+        )
+        likely = likely if minutes is None else min(likely or 0.0, minutes)
+        found[time.name] = time.model_copy(update={"likely": likely, "basis": time.basis + seen})
+    if cost is not None:
+        priced = (_middle(tokens) or 0.0) * median(prices) if prices else None
+        found[cost.name] = cost.model_copy(update={"likely": 0.0 if cost.high == 0 else priced})
+    return Forecast(lines=tuple(found.get(line.name, line) for line in forecast.lines))
+
+
+def _unit(forecast: Forecast | None, unit: str) -> ForecastLine | None:
+    return next((line for line in (forecast.lines if forecast else ()) if line.unit == unit), None)
+
+
+def _named(forecast: Forecast | None, name: str) -> ForecastLine | None:
+    return next((line for line in (forecast.lines if forecast else ()) if line.name == name), None)
+
+
+def _middle(line: ForecastLine | None) -> float | None:
+    return None if line is None or line.low is None or line.high is None else (line.low + line.high) / 2
 
 
 def _claims(plan: Plan) -> Range:

@@ -88,9 +88,12 @@ def _asked(part: Question) -> str:
 
 def _add(found: dict[str, QuestionAnswer], text: str, part: Question, rows: list[_Row], section: str) -> None:
     status, facts = _status(part, rows)
-    before = found.get(text)
+    core = part.text.strip(" ?？.,").casefold()
+    # A part that stands by itself in a plan may lack the names that it is read with in its query.
+    same = text if part.shown else next((one for one in found if one.casefold().startswith(core)), text)
+    before = found.get(same)
     if before is None or (not before.section and section):
-        found[text] = QuestionAnswer(question=text, status=status, facts=facts, section=section)
+        found[same] = QuestionAnswer(question=same, status=status, facts=facts, section=section)
 
 
 def _status(part: Question, rows: list[_Row]) -> tuple[AnswerStatus, tuple[str, ...]]:
