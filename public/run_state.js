@@ -5,7 +5,19 @@
  */
 
 /** Kinds of events that the server sends. */
-export const KINDS = ['job', 'node', 'asked', 'search', 'source', 'rejected', 'round', 'section', 'note', 'report'];
+export const KINDS = [
+  'job',
+  'node',
+  'planned',
+  'asked',
+  'search',
+  'source',
+  'rejected',
+  'round',
+  'section',
+  'note',
+  'report',
+];
 
 /** Word, tone and shape of each state of a part. */
 export const STATES = {

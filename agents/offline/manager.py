@@ -135,10 +135,11 @@ def open_points(question: IndependentQuestion, language: str) -> tuple[str, ...]
 
 
 def _narrower(question: IndependentQuestion, survey: CorpusSurvey, language: str) -> tuple[str, ...]:
-    """Write narrower questions of what it lists and of what several documents speak of; none where they carry none."""
+    """Write narrower questions: of what it lists and several documents speak of, then of the usual sides of its subject."""
     subject = _subject(question.text)
     entries = (*question.things, *question.points)
     themes = [*entries, *carried(survey, f"{question.text} {subject}", language)]
+    themes += say(language, "sides").split("|") if subject else []
     asked: dict[str, None] = {}
     for theme in themes[:OFFERED]:
         apart = subject and not overlap(theme, subject)

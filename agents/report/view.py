@@ -269,7 +269,7 @@ def truth_reasons(truth: Truth, words: Wording) -> tuple[str, ...]:
     return tuple(found)
 
 
-def truth_lines(truth: Truth, verdicts: Iterable[str], words: Wording) -> tuple[Block, ...]:
+def truth_lines(truth: Truth, verdicts: Iterable[str | None], words: Wording) -> tuple[Block, ...]:
     """Say in Methodology what was checked and what came of it, as the report's head counts it; empty when nothing was."""
     said, (good, judged) = words.ledger, tally(verdicts)
     if not judged:
