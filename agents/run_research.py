@@ -26,7 +26,7 @@ from agents.contracts.response import (
     RunLimits,
     TierOrigin,
 )
-from agents.core.budget import NOTHING, Usage
+from agents.core.budget import NOTHING, Usage, spent_by
 from agents.core.errors import BadRequest, ModelError, NotFeasible
 from agents.core.role import RoleAnswer
 from agents.core.settings import Settings
@@ -185,6 +185,7 @@ def limits_of(tier: Tier, wish: RunOptions, settings: Settings) -> RunLimits:
 
 async def _draft(team: Team, desk: Desk, task: str, wish: RunOptions, language: str, until: _Until) -> _Drafted:
     """Ask the flat planner; the offline engine plans by its own means, where it is bound or has to stand in."""
+    lost = NOTHING
     if team.models[FLAT_PLANNER.name].reasons:
         given = FlatPlanInput(
             task=task,
@@ -199,7 +200,9 @@ async def _draft(team: Team, desk: Desk, task: str, wish: RunOptions, language: 
         except ModelError as error:
             if desk.fallback is None or error.fault in NO_STAND_IN:
                 raise
-    return await _quoting_draft(team, desk, task, language, until)
+            lost = spent_by(error)
+    drafted = await _quoting_draft(team, desk, task, language, until)
+    return replace(drafted, usage=lost + drafted.usage)
 
 
 async def _ask_planner(desk: Desk, given: FlatPlanInput, until: _Until) -> RoleAnswer[FlatPlan]:

@@ -17,6 +17,7 @@ from agents.api.run_routes import STREAM_HEADERS, Here, Owner, attended, start
 from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse
 from agents.core.errors import DossierError
+from agents.core.model_answers import whole_signs
 from agents.jobs.live_job import Job
 from agents.run_answer import FlatRun, answer
 from agents.run_research import RunOptions
@@ -149,6 +150,7 @@ def task_of(messages: list[ChatMessage]) -> str:
                 else [ContentPart(type="text", text=message.content)]
             )
             text = "\n".join(part.text for part in parts if part.type in {"text", "input_text"} and part.text).strip()
+            text = str(whole_signs(text))
             if text:
                 return text
             break

@@ -1,6 +1,7 @@
 """What `doctor` says: which engine, limits, searchers, documents and folders are usable, and what is missing.
 
-By itself it sends nothing anywhere; with `--try` every model and every search provider is asked once, for real.
+By itself it sends nothing anywhere; with `--try` every model is asked twice, for words and for JSON, and every search
+provider once, for real.
 """
 
 import asyncio
@@ -8,13 +9,15 @@ import tempfile
 import time
 from pathlib import Path
 
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from agents.contracts.frozen import Frozen, Text
 from agents.core.errors import ModelError
 from agents.core.model import Message, Model, Request
+from agents.core.model_answers import NoAnswer, read_answer
 from agents.core.settings import KEY_NAMES, OFFLINE, Settings, key_state, load, usable_key, variables
 from agents.llm.choose_models import Choice, Order, bind, orders, parts_of
+from agents.llm.litellm_model import LiteLLMModel
 from agents.llm.model_names import find_servers
 from agents.llm.pacing import Pacing, ProviderLimits
 from agents.search.chain import Chain
@@ -28,17 +31,23 @@ class _Greeting(Frozen):
     text: Text
 
 
-class _Answer(Frozen):
-    """The answer to a greeting: any word will do."""
+class _Words(Frozen):
+    """An answer in words, of which the user sees each as it is written."""
 
-    word: Text
+    reply: Text
+
+
+class _Answer(Frozen):
+    """An answer for code: a list whose items have a form."""
+
+    words: tuple[_Words, ...]
 
 
 async def report(*, really: bool = False) -> tuple[list[str], bool]:
     """Look around and say what is usable.
 
     Args:
-        really: ask every model and search provider once.
+        really: ask every model and search provider.
 
     Returns:
         Lines to print, and whether research can be done as things are set.
@@ -127,7 +136,7 @@ def _said(limits: ProviderLimits) -> str:
 
 
 async def _try_models(team: Team, bound: dict[str, Order], missing: _Missing) -> list[str]:
-    """Ask every model once, side by side."""
+    """Ask every model, side by side."""
     models, _ = bind(bound, team.settings, team.prompts, team.pacing, retries=1)
     single = {part.name: part for model in models.values() for part in parts_of(model) if part.reasons}
     said = await asyncio.gather(*(_try_model(model) for model in single.values()))
@@ -142,14 +151,34 @@ async def _try_models(team: Team, bound: dict[str, Order], missing: _Missing) ->
 
 
 async def _try_model(model: Model) -> tuple[bool, str]:
-    greeting = _Greeting(text="Say hello: answer as JSON with one field, `word`.")
-    request = Request("manager", (Message("user", greeting.text),), greeting, _Answer, TRIAL_S, 200)
+    """Ask for words as they are written, then for a form; say what works, and how the model has to be asked."""
+    if isinstance(model, LiteLLMModel):
+        model.gate = None  # a first answer, for which a model may have to be loaded, says nothing of its pace
     began = time.monotonic()
     try:
-        await model.reply(request)
+        await _probe(model, "Say hello: answer as JSON with one field, `reply`.", _Words)
+        took = time.monotonic() - began
+        unusable = await _probe(model, "Name two colours: JSON with `words`, a list of objects with `reply`.", _Answer)
     except ModelError as error:
         return False, error.notice
-    return True, f"answers, in {time.monotonic() - began:.1f} s"
+    how = f" ({model.ways.told})" if isinstance(model, LiteLLMModel) else ""
+    works = f"JSON can't be used: {unusable}" if unusable else "text and JSON work"
+    return True, f"answers, in {took:.1f} s; {works}{how}"
+
+
+async def _probe(model: Model, task: str, gives: type[Frozen]) -> str:
+    """Ask once; say why the answer can't be used, or nothing."""
+
+    async def drop(text: str) -> None:
+        """Nobody reads along."""
+
+    messages = (Message("system", "You are asked whether you can be reached."), Message("user", task))
+    reply = await model.reply(Request("manager", messages, _Greeting(text=task), gives, TRIAL_S, 200), drop)
+    try:
+        read_answer(reply.text, gives)
+    except (NoAnswer, ValidationError) as error:
+        return str(error).splitlines()[0]
+    return ""
 
 
 async def _try_search(team: Team, missing: _Missing) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from agents.contracts.frozen import Frozen
-from agents.core.errors import BudgetExceeded
+from agents.core.errors import BudgetExceeded, DossierError
 
 
 class Usage(Frozen):
@@ -38,6 +38,23 @@ class Usage(Frozen):
 
 
 NOTHING = Usage()
+
+
+class Spent(Frozen):
+    """What a question took that got no usable answer, and who was asked."""
+
+    role: str
+    model: str
+    usage: Usage
+
+    def more(self, usage: Usage) -> "Spent":
+        """Add what was taken before it."""
+        return self.model_copy(update={"usage": usage + self.usage})
+
+
+def spent_by(error: DossierError) -> Usage:
+    """Give what a model took before it failed."""
+    return error.spent.usage if error.spent else NOTHING
 
 
 class Deadline(Protocol):

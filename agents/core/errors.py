@@ -18,9 +18,12 @@ Outside the tree, never leaving the engine: `Reject`, whose text the model is me
 Two texts each: `notice` is for the user, `str(error)` is for the log.
 """
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from agents.contracts.sources import SearchFailure
+
+if TYPE_CHECKING:
+    from agents.core.budget import Spent
 
 ModelFault = Literal[
     "key", "quota", "rate", "timeout", "overflow", "refused", "unknown_model", "connection", "server", "request"
@@ -41,6 +44,8 @@ class DossierError(Exception):
     """Seconds for which the other side asked to be left alone."""
     fault: str = ""
     """What went wrong, for code: a word of the class's own list; empty where there is no such list."""
+    spent: "Spent | None" = None
+    """What a model took that gave no usable answer; None where none was asked."""
 
 
 class ConfigError(DossierError):
@@ -75,6 +80,8 @@ class ModelError(DossierError):
     """The provider failed after every retry."""
 
     fault: ModelFault
+    takes: int | None = None
+    """Tokens of a question that the model has room for, where one was too long and that is known."""
 
     def __init__(self, message: str, *, fault: ModelFault, notice: str, model: str = "") -> None:
         super().__init__(message)
@@ -129,7 +136,7 @@ class BudgetExceeded(DossierError):
 
     def __init__(self, what: str, *, spent: float, limit: float, of: str) -> None:
         super().__init__(f"{of}: {what} limit of {limit:g} passed ({spent:g} spent)")
-        self.what, self.spent, self.limit = what, spent, limit
+        self.what, self.limit = what, limit
         self.notice = f"The {what} limit of this run is used up."
 
 

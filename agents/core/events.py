@@ -89,6 +89,8 @@ class RoleAsked(Frozen):
     """Why `model` answered in the place of the one bound; empty when it is the one."""
     stood_in_for: str = ""
     """The model that was bound, where another answered."""
+    failed: bool = False
+    """No usable answer came; what it took counts all the same."""
 
     def note(self) -> "Noted | None":
         """Say in words that another model answered; None when the one bound did."""

@@ -175,7 +175,18 @@ def read_answer(text: str, gives: type[Out], *, listed: str = "", cut: bool = Fa
         raise NoAnswer("it is nested too deeply") from None
     if cut:
         value = _unreached_lists(gives) | value
-    return gives.model_validate(value)
+    return gives.model_validate(whole_signs(value))
+
+
+def whole_signs(value: Any) -> Any:
+    """Join the halves of signs that JSON escapes apart; a half without its other becomes the sign for an unknown one."""
+    if isinstance(value, dict):
+        return {key: whole_signs(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [whole_signs(one) for one in value]
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return value
 
 
 def _cut_prose(text: str, field: str) -> dict[str, object] | None:

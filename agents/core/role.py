@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from agents.contracts.frozen import Frozen
 from agents.contracts.frozen import Role as RoleName
-from agents.core.budget import NOTHING, Deadline, NoDeadline
-from agents.core.errors import BadOutput, Reject
+from agents.core.budget import NOTHING, Deadline, NoDeadline, Spent
+from agents.core.errors import BadOutput, ModelError, Reject
 from agents.core.events import Charged, Event, RoleAsked
 from agents.core.model import Message, Model, OnText, Reply, Request
 from agents.core.model_answers import NoAnswer, read_answer
@@ -119,7 +119,13 @@ async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText |
             deadline_s=run.deadline.seconds(),
             max_output_tokens=room,
         )
-        reply = await model.reply(request, on_text if attempt == 0 else None)
+        try:
+            reply = await model.reply(request, on_text if attempt == 0 else None)
+        except ModelError as error:
+            error.spent = (
+                error.spent.more(usage) if error.spent else Spent(role=role.name, model=model.name, usage=usage)
+            )
+            raise
         usage = usage + reply.usage
         because, stood_in_for = reply.because or because, reply.stood_in_for or stood_in_for
         last = attempt == REPAIRS
@@ -142,7 +148,9 @@ async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText |
             stood_in=because,
             stood_in_for=stood_in_for,
         )
-    raise BadOutput(role.name, reason=reason, attempts=1 + REPAIRS)
+    bad = BadOutput(role.name, reason=reason, attempts=1 + REPAIRS)
+    bad.spent = Spent(role=role.name, model=model.name, usage=usage)
+    raise bad
 
 
 def _accept(role: Role[In, Out], given: In, reply: Reply, *, last: bool) -> tuple[Out, bool]:

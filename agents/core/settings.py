@@ -31,7 +31,7 @@ KEY_NAMES = (
     ("GEMINI_API_KEY", "gemini/gemini-2.5-pro"),
     ("MISTRAL_API_KEY", "mistral/mistral-large-latest"),
     ("DEEPSEEK_API_KEY", "deepseek/deepseek-chat"),
-    ("OPENROUTER_API_KEY", "openrouter/auto"),
+    ("OPENROUTER_API_KEY", "openrouter/openrouter/auto"),
 )
 """Key variables in the order of preference, and the model that each stands for when none is named."""
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from agents.contracts.frozen import Frozen
-from agents.core.budget import Budget, Deadline, Limits, least
+from agents.core.budget import Budget, Deadline, Limits, Spent, least
 from agents.core.errors import DossierError, StepFailed
 from agents.core.events import Charged, Event, RoleAsked, TraceContext, traced
 from agents.core.port import M, Pool
@@ -78,6 +78,8 @@ class RunCtx:
         if step.type == DROPPED:
             raise BranchDropped(step.stopped)
         if step.value is None:
+            if step.spent is not None:
+                self._book(name, step.spent)
             raise step.failure(full_key)
         value = gives.model_validate_json(step.value)
         if isinstance(value, Charged):
@@ -88,6 +90,17 @@ class RunCtx:
                     # Once for the job, whichever branch meets it first.
                     self.run.emit(f"job#model:{event.model} for {event.stood_in_for}", note)
         return value
+
+    def _book(self, name: str, spent: Spent) -> None:
+        """Charge what was paid for and gave no usable answer."""
+        self.budget.charge(spent.usage)
+        if spent.usage.calls:
+            self.emit(
+                name,
+                RoleAsked(
+                    node=self.path, role=spent.role, prompt="", model=spent.model, usage=spent.usage, failed=True
+                ),
+            )
 
     async def _recorded(
         self, key: str, fn: Callable[..., Awaitable[Frozen]], args: tuple[object, ...], pool: Pool

@@ -13,7 +13,7 @@ from pydantic import AliasChoices, ConfigDict, Field
 
 from agents.contracts.frozen import Frozen, digest
 from agents.contracts.report import Outcome, ReportDocument
-from agents.core.budget import Budget, Deadline, least
+from agents.core.budget import Budget, Deadline, Spent, least
 from agents.core.errors import DossierError, StepFailed
 from agents.jobs import schema as tables
 from agents.research.steering import DROPPED, STOPPED, Steering, SteeringSnapshot
@@ -37,6 +37,8 @@ class StepRecord(Frozen):
     """The user's changes by then."""
     stopped: str = ""
     """The branch whose stopping or dropping cut this step off; empty when none did."""
+    spent: Spent | None = None
+    """What a model took in a step that failed."""
     asked: str = ""
     """Digest of the step's arguments: a later attempt reuses the record only for the same ones."""
 
@@ -49,6 +51,7 @@ class StepRecord(Frozen):
             notice=error.notice,
             retryable=error.retryable,
             fault=error.fault,
+            spent=error.spent,
             elapsed=elapsed,
             steering=steering,
         )

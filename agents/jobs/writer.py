@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from agents.core.budget import NOTHING
 from agents.core.events import Charged, JobChanged, Numbered
 from agents.jobs import schema as tables
 from agents.jobs.blob_store import hashes_in
@@ -98,23 +99,24 @@ class Writer:
         batch.rows[tables.steps].append(
             {"job_id": job_id, "key": key, "attempt": attempt, "record": record.model_dump_json(), "at": now()}
         )
+        usage = record.spent.usage if record.spent else NOTHING
         if record.value is not None:
             uses = [{"job_id": job_id, "hash": name} for name in sorted(hashes_in(record.value))]
             batch.rows[tables.text_uses] += uses
             usage = Charged.model_validate({"usage": json.loads(record.value).get("usage") or {}}).usage
-            if usage.calls or usage.searches:
-                batch.rows[tables.costs].append(
-                    {
-                        "job_id": job_id,
-                        "key": key,
-                        "attempt": attempt,
-                        "calls": usage.calls,
-                        "tokens_in": usage.tokens_in,
-                        "tokens_out": usage.tokens_out,
-                        "searches": usage.searches,
-                        "cost_usd": usage.cost_usd,
-                    }
-                )
+        if usage.calls or usage.searches:
+            batch.rows[tables.costs].append(
+                {
+                    "job_id": job_id,
+                    "key": key,
+                    "attempt": attempt,
+                    "calls": usage.calls,
+                    "tokens_in": usage.tokens_in,
+                    "tokens_out": usage.tokens_out,
+                    "searches": usage.searches,
+                    "cost_usd": usage.cost_usd,
+                }
+            )
         await self.flush()
         if (job_id, attempt) in self._fenced:
             raise Fenced(job_id)

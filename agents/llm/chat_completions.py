@@ -28,7 +28,7 @@ class Refused(Exception):
 
     def __init__(self, said: str, response: httpx2.Response, status: int | None, of: Mapping[str, Any]) -> None:
         super().__init__(said)
-        self.response, self.status_code = response, status
+        self.response, self.status_code, self.body = response, status, said
         self.code, self.param = of.get("code"), of.get("param")
 
 
@@ -69,6 +69,9 @@ class ChatCompletions:
         async with self._client().stream("POST", self._url, json=body, headers=_headers(key)) as response:
             if response.status_code != 200:
                 raise _refusal(response, (await response.aread()).decode("utf-8", "replace"))
+            if response.headers.get("content-type", "").startswith(("application/json", "text/html")):
+                yield _object((await response.aread()).decode("utf-8", "replace"), response)  # it does not stream
+                return
             ended = False
             async for line in response.aiter_lines():
                 if not line.startswith("data:"):
@@ -96,8 +99,8 @@ def _object(text: str, response: httpx2.Response) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError:
-        raise Refused("its answer is no JSON", response, None, {}) from None
-    if not isinstance(found, dict) or "error" in found:
+        raise Refused(text[:SAID_CHARS] or "its answer is empty", response, None, {}) from None
+    if not isinstance(found, dict) or found.get("error"):
         raise _refusal(response, text, None)
     return found
 
@@ -110,14 +113,13 @@ def _refusal(response: httpx2.Response, text: str, status: int | None = 0) -> Re
         of = said.get("error", said) if isinstance(said, dict) else {}
     except ValueError:
         pass
-    words = str(of.get("message") or text) if isinstance(of, dict) else str(of)
     known = of if isinstance(of, dict) else {}
-    return Refused(words[:SAID_CHARS], response, response.status_code if status == 0 else status, known)
+    return Refused(text[:SAID_CHARS], response, response.status_code if status == 0 else status, known)
 
 
 @lru_cache
-def _prices() -> Mapping[str, Mapping[str, Any]]:
-    """Read litellm's list of prices from its file."""
+def listed_models() -> Mapping[str, Mapping[str, Any]]:
+    """Read litellm's list of models, with prices and sizes, from its file."""
     found = importlib.util.find_spec("litellm")
     places = found.submodule_search_locations if found else None
     path = Path(places[0]) / "model_prices_and_context_window_backup.json" if places else None
@@ -128,7 +130,7 @@ def _prices() -> Mapping[str, Mapping[str, Any]]:
 def listed_cost(name: str, usage: Mapping[str, Any]) -> float | None:
     """Give the US dollars of an answer by litellm's list of prices; None where the model is not in it."""
     model = name.partition("/")[2]
-    price = _prices().get(name) or _prices().get(model)
+    price = listed_models().get(name) or listed_models().get(model)
     if not price or price.get("input_cost_per_token") is None:
         return None
     read, written = float(price["input_cost_per_token"]), float(price.get("output_cost_per_token") or 0.0)

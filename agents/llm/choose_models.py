@@ -20,13 +20,14 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from agents.contracts.frozen import Frozen
+from agents.core.budget import NOTHING, Spent, spent_by
 from agents.core.errors import ConfigError, ModelError, ModelFault
 from agents.core.model import Model, OnText, Reply, Request
 from agents.core.prompts import PromptBook
 from agents.core.settings import KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, has_key, own_address
 from agents.llm.litellm_errors import key_variable
 from agents.llm.litellm_model import ATTEMPTS, LiteLLMModel
-from agents.llm.model_names import cleaned, full_name, models_at
+from agents.llm.model_names import cleaned, full_name, models_at, ollama_at
 from agents.llm.pacing import LOCAL, Pacing
 from agents.offline import OfflineModel
 
@@ -114,6 +115,7 @@ class WithFallbacks:
         ends_at = None if request.deadline_s is None else loop.time() + request.deadline_s
         words = _Words(on_text)
         first: ModelError | None = self._ward.resting(self.name)
+        lost = NOTHING
         awake = [model for model in self.models if self._ward.resting(model.name) is None] or [self.models[0]]
         for at, model in enumerate(awake):
             left = None if ends_at is None else max(0.0, ends_at - loop.time())
@@ -123,7 +125,7 @@ class WithFallbacks:
             try:
                 reply = await model.reply(replace(request, deadline_s=left), words.listener)
             except ModelError as error:
-                first = first or error
+                first, lost = first or error, lost + spent_by(error)
                 if error.fault != "timeout" or left is None or left >= FAIR_TIME_S:
                     self._ward.put(model.name, error)
                 if left == 0.0:
@@ -132,8 +134,10 @@ class WithFallbacks:
             self._ward.release(model.name, asked_at)
             if model is self.models[0]:
                 return reply
-            return replace(reply, stood_in_for=self.name, because=first.notice if first else "")
+            usage = lost + reply.usage
+            return replace(reply, usage=usage, stood_in_for=self.name, because=first.notice if first else "")
         assert first is not None
+        first.spent = Spent(role=request.role, model=self.name, usage=lost)
         raise first
 
 
@@ -158,6 +162,8 @@ class _Words:
 
 _KEYED = frozenset(model.partition("/")[0] for _, model in KEY_NAMES)
 """Providers that answer nobody without a key."""
+_SIGNED_IN = frozenset({"bedrock", "sagemaker", "sagemaker_chat", "vertex_ai"})
+"""Providers whose libraries find a sign-in in other places than a key too: a profile, a role of the machine."""
 _INSIDE = (".local", ".internal", ".lan", ".home.arpa", ".localhost")
 
 
@@ -194,8 +200,8 @@ class Choice:
 
     @property
     def usable(self) -> bool:
-        """It could be asked: it has a key, or runs where none is needed."""
-        return self.has_key or self.own_server
+        """It could be asked: it has a key, runs where none is needed, or is signed in to by the machine."""
+        return self.has_key or self.own_server or self.provider in _SIGNED_IN
 
 
 @dataclass(frozen=True)
@@ -227,7 +233,8 @@ def choice_of(written: str, openai_base: str = "", variable: str = "DOSSIER_MODE
         ConfigError: it can't be meant so.
     """
     if (address := cleaned(written)).startswith(("http://", "https://")):
-        return Choice(f"openai/{served_at(address, variable)}", "openai", address.rstrip("/"), "OPENAI_API_KEY")
+        name, base = served_at(address, variable)
+        return Choice(name, name.partition("/")[0], base, "OPENAI_API_KEY")
     name = full_name(written, variable=variable, openai_base=openai_base)
     provider = name.partition("/")[0]
     base = own_address(provider)
@@ -235,18 +242,21 @@ def choice_of(written: str, openai_base: str = "", variable: str = "DOSSIER_MODE
 
 
 @lru_cache
-def served_at(address: str, variable: str) -> str:
-    """Name the model that a server of one's own serves: the first it lists.
+def served_at(address: str, variable: str) -> tuple[str, str]:
+    """Name the model that a server of one's own serves, the first it lists; and give the address to ask it at.
 
     Raises:
         ConfigError: it does not answer, or serves none.
     """
-    models = models_at(address.rstrip("/"))
+    base = address.rstrip("/")
+    models = models_at(base)
     if not models:
         raise ConfigError(
             f"{variable}: no model server answers at {address}. Is it running, and does the address end in /v1?"
         )
-    return models[0]
+    if own := ollama_at(base):
+        return f"ollama_chat/{models[0]}", own
+    return f"openai/{models[0]}", base
 
 
 def with_server(settings: Settings) -> Settings:
@@ -258,6 +268,8 @@ def with_server(settings: Settings) -> Settings:
     if not cleaned(settings.model).startswith(("http://", "https://")):
         return settings
     choice = choice_of(settings.model)
+    if choice.provider != "openai":
+        return settings  # the address itself names it wherever it is read
     return settings.model_copy(update={"model": choice.name, "api_base": choice.base})
 
 
@@ -359,7 +371,7 @@ def bind(
         if choice.name not in made:
             made[choice.name] = LiteLLMModel(
                 choice.name,
-                api_base=choice.base or None if choice.provider == "openai" else None,
+                api_base=choice.base or None,
                 schema_note=schema_note,
                 retries=retries,
                 needs_key=choice.provider in _KEYED and not choice.own_server,

@@ -1,16 +1,17 @@
 """What litellm and the providers behind it raise, as `ModelError`: sorted by what is worth trying, and without keys.
 
-Also what to leave out of a request after a provider refused it.
+The provider's own words are always part of what is said: nobody else knows what it wants.
 
 Works on names, statuses and texts, so that reading an error needs no import of litellm.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Literal
+from typing import Any
 
 from agents.core.errors import ModelError, ModelFault
 
@@ -65,6 +66,7 @@ _STATUS: dict[int, ModelFault] = {
     402: "quota",
     403: "key",
     404: "unknown_model",
+    407: "connection",
     408: "timeout",
     413: "overflow",
     429: "rate",
@@ -99,10 +101,25 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 _UNKNOWN_MODEL = re.compile(
-    r"provider not provided|model[^.]{0,80}(?:does not exist|not found|not exist)|(?:unknown|invalid|no such) model",
+    r"provider not provided|is not a valid model"
+    r"|model[^.]{0,80}(?:does not exist|not found|not exist)|(?:unknown|invalid|no such) model",
     re.IGNORECASE,
 )
-_NO_CONNECTION = re.compile(r"connection error|cannot connect|connect call failed|connection refused", re.IGNORECASE)
+_NO_CONNECTION = re.compile(
+    r"Received: '\s*<|proxy auth\w+ required|connection error|cannot connect|connect call failed|connection refused",
+    re.IGNORECASE,
+)
+
+_PREFIX = re.compile(r"^(?:litellm\.|[\w.]*(?:Error|Exception)(?: - |: ))+")
+_NO_MODULE = re.compile(r"No module named '(?P<name>[\w.]+)'")
+_PACKAGES = {"google.auth": "google-auth", "google": "google-auth"}
+_A_PAGE = re.compile(
+    r"<(?:!doctype|html|head)[^>]*>(?:.*?<title>(?P<title>[^<]{1,80})</title>)?", re.IGNORECASE | re.DOTALL
+)
+_NAMES_OF_WORDS = ("error", "message", "msg", "detail", "error_message", "error_description", "errors", "title")
+SHOWN_WORDS = 240
+"""Characters of a provider's own words that are shown."""
+PROXY_REFUSES = 407
 
 RETRY_AFTER_CAP_S = 120.0
 """The longest wait that a provider may ask for: more is taken for absurd and cut down to this."""
@@ -112,32 +129,6 @@ _WAIT_WORDS = re.compile(
     r"(?:(?P<s>\d+(?:\.\d+)?) ?(?P<unit>ms|s\b|sec))?",
     re.IGNORECASE,
 )
-
-ResponseForm = Literal["schema", "object", "prompt"]
-"""How JSON is asked for: by a schema, as any object, or in words; the last two with the schema in the messages."""
-
-
-@dataclass(frozen=True)
-class Ways:
-    """What a model accepts, as far as it is known."""
-
-    structured: ResponseForm = "schema"
-    room: Literal["max_tokens", "max_completion_tokens", ""] = "max_tokens"
-    """Name of the output limit; empty when none is taken."""
-    temperature: bool = False
-    stream: bool = True
-    usage_in_stream: bool = True
-    direct: bool = False
-    """Asked by the chat protocol itself, without litellm."""
-
-
-_SPEAKS_OF_FORM = re.compile(
-    r"response_?format|json_schema|json_object|structured output|text\.format|\bschema\b|json mode", re.IGNORECASE
-)
-_SPEAKS_OF_ROOM = re.compile(r"max_?(?:completion_?|output_?)?tokens", re.IGNORECASE)
-_SPEAKS_OF_PROTOCOL = re.compile(r"v1/responses|not a chat model|v1/completions", re.IGNORECASE)
-_REFUSED_STATUS = (400, 404, 422)  # 404: routers that find no provider which takes the parameter
-
 
 MIN_SECRET = 4
 """Shorter configured values are no secrets: hiding them would blank half of a text."""
@@ -190,14 +181,21 @@ def failed(error: BaseException, *, model: str, key_variable: str, secrets: Iter
     """Sort an exception of litellm."""
     status = getattr(error, "status_code", None)
     status = status if isinstance(status, int) else None
-    said = f"{error} {getattr(error, 'code', '') or ''} {getattr(error, 'param', '') or ''}".strip()
+    secrets = tuple(secrets)
+    body = _body_of(error)
+    extra = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False) if body else ""
+    said = f"{error} {getattr(error, 'code', '') or ''} {getattr(error, 'param', '') or ''} {extra}".strip()
     headers = _headers(error)
     wait = wait_asked(headers, said)
     fault = classify([cls.__name__ for cls in type(error).__mro__], status, said, asks_to_wait=wait is not None)
-    words = redact(str(error), secrets)[:600]
-    message = f"{model}: {type(error).__name__} {status or ''}: {words}"
-    notice = notice_for(fault, model=model, key_variable=key_variable, no_key=bool(_NO_KEY.search(said)))
-    return Failed(ModelError(message, fault=fault, notice=notice, model=model), status, said, wait)
+    shown = redact(words_in(body) or _without_prefix(str(error)), secrets)
+    message = f"{model}: {type(error).__name__} {status or ''}: {redact(said, secrets)[:600]}"
+    notice = notice_for(
+        fault, model=model, key_variable=key_variable, no_key=bool(_NO_KEY.search(said)), words=shown, status=status
+    )
+    failure = Failed(ModelError(message, fault=fault, notice=notice, model=model), status, said, wait)
+    failure.error.retryable &= status != PROXY_REFUSES
+    return failure
 
 
 def classify(names: Iterable[str], status: int | None, said: str, *, asks_to_wait: bool = False) -> ModelFault:
@@ -206,6 +204,10 @@ def classify(names: Iterable[str], status: int | None, said: str, *, asks_to_wai
     by_status: ModelFault | None = _STATUS.get(status or 0)
     if known in ("overflow", "refused") or (known == "quota" and not asks_to_wait):
         return known
+    if _NO_MODULE.search(said):
+        return "request"
+    if status is None and _A_PAGE.search(said):
+        return "connection"
     if (status != 429 and _OVERFLOW.search(said)) or "request too large" in said.lower():
         return "overflow"
     if "insufficient_quota" in said or (_QUOTA.search(said) and not asks_to_wait):
@@ -225,42 +227,84 @@ def classify(names: Iterable[str], status: int | None, said: str, *, asks_to_wai
     return known
 
 
-def without_refused(ways: Ways, failure: Failed) -> Ways | None:
-    """Leave out what the provider refused; None when the failure is about something else."""
-    if failure.error.fault not in ("request", "unknown_model") or failure.status not in _REFUSED_STATUS:
-        return None
-    said = failure.said
-    if ways.direct and _SPEAKS_OF_PROTOCOL.search(said):
-        return replace(ways, direct=False)  # litellm knows the provider's other protocols
-    if ways.temperature and re.search("temperature", said, re.IGNORECASE):
-        return replace(ways, temperature=False)
-    if ways.room and _SPEAKS_OF_ROOM.search(said):
-        return replace(ways, room="max_completion_tokens" if ways.room == "max_tokens" else "")
-    if ways.structured != "prompt" and _SPEAKS_OF_FORM.search(said):
-        return replace(ways, structured="object" if ways.structured == "schema" else "prompt")
-    if ways.usage_in_stream and re.search("stream_options|include_usage", said, re.IGNORECASE):
-        return replace(ways, usage_in_stream=False)
-    if ways.stream and re.search(r"\bstream(?:ing)?\b", said, re.IGNORECASE):
-        return replace(ways, stream=False)
-    return None
+def notice_for(
+    fault: ModelFault,
+    *,
+    model: str,
+    key_variable: str,
+    no_key: bool = False,
+    words: str = "",
+    status: int | None = None,
+) -> str:
+    """Say for the user what happened and what can be done, and what the server itself said."""
+    missing = _NO_MODULE.search(words)
+    if missing:
+        return (
+            f"For {model} a Python package is missing: pip install {_PACKAGES.get(missing['name'], missing['name'])}."
+        )
+    if status == PROXY_REFUSES:
+        said = "The proxy on the way to the model provider wants a name and a password: write them into HTTPS_PROXY as http://name:password@host:port."
+    elif fault == "connection" and (page := _A_PAGE.search(words)):
+        what = f" (“{page['title'].strip()}”)" if page["title"] else ""
+        return (
+            f"The model provider could not be reached: a web page{what} answers in its place. Check the server's address, "
+            "and whether the network wants you to sign in."
+        )
+    elif fault == "key" and no_key:
+        words = ""
+        said = f"There is no key for the model provider. Put one into {key_variable} in `.env`."
+    else:
+        said = {
+            "key": f"The model provider refused the key. Check {key_variable} in `.env`.",
+            "quota": f"The quota or credit of the key in {key_variable} is used up.",
+            "rate": "The model provider is limiting the rate of requests; please try again in a moment.",
+            "timeout": "The model did not answer in time.",
+            "overflow": f"The text was too long for the model {model}.",
+            "refused": "The model provider declined to answer this request.",
+            "unknown_model": f"The provider does not know the model {model}; check its name and the server's address.",
+            "connection": "The model provider could not be reached.",
+            "server": "The model provider had an error on its side; please try again in a moment.",
+            "request": f"The model provider did not accept the request for {model}; `doctor --try` tells what it takes.",
+        }[fault]
+    page = _A_PAGE.search(words)
+    words = " ".join(((page["title"] or "") if page else words).split())
+    return (
+        f"{said} It said: “{words[:SHOWN_WORDS].rstrip()}{'…' if len(words) > SHOWN_WORDS else ''}”" if words else said
+    )
 
 
-def notice_for(fault: ModelFault, *, model: str, key_variable: str, no_key: bool = False) -> str:
-    """Say in one sentence for the user what happened and what can be done."""
-    if fault == "key" and no_key:
-        return f"There is no key for the model provider. Put one into {key_variable} in `.env`."
-    return {
-        "key": f"The model provider refused the key. Check {key_variable} in `.env`.",
-        "quota": f"The quota or credit of the key in {key_variable} is used up.",
-        "rate": "The model provider is limiting the rate of requests; please try again in a moment.",
-        "timeout": "The model did not answer in time.",
-        "overflow": f"The text was too long for the model {model}.",
-        "refused": "The model provider declined to answer this request.",
-        "unknown_model": f"The provider does not know the model {model}; check its name and the server's address.",
-        "connection": "The model provider could not be reached.",
-        "server": "The model provider had an error on its side; please try again in a moment.",
-        "request": f"The model provider did not accept the request for {model}.",
-    }[fault]
+def words_in(body: object) -> str:
+    """Find what a body of an error says, in whatever shape it comes: an object, a list of them, a text, a page."""
+    if isinstance(body, str):
+        try:
+            value = json.loads(body)
+        except ValueError:
+            return body.strip()
+        return words_in(value) if isinstance(value, dict | list) else body.strip()
+    if isinstance(body, list):
+        return next((words for one in body if (words := words_in(one))), "")
+    if not isinstance(body, dict):
+        return ""
+    inner = body.get("metadata")
+    raw = words_in(inner.get("raw")) if isinstance(inner, dict) else ""  # what a router was told by the real provider
+    said = next((words for name in _NAMES_OF_WORDS if (words := words_in(body.get(name)))), "")
+    where = body.get("loc")
+    at = f"{'.'.join(str(part) for part in where)}: " if isinstance(where, list) and said else ""
+    return f"{at}{said}{f': {raw}' if raw and raw != said else ''}"
+
+
+def _body_of(error: BaseException) -> object:
+    """Give the body that the server sent, as it was read or as text; empty where there is none."""
+    for one in (error, error.__cause__, error.__context__):
+        body = getattr(one, "body", None)
+        if body:
+            return body
+    return ""
+
+
+def _without_prefix(text: str) -> str:
+    """Take away what the model library puts in front of a provider's words, and a traceback behind them."""
+    return _PREFIX.sub("", text.partition("Traceback (most recent")[0]).strip()
 
 
 def key_variable(model: str) -> str:

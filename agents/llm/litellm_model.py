@@ -2,8 +2,8 @@
 
 litellm is imported here only, and only when it is first needed (5 s, 200 MB).
 
-Retries of the transport are here and nowhere else; litellm's own and the provider client's are switched off. What a
-model turns out not to accept (a schema, a temperature, the name of the output limit) is left out from then on.
+Retries of the transport are here and nowhere else; litellm's own and the provider client's are switched off. How a
+model wants to be asked (`manners`) is found out on the way and kept; all that was asked on the way is in the books.
 
 Web search through litellm: one call, its failures sorted as those of models are.
 """
@@ -14,42 +14,46 @@ import os
 import sys
 import warnings
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
-from agents.core.budget import Usage
+from agents.core.budget import NOTHING, Spent, Usage
 from agents.core.errors import ModelError, ModelFault
 from agents.core.events import current_trace
 from agents.core.model import FinishReason, OnText, Reply, Request, estimated_tokens
 from agents.core.settings import has_key
-from agents.llm.chat_completions import OPENAI, RAISED, ChatCompletions, close_connections, listed_cost
-from agents.llm.litellm_errors import (
-    Failed,
+from agents.llm.chat_completions import OPENAI, RAISED, ChatCompletions, close_connections, listed_cost, listed_models
+from agents.llm.litellm_errors import Failed, exceptions_of, failed, key_variable, notice_for
+from agents.llm.manners import (
+    OLLAMA,
     ResponseForm,
+    Sent,
     Ways,
-    exceptions_of,
-    failed,
-    key_variable,
-    notice_for,
+    after_reading,
+    after_thinking,
+    asked_better,
+    listed,
+    ollama_window,
+    room_for,
+    takes,
     without_refused,
 )
 from agents.llm.pacing import HeldBack, Permit, RateLimiter
-from agents.llm.wire import FIELD, ReplyStream, messages_for, response_format
+from agents.llm.provider_answer import ProviderAnswer
+from agents.llm.wire import FIELD, gather, messages_for, response_format
 
 ATTEMPTS = 3
 """Requests for one reply, at most, when the provider fails (specification, section 11)."""
 CALL_CAP_S = 300.0
 """Seconds one request may stay without an answer where more time is left, or all of it."""
-BATCH_S = 0.03
-"""Pieces of a streamed text are passed on no more often than this: each costs the interface more than the model."""
 LEAST_TOKENS = 12
 """Tokens of the shortest answer that is worth asking for."""
-MAX_ADAPTIONS = 8
-"""More kinds of refusal than there are things to leave out."""
+MAX_ADAPTIONS = 10
+"""Requests on the way to one that the server takes, at most."""
 
 UNSAID_PAUSE_S = 2.0
 """Seconds for which a provider is left alone that limits the rate and does not say for how long."""
@@ -76,20 +80,24 @@ class _Course:
 
     ends_at: float | None
     requests: int = 0
+    spent: Usage = NOTHING
+    """What answers took that were not used; the requests are counted apart."""
+    again: bool = False
+    """A failure by chance was met: the next of its kind is none."""
     shown: bool = False
     """Words went to the user: a further attempt may not send them again."""
 
+    def showing(self, on_text: OnText) -> OnText:
+        """Note that words went to the user."""
+
+        async def show(text: str) -> None:
+            self.shown = True
+            await on_text(text)
+
+        return show
+
     def seconds_left(self) -> float | None:
         return None if self.ends_at is None else max(0.0, self.ends_at - asyncio.get_running_loop().time())
-
-
-@dataclass
-class _Answer:
-    text: str = ""
-    finish: str = ""
-    refusal: str = ""
-    usage: dict[str, Any] = field(default_factory=dict)
-    cost: float | None = None
 
 
 def warm_up() -> Any:
@@ -158,7 +166,7 @@ class LiteLLMModel:
         self.gate, self._needs_key = gate, needs_key
         # litellm's own callbacks are called by litellm only.
         direct = name.startswith("openai/") and not callbacks
-        self._ways = Ways(
+        self.ways = Ways(
             structured=structured or "schema", temperature=temperature is not None, direct=direct,
             room="max_tokens" if api_base or not direct else "max_completion_tokens",
         )  # fmt: skip
@@ -166,11 +174,12 @@ class LiteLLMModel:
         self._callbacks = callbacks
         self._litellm: Any = None
         self._raised: tuple[type[Exception], ...] = RAISED
+        self._listed = False
 
     @property
     def through_litellm(self) -> bool:
         """Whether litellm has to be loaded to ask it."""
-        return not self._ways.direct
+        return not self.ways.direct
 
     async def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
         """Answer `request`; stream the `reply` field of the answer to `on_text` where there is one.
@@ -178,7 +187,7 @@ class LiteLLMModel:
         Raises:
             ModelError: the provider failed after every retry, declined, or time ran out.
         """
-        keyless = self._needs_key or (self._ways.direct and not self._api_base)
+        keyless = self._needs_key or (self.ways.direct and not self._api_base)
         if keyless and not self._api_key and not has_key(self.key_variable):
             notice = notice_for("key", model=self.name, key_variable=self.key_variable, no_key=True)
             raise ModelError(f"{self.name}: no key is set", fault="key", notice=notice, model=self.name)
@@ -189,11 +198,19 @@ class LiteLLMModel:
         try:
             async with asyncio.timeout(request.deadline_s) as limit:
                 await asyncio.sleep(0)  # with no time left, nothing is sent
+                if not self._listed:
+                    models = {} if self._api_base else await asyncio.to_thread(listed_models)
+                    self.ways, self._listed = listed(self.ways, self.name, models), True
                 return await self._with_retries(request, on_text, course)
+        except ModelError as failure:
+            error = failure
         except TimeoutError:
             if not limit.expired():
                 raise
-        raise self._error("timeout", f"no answer within {request.deadline_s:.1f} s, {course.requests} request(s)")
+            error = self._error("timeout", f"no answer within {request.deadline_s:.1f} s, {course.requests} request(s)")
+        usage = course.spent.model_copy(update={"calls": course.requests})
+        error.spent = Spent(role=request.role, model=self.name, usage=usage)
+        raise error
 
     async def _with_retries(self, request: Request, on_text: OnText | None, course: _Course) -> Reply:
         def is_over(state: RetryCallState) -> bool:
@@ -214,47 +231,87 @@ class LiteLLMModel:
         raise error  # out here, so that no traceback leads to the provider's own text with a key in it
 
     async def _attempt(self, request: Request, on_text: OnText | None, course: _Course) -> Reply:
-        """Ask once, and again where the provider refuses a way of asking."""
-        ways = self._ways
+        """Ask once, and again where the server wants to be asked otherwise, or did not come to its answer."""
+        begun = ways = self.ways
+        failure: Failed | None = None
+        unread = NOTHING
         for _ in range(MAX_ADAPTIONS):
+            listener = None if course.shown else on_text
+            streamed = ways.stream == "always" or (listener is not None and ways.stream == "wanted")
+            messages = messages_for(request, ways, self._schema_note)
+            tokens_in = sum(estimated_tokens(message["content"]) for message in messages)
+            sent = Sent(messages, tokens_in, request.max_output_tokens, streamed, course.again)
             try:
                 async with self._turn(request, course) as turn:
-                    fitting = self._fitting(request, course)
+                    sent = replace(sent, room=self._room(request, ways, tokens_in, course))
                     try:
-                        answer = await self._send(fitting, ways, None if course.shown else on_text, course)
-                    except (asyncio.CancelledError, Failed) as failure:
-                        timed_out = isinstance(failure, Failed) and failure.error.fault == "timeout"
+                        answer = await self._send(request, sent, ways, listener, course)
+                    except (asyncio.CancelledError, Failed) as cut:
+                        timed_out = isinstance(cut, Failed) and cut.error.fault == "timeout"
                         if turn is not None and (timed_out or course.seconds_left() == 0.0):
                             turn.ran_out = True
                         raise
-                    reply = self._reply_from(request, answer, course)
+                    usage = self._usage(answer, tokens_in)
                     if turn is not None:
-                        turn.used(reply.usage.tokens, reply.usage.tokens_out)
-                return reply
-            except Failed as failure:
-                adapted = without_refused(ways, failure)
+                        turn.used(usage.tokens, usage.tokens_out)
+            except Failed as refusal:
+                failure = refusal
+                adapted = without_refused(ways, failure, sent)
                 if adapted is None:
+                    if failure.error.fault == "overflow":  # sizes are known from now on, whatever comes of this call
+                        self.ways = self.ways.taught(begun, ways)
+                        failure.error.takes = takes(ways, request.max_output_tokens)
                     raise
-                # another call may have found out meanwhile: what it knows is kept
-                self._ways = adapted if self._ways == ways else self._ways
+                course.again = adapted == ways
+                if failure.error.fault == "server" and adapted.structured == ways.structured:
+                    # It was answered, in a form that nobody could read.
+                    course.spent += self._priced(Usage(tokens_in=tokens_in, cost_usd=None))
                 ways = adapted
-        raise AssertionError("a model refuses more than there is to leave out")
+                continue
+            if answer.refusal or answer.finish == "content_filter":
+                course.spent += usage
+                raise Failed(self._error("refused", f"declined: {answer.finish}", answer.refusal), None, "", None)
+            read, cut_off = after_reading(ways, tokens_in, usage.tokens_in)
+            if cut_off:
+                course.spent += usage
+                self.ways = self.ways.taught(begun, read)
+                error = self._error(
+                    "overflow", f"it read {usage.tokens_in} tokens of about {tokens_in} and left out the rest"
+                )
+                error.takes = int(0.75 * usage.tokens_in)
+                raise Failed(error, None, "", None)
+            better = asked_better(read, request.max_output_tokens, sent, answer)
+            if better is None:
+                text = answer.text or answer.last_words
+                if not answer.cut_in_thoughts:
+                    read = after_thinking(read, answer.thought_tokens, cut=False, room=sent.room)
+                self.ways = self.ways.taught(begun, read)
+                finish: FinishReason = "length" if answer.finish == "length" else "stop"
+                spent = (course.spent + unread + usage).model_copy(update={"calls": course.requests})
+                return Reply(text=text, usage=spent, finish_reason=finish, model=self.name)
+            if better.stream != ways.stream:  # nothing came: it was asked and answered if it answers now
+                unread += usage
+            else:
+                course.spent += usage
+            ways = better
+        raise failure or Failed(self._error("server", "it never came to an answer"), None, "", None)
 
-    def _fitting(self, request: Request, course: _Course) -> Request:
-        """Ask for no more than the provider can write in the time that is left, at the pace seen so far.
+    def _room(self, request: Request, ways: Ways, tokens_in: int, course: _Course) -> int:
+        """Ask for no more than fits, and than can be written in the time that is left, at the pace seen so far.
 
         Raises:
-            Failed: not even a short answer would come in time; nothing was sent.
+            Failed: not even a short answer would fit, or come in time; nothing was sent.
         """
-        tokens_in = sum(estimated_tokens(message.content) for message in request.messages)
-        room = None if self.gate is None else self.gate.pace.room(course.seconds_left(), tokens_in)
-        if room is None or room >= request.max_output_tokens:
-            return request
-        if room < LEAST_TOKENS:
-            error = self._error("timeout", f"at its pace it writes {max(0, room)} tokens in the time left")
+        room = room_for(ways, request.max_output_tokens, tokens_in)
+        if room is None:
+            error = self._error("overflow", f"about {tokens_in} tokens do not fit into a window of {ways.window}")
+            raise Failed(error, None, "", None)
+        quick = None if self.gate is None else self.gate.pace.room(course.seconds_left(), tokens_in)
+        if quick is not None and quick < LEAST_TOKENS:
+            error = self._error("timeout", f"at its pace it writes {max(0, quick)} tokens in the time left")
             error.retryable = False
             raise Failed(error, None, "", None)
-        return replace(request, max_output_tokens=room)
+        return room if quick is None else min(room, quick)
 
     @asynccontextmanager
     async def _turn(self, request: Request, course: _Course) -> AsyncIterator[Permit | None]:
@@ -273,39 +330,41 @@ class LiteLLMModel:
                 self.gate.hold(UNSAID_PAUSE_S if failure.wait_s is None else failure.wait_s)
             raise
 
-    async def _send(self, request: Request, ways: Ways, on_text: OnText | None, course: _Course) -> _Answer:
+    async def _send(
+        self, request: Request, sent: Sent, ways: Ways, on_text: OnText | None, course: _Course
+    ) -> ProviderAnswer:
         body: dict[str, Any] = {
             "model": self.name.partition("/")[2] if ways.direct else self.name,
-            "messages": messages_for(request, ways, self._schema_note),
+            "messages": sent.messages,
         }
         if form := response_format(request.gives, ways):
             body["response_format"] = form
         if ways.room:
-            body[ways.room] = request.max_output_tokens
+            body[ways.room] = sent.room
         if ways.temperature:
             body["temperature"] = self._temperature
-        streamed = on_text is not None and ways.stream
-        if streamed:
+        if sent.streamed:
             body["stream"] = True
             if ways.usage_in_stream:
                 body["stream_options"] = {"include_usage": True}
+        if self.name.partition("/")[0] in OLLAMA:
+            body["num_ctx"] = ollama_window(ways, sent.tokens_in, sent.room)
         if not ways.direct:
             body |= await self._for_litellm(request)
         course.requests += 1
+        answer = ProviderAnswer()
         try:
-            if on_text is not None and streamed:
+            if sent.streamed:
                 pieces = self._server.pieces(body, self._key()) if ways.direct else self._through_litellm(body)
-                answer = await _streamed(pieces, on_text, course)
+                await gather(pieces, answer, None if on_text is None else course.showing(on_text))
             elif ways.direct:
-                answer = _read(await self._server.whole(body, self._key()))
+                answer.take(await self._server.whole(body, self._key()))
             else:
-                answer = _read((await self._litellm.acompletion(**body)).model_dump())
+                answer.take((await self._litellm.acompletion(**body)).model_dump())
         except self._raised as error:
             secrets = [os.environ.get(self.key_variable, "")]
             secrets += [self._api_key.get_secret_value()] if self._api_key else []
             raise failed(error, model=self.name, key_variable=self.key_variable, secrets=secrets) from None
-        if not self._price:
-            answer.cost = listed_cost(self.name, answer.usage)
         return answer
 
     async def _for_litellm(self, request: Request) -> dict[str, Any]:
@@ -336,23 +395,21 @@ class LiteLLMModel:
         finally:
             await stream.aclose()
 
-    def _reply_from(self, request: Request, answer: _Answer, course: _Course) -> Reply:
-        if answer.refusal or answer.finish == "content_filter":
-            raise Failed(self._error("refused", f"declined: {answer.finish}"), None, "", None)
-        finish: FinishReason = "length" if answer.finish == "length" else "stop"
-        usage = self._usage(request, answer, course)
-        return Reply(text=answer.text, usage=usage, finish_reason=finish, model=self.name)
-
-    def _usage(self, request: Request, answer: _Answer, course: _Course) -> Usage:
+    def _usage(self, answer: ProviderAnswer, estimated_in: int) -> Usage:
+        """Give what an answer took; the request itself is counted with the others of its call."""
         tokens_in = int(answer.usage.get("prompt_tokens") or 0)
         tokens_out = int(answer.usage.get("completion_tokens") or 0)
-        cost = answer.cost
+        cost = None if self._price else listed_cost(self.name, answer.usage)
         if not tokens_in + tokens_out:  # no figures given: estimates let the budget bind, their price is not known
-            tokens_in = sum(estimated_tokens(message.content) for message in request.messages)
-            tokens_out, cost = estimated_tokens(answer.text), None
-        if self._price:
-            cost = (tokens_in * self._price.tokens_in + tokens_out * self._price.tokens_out) / 1e6
-        return Usage(calls=course.requests, tokens_in=tokens_in, tokens_out=tokens_out, cost_usd=cost)
+            tokens_in, cost = estimated_in, None
+            tokens_out = estimated_tokens(answer.content + answer.thoughts + answer.called)
+        return self._priced(Usage(tokens_in=tokens_in, tokens_out=tokens_out, cost_usd=cost))
+
+    def _priced(self, usage: Usage) -> Usage:
+        if self._price is None:
+            return usage
+        cost = (usage.tokens_in * self._price.tokens_in + usage.tokens_out * self._price.tokens_out) / 1e6
+        return usage.model_copy(update={"cost_usd": cost})
 
     def _key(self) -> str:
         """Give the configured key, else the environment's; for a server of the user's own that needs none, a word."""
@@ -360,45 +417,9 @@ class LiteLLMModel:
             return self._api_key.get_secret_value()
         return os.environ.get(self.key_variable, "") or ("none" if self._api_base else "")
 
-    def _error(self, fault: ModelFault, what: str) -> ModelError:
-        notice = notice_for(fault, model=self.name, key_variable=self.key_variable)
+    def _error(self, fault: ModelFault, what: str, words: str = "") -> ModelError:
+        notice = notice_for(fault, model=self.name, key_variable=self.key_variable, words=words)
         return ModelError(f"{self.name}: {what}", fault=fault, notice=notice, model=self.name)
-
-
-def _read(response: dict[str, Any]) -> _Answer:
-    """Read an answer as it comes over the wire."""
-    answer = _Answer(usage=response.get("usage") or {})
-    if choices := response.get("choices"):
-        answer.finish = choices[0].get("finish_reason") or ""
-        message = choices[0].get("message") or {}
-        answer.text, answer.refusal = message.get("content") or "", message.get("refusal") or ""
-    return answer
-
-
-async def _streamed(pieces: AsyncGenerator[dict[str, Any]], on_text: OnText, course: _Course) -> _Answer:
-    """Put an answer together that comes in pieces, and show its words meanwhile."""
-    answer, reader = _Answer(), ReplyStream()
-    loop = asyncio.get_running_loop()
-    waiting, sent_at = "", 0.0
-    async with aclosing(pieces):
-        async for chunk in pieces:
-            answer.usage = chunk.get("usage") or answer.usage
-            if not (choices := chunk.get("choices")):
-                continue
-            answer.finish = choices[0].get("finish_reason") or answer.finish
-            delta = choices[0].get("delta") or {}
-            answer.refusal += delta.get("refusal") or ""
-            piece = delta.get("content") or ""
-            answer.text += piece
-            waiting += reader.feed(piece)
-            if waiting and loop.time() - sent_at >= BATCH_S:
-                course.shown = True
-                await on_text(waiting)
-                waiting, sent_at = "", loop.time()
-    if waiting := waiting + reader.finish():
-        course.shown = True
-        await on_text(waiting)
-    return answer
 
 
 def _pause(state: RetryCallState) -> float:

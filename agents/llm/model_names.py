@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from agents.core.errors import ConfigError
@@ -96,6 +97,8 @@ def full_name(written: str, *, variable: str, openai_base: str = "") -> str:
             raise ConfigError(
                 f"{variable}: {name!r} has two providers in front. Did you mean {rest} or {provider}/{rest.partition('/')[2]}?"
             )
+        if provider == "openrouter" and "/" not in rest:
+            return f"openrouter/openrouter/{rest}"  # OpenRouter's own models carry its name twice, `auto` the first of them
         return f"{provider}/{rest}"
     if openai_base:
         return f"openai/{name}"
@@ -147,16 +150,34 @@ def find_servers(ports: Iterable[tuple[int, str]] = PORTS, *, besides: int = 0) 
 
 def models_at(address: str, *, patience_s: float = 5.0) -> tuple[str, ...]:
     """Ask an OpenAI-compatible server which models it serves; empty when it does not say."""
+    rows = _asked(f"{address}/models", patience_s).get("data", [])
+    return (
+        tuple(str(row["id"]) for row in rows if isinstance(row, dict) and row.get("id"))
+        if isinstance(rows, list)
+        else ()
+    )
+
+
+def ollama_at(address: str) -> str:
+    """Give the address of Ollama's own routes where it is Ollama that serves `address`; empty where it is not.
+
+    Only those routes take the size of the window: on the others Ollama cuts off what is longer, and says nothing.
+    """
+    base = address.removesuffix("/v1")
+    return base if "version" in _asked(f"{base}/api/version", PATIENCE_S * 5) else ""
+
+
+def _asked(address: str, patience_s: float) -> dict[str, Any]:
+    """Give the JSON object that a server answers with; empty when it answers with anything else, or not at all."""
     parts = urlsplit(address)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = kind(parts.hostname or "", parts.port, timeout=patience_s)
     try:
-        connection.request("GET", f"{parts.path.rstrip('/')}/models", headers={"Accept": "application/json"})
+        connection.request("GET", parts.path, headers={"Accept": "application/json"})
         answer = connection.getresponse()
-        listed = json.loads(answer.read(1_000_000)) if answer.status == http.client.OK else {}
-        rows = listed.get("data", []) if isinstance(listed, dict) else []
-        return tuple(str(row["id"]) for row in rows if isinstance(row, dict) and row.get("id"))
+        found = json.loads(answer.read(1_000_000)) if answer.status == http.client.OK else {}
+        return found if isinstance(found, dict) else {}
     except (OSError, http.client.HTTPException, ValueError):
-        return ()
+        return {}
     finally:
         connection.close()

@@ -6,15 +6,18 @@ What is shown early cannot be taken back, so nothing is shown on a guess: a repl
 be thoughts without their opening tag, and waits for `finish`.
 """
 
+import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import Any, Literal
 
 from agents.contracts.frozen import Frozen
-from agents.core.model import Request
+from agents.core.model import OnText, Request
 from agents.core.model_answers import OPENING, closing_tag, drop_thoughts
-from agents.llm.litellm_errors import Ways
+from agents.llm.manners import Ways
+from agents.llm.provider_answer import ProviderAnswer
 
 _BOUNDS = frozenset(
     {"minLength", "maxLength", "minItems", "maxItems"} | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
@@ -52,6 +55,9 @@ def messages_for(request: Request, ways: Ways, schema_note: Callable[[str], str]
         if not messages or messages[0]["role"] != "system":
             messages.insert(0, {"role": "system", "content": ""})
         messages[0]["content"] = f"{messages[0]['content']}\n\n{note}".strip()
+    if not ways.system and len(messages) > 1 and messages[0]["role"] == "system":
+        first, second, *others = messages
+        messages = [second | {"content": f"{first['content']}\n\n{second['content']}"}, *others]
     return messages
 
 
@@ -245,3 +251,21 @@ class _FieldReader:
             self._high = unit
             return alone
         return alone + (_UNKNOWN if "\udc00" <= unit <= "\udfff" else unit)
+
+
+BATCH_S = 0.03
+"""Pieces of a streamed text are passed on no more often than this: each costs the interface more than the model."""
+
+
+async def gather(pieces: AsyncGenerator[dict[str, Any]], answer: ProviderAnswer, on_text: OnText | None) -> None:
+    """Put an answer together that comes in pieces, and show its words meanwhile."""
+    reader, waiting, sent_at = ReplyStream(), "", 0.0
+    loop = asyncio.get_running_loop()
+    async with aclosing(pieces):
+        async for chunk in pieces:
+            waiting += reader.feed(answer.take(chunk))
+            if on_text is not None and waiting and loop.time() - sent_at >= BATCH_S:
+                await on_text(waiting)
+                waiting, sent_at = "", loop.time()
+    if on_text is not None and (waiting := waiting + reader.finish()):
+        await on_text(waiting)

@@ -11,7 +11,7 @@ from agents.contracts.frozen import Frozen
 from agents.contracts.plan import SkippedTopic
 from agents.contracts.report import ReportDocument
 from agents.contracts.sources import CorpusSurvey, Hit, SearchQuery, SearchResult, Source, SourceCard
-from agents.core.budget import NOTHING, Deadline, NoDeadline, Usage
+from agents.core.budget import NOTHING, Deadline, NoDeadline, Usage, spent_by
 from agents.core.errors import ModelError, ModelFault, SearchError, SourceError, StepFailed
 from agents.core.events import Charged, Event, SearchDone
 from agents.core.model import Model, OnText
@@ -159,25 +159,30 @@ class Desk:
         try:
             return await ask_fitting(role, given, run, self.rooms)
         except ModelError as error:
+            lost = spent_by(error)
             if error.fault == "overflow" and (parts := divided(given)):
-                return RoleAnswer[role.gives].model_validate(await self._in_parts(parts, run))  # type: ignore[name-defined]
+                whole = await self._in_parts(parts, run)
+                whole = whole.model_copy(update={"usage": lost + whole.usage})
+                return RoleAnswer[role.gives].model_validate(whole)  # type: ignore[name-defined]
             if self.fallback is None or error.fault in NO_STAND_IN:
                 raise
             models = {**self.models, role.name: self.fallback}
             answer = await ask(role, given, AskContext(models, self.prompts, NoDeadline()))
             bound = self.models[role.name].name
-            return answer.model_copy(update={"stood_in": error.notice, "stood_in_for": bound})
+            usage = lost + answer.usage
+            return answer.model_copy(update={"stood_in": error.notice, "stood_in_for": bound, "usage": usage})
 
     async def _in_parts(self, parts: tuple[SectionInput, ...], run: AskContext) -> RoleAnswer[Section]:
         """Write a section part by part where all of it is too long; a part that fails is there in its quotes."""
         written: list[RoleAnswer[Section]] = []
         failure: ModelError | None = None
         texts: list[str] = []
+        lost = NOTHING
         for part in parts:
             try:
                 asked = await self._ask_or_stand_in(SECTION_WRITER, part, run)
             except ModelError as error:
-                failure = error
+                failure, lost = error, lost + spent_by(error)
                 texts += [f"“{' '.join(fact.quote.split())}” [f{fact.number}]" for fact in part.facts]
             else:
                 written.append(asked)
@@ -185,7 +190,7 @@ class Desk:
         if failure is not None and not written:
             raise failure
         whole = Section(markdown="\n\n".join(texts))
-        usage = sum((one.usage for one in written), NOTHING)
+        usage = sum((one.usage for one in written), lost)
         return written[0].model_copy(
             update={"output": whole, "usage": usage, "compacted": "written in parts: the model takes no more"}
         )

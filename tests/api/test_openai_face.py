@@ -1,6 +1,7 @@
 """The OpenAI-compatible face, spoken to by the official client."""
 
 import asyncio
+import json
 
 import httpx
 import openai
@@ -65,6 +66,14 @@ async def test_content_in_parts_is_read_and_pictures_are_not(site, client):
     parts = [{"type": "text", "text": TASK}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}]
     told = await client.chat.completions.create(model="research-simple", messages=[{"role": "user", "content": parts}])
     assert told.choices[0].message.content
+
+
+async def test_half_a_sign_in_a_message_breaks_nothing(site, http):
+    """Case 25 of the second collection: a lone half of a surrogate pair, as JSON escapes it."""
+    sent = json.dumps({"model": "research-simple", "messages": [{"role": "user", "content": f"{TASK} \ud83d"}]})
+    answer = await http.post("/v1/chat/completions", content=sent, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 200
+    assert answer.json()["choices"][0]["message"]["content"]
 
 
 async def test_a_task_that_is_too_broad_is_an_error_the_client_understands(put, client):

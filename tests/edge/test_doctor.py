@@ -41,7 +41,7 @@ def section(lines, head):
 
 
 def completion():
-    message = {"role": "assistant", "content": '{"word": "hello"}'}
+    message = {"role": "assistant", "content": '{"reply": "hello", "words": [{"reply": "red"}]}'}
     choice = {"index": 0, "finish_reason": "stop", "message": message}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
     return {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
@@ -90,7 +90,8 @@ async def test_a_model_that_answers_is_said_to(configure, httpserver):
     assert usable
     [tried] = section(lines, "Models, tried")
     assert tried.startswith("openai/big: answers, in ")
-    assert len(httpserver.log) == 1, "one model is asked once, however many roles it has"
+    assert tried.endswith("text and JSON work (JSON by schema, streams)")
+    assert len(httpserver.log) == 2, "one model is asked for words and for JSON, however many roles it has"
     assert section(lines, "Search, tried") == ["only documents are searched, on this machine"]
 
 

@@ -319,7 +319,10 @@ async def test_what_waiting_does_not_mend_is_not_retried(httpserver, model, naps
         await model().reply(request())
 
     assert caught.value.fault == fault
-    assert len(httpserver.log) == 1
+    plainer = (
+        2 if fault == "request" else 0
+    )  # nobody knows what is meant: once without a schema, once without a system role
+    assert len(httpserver.log) == 1 + plainer
     assert naps == []
 
 
@@ -391,7 +394,7 @@ async def test_a_provider_that_refuses_everything_ends_the_call(httpserver, mode
         await model(temperature=0.2).reply(request())
 
     assert caught.value.fault == "request"
-    assert len(httpserver.log) < 9
+    assert len(httpserver.log) < 10
 
 
 # ---- keys
@@ -404,7 +407,10 @@ async def test_a_refused_key_names_its_variable_and_is_itself_nowhere(httpserver
         await model().reply(request())
     logging.getLogger("test").error("failed", exc_info=caught.value)
 
-    assert caught.value.notice == "The model provider refused the key. Check OPENAI_API_KEY in `.env`."
+    first = (
+        "The model provider refused the key. Check OPENAI_API_KEY in `.env`. It said: “Incorrect API key provided: ***;"
+    )
+    assert caught.value.notice.startswith(first)
     assert "Refused 401" in str(caught.value)
     for text in (str(caught.value), caught.value.notice, caplog.text, repr(caught.value.__context__)):
         assert KEY not in text

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import SectionInput
 from agents.contracts.frozen import Frozen
-from agents.core.budget import Deadline
+from agents.core.budget import NOTHING, Deadline, Spent, spent_by
 from agents.core.errors import ModelError
 from agents.core.model import OnText, estimated_tokens
 from agents.core.role import AskContext, In, Out, Role, RoleAnswer, ask
@@ -32,7 +32,6 @@ LEAST_TOKENS = 200
 _CHARS = 4
 _SHORTEST = 80  # characters below which no text is cut: names, ids and addresses stay whole
 _MARKS = re.compile(r"\[[fF]\d+\]")
-_NUMBER = re.compile(r"\d[\d,._ ]*\d{2}")
 _TEXTS = {
     "statement",
     "quote",
@@ -100,15 +99,13 @@ class Rooms:
         """Give the tokens of an input that a model takes for sure."""
         return min(STATE_TOKENS, self.tokens.get(model, STATE_TOKENS))
 
-    def learn(self, model: str, sent: int, around: int, said: str) -> None:
+    def learn(self, model: str, sent: int, around: int, takes: int | None) -> None:
         """Note that a model refused an input of `sent` tokens with `around` tokens of instructions.
 
-        Providers name their limit in some unit or none; whatever they say, less than was refused is tried next.
+        Whatever it is said to take, less than was refused is tried next.
         """
-        named = [int(re.sub(r"\D", "", number)) for number in _NUMBER.findall(said)]
-        limits = [number // (_CHARS if "character" in said else 1) for number in named if number >= 1_000]
-        fits = [int(0.8 * limit) - around for limit in limits if LEAST_TOKENS < int(0.8 * limit) - around < sent]
-        self.tokens[model] = max(LEAST_TOKENS, min([*fits, sent * 2 // 3]))
+        fits = sent if takes is None else takes - around
+        self.tokens[model] = max(LEAST_TOKENS, min(fits, sent * 2 // 3))
 
 
 async def ask_fitting(
@@ -125,6 +122,7 @@ async def ask_fitting(
         return await ask(role, given, run, on_text)
     room, why = _room(role, run.deadline, rooms.room(model.name))
     small = compacted(given, room)
+    lost = NOTHING
     for number in range(1, TRIES + 1):
         try:
             asked = await ask(role, small, run, on_text)
@@ -133,11 +131,14 @@ async def ask_fitting(
                 raise
             before, why = small, "the model takes no more"
             around = estimated_tokens(run.prompts[role.prompt_name].system)
-            rooms.learn(model.name, size_of(small), around, str(error))
+            lost += spent_by(error)
+            rooms.learn(model.name, size_of(small), around, error.takes)
             small = compacted(small, rooms.room(model.name))
             if number == TRIES or small == before:
+                error.spent = Spent(role=role.name, model=model.name, usage=lost)
                 raise  # what was refused is never sent again
             continue
+        asked = asked.model_copy(update={"usage": lost + asked.usage}) if lost != NOTHING else asked
         return asked if small == given else asked.model_copy(update={"compacted": why})
     raise AssertionError("the last try returns or raises")
 

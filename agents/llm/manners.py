@@ -1,0 +1,319 @@
+"""What a model's server takes, as far as it has shown it: read from its refusals and answers, and kept for later calls.
+
+Nothing here is known of a model beforehand but what the model library lists. A refusal in words that nobody foresaw
+still has a way on: the plainest request that there is, tried before the call is given up.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+from agents.llm.litellm_errors import Failed
+from agents.llm.provider_answer import ProviderAnswer
+
+ResponseForm = Literal["schema", "object", "prompt"]
+"""How JSON is asked for: by a schema, as any object, or in words; the last two with the schema in the messages."""
+
+Streaming = Literal["wanted", "always", "never"]
+
+OLLAMA = ("ollama", "ollama_chat")
+FIRST_ROOM_TO_THINK = 4_000
+"""Tokens beside those of the answer for a model that is listed as one that thinks."""
+FIRST_THOUGHT = 2_048
+"""Tokens that a model is given to think, once it was cut off while it thought."""
+MOST_THOUGHT = 32_000
+OLLAMA_WINDOW = 32_768
+"""The largest window that Ollama is asked for: it takes memory for all of it."""
+OLLAMA_STEPS = (8_192, 16_384, OLLAMA_WINDOW)
+"""Few, since Ollama loads a model anew for each other size."""
+HALF = 0.5
+
+
+@dataclass(frozen=True)
+class Ways:
+    """How a model is asked."""
+
+    structured: ResponseForm = "schema"
+    room: Literal["max_tokens", "max_completion_tokens", ""] = "max_tokens"
+    """Name of the output limit; empty when none is taken."""
+    temperature: bool = False
+    stream: Streaming = "wanted"
+    usage_in_stream: bool = True
+    direct: bool = False
+    """Asked by the chat protocol itself, without the model library."""
+    system: bool = True
+    """Instructions go into a message of their own, not in front of the user's."""
+    window: int | None = None
+    """Tokens of question and answer together; None while nobody has said."""
+    most_out: int | None = None
+    """Tokens that an answer may be allowed, thoughts included."""
+    thought: int = 0
+    """Tokens for thoughts, asked for beside those of the answer."""
+    weight: float = 1.0
+    """Tokens as the server counts them, for one that we estimate."""
+    lowest: float | None = None
+    """The least it counted so far for one that we estimate, of questions of some length."""
+    cut_at: int | None = None
+    """Tokens that it read of a question that was longer, where that was seen once."""
+
+    def taught(self, before: "Ways", after: "Ways") -> "Ways":
+        """Take over what one call found out, and keep what others found meanwhile."""
+        names = [one.name for one in fields(Ways) if getattr(before, one.name) != getattr(after, one.name)]
+        return replace(self, **{name: getattr(after, name) for name in names})
+
+    @property
+    def told(self) -> str:
+        """Say in words what is special."""
+        forms = {"schema": "JSON by schema", "object": "JSON without a schema", "prompt": "JSON asked for in words"}
+        streams = {"wanted": "streams", "always": "answers only as a stream", "never": "does not stream"}
+        said = [forms[self.structured], streams[self.stream]]
+        said += [] if self.system else ["no system messages"]
+        said += [f"thinks: {self.thought} tokens more are asked for"] if self.thought else []
+        said += [f"a window of {self.window} tokens"] if self.window else []
+        return ", ".join(said)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One request, as far as a refusal may be about it."""
+
+    messages: list[dict[str, str]]
+    tokens_in: int
+    """As estimated."""
+    room: int
+    streamed: bool
+    again: bool = False
+    """The same was asked before, and failed by chance."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a refusal says of sizes."""
+
+    window: int | None = None
+    tokens_in: int | None = None
+    most_out: int | None = None
+
+
+_N = r"(\d[\d,_]*)"
+_WINDOW = (
+    re.compile(rf"\+ ?{_N} ?> ?(?P<n>\d[\d,_]*)"),
+    re.compile(r"> ?(?P<n>\d[\d,_]{2,}) (?:token )?max"),
+    re.compile(
+        r"(?:context (?:length|size|window|limit)|maximum length|(?:tokens?|the|input|length) limit|tokens allowed|n_ctx)"
+        r"(?: of| is|:|\")?[^\d.,;]{0,30}(?P<n>\d[\d,_]{2,})",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\blimit:? (?P<n>\d[\d,_]{2,})", re.IGNORECASE),
+)
+_CHARACTERS = re.compile(r"at most (?P<n>\d[\d,_]*) characters", re.IGNORECASE)
+_TOKENS_IN = (
+    re.compile(
+        r"(?P<n>\d[\d,_]*) (?:tokens )?(?:in|of) (?:the |your )?(?:messages|text input|input|prompt)", re.IGNORECASE
+    ),
+    re.compile(r"(?P<n>\d[\d,_]*) (?:input|prompt) tokens", re.IGNORECASE),
+    re.compile(rf"limit: ?(?P<n>\d[\d,_]*) ?\+ ?{_N} ?>"),
+    re.compile(
+        r"(?:request|prompt|input)[^\d.]{0,30}(?P<n>\d[\d,_]*) tokens\)? ?(?:exceeds|>|is longer)", re.IGNORECASE
+    ),
+)
+_MOST_OUT = (
+    re.compile(r"can only afford (?P<n>\d[\d,_]*)", re.IGNORECASE),
+    re.compile(r"at most (?P<n>\d[\d,_]*) (?:completion|output) tokens", re.IGNORECASE),
+    re.compile(r"> ?(?P<n>\d[\d,_]*),? which is the maximum", re.IGNORECASE),
+    re.compile(r"max_\w*tokens\W{0,3} must be (?:less than or equal to|at most|<=) \W?(?P<n>\d[\d,_]*)", re.IGNORECASE),
+    re.compile(r"max_\w*tokens[^\[]{0,60}\[1, ?(?P<n>\d[\d,_]*)\]", re.IGNORECASE),
+)
+
+_SPEAKS_OF_FORM = re.compile(
+    r"response_?format|response_?schema|json_?schema|json_object|structured[ _]output|text\.format|\bschema\b|json mode"
+    r"|\bgrammar\b|guided[ _]|additionalProperties|json_validate_failed|generate (?:valid )?json|\bjson\b.{0,20}not support"
+    r"|output_format|xgrammar|outlines",
+    re.IGNORECASE,
+)
+_FAILED_BY_CHANCE = re.compile(r"json_validate_failed|failed to generate (?:valid )?json", re.IGNORECASE)
+_SPEAKS_OF_ROOM = re.compile(r"max_?(?:completion_?|output_?|new_?)?tokens", re.IGNORECASE)
+_SPEAKS_OF_SYSTEM = re.compile(
+    r"system['\"`]?[ _](?:role|messages?|prompts?|instructions?)|developer (?:role|message|instruction)|roles must alternate"
+    r"|role.{0,40}['\"`]system|['\"`]system['\"`].{0,60}(?:role|support|allow|permit|valid)|permitted: 'user'"
+    r"|only (?:the )?user and assistant",
+    re.IGNORECASE | re.DOTALL,
+)
+_SPEAKS_OF_USAGE = re.compile(r"stream_options|include_usage", re.IGNORECASE)
+_SPEAKS_OF_STREAMS = re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE)
+_SPEAKS_OF_PROTOCOL = re.compile(r"v1/responses|not a chat model|v1/completions", re.IGNORECASE)
+_SENT_A_STREAM = re.compile(r"(?:^|Received: ')\s*(?:data|event|id|):")
+_REFUSED_STATUS = (400, 402, 404, 413, 422, 429, 500, 501)  # 404: routers that find no provider which takes it
+
+
+def figures_in(said: str) -> Figures:
+    """Read the sizes that a refusal names."""
+    window = _first(_WINDOW, said)
+    if window is None and (characters := _first((_CHARACTERS,), said)):
+        window = characters // 4
+    return Figures(window, _first(_TOKENS_IN, said), _first(_MOST_OUT, said))
+
+
+def without_refused(ways: Ways, failure: Failed, sent: Sent) -> Ways | None:
+    """Leave out what the server refused, or ask for less; None when the failure is about something else.
+
+    Equal to `ways` where the same request may well succeed.
+    """
+    error, said = failure.error, failure.said
+    if error.fault == "server" and not sent.streamed and _SENT_A_STREAM.search(said):
+        return replace(ways, stream="always")
+    if failure.status not in _REFUSED_STATUS:
+        return None
+    if error.fault in ("overflow", "request", "quota") and (smaller := _smaller(ways, said, sent)):
+        return smaller
+    if error.fault not in ("request", "unknown_model", "server") or (
+        error.fault == "server" and not _SPEAKS_OF_FORM.search(said)
+    ):
+        return None
+    if ways.direct and _SPEAKS_OF_PROTOCOL.search(said):
+        return replace(ways, direct=False)  # the library knows the provider's other protocols
+    if ways.temperature and re.search("temperature", said, re.IGNORECASE):
+        return replace(ways, temperature=False)
+    if ways.room and _SPEAKS_OF_ROOM.search(said):
+        return replace(ways, room="max_completion_tokens" if ways.room == "max_tokens" else "")
+    if ways.structured != "prompt" and _SPEAKS_OF_FORM.search(said):
+        if _FAILED_BY_CHANCE.search(said):
+            return replace(ways, structured="prompt") if sent.again else ways
+        plain = failure.status == 500 or "grammar" in said.casefold()
+        return replace(ways, structured="object" if ways.structured == "schema" and not plain else "prompt")
+    if ways.system and _SPEAKS_OF_SYSTEM.search(said):
+        return replace(ways, system=False)
+    if ways.usage_in_stream and sent.streamed and _SPEAKS_OF_USAGE.search(said):
+        return replace(ways, usage_in_stream=False)
+    if ways.stream == "wanted" and _SPEAKS_OF_STREAMS.search(said):
+        return replace(ways, stream="never" if sent.streamed else "always")
+    if error.fault == "request" and failure.status in (400, 422):
+        return _plainer(ways)
+    return None
+
+
+def _plainer(ways: Ways) -> Ways | None:
+    """Give up a comfort where the refusal does not say what it is about."""
+    if ways.structured != "prompt":
+        return replace(ways, structured="prompt")
+    return replace(ways, system=False) if ways.system else None
+
+
+def _smaller(ways: Ways, said: str, sent: Sent) -> Ways | None:
+    """Learn the sizes that a refusal names; None where it names none that is news."""
+    found = figures_in(said)
+    if found.most_out and found.most_out < sent.room:
+        return replace(ways, most_out=found.most_out)
+    if found.window is None or (ways.window is not None and found.window > ways.window):
+        return None
+    weight = ways.weight
+    if found.tokens_in is None and (weight > 3 or 2 * (sent.tokens_in + sent.room) < found.window):
+        return None  # asking for less would not help: the question itself is meant
+    if found.tokens_in:
+        weight = max(weight, (found.tokens_in + 8) / max(1, sent.tokens_in))
+    elif ways.window == found.window:  # refused though it should have fitted: it counts more than we do
+        weight *= 1.5
+    learned = replace(ways, window=found.window, weight=weight)
+    return learned if learned != ways else None
+
+
+def room_for(ways: Ways, wanted: int, tokens_in: int) -> int | None:
+    """Give the tokens that an answer of `wanted` and the thoughts before it get; None where the question leaves too few."""
+    room = wanted + ways.thought
+    if ways.most_out is not None:
+        room = min(room, ways.most_out)
+    if ways.window is None:
+        return room
+    left = ways.window - int(tokens_in * ways.weight) - 1
+    return None if left < min(room, int(ways.window * HALF), wanted // 2 + ways.thought) else min(room, left)
+
+
+def takes(ways: Ways, wanted: int) -> int | None:
+    """Give the tokens of a question, as we estimate them, that leave room for the answer; None where nobody knows."""
+    if ways.window is None:
+        return None
+    room = min(wanted + ways.thought, int(ways.window * HALF))
+    return int((ways.window - room) / ways.weight * 0.95)
+
+
+def ollama_window(ways: Ways, tokens_in: int, room: int) -> int:
+    """Say which window Ollama is asked for: without, it takes a small one and cuts the question's front off unsaid."""
+    need = int(tokens_in * max(1.0, ways.weight) * 1.15) + room
+    return min(next((step for step in OLLAMA_STEPS if step >= need), OLLAMA_WINDOW), ways.window or OLLAMA_WINDOW)
+
+
+LONG_ENOUGH = 1_000
+"""Estimated tokens from which the count of what was read says something."""
+
+
+def after_reading(ways: Ways, tokens_in: int, read: int) -> tuple[Ways, bool]:
+    """Learn from how much of a question a server says that it read; and say whether it left part of it out.
+
+    A server that cuts what is too long reads the same number of tokens of each long question. One that merely counts
+    otherwise, as it may for another script, does not.
+    """
+    if not read or tokens_in < LONG_ENOUGH:
+        return ways, False
+    if ways.cut_at is not None and abs(read - ways.cut_at) <= 0.02 * ways.cut_at:
+        return replace(ways, window=min(ways.window or read, read)), True
+    ratio = read / tokens_in
+    usual = ways.lowest or HALF
+    if ratio >= 0.8 * usual:
+        return replace(ways, lowest=min(ways.lowest or ratio, ratio), weight=max(ways.weight * 0.9, ratio)), False
+    if ways.cut_at is None:
+        return replace(ways, cut_at=read), True
+    return replace(ways, lowest=min(usual, ratio), cut_at=None), False
+
+
+def after_thinking(ways: Ways, thought: int, *, cut: bool, room: int) -> Ways:
+    """Learn how much a model thinks.
+
+    Args:
+        ways: what is known.
+        thought: tokens that it thought this time.
+        cut: it was cut off before it said anything.
+        room: tokens that it had for thoughts and answer.
+    """
+    if cut:
+        return replace(ways, thought=min(MOST_THOUGHT, max(FIRST_THOUGHT, 2 * room, ways.thought)))
+    if thought > ways.thought // 2:
+        return replace(ways, thought=min(MOST_THOUGHT, -(-2 * thought // 256) * 256))
+    return ways
+
+
+def asked_better(ways: Ways, wanted: int, sent: Sent, answer: ProviderAnswer) -> Ways | None:
+    """Say how to ask again for an answer that did not come; None where the one that came is the one."""
+    if answer.cut_in_thoughts:
+        wider = after_thinking(ways, 0, cut=True, room=sent.room)
+        room = room_for(wider, wanted, sent.tokens_in)
+        return wider if room is None or room > sent.room else None
+    if not answer.came and sent.streamed and ways.stream == "wanted":
+        return replace(ways, stream="never")
+    if answer.thoughts and not answer.text.strip() and ways.structured != "prompt":
+        return replace(ways, structured="prompt")
+    return None
+
+
+def listed(ways: Ways, name: str, models: Mapping[str, Mapping[str, Any]]) -> Ways:
+    """Take over what the model library lists of a model; of a server of the user's own it knows nothing."""
+    provider, _, bare = name.partition("/")
+    if provider in OLLAMA:
+        return replace(ways, window=OLLAMA_WINDOW)
+    known = models.get(name) or models.get(bare) or {}
+    if known.get("litellm_provider") != provider:
+        return ways
+    thinks = known.get("supports_reasoning") and provider != "anthropic"  # which thinks only where asked to
+    return replace(
+        ways,
+        window=known.get("max_input_tokens"),
+        most_out=known.get("max_output_tokens"),
+        thought=FIRST_ROOM_TO_THINK if thinks else 0,
+    )
+
+
+def _first(patterns: tuple[re.Pattern[str], ...], said: str) -> int | None:
+    for pattern in patterns:
+        if found := pattern.search(said):
+            return int(re.sub(r"\D", "", found["n"]))
+    return None
