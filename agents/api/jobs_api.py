@@ -50,7 +50,7 @@ from agents.team import Team
 def whole(job: Job, document: ReportDocument | None, window_s: float) -> dict[str, object]:
     """Describe a job whole."""
     contract, row = job.contract, summary(job)
-    claims = document.claims if document else ()
+    claims = document.claims if document else job.claims
     phase = document.phase_state if document else running_phase(job)
     stands = orchestrator(job, stage=job.stage, window_s=window_s, report=document)
     return as_row(row) | {
@@ -59,7 +59,9 @@ def whole(job: Job, document: ReportDocument | None, window_s: float) -> dict[st
         "phase_state": phase.model_dump(mode="json"),
         "claims": [claim.model_dump(mode="json") for claim in claims],
         "evidence": [
-            one.model_dump(mode="json") | {"claim_id": claim.id} for claim in claims for one in claim.evidence
+            one.model_dump(mode="json") | {"claim_id": claim.id, "opens": f"{status_url(job.id)}/quote/{one.fact_id}"}
+            for claim in claims
+            for one in claim.evidence
         ],
         "error": _error(job),
         "metadata": {"created": job.created, "note": row.note, "orchestrator": stands},

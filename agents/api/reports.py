@@ -28,7 +28,7 @@ from agents.jobs.live_job import Job
 from agents.jobs.runtime import JobRuntime
 from agents.report.formats import FORMS
 from agents.report.html_export import POLICY, blocks_html, quote_page
-from agents.report.references import Citations, Linker, reference_list
+from agents.report.references import Citations, Linker, reference_list, reference_of
 from agents.report.view import body_of
 from agents.report.wording import wording
 from agents.report.write_markdown import UNVERIFIED, document_markdown
@@ -89,17 +89,25 @@ class Lookup:
             raise ApiError(404, "no_report", what, retryable=not over)
         return document
 
-    async def quote(self, job: Job, document: ReportDocument, fact_id: str) -> Quoted:
-        """Return a quote with the stored copy it was taken from.
+    async def quote(self, job: Job, document: ReportDocument | None, fact_id: str) -> Quoted:
+        """Return a quote of the report, or the words of a claim's evidence, with the stored copy it was taken from.
 
         Raises:
-            ApiError: 404; the report has no such quote, or the copy is gone.
+            ApiError: 404; there is no such quote, or the copy is gone.
         """
-        for reference in document.references:
+        for reference in document.references if document else ():
             for quote in reference.quotes:
                 if quote.fact_id == fact_id:
                     return Quoted(reference, quote, await self._text(job, reference.source_id))
-        raise not_found("The report holds no such quote.")
+        claims = document.claims if document else job.claims
+        found = next((one for claim in claims for one in claim.evidence if one.fact_id == fact_id and one.quote), None)
+        if found is None or (card := job.sources.get(found.source_id)) is None:
+            raise not_found("The report holds no such quote.")
+        quote = Quote(
+            text=found.quote, start=found.start, end=found.end, fact_id=fact_id, page=card.page_of(found.start)
+        )
+        return Quoted(reference_of(card, len(document.references) + 1 if document else 1, (quote,)), quote,
+                      await self._text(job, card.id))  # fmt: skip
 
     async def _text(self, job: Job, source_id: str) -> str:
         card = job.sources.get(source_id)
@@ -288,10 +296,11 @@ def quoted_page(quoted: Quoted, reader: str = "en") -> HTMLResponse:
     return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})
 
 
-def quoted_data(quoted: Quoted, document: ReportDocument) -> dict[str, object]:
+def quoted_data(quoted: Quoted, document: ReportDocument | None) -> dict[str, object]:
     """Describe a quote for the card that a citation opens: the words, those around them, their source, the verdict."""
     reference, quote = quoted.reference, quoted.quote
-    verdicts = [one.verdict for one in document.sentences if quote.fact_id in one.facts and one.verdict is not None]
+    sentences = document.sentences if document else ()
+    verdicts = [one.verdict for one in sentences if quote.fact_id in one.facts and one.verdict is not None]
     return {
         "fact_id": quote.fact_id,
         "n": reference.n,

@@ -176,12 +176,16 @@ async def report(job_id: str, form: str, owner: Owner, lookup: Jobs) -> Response
     "/research/jobs/{job_id}/quote/{fact_id}", responses=kinds("text/html", "application/json"), response_class=Response
 )
 async def quote(job_id: str, fact_id: str, owner: Owner, lookup: Jobs, request: Request, format: str = "") -> Response:
-    """Show the stored copy of a source with the quote marked; as JSON, the quote with the words around it."""
-    document = await lookup.report(job := await lookup.job(job_id, owner))
+    """Show the stored copy of a source with the quote marked; as JSON, the quote with the words around it.
+
+    Of a job that still runs, the words of its claims' evidence.
+    """
+    job = await lookup.job(job_id, owner)
+    document = job.report or await lookup.team.blobs.report(job_id)
     quoted = await lookup.quote(job, document, fact_id)
     if format == "json" or request.headers.get("accept", "").startswith("application/json"):
         return JSONResponse(quoted_data(quoted, document))
-    return quoted_page(quoted, document.language)
+    return quoted_page(quoted, document.language if document else "en")
 
 
 @api.get("/files/{element_id}/{name}", responses=kinds("application/octet-stream"), response_class=Response)

@@ -24,6 +24,10 @@ class Evidence(Frozen):
     """Registrable domain; for a document its publisher or author, else the document itself."""
     stance: Stance
     strength: Confidence
+    quote: str = ""
+    """The words: `source.text[start:end]`."""
+    start: int = Field(default=0, ge=0)
+    end: int = Field(default=0, ge=0)
 
 
 class CounterSearch(Frozen):

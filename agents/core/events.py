@@ -18,6 +18,7 @@ from agents.contracts.frozen import Frozen, Text
 from agents.contracts.plan import RoundRecord
 from agents.contracts.report import BlockedReason, Grade, JobStatus, Stage
 from agents.contracts.sources import SearchFailure, SourceCard
+from agents.contracts.verification import Claim
 from agents.core.budget import Usage
 
 NodeState = Literal[
@@ -142,6 +143,14 @@ class RoundEnded(Frozen):
     record: RoundRecord
 
 
+class ClaimWeighed(Frozen):
+    """A claim was held against its evidence, also what was searched against it."""
+
+    kind: Literal["claim"] = "claim"
+    node: Text
+    claim: Claim
+
+
 class SectionWritten(Frozen):
     """A section of the report exists; provisional until the report is done."""
 
@@ -178,6 +187,7 @@ Event = Annotated[
     | SourceRead
     | SourceRejected
     | RoundEnded
+    | ClaimWeighed
     | SectionWritten
     | Noted
     | ReportWritten,

@@ -23,8 +23,10 @@ from agents.contracts.report import (
     StandIn,
 )
 from agents.contracts.sources import SourceCard
+from agents.contracts.verification import Claim
 from agents.core.errors import DossierError
 from agents.core.events import (
+    ClaimWeighed,
     JobChanged,
     Noted,
     Numbered,
@@ -39,6 +41,7 @@ from agents.core.events import (
 from agents.core.port import Handlers
 from agents.jobs.run import JobRun
 from agents.llm.pacing import Pacing
+from agents.research.challenge.claim_ledger import planned_claims
 from agents.research.steering import Steering
 
 log = logging.getLogger(__name__)
@@ -99,6 +102,16 @@ class Job:
         """What it works by: the authorized contract, or the one that its own planners drafted; None before that."""
         planned = (one.event.contract for one in reversed(self.run.events) if isinstance(one.event, Planned))
         return self.commission.contract or next(planned, None)
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Its claims as they stand: those of the report, else those of its plans, weighed as far as they are."""
+        if self.report is not None and self.report.claims:
+            return self.report.claims
+        plans = self.contract.plans if self.contract else ()
+        planned = (Claim(id=one.id, text=one.text) for plan in plans for one in planned_claims(plan))
+        weighed = (one.event.claim for one in self.run.events if isinstance(one.event, ClaimWeighed))
+        return tuple({claim.id: claim for claim in (*planned, *weighed)}.values())
 
     @property
     def sources(self) -> dict[str, SourceCard]:

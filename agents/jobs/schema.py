@@ -1,13 +1,17 @@
 """The tables of the job store, the same on SQLite and PostgreSQL. Rows are keyed by steps: writing twice is nothing.
 
-Every research row carries `origin_run_id`: job, attempt and step of the call that made it.
+Every research row carries `origin_run_id`: job, attempt and step of the call that made it. What a finished job is stored
+as is written here too (`rows_of`).
 """
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
+
+from agents.contracts.report import Outcome, ReportDocument
 
 metadata = sa.MetaData(
     naming_convention={
@@ -201,3 +205,40 @@ workers = sa.Table(
 
 OUTCOME_TABLES = (claims, evidence, reports, facts, sources)
 """What is written when a job has come to an end, all at once."""
+
+
+Row = Mapping[str, Any]
+
+
+def rows_of(job_id: str, attempt: int, outcome: Outcome, document: ReportDocument) -> Mapping[sa.Table, Sequence[Row]]:
+    """Write an outcome and its report as rows."""
+    run = f"{job_id}~{attempt}"
+
+    def row(origin: str, **values: object) -> Row:
+        return {"job_id": job_id, "origin_run_id": f"{run}/{origin}", **values}
+
+    # What the search against the claims found is evidence like the rest, and must be found again like it.
+    parts = [part for finding in (*outcome.findings, *outcome.counter) for part in finding.walk()]
+    read_at: dict[str, str] = {}
+    source_rows: dict[str, Row] = {}
+    fact_rows: dict[str, Row] = {}
+    for part in parts:
+        for card in part.sources:
+            read_at.setdefault(card.id, f"{part.path}/{card.id}")
+            values = {"id": card.id, "url": card.url, "text_hash": card.text_hash, "body": card.model_dump_json()}
+            source_rows.setdefault(card.id, row(f"{part.path}/{card.id}#fetch:0", **values))
+        for fact in part.facts:
+            origin = f"{part.path}/{fact.source_id}#extract:0"
+            values = {"source_id": fact.source_id, "statement": fact.statement, "body": fact.model_dump_json()}
+            fact_rows.setdefault(fact.id, row(origin, id=fact.id, **values))
+    return {
+        sources: list(source_rows.values()),
+        facts: list(fact_rows.values()),
+        claims: [row("job", id=claim.id, text=claim.text, body=claim.model_dump_json()) for claim in document.claims],
+        evidence: [
+            row(read_at.get(one.source_id, "job"), claim_id=claim.id, n=n, body=one.model_dump_json())
+            for claim in document.claims
+            for n, one in enumerate(claim.evidence)
+        ],
+        reports: [row("job#frame:0", grade=document.grade, title=document.title, body=document.model_dump_json())],
+    }

@@ -29,10 +29,10 @@ from agents.jobs.ctx import RunCtx
 from agents.jobs.durable_run import DurableRun
 from agents.jobs.engine import ENGINE_ERRORS, JobQueue
 from agents.jobs.live_job import Job, carry_out
-from agents.jobs.records import rows_of
 from agents.jobs.register import OPEN, Register
 from agents.jobs.run import ROOT
 from agents.jobs.runtime import checked
+from agents.jobs.schema import rows_of
 from agents.jobs.store import StoredJob, now
 
 log = logging.getLogger(__name__)

@@ -16,6 +16,7 @@ from agents.contracts.report import (
     ReportSentence,
 )
 from agents.contracts.sources import RejectedSource, SourceCard
+from agents.contracts.verification import Claim
 from agents.report.composer import Composer, paragraph, title_line
 from agents.report.earlier import since, since_lines
 from agents.report.methodology import (
@@ -146,8 +147,8 @@ def build(
         insufficient_termination=grade != "complete" and not LIMITS.isdisjoint(tags),
         error_log=_problems(outcome),
         nodes=(
-            *(row for top in findings for row in _rows(top, "")),
-            *(row for top in outcome.counter for row in _rows(top, findings[0].path if findings else "")),
+            *(row for top in findings for row in _rows(top, "", truth.claims)),
+            *(row for top in outcome.counter for row in _rows(top, findings[0].path if findings else "", truth.claims)),
         ),
         contract=BoundContract(
             hash=outcome.contract.hash,
@@ -391,7 +392,8 @@ def _problems(outcome: Outcome) -> tuple[Problem, ...]:
     return tuple(dict.fromkeys((*outcome.problems, *of_nodes)))
 
 
-def _rows(node: Finding, parent: str) -> Iterator[NodeRow]:
+def _rows(node: Finding, parent: str, claims: Sequence[Claim]) -> Iterator[NodeRow]:
+    held = {fact.id for fact in node.all_facts()}
     yield NodeRow(
         path=node.path,
         parent=parent,
@@ -400,12 +402,13 @@ def _rows(node: Finding, parent: str) -> Iterator[NodeRow]:
         status=_status(node),
         seconds=node.seconds,
         sources=len(node.all_sources()),
+        claims=sum(any(one.fact_id in held for one in claim.evidence) for claim in claims),
         tokens=node.tokens,
         cost_usd=node.cost_usd,
         note=node.note,
     )
     for child in node.children:
-        yield from _rows(child, node.path)
+        yield from _rows(child, node.path, claims)
 
 
 def _status(node: Finding) -> NodeStatus:

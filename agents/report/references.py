@@ -57,28 +57,34 @@ class SourceNumbers:
 
     def _reference(self, n: int, source_id: str, fact_ids: Iterable[str]) -> Reference:
         card = self._cards[source_id]
-        return Reference(
-            n=n,
-            source_id=source_id,
-            url=card.url,
-            title=card.title,
-            author=card.author,
-            site=card.site,
-            published=card.published,
-            accessed=card.retrieved,
-            kind=card.kind,
-            notes=card.tags,
-            quotes=tuple(
-                Quote(
-                    text=fact.quote,
-                    start=fact.start,
-                    end=fact.end,
-                    fact_id=fact.id,
-                    page=card.page_of(fact.start),
-                )
-                for fact in (self.facts[fact_id] for fact_id in fact_ids)
-            ),
+        quotes = tuple(
+            Quote(
+                text=fact.quote,
+                start=fact.start,
+                end=fact.end,
+                fact_id=fact.id,
+                page=card.page_of(fact.start),
+            )
+            for fact in (self.facts[fact_id] for fact_id in fact_ids)
         )
+        return reference_of(card, n, quotes)
+
+
+def reference_of(card: SourceCard, n: int, quotes: tuple[Quote, ...]) -> Reference:
+    """Describe a source as an entry of the reference list."""
+    return Reference(
+        n=n,
+        source_id=card.id,
+        url=card.url,
+        title=card.title,
+        author=card.author,
+        site=card.site,
+        published=card.published,
+        accessed=card.retrieved,
+        kind=card.kind,
+        notes=card.tags,
+        quotes=quotes,
+    )
 
 
 # ---- where a citation leads

@@ -18,7 +18,7 @@ from agents.contracts.verification import (
     Stances,
 )
 from agents.core.errors import StepFailed
-from agents.core.events import NodeChanged, NodeState, SearchDone, SourceRead
+from agents.core.events import ClaimWeighed, NodeChanged, NodeState, SearchDone, SourceRead
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.nlp.sentence_split import spans
@@ -252,6 +252,7 @@ async def _settled(
         against = sum(item.stance != "supports" and item.fact_id not in known for item in evidence)
         counter = counter.model_copy(update={"found": against})
         settled_claim, origins, merged = settled(claim, evidence, facts, cards, counter, checked=one is not None)
+        ctx.emit(f"claim:{claim.id}", ClaimWeighed(node=given.finding.path, claim=settled_claim))
         kept = tuple(facts[item.fact_id] for item in evidence if item.fact_id not in known)
         done.append(
             ClaimDone(

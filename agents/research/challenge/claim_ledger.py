@@ -49,12 +49,18 @@ class LedgerClaim(Frozen):
     discovered: bool = False
 
 
-def claims_of(plan: Plan, finding: Finding) -> tuple[LedgerClaim, ...]:
-    """List the claims of one query: the plan's, then what reading brought up, each said once."""
+def planned_claims(plan: Plan) -> tuple[LedgerClaim, ...]:
+    """List the claims that a plan brings, each said once."""
     found: list[LedgerClaim] = []
-    spoken = language_of(plan.query)
     for planned in plan.claims:
         _add(found, planned.text, "", discovered=False)
+    return tuple(found[:MAX_CLAIMS])
+
+
+def claims_of(plan: Plan, finding: Finding) -> tuple[LedgerClaim, ...]:
+    """List the claims of one query: the plan's, then what reading brought up, each said once."""
+    found = list(planned_claims(plan))
+    spoken = language_of(plan.query)
     if len(found) < ENOUGH_PLANNED:
         for branch in finding.children or (finding,):
             facts = sorted(branch.all_facts(), key=lambda fact: (-_weight(fact), fact.id))
@@ -183,6 +189,9 @@ def evidence_of(fact: Fact, card: SourceCard, held: Held) -> Evidence:
         domain=domain_of(card),
         stance=held.stance,
         strength=round(held.strength, 4),
+        quote=fact.quote,
+        start=fact.start,
+        end=fact.end,
     )
 
 
