@@ -41,6 +41,7 @@ export const WORDS = {
     'Searches in': 'Sucht in',
     'Leaves this computer': 'Verlässt diesen Rechner',
     'Offline engine': 'Offline-Engine',
+    'offline engine': 'Offline-Engine',
     'Free, on this computer': 'Kostenlos, auf diesem Rechner',
     'Sample documents': 'Beispieldokumente',
     'sample documents': 'Beispieldokumente',
@@ -207,7 +208,7 @@ export const WORDS = {
     'Your phrase bound exactly this draft': 'Ihr Satz band genau diesen Entwurf',
     'What is changed afterwards is recorded with the run.': 'Was danach geändert wird, steht beim Lauf.',
     Type: 'Tippen Sie',
-    'to begin.': ', um zu beginnen.',
+    'to begin.': 'um zu beginnen.',
     'It binds exactly this draft. Later changes are recorded.':
       'Das bindet genau diesen Entwurf. Spätere Änderungen werden vermerkt.',
     'The phrase starts nothing while a question is too broad.':

@@ -165,7 +165,8 @@ class ContractCard(Frozen):
             mode=brief.mode,
             queries=shown_queries(brief.queries),
             trees=tuple(
-                _item(plan.root, str(number) if several else "") for number, plan in enumerate(contract.plans, start=1)
+                _item(plan.root, str(number) if several else "", words)
+                for number, plan in enumerate(contract.plans, start=1)
             ),
             forecast=tuple(
                 ForecastItem(name=line.name, value=figure(line), basis=line.basis) for line in contract.forecast.lines
@@ -181,7 +182,7 @@ class ContractCard(Frozen):
             ),
             domains=brief.domains,
             exclude_domains=brief.exclude_domains,
-            dates=dates_words(brief.date_from, brief.date_to),
+            dates=dates_words(brief.date_from, brief.date_to, words),
             models=tuple(map(shown_name, contract.models)),
             retrievers=searched(contract, words),
             files=tuple(FileItem(name=file.name, note=note_of(file)) for file in brief.files),
@@ -223,15 +224,17 @@ class ReportView(Frozen):
     title: str
 
 
-def _item(branch: Node | Leaf, number: str) -> TreeItem:
+def _item(branch: Node | Leaf, number: str, words: ChatTexts) -> TreeItem:
     below: tuple[TreeItem, ...] = ()
     if isinstance(branch, Node):
         prefix = f"{number}." if number else ""
-        below = tuple(_item(child, f"{prefix}{position}") for position, child in enumerate(branch.children, start=1))
+        below = tuple(
+            _item(child, f"{prefix}{position}", words) for position, child in enumerate(branch.children, start=1)
+        )
         note = ""
     else:
         searches = min(branch.budget.searches, len(branch.searches)) if branch.searches else 0
-        note = f"{searches} {'search' if searches == 1 else 'searches'}, reads up to {branch.budget.sources}"
+        note = words("one_search" if searches == 1 else "some_searches", n=searches, sources=branch.budget.sources)
     return TreeItem(n=number, title=branch.title, kind=branch.kind, note=note, children=below)
 
 

@@ -80,7 +80,7 @@ class ChatDrafts:
             async for effect in self.edit(Edit(drop=(edit.place[0] + 1,))):
                 yield effect
             return
-        contract, said = with_part(self.team, before.contract, edit)
+        contract, said = with_part(self.team, before.contract, edit, self.words)
         self.now(by_hand=True)
         yield self.on_the_table(contract, before, (said,))
 
@@ -89,7 +89,7 @@ class ChatDrafts:
             raise BadRequest(self.words("no_earlier_draft"))
         left_by = self.state.former[-1].left_by
         self.state = self.state.without_last_edit()
-        return self.state.shown((f"took back: {left_by}",))
+        return self.state.shown((self.words("took_back", change=left_by),))
 
     async def on_card(self, edit: CardEdit) -> AsyncIterator[Effect]:
         """Take an edit made on the card. What cannot be done is said; the draft then stands as it was."""
@@ -149,7 +149,7 @@ class ChatDrafts:
         yield self.on_the_table(contract, before)
 
     def on_the_table(self, contract: Contract, before: Draft | None, said: tuple[str, ...] = ()) -> ShowContract:
-        changed = said or (changes(before.contract, contract) if before else ())
+        changed = said or (changes(before.contract, contract, self.words) if before else ())
         self.state = self.state.with_draft(contract, before, changed)
         return self.state.shown(changed)
 

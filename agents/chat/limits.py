@@ -2,7 +2,7 @@
 
 import re
 
-from agents.chat.texts import bare, polite
+from agents.chat.texts import ChatTexts, bare, polite
 from agents.contracts.contract import Contract
 from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.sources import Place
@@ -263,57 +263,44 @@ def _domains(before: tuple[str, ...], more: tuple[str, ...], gone: tuple[str, ..
     return tuple(dict.fromkeys((*kept, *more)))
 
 
-def time_words(minutes: float | None) -> str:
-    """Write a time budget."""
-    return "no time limit" if minutes is None else f"{minutes:g} {'minute' if minutes == 1 else 'minutes'}"
-
-
-def changes(before: Contract, after: Contract) -> tuple[str, ...]:
+def changes(before: Contract, after: Contract, words: ChatTexts) -> tuple[str, ...]:
     """Say what differs between two drafts, in plain words; empty when nothing that binds does."""
     old, new = before.brief, after.brief
     said: list[str] = []
     old_texts, new_texts = [query.text for query in old.queries], [query.text for query in new.queries]
-    said += [f"dropped “{text}”" for text in old_texts if text not in new_texts]
-    said += [f"added “{text}”" for text in new_texts if text not in old_texts]
+    said += [words("dropped", title=text) for text in old_texts if text not in new_texts]
+    said += [words("added", title=text) for text in new_texts if text not in old_texts]
     if old.mode != new.mode:
-        said.append(f"{new.mode} instead of {old.mode}, up to {after.caps.rounds} rounds")
+        said.append(words("other_depth", new=words(new.mode), old=words(old.mode), rounds=after.caps.rounds))
     if old.minutes != new.minutes:
-        said.append(f"{time_words(new.minutes)} instead of {time_words(old.minutes)}")
+        said.append(words("instead", new=words.minutes(new.minutes), old=words.minutes(old.minutes)))
     if old.language != new.language:
-        said.append(f"report in {language_name(new.language)} instead of {language_name(old.language)}")
+        named = {"new": words.language_name(new.language), "old": words.language_name(old.language)}
+        said.append(words("other_language", **named))
     if old.domains != new.domains:
-        said.append("only " + ", ".join(new.domains) if new.domains else "all domains")
+        said.append(words("only", names=", ".join(new.domains)) if new.domains else words("all_domains"))
     if old.exclude_domains != new.exclude_domains:
-        said.append("without " + ", ".join(new.exclude_domains) if new.exclude_domains else "no domain left out")
-    before_files, after_files = (
-        {file.card.url: file.name for file in old.files},
-        {f.card.url: f.name for f in new.files},
-    )
-    said += [f"searched too: “{name}”" for url, name in after_files.items() if url not in before_files]
-    said += [f"without the file “{name}”" for url, name in before_files.items() if url not in after_files]
+        left_out = ", ".join(new.exclude_domains)
+        said.append(words("without", names=left_out) if left_out else words("none_left_out"))
+    before_files, after_files = ({file.card.url: file.name for file in brief.files} for brief in (old, new))
+    said += [words("searched_too", name=name) for url, name in after_files.items() if url not in before_files]
+    said += [words("without_file", name=name) for url, name in before_files.items() if url not in after_files]
     if old.places != new.places:
-        said.append(places_words(new.places))
+        said.append(words("search_web" if set(new.places) == {"web"} else "search_own" if new.places else "search_all"))
     if (old.date_from, old.date_to) != (new.date_from, new.date_to):
-        said.append(f"dates {dates_words(new.date_from, new.date_to) or 'open'}")
+        said.append(words("dates", dates=dates_words(new.date_from, new.date_to, words) or words("open")))
     if not said and before.hash != after.hash:
-        said.append("the plan was drafted anew")
+        said.append(words("drafted_anew"))
     return tuple(said)
 
 
-def places_words(places: tuple[Place, ...]) -> str:
-    """Say where to search."""
-    if set(places) == {"web"}:
-        return "only the web is searched"
-    return "only your documents are searched" if places else "everything set up here is searched"
-
-
-def dates_words(date_from: str | None, date_to: str | None) -> str:
+def dates_words(date_from: str | None, date_to: str | None, words: ChatTexts) -> str:
     """Write a range of dates; empty when it is open on both sides."""
     if date_from and date_to:
-        return f"{date_from} to {date_to}"
+        return words("from_to", first=date_from, last=date_to)
     if date_from:
-        return f"since {date_from}"
-    return f"until {date_to}" if date_to else ""
+        return words("since", date=date_from)
+    return words("until", date=date_to) if date_to else ""
 
 
 def language_name(tag: str) -> str:

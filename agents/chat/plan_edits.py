@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Brief, Contract
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
@@ -42,12 +43,13 @@ class PlansEdited(Frozen):
     """For example `dropped “Costs”`."""
 
 
-def edit_plans(plans: tuple[Plan, ...], edit: PartEdit, *, max_leaves: int) -> PlansEdited:
+def edit_plans(plans: tuple[Plan, ...], edit: PartEdit, words: ChatTexts, *, max_leaves: int) -> PlansEdited:
     """Apply one edit to the plans of a draft.
 
     Args:
         plans: one per query, in their order; whole plans are dropped by dropping their query, never here.
         edit: what shall change.
+        words: the texts in the language of the chat.
         max_leaves: leaves that one plan may have.
 
     Raises:
@@ -60,22 +62,22 @@ def edit_plans(plans: tuple[Plan, ...], edit: PartEdit, *, max_leaves: int) -> P
     if edit.op == "add":
         leaf = _new_leaf(plan, branch, title, max_leaves)
         root = _changed(plan.root, inner, lambda children: (*children, leaf))
-        said = f"added “{title}”"
+        said = words("added", title=title)
     elif not inner:
         raise BadRequest(f"{_WHOLE[edit.op]} {NOTHING}")
     elif edit.op == "drop":
         root = _changed(plan.root, inner[:-1], lambda children: _without(children, inner[-1]))
-        said = f"dropped “{branch.title}”"
+        said = words("dropped", title=branch.title)
     elif edit.op == "rename":
         after = _named(branch, title)
         root = _changed(
             plan.root, inner[:-1], lambda children: (*children[: inner[-1]], after, *children[inner[-1] + 1 :])
         )
-        renamed, said = (branch.title, title), f"“{branch.title}” is now “{title}”"
+        renamed, said = (branch.title, title), words("renamed", old=branch.title, new=title)
     else:
         by = -1 if edit.op == "up" else 1
         root = _changed(plan.root, inner[:-1], lambda children: _swapped(children, inner[-1], by))
-        said = f"moved “{branch.title}” {edit.op}"
+        said = words(f"moved_{edit.op}", title=branch.title)
     if root is None:
         raise BadRequest(f"That is the last part of its question: without it there is nothing to research. {NOTHING}")
     return PlansEdited(plans=(*plans[:number], _with(plan, root, renamed), *plans[number + 1 :]), said=said)
@@ -245,13 +247,13 @@ class CardEdit(Frozen):
     """The new title; for `say`, the same words as typed in the chat: `10 minutes`, `only domain a.org`."""
 
 
-def with_part(team: Team, contract: Contract, edit: PartEdit) -> tuple[Contract, str]:
+def with_part(team: Team, contract: Contract, edit: PartEdit, words: ChatTexts) -> tuple[Contract, str]:
     """Edit one part; says what changed.
 
     Raises:
         BadRequest: there is no such part, or the plan could not run any more.
     """
-    done = edit_plans(contract.plans, edit, max_leaves=team.means.limits.leaves)
+    done = edit_plans(contract.plans, edit, words, max_leaves=team.means.limits.leaves)
     return _contract(team, contract.brief, done.plans), done.said
 
 

@@ -2,7 +2,7 @@
 
 from agents.api.tree import DELIVERED, ROOT, Tree, TreeNode, TreeView, rows, steer
 from agents.chat.commands import Command, Part, Pick, Research, Wish, asks_for_progress
-from agents.chat.limits import Edit, dates_words, language_name, time_words
+from agents.chat.limits import Edit, dates_words
 from agents.chat.state import Effect, Refuse, Say, Stopping
 from agents.chat.texts import ChatTexts, counted, minutes_and_seconds, money
 from agents.contracts.contract import Brief, Narrowing
@@ -167,7 +167,7 @@ class Running:
             return self._wider("wider_planning")
         if why := widening(contract.brief if not now else as_it_stands(contract.brief, now), edit, words):
             return Refuse(words("wider", why=why))
-        change = self.team.jobs.narrow(self.job, limits_of(edit), narrowed(edit))
+        change = self.team.jobs.narrow(self.job, limits_of(edit), narrowed(edit, words))
         effect = words("narrowed_holds")
         if edit.time_given:
             run = self.job.run
@@ -230,7 +230,7 @@ def widening(brief: Brief, edit: Edit, words: ChatTexts) -> str:
     if edit.mode is not None and edit.mode != brief.mode:
         return words("wider_depth")
     if edit.language is not None and edit.language != brief.language:
-        return words("wider_language", language=language_name(edit.language))
+        return words("wider_language", language=words.language_name(edit.language))
     if edit.time_given and (edit.minutes is None or (brief.minutes is not None and edit.minutes > brief.minutes)):
         return words("wider_time", wanted=words.minutes(edit.minutes), bound=words.minutes(brief.minutes))
     if edit.drop_files or edit.places is not None:
@@ -246,13 +246,13 @@ def widening(brief: Brief, edit: Edit, words: ChatTexts) -> str:
     return ""
 
 
-def narrowed(edit: Edit) -> str:
+def narrowed(edit: Edit, words: ChatTexts) -> str:
     """Write a narrowing edit in plain words, as the report lists it."""
-    said = ["only " + ", ".join(edit.domains)] if edit.domains else []
-    said += ["without " + ", ".join(edit.exclude_domains)] if edit.exclude_domains else []
-    said += [f"dates {dates}"] if (dates := dates_words(edit.date_from, edit.date_to)) else []
-    said += [f"{time_words(edit.minutes)} in all"] if edit.time_given else []
-    return "; ".join(said) or "as it was authorized"
+    said = [words("only", names=", ".join(edit.domains))] if edit.domains else []
+    said += [words("without", names=", ".join(edit.exclude_domains))] if edit.exclude_domains else []
+    said += [words("dates", dates=dates)] if (dates := dates_words(edit.date_from, edit.date_to, words)) else []
+    said += [words("in_all", time=words.minutes(edit.minutes))] if edit.time_given else []
+    return "; ".join(said) or words("as_authorized")
 
 
 def explained(words: ChatTexts, term: str) -> str:

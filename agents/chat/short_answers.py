@@ -45,9 +45,8 @@ def spoken_minutes(minutes: float, words: ChatTexts) -> str:
 
 def takes(usual: PastRun, words: ChatTexts) -> str:
     """Say what a question of the usual size takes: `about 1 minute · free`."""
-    time = (
-        words("about", figure=spoken_minutes((usual.seconds or 0.0) / 60, words)) if usual.seconds else words("unknown")
-    )
+    time = spoken_minutes(usual.seconds / 60, words) if usual.seconds else words("unknown")
+    time = words("about", figure=time) if time[:1].isdecimal() else time
     return f"{time} · {spoken_cost(usual.cost_usd, words)}"
 
 
@@ -128,9 +127,9 @@ def _cost(contract: Contract, team: Team, words: ChatTexts) -> str:
 
 def _sources(contract: Contract, words: ChatTexts) -> str:
     brief = contract.brief
-    limits = [f"only {', '.join(brief.domains)}"] if brief.domains else []
-    limits += [f"without {', '.join(brief.exclude_domains)}"] if brief.exclude_domains else []
-    limits += [dates] if (dates := dates_words(brief.date_from, brief.date_to)) else []
+    limits = [words("only", names=", ".join(brief.domains))] if brief.domains else []
+    limits += [words("without", names=", ".join(brief.exclude_domains))] if brief.exclude_domains else []
+    limits += [dates] if (dates := dates_words(brief.date_from, brief.date_to, words)) else []
     names = ", ".join(escape_text(file.name) for file in brief.files)
     files = words("sources_files", files=names) if names else ""
     plan = words("sources_plan", sources=contract.caps.sources, searches=contract.caps.searches)

@@ -29,7 +29,8 @@ class ChatTexts:
     def __init__(self, language: str = "en") -> None:
         known = locales()
         self.language = language if "texts" in known.get(language, {}) else "en"
-        self._texts, self.terms = known[self.language]["texts"], known[self.language]["terms"]
+        own = known[self.language]
+        self._texts, self.terms, self._languages = own["texts"], own["terms"], own["languages"]
 
     def __call__(self, name: str, /, **values: object) -> str:
         """Write a text with its values; `{phrase}` is always there."""
@@ -40,6 +41,10 @@ class ChatTexts:
         if minutes is None:
             return self("no_time_limit")
         return self("minute" if minutes == 1 else "minutes", n=f"{minutes:g}")
+
+    def language_name(self, tag: str) -> str:
+        """Name a language; the tag itself where it has no name here."""
+        return self._languages.get(tag.partition("-")[0], tag)
 
     def listed(self, names: tuple[str, ...]) -> str:
         """Write names in a row: `a, b and c`."""

@@ -406,7 +406,7 @@ parts.ContractCard =
           (Array.isArray(p.models) ? p.models : [p.models]).map((m, i) => (
             <span key={i}>
               {i ? <span className="ds-dim"> · </span> : null}
-              {m}
+              {t(m)}
             </span>
           )),
           mine('models'),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.chat.plan_edits import PartEdit, branch_at, edit_plans, place_of, refreshed
+from agents.chat.texts import ChatTexts
 from agents.contracts.plan import Leaf, Node, Plan, PlannedClaim
 from agents.core.errors import BadRequest
 
@@ -21,7 +22,7 @@ def plan(query="Ferries"):
 
 
 def edited(op, *place, text="", plans=None, max_leaves=12):
-    return edit_plans(plans or (plan(),), PartEdit(op=op, place=place, text=text), max_leaves=max_leaves)
+    return edit_plans(plans or (plan(),), PartEdit(op=op, place=place, text=text), ChatTexts(), max_leaves=max_leaves)
 
 
 def titles(plan_):
@@ -118,7 +119,7 @@ def test_however_many_edits_the_plan_stays_one_that_can_run(edits):
     plans = (plan(),)
     for edit in edits:
         try:
-            plans = edit_plans(plans, edit, max_leaves=6).plans
+            plans = edit_plans(plans, edit, ChatTexts(), max_leaves=6).plans
         except BadRequest as refused:
             assert refused.notice.endswith("Nothing was changed.")  # noqa: PT017
     root = plans[0].root
