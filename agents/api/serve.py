@@ -13,6 +13,7 @@ import os
 import shutil
 import socket
 import sys
+import tomllib
 import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,34 +27,6 @@ if TYPE_CHECKING:
     pass
 
 
-WORDS: dict[str, Any] = {
-    "chat": {
-        "input": {"placeholder": "Ask a question, drop in a file, or type /research"},
-        "commands": {"button": "Commands"},
-        "settings": {"title": "Settings", "customize": "Where a new question begins. What you say in the talk wins."},
-        "messages": {"status": {"using": "", "used": ""}},
-        "watermark": "Every statement cites its source. Open the quote before you rely on it.",
-    },
-    "threadHistory": {
-        "sidebar": {"title": "History", "empty": "Your research will be listed here. It stays on this computer."},
-        "thread": {
-            "actions": {
-                "delete": {
-                    "title": "Delete this chat?",
-                    "description": (
-                        "The chat and its files go, and a run that is going is stopped. Reports stay under "
-                        "/research/jobs, with the words that they quote. This can't be undone."
-                    ),
-                },
-                "rename": {"title": "Rename this chat", "description": "The name is for the history only."},
-            }
-        },
-    },
-    "navigation": {"header": {"readme": "Guide"}},
-}
-"""Words of the page that are ours, over Chainlit's English ones."""
-
-
 def app_root(data_dir: Path, port: int, root: Path = RESOURCES) -> Path:
     """Lay out the folder, one per port.
 
@@ -65,20 +38,30 @@ def app_root(data_dir: Path, port: int, root: Path = RESOURCES) -> Path:
     translations = folder / ".chainlit" / "translations"
     translations.mkdir(parents=True)
     shutil.copy(root / ".chainlit" / "config.toml", folder / ".chainlit" / "config.toml")
-    for name in ("chainlit.md", "chainlit_en-US.md"):  # under both names: else Chainlit warns on every page
-        shutil.copy(root / "chainlit.md", folder / name)
     shutil.copytree(root / "public", folder / "public")
-    if words := _words():
-        (translations / "en-US.json").write_text(json.dumps(words, ensure_ascii=False), encoding="utf-8")
+    shutil.copy(root / "chainlit.md", folder / "chainlit.md")
+    for name, words in _frame().items():
+        (translations / f"{name}.json").write_text(words, encoding="utf-8")
+        shutil.copy(root / "chainlit.md", folder / f"chainlit_{name}.md")  # else Chainlit warns on every page
     return folder
 
 
-def _words() -> dict[str, Any]:
-    """Chainlit's English words with ours over them; empty when Chainlit keeps them elsewhere, which only costs ours."""
+def _frame() -> dict[str, str]:
+    """Write the words of Chainlit's frame with ours over them, as JSON: German in German, all others in English.
+
+    So the frame never speaks a language that the page inside it does not. Empty when Chainlit keeps its words elsewhere,
+    which only costs ours.
+    """
+    ours = tomllib.loads(FRAME.read_text(encoding="utf-8"))
     spec = importlib.util.find_spec("chainlit")
     places = list(spec.submodule_search_locations or ()) if spec else []
-    files = [path for place in places if (path := Path(place) / "translations" / "en-US.json").is_file()]
-    return _over(json.loads(files[0].read_text(encoding="utf-8")), WORDS) if files else {}
+    files = {path.stem: path for place in places for path in (Path(place) / "translations").glob("*.json")}
+    spoken = {
+        name: json.dumps(_over(json.loads(files[name].read_text(encoding="utf-8")), words), ensure_ascii=False)
+        for name, words in ours.items()
+        if name in files
+    }
+    return {name: spoken.get(name, spoken.get("en-US", "{}")) for name in files}
 
 
 def _over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
@@ -91,6 +74,8 @@ def _over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
 
 WAITING = 128
 """Connections that may wait while the server loads."""
+FRAME = Path(__file__).parent / "frame.toml"
+"""The words of the frame around the chat that are ours."""
 GRACE_S = 3
 """Seconds that open connections (event streams, above all) get when the server is stopped."""
 

@@ -17,7 +17,7 @@ from agents.api.exposure import LOCAL, REMOTE, is_the_key
 from agents.api.reports import forget_texts, given_to
 from agents.chat.conversation import Conversation
 from agents.chat.history import THREAD_NAME, History, Uploads
-from agents.chat.page_setup import FOR_THE_WEB, KEPT, furnish, preferences_of, sample_starters
+from agents.chat.page_setup import FOR_THE_WEB, frame_words, furnish, preferences_of, sample_starters
 from agents.chat.plan_edits import CardEdit
 from agents.chat.preferences import Preferences
 from agents.chat.renderer import Renderer, mirror, who
@@ -104,7 +104,7 @@ class Chat:
             await cl.context.emitter.send_toast(error.notice, "error")
         else:
             await self.history.keep_settings(owner, read.model_dump_json())
-            await cl.context.emitter.send_toast(KEPT, "success")
+            await cl.context.emitter.send_toast(frame_words()("kept"), "success")
         # The page shows what is kept, whatever was typed.
         await self.furnish()
 

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Mapping
+from typing import Any
 
 import chainlit as cl
 from chainlit.input_widget import Select, Tab, TextInput
@@ -11,8 +11,10 @@ from pydantic import ValidationError
 
 from agents.chat.history import History
 from agents.chat.preferences import DEPTHS, NAMED_LANGUAGES, PLACES, ROLES, TIMES, USUAL, Preferences
+from agents.chat.texts import ChatTexts
 from agents.contracts.frozen import Frozen, Text
 from agents.core.paths import RESOURCES
+from agents.research.planning.freeze_contract import MODES
 from agents.team import Team
 
 log = logging.getLogger(__name__)
@@ -26,18 +28,6 @@ COMMANDS: list[object] = [
         "persistent": False,
     }
 ]
-KEPT = "Kept. It holds from your next question on; a draft on the table stays as it is."
-ROLE_WORDS: Mapping[str, str] = {
-    "manager": "Narrows questions with you",
-    "planner": "Drafts the plan",
-    "scout": "Picks sources",
-    "extractor": "Reads sources",
-    "reflector": "Decides whether to go on",
-    "challenger": "Looks for counter-evidence",
-    "synthesizer": "Writes",
-    "verifier": "Checks citations",
-    "judge": "Reviews the report",
-}
 
 
 async def preferences_of(history: History, owner: str) -> Preferences:
@@ -52,59 +42,68 @@ async def preferences_of(history: History, owner: str) -> Preferences:
 
 async def furnish(team: Team, given: Preferences) -> None:
     """Set up the page at hand: commands and pickers belong to the page, so every page gets them."""
-    emitter = cl.context.emitter
-    await emitter.set_commands(COMMANDS)
-    await emitter.set_modes(_modes(given))
-    await cl.ChatSettings(_dialog(team, given.offered(team.model_choices, team.places))).send()
+    emitter, words = cl.context.emitter, frame_words()
+    command: Any = {"id": "research", "description": words("command"), "icon": "search"}
+    await emitter.set_commands([{**command, "button": False, "persistent": False}])
+    await emitter.set_modes(_modes(given, words))
+    await cl.ChatSettings(_dialog(team, given.offered(team.model_choices, team.places), words)).send()
 
 
-def _modes(given: Preferences) -> list[Mode]:
-    deep = given.mode == "deep"
-    return [
-        Mode(
-            id="depth",
-            name="Depth",
-            options=[
-                ModeOption(id="standard", name="Depth: standard", description="Up to 3 rounds", default=not deep),
-                ModeOption(id="deep", name="Depth: deep", description="Up to 7 rounds", default=deep),
-            ],
+def frame_words() -> ChatTexts:
+    """The texts in the language of the frame around the chat: the browser's."""
+    return ChatTexts(str(cl.context.session.language).partition("-")[0])
+
+
+def _modes(given: Preferences, words: ChatTexts) -> list[Mode]:
+    """Offer the two depths beside the composer."""
+    options = [
+        ModeOption(
+            id=depth,
+            name=words("depth_is", depth=words(depth)),
+            description=words("rounds_up_to", rounds=MODES[depth].rounds),
+            default=(given.mode or "standard") == depth,
         )
+        for depth in MODES
     ]
+    return [Mode(id="depth", name=words("depth_label"), options=options)]
 
 
-def _dialog(team: Team, given: Preferences) -> list[object]:
+def _dialog(team: Team, given: Preferences, words: ChatTexts) -> list[Any]:
     shown = given.shown
 
-    def select(name: str, label: str, values: tuple[str, ...], description: str = "") -> Select:
+    def select(name: str, values: tuple[str, ...]) -> Select:
         return Select(
-            id=name, label=label, values=list(values), initial_value=shown.get(name, USUAL), description=description
-        )
+            id=name, label=words(f"{name}_label"), values=list(values), initial_value=shown.get(name, USUAL),
+            description=words(f"{name}_about"),
+        )  # fmt: skip
 
     research = [
-        select("time", "Time", TIMES, "How long a run may take. Default: 5 minutes."),
-        select("depth", "Depth", DEPTHS, "Rounds of searching: standard up to 3, deep up to 7."),
-        select("language", "Language of the report", (USUAL, *NAMED_LANGUAGES), "Default: that of your question."),
+        select("time", TIMES),
+        select("depth", DEPTHS),
+        select("language", (USUAL, *NAMED_LANGUAGES)),
         TextInput(
             id="exclude",
-            label="Never use these domains",
+            label=words("exclude_label"),
             initial=shown["exclude"],
             placeholder="example.org, example.com",
-            description="Separate with commas.",
+            description=words("exclude_about"),
         ),
     ]
     if len(team.places) > 1:
-        research.append(
-            select(
-                "places",
-                "Where to search",
-                (USUAL, *PLACES),
-                "Default: everywhere that is set up. Your files are always searched.",
-            )
-        )
+        research.append(select("places", (USUAL, *PLACES)))
     if len(team.model_choices) < 2:
         return research
-    models = [select(f"model_{role}", ROLE_WORDS[role], (USUAL, *team.model_choices)) for role in ROLES]
-    return [Tab(id="research", label="Research", inputs=research), Tab(id="models", label="Models", inputs=models)]
+    models = [
+        Select(
+            id=f"model_{role}", label=words(f"{role}_does"), values=[USUAL, *team.model_choices],
+            initial_value=shown.get(f"model_{role}", USUAL),
+        )
+        for role in ROLES
+    ]  # fmt: skip
+    return [
+        Tab(id="research", label=words("research_tab"), inputs=research),
+        Tab(id="models", label=words("models_tab"), inputs=models),
+    ]
 
 
 class Starter(Frozen):
