@@ -19,6 +19,7 @@ from agents.jobs.ctx import RunCtx
 from agents.jobs.run import Clock, JobRun
 from agents.llm.choose_models import parts_of
 from agents.llm.litellm_model import LiteLLMModel
+from agents.llm.pacing import RateLimiter
 from agents.nlp.tokens import language_of
 from agents.research.pipeline import Means, contract_of
 from agents.research.planning.drafting import draft_plans
@@ -71,8 +72,9 @@ class ContractDrafts:
 
     def begin(self, scope: ScopingState, text: str, tier: Tier | None, limit_s: float | None) -> None:
         """Begin to plan a new question as it stands; thrown away where the manager makes something else of it."""
-        if len(text) > LONGEST_AHEAD:
-            return
+        gate = self._gate()
+        if len(text) > LONGEST_AHEAD or (gate is not None and gate.one_at_a_time):
+            return  # where one call waits for the other, the manager's comes first and has its whole time
         query = Query(text=text, feasible=True, reason="taken as it stands", depth_estimate=1)
         assumed = scope.model_copy(
             update={"question": text, "queries": (query,), "language": language_of(text), "seed_urls": seeds_in(text)}
@@ -149,11 +151,14 @@ class ContractDrafts:
 
     def _pace(self) -> tuple[float | None, int]:
         """Say how long a usual call takes, and how many are worked on at once, as seen so far of the model that reads."""
-        gates = [part.gate for part in parts_of(self.models[EXTRACTOR.name]) if isinstance(part, LiteLLMModel)]
-        gate = next((gate for gate in gates if gate is not None), None)
+        gate = self._gate()
         if gate is None:
             return None, self.at_once
         return gate.pace.call_s(*USUAL_CALL), min(gate.places.at_once(16), self.at_once)
+
+    def _gate(self) -> RateLimiter | None:
+        models = parts_of(self.models[EXTRACTOR.name])
+        return next((one.gate for one in models if isinstance(one, LiteLLMModel) and one.gate is not None), None)
 
     def close(self) -> None:
         """Stop what is still being planned."""

@@ -173,6 +173,7 @@ EXTRACTOR = Role(
     takes=ExtractionInput,
     gives=Extraction,
     max_output_tokens=700,
+    may_shrink=True,
     listed="facts",
 )
 """Numbered sentences in, numbers out: quotes are verbatim by construction. Code drops numbers that do not exist."""
@@ -267,6 +268,7 @@ SECTION_WRITER = Role(
     gives=Section,
     checks=(section_cites_its_facts,),
     max_output_tokens=450,
+    may_shrink=True,
     prose="markdown",
 )
 """A leaf's facts in, its section of the report out."""
@@ -278,6 +280,7 @@ LEAD_WRITER = Role(
     gives=Section,
     checks=(lead_cites_its_facts,),
     max_output_tokens=400,
+    may_shrink=True,
     prose="markdown",
 )
 """More than two results of an inner executor in, the words that open their branch out."""
@@ -289,6 +292,7 @@ FRAME_WRITER = Role(
     gives=Frame,
     checks=(summary_cites_its_facts,),
     max_output_tokens=1200,
+    may_shrink=True,
 )
 """All sections in; title, summary, insight across them and conclusion out."""
 

@@ -127,7 +127,9 @@ def mcp() -> None:
 
 @app.command(name="eval")
 def evaluate(
-    name: Annotated[str, typer.Argument(metavar="SET", help="findcite, stance, support, scoping or citations.")],
+    name: Annotated[
+        str, typer.Argument(metavar="SET", help="findcite, stance, support, scoping, citations or grades.")
+    ],
     data: Annotated[Path, typer.Option(help="Labelled rows: a file, or a folder where the set allows one.")],
     json_file: Annotated[Path | None, typer.Option("--json", help="Write rows and summary here.")] = None,
     without: Annotated[

@@ -4,7 +4,6 @@ import re
 from typing import Literal
 
 from pydantic import Field, model_validator
-from pydantic.json_schema import SkipJsonSchema
 
 from agents.contracts.fact import Fact
 from agents.contracts.frozen import Frozen, QueryType, Text
@@ -48,13 +47,6 @@ class Problem(Frozen):
 AnswerStatus = Literal["answered", "partly", "not_found"]
 
 
-class PartAnswer(Frozen):
-    """What became of one question, or of one part of a question: words that stand in a source need not answer it."""
-
-    question: Text
-    status: AnswerStatus
-
-
 class Finding(Frozen):
     """A leaf's or node's answer. Every fact id that its prose cites is among its facts, or it cannot exist."""
 
@@ -70,8 +62,6 @@ class Finding(Frozen):
     """How often it was tried: more than once when the user wanted it tried again."""
     markdown: str = ""
     """Own prose, citing facts by `[#id]`: a leaf's section, or a node's lead over its children."""
-    answers: tuple[PartAnswer, ...] = ()
-    """What became of each question of a leaf, in their order; empty where the writer did not say."""
     facts: tuple[Fact, ...] = ()
     sources: tuple[SourceCard, ...] = ()
     rejected: tuple[RejectedSource, ...] = ()
@@ -113,6 +103,16 @@ class Finding(Frozen):
         """List this finding and all below it, parents first, in reading order."""
         return (self, *(below for child in self.children for below in child.walk()))
 
+    @property
+    def is_later(self) -> bool:
+        """Whether it is of a later round: rounds name their children `r2-0`."""
+        return self.path.rsplit("/", 1)[-1].startswith("r")
+
+    @property
+    def in_vain(self) -> bool:
+        """Whether a later round followed something up and brought nothing that is used: no shortfall where all is answered."""
+        return self.is_later and self.status in ("empty", "partial") and not self.markdown and not self.children
+
     def all_facts(self) -> tuple[Fact, ...]:
         """List the facts held here and below, each once, in reading order."""
         found = {fact.id: fact for finding in self.walk() for fact in finding.facts}
@@ -124,13 +124,17 @@ class Finding(Frozen):
         return tuple(found.values())
 
 
-class QuestionAnswer(PartAnswer):
+class QuestionAnswer(Frozen):
     """How far one question of the contract is answered: by words that speak of its subject and hold what it asks for."""
 
+    question: Text
+    status: AnswerStatus
     facts: tuple[str, ...] = ()
     """Facts whose words answer it; where none do, those that are about its subject."""
     section: str = ""
-    """Title of the leaf that asks it; empty for the user's own question."""
+    """Title of the leaf that asks it; empty where none does."""
+    asked: bool = False
+    """It is a part of what the user asked."""
 
 
 # ---- what a synthesizer is asked
@@ -172,8 +176,6 @@ class Section(Frozen):
 
     markdown: Text
     """Body without a heading, citing `[f1]`, `[f1][f2]` behind the sentences they carry."""
-    answers: SkipJsonSchema[tuple[PartAnswer, ...]] = ()
-    """What an engine that quotes says of each question; models are not asked for it."""
 
 
 class LeadInput(Frozen):
@@ -189,6 +191,13 @@ class LeadInput(Frozen):
     today: str = ""
 
 
+class AnsweredBy(Frozen):
+    """One part of what was asked, with the facts that answer it; without any, nothing to the point was found."""
+
+    part: Text
+    facts: tuple[int, ...] = ()
+
+
 class FrameInput(Frozen):
     """What the last synthesizer is given: all sections, for the parts that stand around them."""
 
@@ -200,6 +209,8 @@ class FrameInput(Frozen):
     facts: tuple[NumberedFact, ...] = Field(min_length=1)
     missing: tuple[str, ...] = ()
     """What failed or stayed open, in plain words."""
+    parts: tuple[AnsweredBy, ...] = ()
+    """What was asked, part by part, in order."""
     language: Text
     query_type: QueryType = "other"
     degraded: bool = False
@@ -220,5 +231,3 @@ class Frame(Frozen):
     conclusion: str
     """What follows, and how sure it is; empty when the summary says it all."""
     open_questions: tuple[str, ...]
-    answers: SkipJsonSchema[tuple[PartAnswer, ...]] = ()
-    """What an engine that quotes says of each part of the question; models are not asked for it."""

@@ -38,6 +38,8 @@ class Request:
     deadline_s: float | None
     """Seconds the whole call may take, retries included; None is unlimited."""
     max_output_tokens: int
+    may_shrink: bool = False
+    """It can be asked again with less of what was found: a model that reads slowly may refuse it as too long."""
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,8 @@ class Role(Generic[In, Out]):
     prompt: str = ""
     """Name of the prompt file; the role's own name when empty."""
     max_output_tokens: int = 4000
+    may_shrink: bool = False
+    """What it is given can be cut: it is mostly words of sources, of which fewer do."""
     prose: str = ""
     """The text field that is kept to its last whole sentence where the output limit cuts it, instead of being asked for
     again; empty when there is none."""
@@ -118,6 +120,7 @@ async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText |
             gives=role.gives,
             deadline_s=run.deadline.seconds(),
             max_output_tokens=room,
+            may_shrink=role.may_shrink,
         )
         try:
             reply = await model.reply(request, on_text if attempt == 0 else None)

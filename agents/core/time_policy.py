@@ -25,7 +25,7 @@ RESERVE_SHARE, RESERVE_CAP_S = 0.3, 90.0
 MARGIN_SHARE, MARGIN_CAP_S = 0.08, 3.0
 """Part of the total, and seconds at most, between the last call's deadline and the end."""
 
-SCOPING_SHARE = 0.15
+SCOPING_SHARE = 0.25
 """Of the total: understanding the question, on the command line and over HTTP."""
 LEAST_RESEARCH_SHARE = 0.4
 """Of the total: what research has in any case, on a machine too busy to start in time."""

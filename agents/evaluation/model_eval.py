@@ -22,6 +22,7 @@ from agents.core.errors import BadRequest, ConfigError, DossierError
 from agents.core.settings import Settings, load
 from agents.evaluation import citations_set as citations
 from agents.evaluation import findcite_set as findcite
+from agents.evaluation import grades_set as grades
 from agents.evaluation import labelled_sets as scoping
 from agents.evaluation import labelled_sets as stance
 from agents.evaluation import labelled_sets as support
@@ -37,6 +38,7 @@ SETS: dict[str, Evaluate] = {
     "support": support.run_support,
     "scoping": scoping.run,
     "citations": citations.run,
+    "grades": grades.run,
 }
 
 

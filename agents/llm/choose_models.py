@@ -27,7 +27,7 @@ from agents.core.prompts import PromptBook
 from agents.core.settings import KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, has_key, own_address
 from agents.llm.litellm_errors import key_variable
 from agents.llm.litellm_model import ATTEMPTS, LiteLLMModel
-from agents.llm.model_names import cleaned, full_name, models_at, ollama_at
+from agents.llm.model_names import cleaned, full_name, models_at, ollama_at, slots_at
 from agents.llm.pacing import LOCAL, Pacing
 from agents.offline import OfflineModel
 
@@ -375,7 +375,11 @@ def bind(
                 schema_note=schema_note,
                 retries=retries,
                 needs_key=choice.provider in _KEYED and not choice.own_server,
-                gate=pacing.gate(choice.provider, own_server=choice.own_server),
+                gate=pacing.gate(
+                    choice.provider,
+                    own_server=choice.own_server,
+                    slots=slots_at(choice.base) if choice.base and choice.stays_here else None,
+                ),
                 callbacks=settings.litellm_callbacks,
             )
         return made[choice.name]

@@ -50,6 +50,10 @@ ATTEMPTS = 3
 """Requests for one reply, at most, when the provider fails (specification, section 11)."""
 CALL_CAP_S = 300.0
 """Seconds one request may stay without an answer where more time is left, or all of it."""
+READ_S, READ_SHARE = 30.0, 0.5
+"""Seconds, and part of the time left, that a model may take to read a prompt that can be made shorter."""
+SHORTEST_PROMPT = 1_000
+"""Tokens from which a prompt can be made shorter at all."""
 LEAST_TOKENS = 12
 """Tokens of the shortest answer that is worth asking for."""
 MAX_ADAPTIONS = 10
@@ -302,11 +306,18 @@ class LiteLLMModel:
         Raises:
             Failed: not even a short answer would fit, or come in time; nothing was sent.
         """
+        left = course.seconds_left()
+        if request.may_shrink and self.gate is not None:
+            readable = self.gate.pace.readable(READ_S if left is None else min(READ_S, READ_SHARE * left))
+            if readable is not None and SHORTEST_PROMPT < readable < tokens_in:
+                error = self._error("overflow", f"at its pace it reads {readable} tokens in time")
+                error.takes = readable
+                raise Failed(error, None, "", None)
         room = room_for(ways, request.max_output_tokens, tokens_in)
         if room is None:
             error = self._error("overflow", f"about {tokens_in} tokens do not fit into a window of {ways.window}")
             raise Failed(error, None, "", None)
-        quick = None if self.gate is None else self.gate.pace.room(course.seconds_left(), tokens_in)
+        quick = None if self.gate is None else self.gate.pace.room(left, tokens_in)
         if quick is not None and quick < LEAST_TOKENS:
             error = self._error("timeout", f"at its pace it writes {max(0, quick)} tokens in the time left")
             error.retryable = False

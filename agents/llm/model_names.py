@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -165,6 +166,13 @@ def ollama_at(address: str) -> str:
     """
     base = address.removesuffix("/v1")
     return base if "version" in _asked(f"{base}/api/version", PATIENCE_S * 5) else ""
+
+
+@lru_cache
+def slots_at(address: str) -> int | None:
+    """Ask a llama.cpp server how many calls it works on at once; None of any other, which does not say."""
+    slots = _asked(f"{address.removesuffix('/v1')}/props", PATIENCE_S).get("total_slots")
+    return slots if isinstance(slots, int) and slots > 0 else None
 
 
 def _asked(address: str, patience_s: float) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class ProviderLimits:
 
 
 def limits_for(
-    provider: str, asked: Pace | None = None, *, own_server: bool = False, share: float = 1.0
+    provider: str, asked: Pace | None = None, *, own_server: bool = False, slots: int | None = None, share: float = 1.0
 ) -> ProviderLimits:
     """Compute the limits of a provider: the only place where this is done.
 
@@ -56,13 +56,14 @@ def limits_for(
         provider: as in front of the model's name.
         asked: what the operator set for it.
         own_server: it is reached under an address of the user's own.
+        slots: calls that such a server says it works on at once.
         share: the part of the provider's limits that this process may use, above 0 to 1.
     """
     default = DEFAULTS.get(provider, OTHERS)
     if own_server and provider not in LOCAL:
         default = OWN_SERVER
     asked = asked or Pace()
-    at_once = default.at_once if asked.at_once is None else asked.at_once
+    at_once = (slots or default.at_once) if asked.at_once is None else asked.at_once
     calls = default.calls_per_minute if asked.calls_per_minute is None else asked.calls_per_minute
     tokens = default.tokens_per_minute if asked.tokens_per_minute is None else asked.tokens_per_minute
     return ProviderLimits(
@@ -110,35 +111,62 @@ QUICKEST_S = 0.05
 
 
 READ_AS_WRITTEN = 1 / 20
-"""A token that is read takes about this part of the time of one that is written."""
+"""A token that is read takes about this part of the time of one that is written, until it is seen; on a processor, a third."""
+ASSUMED_TOKENS = 300.0
+"""Tokens that this assumption weighs as much as."""
+FADING = 0.7
+"""What an answer still counts for when the next one came."""
 
 
 class ObservedPace:
-    """How fast a provider answers, as seen: tokens a second, those it reads counted as a part of those it writes."""
+    """How fast a provider answers, as seen: seconds for a token it reads and for one it writes, fitted to its answers."""
 
     def __init__(self) -> None:
-        self.tokens_s: float | None = None
+        self._sums: tuple[float, ...] = (0.0,) * 5
+        self._each: tuple[float, float] | None = None
 
     def note(self, seconds: float, tokens_in: int, tokens_out: int) -> float:
-        """Take in one answer; give its own pace."""
-        own = (max(1, tokens_out) + READ_AS_WRITTEN * tokens_in) / max(QUICKEST_S, seconds)
-        self.tokens_s = own if self.tokens_s is None else 0.7 * self.tokens_s + 0.3 * own
-        return own
+        """Take in one answer; give its own pace, in tokens written a second."""
+        out = max(1, tokens_out)
+        seen = (tokens_in**2, tokens_in * out, out**2, tokens_in * seconds, out * seconds)
+        self._sums = tuple(FADING * before + new for before, new in zip(self._sums, seen, strict=True))
+        self._each = self._fitted()
+        return (out + READ_AS_WRITTEN * tokens_in) / max(QUICKEST_S, seconds)
+
+    def _fitted(self) -> tuple[float, float]:
+        """Fit both rates by least squares, beside what is assumed of their ratio; neither is below nothing."""
+        ins, both, outs, in_s, out_s = self._sums
+        bound = ASSUMED_TOKENS**2
+        ins, both, outs = ins + bound, both - bound * READ_AS_WRITTEN, outs + bound * READ_AS_WRITTEN**2
+        determinant = ins * outs - both**2
+        read_s, write_s = (in_s * outs - out_s * both) / determinant, (out_s * ins - in_s * both) / determinant
+        if write_s <= 0:
+            return in_s / ins, in_s / ins
+        return max(0.0, read_s), write_s
 
     def ran_out(self, seconds: float, tokens_in: int) -> None:
         """Take in a call that had `seconds` and gave no answer: it is slower than what was known, by a half at least."""
-        known = self.tokens_s or READ_AS_WRITTEN * tokens_in / max(QUICKEST_S, seconds)
-        self.tokens_s = min(known / 2, (1 + READ_AS_WRITTEN * tokens_in) / max(QUICKEST_S, seconds))
+        if (known := self.call_s(tokens_in, 1)) is None:
+            self.note(seconds, tokens_in, 1)
+            return
+        slower = max(2.0, seconds / max(QUICKEST_S, known))
+        self._sums = (*self._sums[:3], *(slower * one for one in self._sums[3:]))
+        self._each = self._fitted()
 
     def room(self, left_s: float | None, tokens_in: int) -> int | None:
         """Give the output tokens that fit into some seconds; None where no pace is known, or there is time without end."""
-        if self.tokens_s is None or left_s is None:
+        if self._each is None or left_s is None:
             return None
-        return int(0.8 * left_s * self.tokens_s - READ_AS_WRITTEN * tokens_in)
+        read_s, write_s = self._each
+        return int((0.8 * left_s - read_s * tokens_in) / write_s)
+
+    def readable(self, seconds: float) -> int | None:
+        """Give the tokens that are read in some seconds; None where no pace is known."""
+        return None if self._each is None or not self._each[0] else int(seconds / self._each[0])
 
     def call_s(self, tokens_in: int, tokens_out: int) -> float | None:
         """Say how long a call of some size takes; None where no pace is known."""
-        return None if self.tokens_s is None else (tokens_out + READ_AS_WRITTEN * tokens_in) / self.tokens_s
+        return None if self._each is None else self._each[0] * tokens_in + self._each[1] * tokens_out
 
 
 WORTH_TELLING_S = 3.0
@@ -234,6 +262,12 @@ class RateLimiter:
         """Seconds for which the provider asked to be left alone."""
         return max(0.0, self._resumes_at - self._clock())
 
+    @property
+    def one_at_a_time(self) -> bool:
+        """Whether the provider works on one call after the other."""
+        limit = self._limits().at_once
+        return limit is not None and self.places.at_once(limit) == 1
+
     def hold(self, seconds: float) -> None:
         """Let nobody ask the provider for some seconds."""
         if seconds - self.held_s >= WORTH_TELLING_S:
@@ -314,15 +348,15 @@ class Pacing:
         """Keep to a part of what each provider allows; the rest belongs to other processes that ask it."""
         self.share = share
 
-    def limits(self, provider: str, *, own_server: bool = False) -> ProviderLimits:
+    def limits(self, provider: str, *, own_server: bool = False, slots: int | None = None) -> ProviderLimits:
         """Give what holds now for a provider."""
-        return limits_for(provider, self._asked.get(provider), own_server=own_server, share=self.share)
+        return limits_for(provider, self._asked.get(provider), own_server=own_server, slots=slots, share=self.share)
 
-    def gate(self, provider: str, *, own_server: bool = False) -> RateLimiter:
+    def gate(self, provider: str, *, own_server: bool = False, slots: int | None = None) -> RateLimiter:
         """Give the gate that all callers of a provider pass through."""
         if provider not in self._gates:
             self._gates[provider] = RateLimiter(
-                lambda: self.limits(provider, own_server=own_server),
+                lambda: self.limits(provider, own_server=own_server, slots=slots),
                 on_pause=lambda seconds: self.on_pause(provider, seconds),
             )
         return self._gates[provider]

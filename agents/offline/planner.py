@@ -2,7 +2,7 @@
 
 import re
 
-from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree
+from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree, Priority
 from agents.offline.questions import IndependentQuestion, is_linked, is_single_fact, leans_on_another, questions, tidy
 from agents.offline.terms import SPACELESS, distinct, names, opening, say, terms
 
@@ -46,7 +46,7 @@ def draft(question: IndependentQuestion, language: str, room: int = 2) -> tuple[
     leaves = tuple(_of_part(question, part, part) for part in question.parts)
     if room > 1 and len(leaves) == 1 and not leaves[0].discovery and not is_single_fact(question.text):
         asked = say(language, "limits_question", question=question.text)
-        return (*leaves, _leaf(say(language, "limits_title"), (asked,), _searches(question.text, "")))
+        return (*leaves, _leaf(say(language, "limits_title"), (asked,), _searches(question.text, ""), priority="low"))
     return leaves
 
 
@@ -69,14 +69,21 @@ def _of_part(question: IndependentQuestion, asked: str, title: str) -> PlannedLe
     return _leaf(title, (asked,), searches, discovery=not question.things and asks_for_a_list(asked))
 
 
-def _leaf(title: str, asked: tuple[str, ...], searches: tuple[str, ...], *, discovery: bool = False) -> PlannedLeaf:
+def _leaf(
+    title: str,
+    asked: tuple[str, ...],
+    searches: tuple[str, ...],
+    *,
+    discovery: bool = False,
+    priority: Priority = "normal",
+) -> PlannedLeaf:
     return PlannedLeaf(
         heading="",
         title=label(title),
         questions=asked[:MOST_QUESTIONS],
         search_terms=searches,
         # What is a step away is settled by more than one document.
-        priority="high" if is_linked(asked[0]) else "normal",
+        priority="high" if is_linked(asked[0]) else priority,
         discovery=discovery,
     )
 

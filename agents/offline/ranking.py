@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from agents.contracts.finding import AnswerStatus
 from agents.offline.contradictions import has_figure
 from agents.offline.questions import leans_on_another
 from agents.offline.terms import SPACELESS, distinct, entries, listed, names, opening, terms, years
@@ -236,22 +235,3 @@ def form(sentence: str, question: str) -> float:
     if asked and said:
         factor *= 1.15 if asked & said else 0.7
     return min(1.7, max(0.4, factor))
-
-
-def answers(question: str, quotes: Sequence[tuple[str, str]], context: str = "") -> AnswerStatus:
-    """Say whether quotations, each with its title, answer a question; sharing a few of its words is no answer.
-
-    One document must hold the names asked about and most of what is asked, in words of the form that is wanted.
-    """
-    best: AnswerStatus = "not_found"
-    wanted = Ranking([text for _, text in quotes]).wanted(question, context)
-    own = [frozenset(distinct(name)) for name in names(question)]
-    for title, text in quotes:
-        held = frozenset(distinct(f"{title} {text}"))
-        about = len(wanted.core & held) / max(1, len(wanted.core))
-        named = all(name & held for name in own)
-        if named and about >= 0.6 and form(text, question) >= 1.0:
-            return "answered"
-        if (named or about >= 0.6) and about >= 0.4:
-            best = "partly"
-    return best

@@ -6,8 +6,8 @@ The frame of a report without a language model: title, a summary that takes the 
 import re
 from collections.abc import Sequence
 
-from agents.contracts.finding import Frame, FrameInput, LeadInput, NumberedFact, PartAnswer, Section, SectionInput
-from agents.offline.questions import is_linked, is_single_fact, is_topic, questions, standing, subjects, tidy, title_of
+from agents.contracts.finding import AnsweredBy, Frame, FrameInput, LeadInput, Section, SectionInput
+from agents.offline.questions import is_topic, questions, standing, subjects, title_of
 from agents.offline.quotations import (
     Clash,
     MergedQuotation,
@@ -20,7 +20,7 @@ from agents.offline.quotations import (
     units,
     written,
 )
-from agents.offline.ranking import Ranking, answers, leans
+from agents.offline.ranking import Ranking, leans
 from agents.offline.terms import SPACELESS, distinct, listed, say
 
 MOST_UNITS = 10
@@ -42,11 +42,11 @@ _MARK = re.compile(r"\[f(\d+)\]")
 
 
 def write_section(given: SectionInput) -> Section:
-    """Write one section out of its facts, and say which of its questions they answer."""
+    """Write one section out of its facts."""
     found = units(given.facts, given.questions, given.objective)
     copied = _tables(given)
     if not found:
-        return Section(markdown="\n\n".join(copied) or first_words(given.facts[0]), answers=_answers(given))
+        return Section(markdown="\n\n".join(copied) or first_words(given.facts[0]))
     own = _about(found, _asked(given))
     kept = _worth_showing(own)
     if any(listed("latest").search(question) for question in (*given.questions, given.query)):
@@ -59,15 +59,7 @@ def write_section(given: SectionInput) -> Section:
     # A quotation that answers clearly better than what is disputed opens the section.
     opens = bool(rest) and (not disputed or rest[0] > 1.15 * max(unit.score for unit in disputed))
     ordered = [*paragraphs[:1], *sides, *paragraphs[1:]] if opens else [*sides, *paragraphs]
-    return Section(markdown="\n\n".join((*ordered, *copied)), answers=_answers(given))
-
-
-def _answers(given: SectionInput) -> tuple[PartAnswer, ...]:
-    """Say of each question whether the facts answer it."""
-    quotes = [(title_of(fact.source), fact.statement if is_row(fact) else fact.quote) for fact in given.facts]
-    return tuple(
-        PartAnswer(question=question, status=answers(question, quotes, given.query)) for question in given.questions
-    )
+    return Section(markdown="\n\n".join((*ordered, *copied)))
 
 
 def write_lead(given: LeadInput) -> Section:
@@ -155,70 +147,81 @@ def _tables(given: SectionInput) -> list[str]:
 
 TITLE_LENGTH = 90
 MOST_OPEN = 6
-_LONGEST_PART = 2
-"""Quotations that a part of the question gets in the summary; three where it is the only one."""
 _AS_TELLING = 0.7
 """Share of the best score that a further quotation needs."""
 _THIS_FIGURE = re.compile(r"\b(?:this figure|these figures|this number|our figures?)\b", re.IGNORECASE)
+_LONGEST_PART = 2
+"""Quotations that a part of the question gets in the summary; three where it is the only one."""
 
 
 def frame(given: FrameInput) -> Frame:
-    """Write what stands around the sections."""
-    parts = _parts(given)
-    found = units(_shown(given), parts, given.question)
-    whole = units(given.facts, parts, given.question)
-    told_parts = tuple(
-        PartAnswer(question=part, status=answers(part, _quotes(given), given.question)) for part in parts
-    )
-    if not found:
-        return Frame(
-            title=title(given.question),
-            summary=first_words(given.facts[0]),
-            insight="",
-            conclusion="",
-            open_questions=_open(given, told_parts),
-            answers=told_parts,
-        )
-    disputes = clashes(whole)
+    """Write what stands around the sections: each part is answered in turn by what explains best.
+
+    What nothing answers is said by the report, in a line of its own.
+    """
+    asked = given.parts or tuple(AnsweredBy(part=text) for text in given.queries or (given.question,))
+    found = units(given.facts, tuple(one.part for one in asked), given.question)
+    disputes = clashes(found)
     sentences: list[str] = []
     used: set[int] = set()
-    for part in told_parts:
-        if part.status == "not_found" and not is_linked(part.question):  # what is a step away, words do not tell
-            sentences.append(say(given.language, "not_found", question=part.question))
-        if part.status != "not_found" or len(parts) == 1:
-            sentences += _summed_up(part.question, given, found, disputes, used, alone=len(parts) == 1)
+    for one in asked if found else ():
+        if one.facts:
+            sentences += _summed_up(one, given, found, disputes, used, alone=len(asked) == 1)
     if not used:
-        used |= found[0].numbers
-        sentences.insert(0, found[0].quoted())
-    if given.degraded:
+        used |= found[0].numbers if found else set()
+        sentences.insert(0, found[0].quoted() if found else first_words(given.facts[0]))
+    if found and given.degraded:
         sentences.append(say(given.language, "degraded"))
     return Frame(
         title=title(given.question),
         summary=" ".join(sentences),
         insight="\n\n".join(told(clash, given.language) for clash in disputes if not clash.numbers & used),
         conclusion="",
-        open_questions=_open(given, told_parts),
-        answers=told_parts,
+        open_questions=tuple(dict.fromkeys(text.strip() for text in given.missing if text.strip()))[:MOST_OPEN],
     )
 
 
-def _parts(given: FrameInput) -> tuple[str, ...]:
-    """What was asked, part by part, in order."""
-    asked = given.queries or (given.question,)
-    parts = (part for query in asked for question in questions(query, given.language) for part in question.parts)
-    return tuple(dict.fromkeys(parts)) or asked
+def _summed_up(
+    asked: AnsweredBy,
+    given: FrameInput,
+    found: Sequence[MergedQuotation],
+    disputes: Sequence[Clash],
+    used: set[int],
+    *,
+    alone: bool,
+) -> list[str]:
+    """Answer one part by what explains best; both sides where the sources differ."""
+    ranking = Ranking([unit.text for unit in found])
+    wanted = ranking.wanted(asked.part, given.question, given.language)
+    outdated = {number for clash in disputes if clash.replaced for number in clash.units[0].numbers}
+    scores = {unit: ranking.score(at, wanted) for at, unit in enumerate(found)}
+    open_ones = [unit for unit in found if scores[unit] > 0 and not unit.numbers & (used | outdated)]
+    open_ones.sort(key=lambda unit: -scores[unit] + 0.3 * _points_away(unit.text))
+    best = open_ones[:1]
+    chosen = [
+        unit for unit in open_ones[: 3 if alone else _LONGEST_PART] if scores[unit] >= _AS_TELLING * scores[best[0]]
+    ]
+    if not any(unit.numbers & set(asked.facts) for unit in (*chosen, *(unit for unit in found if unit.numbers & used))):
+        # Words do not tell what is a step away: it stands behind the step that leads there.
+        chosen = [unit for number in asked.facts[:2] for unit in found if number in unit.numbers] + chosen[:1]
+    sentences: list[str] = []
+    for unit in chosen:
+        dispute = next((one for one in disputes if not one.replaced and unit.numbers & one.numbers), None)
+        if unit.numbers & used:
+            continue
+        if dispute and unit is chosen[0] and not dispute.numbers & used:
+            dispute = Clash(dispute.units[:2])
+            used |= dispute.numbers
+            sentences.append(told(dispute, given.language))
+        else:
+            used |= unit.numbers
+            sentences.append(f"{unit.quoted()} {agreement(unit, given.language)}".strip())
+    return sentences
 
 
-def _quotes(given: FrameInput) -> list[tuple[str, str]]:
-    return [(title_of(fact.source), fact.statement if is_row(fact) else fact.quote) for fact in given.facts]
-
-
-def _shown(given: FrameInput) -> tuple[NumberedFact, ...]:
-    """Where one fact is asked for, the summary stays with what the sections show."""
-    cited = {int(number) for section in given.sections for number in _MARK.findall(section)}
-    if not cited or not all(is_single_fact(query) for query in (given.queries or (given.question,))):
-        return given.facts
-    return tuple(fact for fact in given.facts if fact.number in cited) or given.facts
+def _points_away(text: str) -> bool:
+    """Tell words that point at what is not quoted with them."""
+    return leans(text) or bool(_THIS_FIGURE.search(text))
 
 
 def title(question: str) -> str:
@@ -231,51 +234,3 @@ def title(question: str) -> str:
     if len(text) > TITLE_LENGTH:
         text = text[:TITLE_LENGTH] if SPACELESS.search(text) else text[:TITLE_LENGTH].rsplit(" ", 1)[0]
     return text.rstrip(" ,;:") or question[:TITLE_LENGTH]
-
-
-def _summed_up(
-    part: str,
-    given: FrameInput,
-    found: Sequence[MergedQuotation],
-    disputes: Sequence[Clash],
-    used: set[int],
-    *,
-    alone: bool,
-) -> list[str]:
-    """Answer one part by what explains best; both sides where the sources differ."""
-    ranking = Ranking([unit.text for unit in found])
-    wanted = ranking.wanted(part, given.question, given.language)
-    outdated = {number for clash in disputes if clash.replaced for number in clash.units[0].numbers}
-    scores = {unit: ranking.score(at, wanted) for at, unit in enumerate(found)}
-    open_ones = [unit for unit in found if scores[unit] > 0 and not unit.numbers & (used | outdated)]
-    open_ones.sort(key=lambda unit: -scores[unit] + 0.3 * _points_away(unit.text))
-    if not open_ones:
-        return []
-    best = open_ones[0]
-    sentences: list[str] = []
-    dispute = next((c for c in disputes if not c.replaced and best.numbers & c.numbers and not c.numbers & used), None)
-    if dispute:
-        dispute = Clash(dispute.units[:2])
-        used |= dispute.numbers
-        sentences.append(told(dispute, given.language))
-    for unit in open_ones[: 3 if alone else _LONGEST_PART]:
-        if not unit.numbers & used and (unit is best or scores[unit] >= _AS_TELLING * scores[best]):
-            used |= unit.numbers
-            sentences.append(f"{unit.quoted()} {agreement(unit, given.language)}".strip())
-    return sentences
-
-
-def _points_away(text: str) -> bool:
-    """Tell words that point at what is not quoted with them."""
-    return leans(text) or bool(_THIS_FIGURE.search(text))
-
-
-def _open(given: FrameInput, parts: Sequence[PartAnswer]) -> tuple[str, ...]:
-    """List what stays open: what is missing, and parts that no fact answers."""
-    lacking = [text.strip() for text in given.missing if text.strip()]
-    lacking += [
-        say(given.language, "not_found", question=tidy(part.question))
-        for part in parts
-        if part.status == "not_found" and distinct(part.question)
-    ]
-    return tuple(dict.fromkeys(lacking))[:MOST_OPEN]

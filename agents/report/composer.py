@@ -70,7 +70,7 @@ class Composer:
         Args:
             markdown: the prose.
             level: of its highest heading.
-            once: leave out sentences that an earlier section already says word for word.
+            once: leave out sentences that stand above word for word, in the summary or an earlier section.
         """
         body = self.read(markdown, level)
         if once:

@@ -217,12 +217,12 @@ def unanswered(answers: Iterable[QuestionAnswer], words: Wording) -> tuple[str, 
 
 def _compose(composer: Composer, outcome: Outcome, frame: Frame, words: Wording) -> None:
     findings = outcome.findings
-    composer.prose(frame.summary)
+    composer.prose(frame.summary, once=True)
     missing = [one for one in outcome.truth.answers if one.status == "not_found"]
     composer.own(*introduced("", ((Words(text=line),) for line in unanswered(missing, words))))
     if len(findings) == 1 and findings[0].children:
         # The lead over everything belongs to the summary: it has no section of its own.
-        composer.prose(findings[0].markdown)
+        composer.prose(findings[0].markdown, once=True)
         for branch in findings[0].children:
             _section(composer, branch, 2, words, missing)
     else:
@@ -244,7 +244,7 @@ def _section(
 ) -> None:
     """Write a node's prose below its heading, then its children one level deeper; a gap stays in its place."""
     text = _prose(node, composer)
-    if not text and not node.children and _is_later(node):
+    if not text and not node.children and node.is_later:
         return  # a later round that found nothing is told in Methodology and Limitations, not as an empty section
     size = len(composer.blocks)
     if not _same_title(node.title, above):
@@ -263,11 +263,6 @@ def _section(
         here = unanswered((one for one in open_ if one.section == node.title), words)
         composer.own(*introduced("", ((Words(text=line),) for line in here)))
     composer.take_back_heading(size)
-
-
-def _is_later(node: Finding) -> bool:
-    """Tell a leaf of a later round by its place: rounds name their children `r2-0`."""
-    return node.path.rsplit("/", 1)[-1].startswith("r")
 
 
 def _same_title(title: str, above: str) -> bool:
@@ -323,9 +318,10 @@ def _reasons(outcome: Outcome, words: Wording) -> tuple[str, ...]:
 def _short(node: Finding) -> Iterator[Finding]:
     """Find the nodes that are not done, the deepest of each branch: a parent is only short because they are.
 
-    A parent is named too where its note says more than what its branches say by themselves.
+    A parent is named too where its note says more than what its branches say by themselves. What a later round followed up
+    in vain, or brought and did not use, is no shortfall: whether the questions are answered is told by their answers.
     """
-    below = [short for child in node.children for short in _short(child)]
+    below = [short for child in node.children if not child.in_vain for short in _short(child)]
     yield from below
     if node.status != "done" and (not below or (node.note and not any(short.title in node.note for short in below))):
         yield node
@@ -360,7 +356,13 @@ def _limitations(
         asked += [question for top in outcome.findings for node in top.walk() for question in node.open_questions]
     questions = [plain(title_line(question)).strip() for question in asked]
     unchecked = [words.unchecked] if cites and not outcome.truth.checks else []
-    lines = [*grade_reasons, *unchecked, *outcome.truth.shortfalls, *questions]
+    followed = [
+        words.part.format(title=node.title.rstrip(".?!"), note=_sentence(node.note))
+        for top in outcome.findings
+        for node in top.walk()
+        if node.in_vain and node.note
+    ]
+    lines = [*grade_reasons, *unchecked, *outcome.truth.shortfalls, *followed, *questions]
     left = [one.question.casefold().strip(" ?？؟") for one in outcome.truth.answers if one.status != "answered"]
     kept: dict[str, str] = {}
     for line in filter(None, lines):

@@ -1,7 +1,7 @@
 """The root of a job: plan if need be, run every query side by side, frame what came of it."""
 
 from agents.contracts.contract import Brief, Contract
-from agents.contracts.finding import Finding, Frame, FrameInput, Problem
+from agents.contracts.finding import AnsweredBy, Finding, Frame, FrameInput, Problem
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Plan
 from agents.contracts.report import Commission, Outcome
@@ -20,12 +20,15 @@ from agents.research.reading.searching import NodeGiven, Setting
 from agents.research.reading.shortlisting import UNANSWERING
 from agents.research.run_context import Desk
 from agents.research.scoping.inside_job import judged_and_planned
+from agents.research.writing.grading import answers_of
 from agents.research.writing.truthful import MOVED, ToCheck, challenge_all, checked, rewritten, verdict_lines
 from agents.research.writing.verify_report import Checks
 from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
 from agents.roles import FRAME_WRITER
 from agents.search.circuit_breaker import CircuitBreaker
 
+MOST_ANSWERING = 4
+"""Facts for each part of the question that the last writer is shown in any case."""
 WAS_READ = (READ_FOR_NOTHING, UNANSWERING)
 """Reasons for not using a document that was read all the same."""
 
@@ -182,8 +185,12 @@ async def _frame(
         return None, ()
     # What speaks against a claim is shown to the last writer too, although no section cites it yet.
     against = tuple(fact for finding in counter for fact in finding.facts)
-    facts = tuple({fact.id: fact for fact in (*facts, *against)}.values())
-    numbering = Numbering(facts, sources_behind((*parts, *counter)))
+    # So are the facts that answer a part of the question, wherever they were found.
+    parts_asked = [one for one in answers_of(contract, findings) if one.asked]
+    answering = {fact for one in parts_asked for fact in one.facts[:MOST_ANSWERING]}
+    found = tuple(fact for finding in findings for fact in finding.all_facts() if fact.id in answering)
+    facts = tuple({fact.id: fact for fact in (*facts, *found, *against)}.values())
+    numbering = Numbering(facts, sources_behind((*findings, *counter)))
     brief = contract.brief
     given = FrameInput(
         question=brief.question,
@@ -191,6 +198,10 @@ async def _frame(
         titles=tuple(part.title for part in parts),
         sections=tuple(numbering.to_numbers(prose_of(part)) for part in parts),
         facts=numbering.numbered,
+        parts=tuple(
+            AnsweredBy(part=one.question, facts=numbering.numbers(one.facts))
+            for one in parts_asked
+        ),
         missing=tuple(f"{part.title}: {part.note}" for part in _leaves(findings) if part.status != "done"),
         language=brief.language,
         query_type=brief.query_type,
@@ -212,7 +223,6 @@ async def _frame(
         insight=numbering.to_ids(frame.insight),
         conclusion=numbering.to_ids(frame.conclusion),
         open_questions=frame.open_questions,
-        answers=frame.answers,
     ), ()
 
 
@@ -232,7 +242,7 @@ def _reasons(findings: tuple[Finding, ...], problems: tuple[Problem, ...]) -> tu
     weak = [
         f"{part.title.rstrip('.?!')}: {part.note or part.status}"
         for part in _leaves(findings)
-        if part.status != "done" and not part.ended
+        if part.status != "done" and not part.ended and not part.in_vain
     ]
     return (*weak, *(f"Summary and conclusion: {problem.message}" for problem in problems))
 

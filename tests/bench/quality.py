@@ -21,6 +21,8 @@ from tests.bench.overhead import overhead
 SETS = (
     ("findcite", "multihop/hotpotqa_questions.jsonl"),
     ("findcite", "multihop/musique_questions.jsonl"),
+    ("grades", "multihop/hotpotqa_questions.jsonl"),
+    ("grades", "multihop/musique_questions.jsonl"),
     ("support", "claims/begin_wow.jsonl"),
     ("stance", "claims/fm2_claims.jsonl"),
     ("scoping", "ambiguity/in3_test_half.jsonl"),

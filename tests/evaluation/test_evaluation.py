@@ -12,6 +12,7 @@ from agents.core.errors import BadRequest
 from agents.core.settings import load as load_settings
 from agents.evaluation.citations_set import of_document
 from agents.evaluation.findcite_set import over, researched
+from agents.evaluation.grades_set import taken_from
 from agents.evaluation.labelled_sets import accuracy, auc, balanced_accuracy, load, macro_f1
 from agents.evaluation.variant import Variant, variant
 from agents.research.writing import truthful
@@ -24,6 +25,15 @@ SUMMARIES = {
     "support": ["n", "balanced_accuracy", "auc"],
     "scoping": ["n", "accuracy", "macro_f1"],
     "citations": ["n", "unknown", "uncited", "duplicates"],
+    "grades": [
+        "n",
+        "answerable",
+        "complete",
+        "complete_is_right",
+        "complete_without_what_is_needed",
+        "complete_of_those_that_hold_the_answer",
+        "nothing_found_of_unanswerable",
+    ],
 }
 
 
@@ -57,6 +67,21 @@ def test_a_question_of_two_steps_is_found_and_cited(tmp_path: Path) -> None:
     assert lookup["answer_found"], "an alias of the answer counts"
     assert lookup["cited"] == ["d3"]
     assert written["summary"]["all_gold_read"] == 1.0
+
+
+def test_a_grade_is_held_against_what_the_documents_can_answer(tmp_path: Path) -> None:
+    written = evaluated(tmp_path, "grades", "harbour_questions.jsonl")
+
+    assert [(row["grade"], row["right"]) for row in written["rows"]] == [("complete", True), ("complete", True)]
+    assert written["summary"]["complete_is_right"] == 1.0
+
+
+def test_a_question_loses_all_that_it_needs_or_what_holds_its_answer() -> None:
+    row = {"gold": ["a", "b"], "answer": "Quellmoor", "type": "bridge"}
+    texts = {"a": "The tower was built by Tesk.", "b": "Tesk was born in Quellmoor."}
+
+    assert taken_from(row, texts, whole=True) == ("a", "b")
+    assert taken_from(row, texts, whole=False) == ("b",)
 
 
 def test_a_folder_of_pairs_and_a_corpus_name_the_same_questions(tmp_path: Path) -> None:

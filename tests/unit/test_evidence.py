@@ -3,11 +3,14 @@
 import pytest
 
 from agents.contracts.fact import Fact
+from agents.contracts.finding import Finding
+from agents.contracts.plan import Leaf, Node, Plan, PlannedClaim
 from agents.contracts.sources import Hit, SourceCard
 from agents.contracts.verification import CounterSearch
 from agents.research.challenge.challenge import to_read
 from agents.research.challenge.claim_ledger import (
     LedgerClaim,
+    claims_of,
     evidence_of,
     held_against,
     settled,
@@ -86,3 +89,33 @@ def test_a_counter_search_reads_only_what_is_about_the_claims_subject_and_what_i
 def test_sentences_that_speak_of_the_claims_measure_are_chosen():
     sentences = ["Gardens need water.", "The Orvane ferry line was closed on 30 days.", "The Orvane ferry has a cafe."]
     assert speaking(CLAIM, sentences, card(), 4) == [1]
+
+
+def test_where_a_claim_names_nobody_a_page_must_speak_of_the_same_matter():
+    claim = "Annual operating costs of tidal power rose in 2020."
+    hits = (
+        Hit(
+            url="https://same.example/",
+            title="Tidal power",
+            snippet="Annual operating costs of tidal power fell in 2020.",
+        ),
+        Hit(url="https://other.example/", title="Wind power", snippet="Blades are made of glass fibre."),
+    )
+
+    assert to_read(claim, hits, ()) == ["https://same.example/"]
+
+
+def test_a_planned_claim_without_a_word_of_what_is_asked_is_none():
+    finding = Finding(path="job/0", title="Closures", role="query", status="empty")
+
+    claims = claims_of(
+        flat("How often was the ferry closed?", "The ferry was closed on 12 days.", "Tags hold data."), finding
+    )
+
+    assert [claim.text for claim in claims] == ["The ferry was closed on 12 days."]
+
+
+def flat(query, *claims):
+    leaf = Leaf(title="Closures", objective=query, questions=(query,), searches=("ferry",))
+    root = Node(title="Closures", objective=query, children=(leaf,))
+    return Plan(query=query, root=root, claims=tuple(PlannedClaim(text=text) for text in claims))

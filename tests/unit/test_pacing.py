@@ -264,3 +264,19 @@ def test_what_fits_into_the_time_left_follows_from_the_pace():
     assert pace.room(10.0, 0) == 80
     assert pace.room(None, 0) is None
     assert pace.call_s(0, 50) == 5.0
+
+
+def test_reading_and_writing_are_told_apart_once_both_were_seen():
+    pace = ObservedPace()
+    for read, written in ((2_000, 250), (300, 400), (1_500, 60)):
+        pace.note(read / 65 + written / 20, read, written)
+
+    assert pace.call_s(4_000, 20) == pytest.approx(4_000 / 65 + 1, rel=0.2)
+    assert pace.call_s(100, 400) == pytest.approx(100 / 65 + 20, rel=0.2)
+    assert pace.readable(30.0) == pytest.approx(30 * 65, rel=0.2)
+
+
+def test_a_server_that_says_how_many_calls_it_works_on_gets_so_many():
+    assert limits_for("openai", own_server=True, slots=1).at_once == 1
+    assert limits_for("openai", own_server=True).at_once == 16
+    assert limits_for("openai", Pace(at_once=4), own_server=True, slots=1).at_once == 4, "the operator's word counts"

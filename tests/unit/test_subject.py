@@ -43,6 +43,8 @@ def test_a_question_falls_into_the_parts_that_need_an_answer_each():
         ("Are Nantong and Jingdezhen in the same province?", "yes_no"),
         ("Which is older, Rome or Athens?", "either"),
         ("What causes the closures?", "other"),
+        ("Which name did he use when he released the album?", "other"),
+        ("The book was written by who?", "who"),
     ],
 )
 def test_the_kind_of_answer_is_read_from_the_question(question, kind):
@@ -87,6 +89,46 @@ def test_words_answer_a_question_when_they_hold_the_kind_of_thing_that_it_asks_f
     assert answers(one(question), quote, title) is is_it
 
 
+@pytest.mark.parametrize(
+    ("question", "words", "title"),
+    [
+        ("How did storms affect the plots?", "Survival percentages are not affected by the way of counting.", ""),
+        ("Which Australian city built the hall in 1912?", "The city hall of Hong Kong was built in 1912.", ""),
+        ("How many plots did the storms destroy?", "Storms destroy plots every winter.", ""),
+        ("Who founded the Tenants' Union of Vienna?", "The price of rent in Vienna was 9 euros in 2020.", ""),
+        (
+            "Notable speakers at the Brisbane Institute include a painter known for his precisionist depictions of what?",
+            "Notable speakers included Justice Michael Kirby and the painter Jeffrey Smart.",
+            "The Brisbane Institute",
+        ),
+        (
+            "Kate Ramsay is a fictional character from an Australian soap opera created by who?",
+            "Kate Ramsay is a fictional character from the Australian soap opera Neighbours, played by Ashleigh Brewer.",
+            "Kate Ramsay",
+        ),
+        ("When was the singer born in 1952 first heard?", "The singer, born in 1942, was first heard in 1960.", ""),
+    ],
+)
+def test_sharing_words_with_a_question_or_telling_its_first_step_is_no_answer(question, words, title):
+    assert not answers(one(question), words, title)
+
+
+def test_the_last_step_of_a_question_answers_with_the_steps_before_it():
+    question = one("Toad Hall is a residential hall in a university located in what Australian city?")
+    lead = ["Toad Hall is a residential hall in Australian National University, it was opened in 1974."]
+    last = "The Australian National University is a research university located in Canberra."
+
+    assert not answers(question, lead[0], "Toad Hall")
+    assert not answers(question, last, "Australian National University")
+    assert answers(question, last, "Australian National University", lead=lead)
+
+
+def test_of_two_names_that_share_words_each_is_told_by_its_own():
+    both = one("Are Watertown International Airport and Alexandria International Airport in the same state?")
+
+    assert settled_by(both, [("Watertown International Airport is in the state of New York.", "", "", "a")]) == 0
+
+
 def test_which_of_two_needs_something_about_each():
     first = parts_of(BANDS)[0]
     rows = [(EXIES, "The Exies", "", "a"), (DIABLO, "Circus Diablo", "", "b")]
@@ -100,6 +142,8 @@ def test_a_document_is_the_next_step_where_words_to_the_point_name_it():
     assert leads_to("Australian National University (Canberra)", quotes)
     assert not leads_to("University of Sydney", quotes)
     assert not leads_to("ANU", ["A hall."])
+    assert not leads_to("Virginia", ["Johnnycake is a place in West Virginia."])
+    assert leads_to("Virginia", ["It is a place in Virginia."])
 
 
 def test_a_document_without_a_name_of_the_question_is_worth_no_call_unless_it_means_the_same():

@@ -23,6 +23,7 @@ from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.nlp.sentence_split import spans
 from agents.research.challenge.claim_ledger import (
+    SAME_MATTER,
     UNRELATED,
     LedgerClaim,
     claims_of,
@@ -31,6 +32,7 @@ from agents.research.challenge.claim_ledger import (
     held_against,
     held_by,
     settled,
+    shared,
     speaking,
     subject_of,
     with_a_models_word,
@@ -349,7 +351,10 @@ def to_read(claim: str, hits: tuple[Hit, ...], read: tuple[str, ...]) -> list[st
     """Choose what a counter-search reads: what its hits show to be about the claim's subject, independent sources first."""
     subject = subject_of(claim)
     about = [
-        hit.url for hit in hits if not subject.names or names_held(subject, stems_of(f"{hit.title} {hit.snippet}"))
+        hit.url
+        for hit in hits
+        for shown in (f"{hit.title} {hit.snippet}",)
+        if (names_held(subject, stems_of(shown)) if subject.names else shared(claim, shown) >= SAME_MATTER)
     ]
     return [*(url for url in about if url not in read), *(url for url in about if url in read)][:NEW_SOURCES]
 

@@ -52,8 +52,13 @@ class LedgerClaim(Frozen):
 def planned_claims(plan: Plan) -> tuple[LedgerClaim, ...]:
     """List the claims that a plan brings, each said once."""
     found: list[LedgerClaim] = []
+    spoken = language_of(plan.query)
+    texts = (text for leaf in plan.root.leaves() for text in (leaf.objective, *leaf.questions))
+    asked = frozenset(word for text in (plan.query, *texts) for word in content_words(text))
     for planned in plan.claims:
-        _add(found, planned.text, "", discovered=False)
+        # A claim without one word of what is asked is about something else; across languages nobody can tell.
+        if asked & frozenset(content_words(planned.text)) or language_of(planned.text) != spoken:
+            _add(found, planned.text, "", discovered=False)
     return tuple(found[:MAX_CLAIMS])
 
 
@@ -154,13 +159,13 @@ def held_against(claim: str, fact: Fact, card: SourceCard, language: str = "en")
         return Held("supports", whole.score)
     foreign = language_of(fact.quote) != language_of(claim)
     said = stance(claim, fact.quote, language=short, context=(card.title, card.head))
-    shared = _shared(claim, fact.quote)
-    if said.stance == "contradicts" and said.strength >= SPEAKS and shared >= SAME_MATTER:
+    same = shared(claim, fact.quote)
+    if said.stance == "contradicts" and said.strength >= SPEAKS and same >= SAME_MATTER:
         # Another figure for another period sets a limit and contradicts nothing.
         return Held("qualifies" if _other_period(claim, fact.quote) else "contradicts", said.strength)
-    if said.stance == "qualifies" and shared >= SAME_MATTER:
+    if said.stance == "qualifies" and same >= SAME_MATTER:
         return Held("qualifies", said.strength)
-    may_ask = foreign or (shared >= SAME_MATTER and not whole.binding)
+    may_ask = foreign or (same >= SAME_MATTER and not whole.binding)
     return Held("unrelated", 0.0, open=may_ask, raisable=foreign and not whole.binding)
 
 
@@ -171,7 +176,8 @@ def with_a_models_word(held: Held, said: Stance) -> Held:
     return Held("supports", SPEAKS / 0.8) if said == "supports" and held.raisable else UNRELATED
 
 
-def _shared(claim: str, quote: str) -> float:
+def shared(claim: str, quote: str) -> float:
+    """Give the share of a claim's telling words that words hold."""
     wanted = frozenset(content_words(claim))
     return len(wanted & frozenset(content_words(quote))) / len(wanted) if wanted else 0.0
 
@@ -245,7 +251,7 @@ def speaking(claim: str, sentences: Sequence[str], card: SourceCard, at_most: in
     """Choose the sentences of a document that speak of a claim's subject and measure, those that share most of it first."""
     subject = subject_of(claim)
     scored = [
-        (_shared(claim, sentence) + 0.2 * bool(re.search(r"\d", sentence)), -at)
+        (shared(claim, sentence) + 0.2 * bool(re.search(r"\d", sentence)), -at)
         for at, sentence in enumerate(sentences)
         if same_subject(subject, sentence, card)
     ]

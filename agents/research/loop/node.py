@@ -104,6 +104,7 @@ def graded(findings: tuple[Finding, ...]) -> tuple[NodeStatus, str]:
     """Derive an executor's status from its children's: one with a failed or stopped child is never done."""
     if not findings:
         return "empty", COVERED
+    findings = tuple(finding for finding in findings if not finding.in_vain) or findings
     statuses = [finding.status for finding in findings]
     if all(status == "done" for status in statuses):
         return "done", ""

@@ -3,7 +3,7 @@
 from typing import NamedTuple, TypedDict
 
 from agents.contracts.fact import Fact
-from agents.contracts.finding import Finding, NodeStatus, PartAnswer, Problem, SearchRecord, Section, SectionInput
+from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord, Section, SectionInput
 from agents.contracts.frozen import digest
 from agents.contracts.plan import Leaf, RetryEntry
 from agents.contracts.sources import RejectedSource, Source, SourceCard
@@ -96,7 +96,7 @@ def leaf_handler(desk: Desk) -> Handler:
             if isinstance(one, SourceDone) and one.unread
         )
         cut = found.cut | ({one.type for one in done if isinstance(one, StepFailed)} & CUT)
-        written = Written(answers=tuple(PartAnswer(question=one, status="not_found") for one in sub_questions(leaf)))
+        written = Written()
         if facts:
             if STOPPED not in cut:
                 tell("writing", _kept(len(facts), len({fact.source_id for fact in facts}), "from"))
@@ -120,7 +120,6 @@ def leaf_handler(desk: Desk) -> Handler:
             note=note,
             ended="stopped" if STOPPED in cut else "",
             markdown=written.markdown,
-            answers=written.answers,
             facts=facts,
             sources=sources,
             rejected=rejected,
@@ -139,7 +138,6 @@ class Written(NamedTuple):
     """A leaf's section, or what stands in its place."""
 
     markdown: str = ""
-    answers: tuple[PartAnswer, ...] = ()
     stood_in: str = ""
     problems: tuple[Problem, ...] = ()
     cut: frozenset[str] = frozenset()
@@ -161,7 +159,7 @@ async def _section(
         problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
         problems = () if failure.type in CUT else (problem,)
         return Written(plain_section(facts), problems=problems, cut=frozenset({failure.type} & CUT), by_code=True)
-    return Written(numbering.to_ids(asked.output.markdown), asked.output.answers, asked.stood_in)
+    return Written(numbering.to_ids(asked.output.markdown), asked.stood_in)
 
 
 def _graded(

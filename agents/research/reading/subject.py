@@ -33,27 +33,44 @@ MOST_OF_A_NAME = 0.67
 """Share of the words of a long name that must be there; of names of one or two words all must."""
 SAME_TALK = 0.34
 """Share of a question's telling words that words must have to speak of it where it names nothing."""
+SHORTEST_TOLD = 40
+"""Characters from which a text's language is told."""
 NEAR_IN_MEANING = 0.5
 """Closeness in meaning that stands for a shared word beside a name."""
 OF_THE_MATTER = 0.5
 """Share of the words that say what is asked of a subject which an answer must have."""
 
-_KINDS: tuple[tuple[AnswerKind, str], ...] = (
+NEARLY_ALL = 0.86
+"""The same share for the words together with those around them and before them: what is missing is what was asked."""
+PAIRED: frozenset[AnswerKind] = frozenset({"either", "yes_no"})
+"""Kinds of question that want something about each of their names."""
+
+_KINDS: tuple[tuple[AnswerKind, str, str], ...] = (
     (
         "figure",
         r"how (?:many|much|often|old|long|high|far|tall|large|big|deep|wide|fast|heavy)|"
         r"what (?:percentage|share|number|proportion|amount)|wie (?:viele?|oft|alt|lange?|hoch|groß|weit)|"
-        r"combien|quel(?:le)? (?:part|nombre|pourcentage)|cuánt[oa]s?|qué porcentaje",
+        r"quel(?:le)? (?:part|nombre|pourcentage)|qué porcentaje",
+        r"combien|cuánt[oa]s?",
     ),
     (
         "when",
-        r"when|(?:what|which) (?:year|date|day|month|century|decade)|wann|welche[ms]? (?:jahr|datum|tag)|quand|"
-        r"quelle année|cuándo|qué año",
+        r"(?:what|which) (?:year|date|day|month|century|decade)|welche[ms]? (?:jahr|datum|tag)|quelle année|qué año",
+        r"when|wann|quand|cuándo",
     ),
-    ("who", r"who|whom|whose|wer|wem|wen|wessen|qui|quién(?:es)?"),
-    ("where", r"where|wo|woher|où|dónde"),
+    ("who", "", r"who|whom|whose|wer|wem|wen|wessen|qui|quién(?:es)?"),
+    ("where", "", r"where|wo|woher|où|dónde"),
 )
-_KIND = {kind: re.compile(rf"(?:^|\W)(?:{words_})(?=\W|$)", re.IGNORECASE) for kind, words_ in _KINDS}
+"""What tells a kind anywhere in a question; what tells it where it begins or ends, since within it joins clauses."""
+_BEFORE = r"(?:in|on|at|by|to|from|of|with|for|since|until|and|seit|bis|von|mit|an|und|depuis|à|de|par|et|desde|hasta|a|con|y)\s+"
+_KIND = {
+    kind: re.compile(
+        rf"^\W*(?:{_BEFORE})?(?:{asks})(?=\W|$)|(?:^|\W)(?:{asks})\W*$"
+        + (rf"|(?:^|\W)(?:{said})(?=\W|$)" if said else ""),
+        re.IGNORECASE,
+    )
+    for kind, said, asks in _KINDS
+}
 _EITHER = re.compile(r"\b(?:which|who|what|welche\w*|quel\w*|cuál\w*)\b.*\b(?:or|oder|ou|o)\b", re.IGNORECASE)
 _YES_NO = re.compile(
     r"^\W*(?:is|are|was|were|do|does|did|has|have|had|can|could|will|ist|sind|war|hat|est-ce|es|son)\b", re.IGNORECASE
@@ -72,7 +89,13 @@ _PART = re.compile(
     r"was|wer|warum|wie|wann|wo|qui|quand|comment|pourquoi|combien|qué|quién|cómo|cuándo|cuánt\w+|do|does|did|is|are|were|will|should)\b)",
     re.IGNORECASE,
 )
+_WHICH = re.compile(r"\b(?:which|what|welche\w*|quel\w*|qué|cuál\w*)\b", re.IGNORECASE)
 _EACH = re.compile(r"\b(?:each|both|respective\w*|jeweils|beide\w*|chacun\w*|cada un[oa])\b", re.IGNORECASE)
+_OF_SOME = re.compile(
+    r"\bof (?:the|these|those) (?:two|three|four)\b|\bof (?:them|both)\b|\b(?:der|von) (?:beiden|drei)\b|\bdes deux\b|\bde los dos",
+    re.IGNORECASE,
+)
+"""A choice among things that the question does not name: what is to be compared can't be told."""
 _POINTING = re.compile(
     r"\b(?:it|its|they|them|their|he|she|his|her|these|those|each|both|one|sie|ihr\w*|diese\w*|beide\w*|ils?|elles?|ellos|ellas)\b",
     re.IGNORECASE,
@@ -89,8 +112,10 @@ _NUMBER = re.compile(
     r"zwei|drei|vier|fünf|hälfte|deux|trois|quatre|moitié|dos|tres|cuatro|mitad)\b",
     re.IGNORECASE,
 )
+_NUMBERS = re.compile(r"\d+")
 _PLACED = re.compile(r"\b(?:in|from|at|near|around|outside|aus|bei|à|en|desde)\s+(?:the\s+)?$", re.IGNORECASE)
 _ASIDE = re.compile(r"\s*\([^()]*\)|\s+[-–—|]\s.*$")
+_SMALL = frozenset("the of and in a an at on for".split())
 _FORM = frozenset(
     stem(word)
     for word in (
@@ -117,6 +142,8 @@ class Question:
     language: str = "en"
     shown: tuple[str, ...] = ()
     """The names as they are written."""
+    rivals: tuple[frozenset[str], ...] = ()
+    """All names of the whole question, where `names` may be one of them."""
 
 
 @lru_cache(maxsize=1_024)
@@ -158,10 +185,18 @@ def _read(text: str) -> Question:
     each = tuple(reversed(apart))
     held = frozenset().union(*each) if each else frozenset()
     telling = frozenset(content_words(text, language)) - _FORM
+    start = _WHICH.search(text)
+    after = _plain_words(text[start.end() :]) if start else []
+    # Of `in what city` a name is wanted: no answer need call it a city. `What cities` wants to be told which are meant.
+    sort = next((word for word in after if not _is_nationality(word)), "")
     matter = frozenset(
         root(word)
         for word in _plain_words(text)
-        if stem(word, language) in telling and stem(word) not in held and not word.isdigit()
+        if len(word) > 1
+        and stem(word, language) in telling
+        and stem(word) not in held
+        and (word != sort or sort.endswith("s"))
+        and not word.isdigit()
     )
     kind: AnswerKind = "other"
     if _YES_NO.match(text):
@@ -169,9 +204,9 @@ def _read(text: str) -> Question:
     elif len(each) > 1 and _EITHER.search(text):
         kind = "either"
     else:
-        kind = next((one for one, _ in _KINDS if _KIND[one].search(text)), "other")
+        kind = next((one for one, *_ in _KINDS if _KIND[one].search(text)), "other")
     short = frozenset(one.upper() for one in abbreviations(text, tuple(found)) if len(one) > 2)
-    return Question(text, kind, each, matter, short, language, tuple(apart[name] for name in each))
+    return Question(text, kind, each, matter, short, language, tuple(apart[name] for name in each), each)
 
 
 def _is_nationality(word: str) -> bool:
@@ -206,17 +241,19 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def names_held(question: Question, held: frozenset[str]) -> tuple[frozenset[str], ...]:
-    """Give the names of a question that a text holds."""
+    """Give the names of a question that a text holds; words that two of its names share tell neither."""
     return tuple(
         name
         for name in question.names
         if len(name & held) >= (len(name) if len(name) < 3 else ceil(MOST_OF_A_NAME * len(name)))
+        and all(name - other <= held for other in question.rivals if name & other and name - other)
     )
 
 
 def is_named(question: Question, title: str) -> bool:
     """Tell whether a document is called after what a question asks about: where nothing answers, it is the first step."""
-    return bool(question.names) and bool(names_held(question, stems_of(title)))
+    called = stems_of(_ASIDE.sub("", title)) - _SMALL
+    return any(2 * len(name & called) >= len(called) for name in names_held(question, called))
 
 
 def is_about(question: Question, quote: str, title: str = "", head: str = "") -> bool:
@@ -228,24 +265,42 @@ def is_about(question: Question, quote: str, title: str = "", head: str = "") ->
         title: of their document: who is meant by `he` stands there.
         head: the document's first words.
     """
-    if question.names:
-        if not names_held(question, stems_of(f"{quote} {title} {head}")) and not (question.short & set(quote.split())):
-            return False
-        return not question.matter or _share(question.matter, quote) > 0 or _near(question, quote, title)
-    if _language(quote) != question.language:
+    if question.names and not names_held(question, stems_of(f"{quote} {title} {head}")):
+        return bool(question.short & set(quote.split()))
+    if is_foreign(question, quote, head):
         return True  # nothing can be compared; who answers in another language is held against its words later
+    if question.names:
+        return (
+            not question.matter
+            or is_named(question, title)
+            or share(question.matter, quote) > 0
+            or _near(question, quote, title)
+        )
+    return _shares_talk(question, f"{quote} {title} {head}", SAME_TALK)
+
+
+def _shares_talk(question: Question, text: str, least: float) -> bool:
+    """Tell whether a text has a share of a question's telling words, two at least where there are two."""
     telling = frozenset(content_words(question.text, question.language)) - _FORM
-    held = frozenset(content_words(f"{quote} {title} {head}", question.language))
-    return not telling or len(telling & held) >= SAME_TALK * len(telling)
+    held = frozenset(content_words(text, question.language))
+    return len(telling & held) >= max(least * len(telling), min(2, len(telling)))
+
+
+def is_foreign(question: Question, quote: str, head: str = "") -> bool:
+    """Tell words in another language than the question's; of a few words alone nobody can tell."""
+    return len(quote) + len(head) >= SHORTEST_TOLD and _language(f"{quote} {head}") != question.language
 
 
 def _near(question: Question, quote: str, title: str) -> bool:
     return closeness(direction(question.text), direction(f"{title}. {quote}")) >= NEAR_IN_MEANING
 
 
-def _share(matter: frozenset[str], quote: str) -> float:
+def share(matter: frozenset[str], quote: str) -> float:
+    """Give the share of a question's words that a text has; all of none."""
     held = _roots(quote)
-    return sum(one in held or any(alike(one, other) for other in held) for one in matter) / len(matter)
+    return (
+        sum(one in held or any(alike(one, other) for other in held) for one in matter) / len(matter) if matter else 1.0
+    )
 
 
 @lru_cache(4096)
@@ -268,27 +323,57 @@ _language = lru_cache(4096)(language_of)
 
 def leads_to(title: str, quotes: Sequence[str]) -> bool:
     """Tell whether words that are to the point name a document: the next step of a question that takes several."""
-    name = " ".join(words(_ASIDE.sub("", title)))
-    return len(name) > 3 and any(f" {name} " in _tokens(quote) for quote in quotes)
+    name = tuple(words(_ASIDE.sub("", title)))
+    spoken = " ".join(name)
+    return len(spoken) > 3 and any(
+        f" {spoken} " in _tokens(quote) and not _within_another(spoken, quote) for quote in quotes
+    )
 
 
-def answers(question: Question, quote: str, title: str = "", head: str = "", *, linked: bool = False) -> bool:
-    """Tell whether words answer a question: about its subject, of what is asked, with the kind of thing that is asked for.
+def _within_another(name: str, quote: str) -> bool:
+    """Tell a name that stands in a text only as a part of another one: `Virginia` in `West Virginia`."""
+    named = [" ".join(words(one.shown)) for one in names(quote, _language(quote))]
+    return name not in named and any(f" {name} " in f" {one} " for one in named)
+
+
+def answers(question: Question, quote: str, title: str = "", head: str = "", lead: Sequence[str] = ()) -> bool:
+    """Tell whether words answer a question: about all that it names, with nearly all it asks, and the kind of thing asked for.
+
+    Words of its first step hold most of a question of two steps; what they lack is what was asked.
 
     Args:
-        question: one part; of an `either` or `yes_no` one this tells about one of its names only (see `answered_by`).
+        question: one part; of an `either` or `yes_no` one this tells about one of its names only (see `settled_by`).
         quote: the words.
         title: of their document.
         head: its first words.
-        linked: what they are about was named by other words to the point.
+        lead: words to the point that name their document: the steps before.
     """
-    if not linked and not is_about(question, quote, title, head):
+    if not question.names and _OF_SOME.search(question.text):
         return False
-    comparable = bool(question.matter) and _language(quote) == question.language
-    wanted = OF_THE_MATTER if comparable and question.kind not in {"either", "yes_no"} else 0.0
+    around = " ".join((quote, title, head, *lead))
+    if len(names_held(question, stems_of(around))) < len(question.names) and not question.short & set(around.split()):
+        return False
+    if not set(_NUMBERS.findall(question.text)) <= set(_NUMBERS.findall(around)):
+        return False
+    if is_foreign(question, quote, head):
+        return bool(question.names) and question.kind != "other" and _has_kind(question, quote)
+    if not question.names and not _shares_talk(question, around, SAME_TALK if question.matter else MOST_OF_A_NAME):
+        return False
+    if share(question.matter, around) < (OF_THE_MATTER if question.kind in PAIRED else NEARLY_ALL):
+        return False
+    said_before = " ".join(lead)
+    new = frozenset(word for word in question.matter if not lead or not share(frozenset({word}), said_before))
     # The name or date must stand where it is said what it is the name or date of.
     return any(
-        (not wanted or _share(question.matter, sentence) >= wanted) and _has_kind(question, sentence)
+        (question.kind in PAIRED or share(new, sentence) >= OF_THE_MATTER) and _has_kind(question, sentence)
+        for sentence in _sentences(quote)
+    )
+
+
+def speaks_of(question: Question, quote: str) -> bool:
+    """Tell whether words hold half of what is asked and the kind of thing asked for: near an answer, where they are none."""
+    return any(
+        share(question.matter, sentence) >= OF_THE_MATTER and _has_kind(question, sentence)
         for sentence in _sentences(quote)
     )
 
@@ -314,7 +399,7 @@ Row = tuple[str, str, str, str]
 
 def settled_by(question: Question, rows: Sequence[Row]) -> int:
     """Count the sources whose words answer a question; one that asks about two things needs an answer for each."""
-    if question.kind in {"either", "yes_no"} and len(question.names) > 1:
+    if question.kind in PAIRED and len(question.names) > 1:
         return min(settled_by(replace(question, names=(name,)), rows) for name in question.names)
     return len({source for quote, title, head, source in rows if answers(question, quote, title, head)})
 

@@ -1,16 +1,12 @@
-"""From findings to a report that says no more than its evidence: challenge, rewriting, checking, gates, judge.
-
-Which questions of the contract have an answer that holds: by the words of facts, whatever anybody says of them. Pure.
-"""
+"""From findings to a report that says no more than its evidence: challenge, rewriting, checking, gates, judge."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from agents.contracts.contract import Contract, place
 from agents.contracts.fact import Fact
-from agents.contracts.finding import AnswerStatus, Finding, QuestionAnswer, Section, SectionInput
+from agents.contracts.finding import Finding, Section, SectionInput
 from agents.contracts.frozen import Frozen
-from agents.contracts.plan import Leaf, Node, Plan
+from agents.contracts.plan import Leaf, Node
 from agents.contracts.report import Actual, Outcome, ReportDocument
 from agents.contracts.sources import SourceCard
 from agents.contracts.verification import JudgeInput, Judgement, SentenceCheck, Truth
@@ -23,96 +19,12 @@ from agents.report.document import build
 from agents.research.challenge.challenge import Challenged, ChallengeGiven, ClaimDone
 from agents.research.challenge.gates import Ledger, Thresholds, gates
 from agents.research.reading.searching import Setting
-from agents.research.reading.subject import LOOKUPS, Question, answers, is_about, leads_to, parts_of
 from agents.research.run_context import Desk
+from agents.research.writing.grading import answers_of
 from agents.research.writing.verify_report import Checks, verify
 from agents.research.writing.writer_input import Numbering, spread
 from agents.roles import JUDGE, SECTION_WRITER
 from agents.verify.confidence import count, report_confidence, weigh
-
-_WORSE: tuple[AnswerStatus, ...] = ("answered", "partly", "not_found")
-
-
-def answers_of(contract: Contract, findings: tuple[Finding, ...]) -> tuple[QuestionAnswer, ...]:
-    """Say of each question of the contract, and of each leaf of its plans, how far it is answered.
-
-    What the writer of a section says of a question may lower its status and never raises it.
-    """
-    found: dict[str, QuestionAnswer] = {}
-    for plan, finding in zip(contract.plans, findings, strict=True):
-        rows = _rows(finding)
-        for part in parts_of(plan.query):
-            _add(found, _asked(part), part, rows, "")
-        for section, question in _planned(plan):
-            for part in parts_of(question):
-                _add(found, question if len(parts_of(question)) == 1 else _asked(part), part, rows, section)
-    said = {one.question: one.status for finding in findings for part in finding.walk() for one in part.answers}
-    return tuple(
-        one.model_copy(update={"status": max(one.status, said.get(one.question, one.status), key=_WORSE.index)})
-        for one in found.values()
-    )
-
-
-class _Row:
-    """One fact as it is held against questions."""
-
-    def __init__(self, fact: str, quote: str, title: str, head: str) -> None:
-        self.fact, self.quote, self.title, self.head = fact, quote, title, head
-
-
-def _rows(finding: Finding) -> list[_Row]:
-    cards = {card.id: card for card in finding.all_sources()}
-    return [
-        _Row(fact.id, fact.quote, card.title, card.head)
-        for fact in finding.all_facts()
-        if (card := cards.get(fact.source_id))
-    ]
-
-
-def _planned(plan: Plan) -> list[tuple[str, str]]:
-    return [
-        (leaf.title, question)
-        for leaf in plan.root.leaves()
-        if not leaf.discovery
-        for question in (leaf.spec.questions if leaf.spec else leaf.questions)
-    ]
-
-
-def _asked(part: Question) -> str:
-    """Word a part so that it can be read alone: `who founded each of them?` with the name that it is about."""
-    text = part.text.strip(" ?？.,")
-    named = " ".join(part.shown)
-    mark = "" if any(name.casefold() in text.casefold() for name in part.shown) else f" ({named})" if named else ""
-    return f"{text[:1].upper()}{text[1:]}{mark}?"
-
-
-def _add(found: dict[str, QuestionAnswer], text: str, part: Question, rows: list[_Row], section: str) -> None:
-    status, facts = _status(part, rows)
-    core = part.text.strip(" ?？.,").casefold()
-    # A part that stands by itself in a plan may lack the names that it is read with in its query.
-    same = text if part.shown else next((one for one in found if one.casefold().startswith(core)), text)
-    before = found.get(same)
-    if before is None or (not before.section and section):
-        found[same] = QuestionAnswer(question=same, status=status, facts=facts, section=section)
-
-
-def _status(part: Question, rows: list[_Row]) -> tuple[AnswerStatus, tuple[str, ...]]:
-    if part.kind in {"either", "yes_no"} and len(part.names) > 1:
-        each = [_status(replace(part, names=(name,)), rows) for name in part.names]
-        facts = tuple(dict.fromkeys(fact for _, some in each for fact in some))
-        statuses = {status for status, _ in each}
-        return (statuses.pop() if len(statuses) == 1 else "partly"), facts
-    about = [row for row in rows if is_about(part, row.quote, row.title, row.head)]
-    next_step = [row for row in rows if row not in about and leads_to(row.title, [one.quote for one in about])]
-    good = [row.fact for row in about if answers(part, row.quote, row.title, row.head)]
-    good += [row.fact for row in next_step if answers(part, row.quote, row.title, row.head, linked=True)]
-    if good:
-        return "answered", tuple(good)
-    # Words about the subject are part of an answer to a wide question, and none to one for a person, date, figure or place.
-    if not about or part.kind in LOOKUPS:
-        return "not_found", ()
-    return "partly", tuple(row.fact for row in about)
-
 
 REWRITTEN = 4
 """Sections that are written anew, at most: those whose claims did not hold."""
@@ -239,7 +151,6 @@ async def _again(
         {
             **part.model_dump(),
             "markdown": numbering.to_ids(asked.output.markdown),
-            "answers": asked.output.answers,
             "facts": facts,
             "sources": tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in facts)),
         }

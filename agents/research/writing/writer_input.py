@@ -3,7 +3,7 @@
 Citation marks are checked on the way in: behind a sentence stand the facts that carry it, and no others.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from agents.contracts.body import Body
 from agents.contracts.fact import Fact
@@ -87,6 +87,10 @@ class Numbering:
             for number, fact in enumerate(facts, start=1)
         )
         self._number_of = {fact.id: number for number, fact in enumerate(facts, start=1)}
+
+    def numbers(self, facts: Iterable[str]) -> tuple[int, ...]:
+        """Give the numbers of facts; of those that are not shown, none."""
+        return tuple(self._number_of[fact] for fact in facts if fact in self._number_of)
 
     def to_ids(self, markdown: str) -> str:
         """Turn the writer's `[f3]` into `[#id]`: of the facts that carry the sentence; numbers that do not exist go."""
