@@ -286,12 +286,12 @@ class SearchScope:
 
         The invented sample steps aside for files of the user's own: it never joins real documents.
         """
-        base = self._base
+        base, alone = self._base, self._base.name == SAMPLE_NAME
         if isinstance(base, Chain):
             base = base.narrowed(places, with_sample=not files)
         if not files:
             return base
-        return WithFiles(self._files(files), None if base.name == SAMPLE_NAME else base)
+        return WithFiles(self._files(files), None if alone or base.name == SAMPLE_NAME else base)
 
     def _files(self, files: Sequence[OwnFile]) -> Files:
         key = tuple((file.card.url, file.card.text_hash) for file in files)
