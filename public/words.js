@@ -347,7 +347,7 @@ export const WORDS = {
     For: 'Dafür',
     Against: 'Dagegen',
     'None found.': 'Nichts gefunden.',
-    'strength {n}': 'Stärke {n}',
+    'qualifies it': 'schränkt ein',
     'Counter-search: {queries}, {n} found.': 'Gegensuche: {queries}, {n} gefunden.',
     'Counter-search: {queries}, none found.': 'Gegensuche: {queries}, nichts gefunden.',
     'Confidence {n}.': 'Sicherheit {n}.',

@@ -50,6 +50,11 @@ class Claim(Frozen):
     evidence: tuple[Evidence, ...] = ()
     counter_search: CounterSearch = CounterSearch()
 
+    def said(self, *stances: Stance) -> tuple[Evidence, ...]:
+        """Evidence of these stances as it is shown and counted everywhere: each quote once."""
+        found = {one.quote or one.fact_id: one for one in reversed(self.evidence) if one.stance in stances}
+        return tuple(reversed(found.values()))
+
 
 class ClaimNote(Frozen):
     """A claim under a number, with what is known about it so far."""

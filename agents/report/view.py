@@ -5,7 +5,7 @@ Claims, gates and sentence checks as the reader meets them.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -220,8 +220,7 @@ def claims_table(claims: Iterable[Claim], cards: Mapping[str, SourceCard], words
     head = (said.claim, said.verdict, said.sure, said.pro, said.against, said.counter)
     rows = []
     for claim in claims:
-        against = [one for one in claim.evidence if one.stance in {"contradicts", "qualifies"}]
-        pro = [one for one in claim.evidence if one.stance == "supports"]
+        against, pro = claim.said("contradicts", "qualifies"), claim.said("supports")
         counter = claim.counter_search
         searched = said.not_searched if not counter.queries else said.found if counter.found else said.nothing
         rows.append(
@@ -237,7 +236,7 @@ def claims_table(claims: Iterable[Claim], cards: Mapping[str, SourceCard], words
     return table(head, ("", "", "right", "", "", ""), rows)
 
 
-def _who(evidence: list[Evidence], cards: Mapping[str, SourceCard]) -> str:
+def _who(evidence: Sequence[Evidence], cards: Mapping[str, SourceCard]) -> str:
     if not evidence:
         return "–"
     names = dict.fromkeys(

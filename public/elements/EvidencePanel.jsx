@@ -148,6 +148,7 @@ parts.EvidencePanel =
       );
     }
 
+    const short = (text) => (text.length > 220 ? text.slice(0, 218).trimEnd() + '…' : text);
     function Claims({ doc, quoteAt }) {
       const claims = list(doc.claims);
       const by = (r) => [...new Set([r.author, r.site])].filter(has).join(', ');
@@ -177,35 +178,22 @@ parts.EvidencePanel =
           <ul>
             {rows.length ? (
               rows.map((e, i) => {
-                const from = facts['s' + e.source_id] || {},
-                  f = facts[e.fact_id] || { site: from.site },
-                  n = f.n ?? from.n;
+                const from = facts[e.fact_id] || facts['s' + e.source_id] || {};
                 return (
                   <li key={i}>
-                    <span dir="auto">
-                      {f.text
-                        ? `“${f.text.length > 110 ? f.text.slice(0, 108).trimEnd() + '…' : f.text}”`
-                        : t('Evidence')}
-                    </span>{' '}
-                    {has(n) && has(e.fact_id) ? (
+                    <span dir="auto">“{short(e.quote)}”</span>{' '}
+                    {has(from.n) && has(e.fact_id) ? (
                       <a
                         href={quoteAt(e.fact_id)}
                         target="_blank"
                         rel="noopener noreferrer"
-                        aria-label={t('Source {n}', { n })}
+                        aria-label={t('Source {n}', { n: from.n })}
                       >
-                        {n}
+                        {from.n}
                       </a>
                     ) : null}
                     <small>
-                      {[
-                        f.site || e.domain,
-                        has(e.strength)
-                          ? typeof e.strength === 'number'
-                            ? t('strength {n}', { n: e.strength.toFixed(2) })
-                            : String(e.strength).replace(/_/g, ' ')
-                          : '',
-                      ]
+                      {[from.site || e.domain, e.stance === 'qualifies' ? t('qualifies it') : '']
                         .filter(has)
                         .join(', ')}
                     </small>
@@ -226,12 +214,15 @@ parts.EvidencePanel =
               .join(' · ')}
           </p>
           {claims.map((c, i) => {
-            const v = verdict(c.verdict),
-              evidence = list(c.evidence);
-            const against = evidence.filter((e) => /refut|contra|against|oppos|counter|disput/i.test(String(e.stance))),
-              pro = evidence.filter(
-                (e) => /support|for|pro|agree|confirm/i.test(String(e.stance)) && !against.includes(e),
+            const v = verdict(c.verdict);
+            // each quote once, and never without its words: what is counted is what is listed
+            const evidence = list(c.evidence)
+              .map((e) => ({ ...e, quote: e.quote || (facts[e.fact_id] || {}).text || '' }))
+              .filter(
+                (e, at, all) => e.quote && all.findIndex((o) => o.quote === e.quote && o.stance === e.stance) === at,
               );
+            const pro = evidence.filter((e) => e.stance === 'supports'),
+              against = evidence.filter((e) => ['contradicts', 'qualifies'].includes(e.stance));
             const cs = c.counter_search,
               queries = cs && (Array.isArray(cs.queries) ? cs.queries.length : cs.queries),
               found = cs && (Array.isArray(cs.found) ? cs.found.length : cs.found);

@@ -11,6 +11,9 @@ from tests.chat.test_conversation import PHRASE, QUESTION, kinds
 
 WORDS = ChatTexts()
 ORDINARY = [
+    # in other languages
+    "ja", "passt", "danke", "wie lange dauert das?", "was kostet das?", "welche Quellen werden genutzt?", "merci", "combien de temps ?",
+    "gracias", "abbrechen", "auf Deutsch bitte", "zeig mir den Plan", "mach es kürzer",
     # agreeing, thanking, waiting
     "ok", "Yes", "great, thanks!", "sounds good", "looks good to me", "perfect", "thank you very much", "Thanks a lot.",
     "hm", "not yet", "let me think about it", "wait a minute", "no", "maybe later", "I'm not sure yet", "interesting",
@@ -159,6 +162,9 @@ async def ended(talker):
         ("thanks", "You're welcome"),
         ("summarise this in two sentences", "The first sentences of the report above"),
         ("what sources did you use?", "read 3 sources"),
+        ("How long did it take?", "It took"),
+        ("Wie lange hat es gedauert?", "Es dauerte"),
+        ("what did it cost?", "It took"),
     ],
 )
 async def test_steering_words_just_after_the_end_concern_the_report(ended, message, said):

@@ -8,6 +8,7 @@ from agents.contracts.contract import Brief, ForecastLine
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan, PlannedClaim
 from agents.core.paths import RESOURCES as ROOT
 from agents.core.settings import Settings
+from agents.research.planning.forecast import PastRun, with_likely
 from agents.research.planning.freeze_contract import CapOverrides, caps_of, make_contract
 from agents.research.scoping.turn import ScopingState
 from agents.team import open_team
@@ -67,6 +68,24 @@ def test_every_figure_says_what_it_rests_on_and_the_bounds_of_tokens_and_money_a
     assert "90,000 is the bound" in lines["Tokens"].basis
     assert "0.5 USD is the bound" in lines["Cost"].basis
     assert (lines["Cost"].low, lines["Cost"].high) == (None, None)
+
+
+def test_the_likely_figure_is_what_earlier_runs_took_of_their_forecasts_within_the_time_that_is_allowed():
+    new = make_contract(BRIEF, (plan(),), CapOverrides(), reasons=True).forecast
+    time = next(line for line in new.lines if line.unit == "min")
+    middle = (time.low + time.high) / 2
+
+    def likely(past, minutes=5.0):
+        lines = with_likely(new, past, minutes).lines
+        return {line.unit: line.likely for line in lines if line.unit}
+
+    assert likely(()) == {"min": time.low, "USD": None}
+    twice = [PastRun(seconds=120 * middle, cost_usd=0.5, forecast=new)] * 3
+    assert likely(twice, 60.0)["min"] == pytest.approx(2 * middle)
+    assert likely(twice, 60.0)["USD"] == pytest.approx(0.5)
+    assert likely(twice, 0.5)["min"] == 0.5
+    unpriced = [PastRun(seconds=60.0, cost_usd=None, forecast=new)]
+    assert likely(unpriced)["USD"] is None
 
 
 @pytest.mark.parametrize("question", FEASIBLE)

@@ -294,7 +294,9 @@ async def test_the_sample_is_searched_where_no_web_search_can_be_reached_from_th
     first = chain.narrowed(())
 
     assert urls(await first.search(QUERY)) == ["library:/a/one"]
+    assert first.names == chain.names == (library(one="").name,), "what is searched is named as it is"
     await chain.probe()
+    assert chain.names == ("web",)
 
     assert urls(await first.search(QUERY)) == ["library:/a/one"], "one research never searches both"
     assert urls(await chain.narrowed(()).search(QUERY)) == [WEB]

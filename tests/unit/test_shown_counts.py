@@ -1,0 +1,95 @@
+"""Every count on a screen or in a file equals the list behind it, over whole reports with any verdicts."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.api.reports import fragment
+from agents.contracts.plan import Leaf, Node, Plan
+from agents.contracts.report import Actual, ReportDocument, StandIn, tally
+from agents.contracts.verification import Claim, Evidence
+from agents.core.model import shown_name
+from agents.report.view import claims_table
+from agents.report.wording import wording
+from agents.research.writing.truthful import answers_of
+from agents.team import EngineNames, wrote
+from tests.unit.report_world import CLOSURES, contract, document
+
+VERDICTS = ("supported", "partly", "unsupported", "contradicted", "uncited", "unchecked", "no_fact")
+STANCES = ("supports", "contradicts", "qualifies", "unrelated")
+
+
+def with_verdicts(report: ReportDocument, verdicts: list[str]) -> ReportDocument:
+    """The same report, its sentences judged otherwise, in the text and in the list."""
+    data = report.model_dump()
+    for sentence, verdict in zip(data["sentences"], verdicts, strict=False):
+        sentence["verdict"] = verdict
+    return ReportDocument.model_validate(data)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from(VERDICTS), min_size=12, max_size=12))
+def test_the_head_counts_what_is_listed(verdicts: list[str]) -> None:
+    report = with_verdicts(document(), verdicts)
+    counts = fragment(report)["counts"]
+    assert counts["sentences"] == len(report.sentences)
+    assert counts["cited"] == sum(bool(one.citations) for one in report.sentences)
+    assert counts["sources"] == len(report.references)
+    assert (counts["verified"], counts["judged"]) == tally(one.verdict for one in report.sentences)
+    assert counts["verified"] <= counts["judged"] <= counts["sentences"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(STANCES), st.sampled_from(("a", "b", "c"))), max_size=9))
+def test_a_claims_row_counts_each_quote_once_as_it_is_listed(given_: list[tuple[str, str]]) -> None:
+    evidence = tuple(
+        Evidence(fact_id=f"f{n}", source_id="s1", domain="a.org", stance=stance, strength=0.9, quote=quote)
+        for n, (stance, quote) in enumerate(given_)
+    )
+    claim = Claim(id="c1", text="It holds.", verdict="contested", evidence=evidence)
+    row = claims_table((claim,), {}, wording("en")).rows[0]
+    shown = ["".join(part.text for part in cell.inline) for cell in row]
+    for cell, stances in ((shown[3], {"supports"}), (shown[4], {"contradicts", "qualifies"})):
+        quotes = {quote for stance, quote in given_ if stance in stances}
+        assert cell.startswith(f"{len(quotes)}:" if quotes else "–")
+
+
+def test_the_sentence_of_the_methodology_counts_as_the_head_does() -> None:
+    report = document()
+    verified, judged = tally(one.verdict for one in report.sentences)
+    found = re.search(r"(\d+) of (\d+) statements were verified", report.markdown)
+    assert (found is None and not judged) or (int(found[1]), int(found[2])) == (verified, judged)
+
+
+def test_a_report_names_who_really_answered() -> None:
+    bound = EngineNames(names=("openai//models/qwen.gguf",), reasons=True)
+    stood_in = StandIn(model="offline engine", stood_in_for="openai//models/qwen.gguf", answers=4)
+    assert wrote(bound, Actual(tokens_out=90)) == "qwen"
+    assert wrote(bound, Actual(tokens_out=90, stand_ins=(stood_in,))) == "qwen"
+    assert wrote(bound, Actual(stand_ins=(stood_in,))) == "offline engine"
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("openai/gpt-x", "gpt-x"),
+        ("openai//home/me/models/qwen.gguf", "qwen"),
+        ("openrouter/some/one-70b", "one-70b"),
+        ("offline engine", "offline engine"),
+    ],
+)
+def test_a_model_is_named_without_provider_and_folder(model: str, name: str) -> None:
+    assert shown_name(model) == name
+
+
+def test_a_part_that_stands_in_plan_and_question_is_listed_once() -> None:
+    whole = "What became of the meadows of Tolven Bay, and which differences in counting explain the figures?"
+    leaf = Leaf(
+        title="l", objective="o", questions=("Which differences in counting explain the figures?",), searches=("s",)
+    )
+    plan = Plan(query=whole, root=Node(title="r", objective="o", children=(leaf,)))
+    bound = contract().model_copy(update={"plans": (plan,)})
+    listed = [one.question for one in answers_of(bound, (CLOSURES,))]
+    assert sum(one.startswith("Which differences") for one in listed) == 1
