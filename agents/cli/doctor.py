@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import SecretStr, ValidationError
 
 from agents.contracts.frozen import Frozen, Text
+from agents.core import networks
 from agents.core.errors import ModelError
 from agents.core.model import Message, Model, Request
 from agents.core.model_answers import NoAnswer, read_answer
@@ -63,6 +64,7 @@ async def report(*, really: bool = False) -> tuple[list[str], bool]:
         lines = [*_engine(team, bound, missing), *_limits(bound, team.pacing)]
         if really:
             lines += [*await _try_models(team, bound, missing), *await _try_search(team, missing)]
+        lines += ["Network", *networks.lines()]
         servers = await asyncio.to_thread(find_servers, besides=settings.port)
         lines += ["Model servers on this machine", *(f"  {one.line}" for one in servers or ())]
         lines += [] if servers else ["  none answers at the ports of Ollama, LM Studio, llama.cpp and vLLM"]

@@ -14,6 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from agents.core.errors import ModelError, ModelFault
+from agents.core.networks import advice
 
 FAULTS: dict[str, ModelFault] = {
     "APIConnectionError": "connection",
@@ -119,8 +120,6 @@ _A_PAGE = re.compile(
 _NAMES_OF_WORDS = ("error", "message", "msg", "detail", "error_message", "error_description", "errors", "title")
 SHOWN_WORDS = 240
 """Characters of a provider's own words that are shown."""
-PROXY_REFUSES = 407
-
 RETRY_AFTER_CAP_S = 120.0
 """The longest wait that a provider may ask for: more is taken for absurd and cut down to this."""
 
@@ -194,7 +193,7 @@ def failed(error: BaseException, *, model: str, key_variable: str, secrets: Iter
         fault, model=model, key_variable=key_variable, no_key=bool(_NO_KEY.search(said)), words=shown, status=status
     )
     failure = Failed(ModelError(message, fault=fault, notice=notice, model=model), status, said, wait)
-    failure.error.retryable &= status != PROXY_REFUSES
+    failure.error.retryable &= not (fault == "connection" and advice(f"{status} {said}"))
     return failure
 
 
@@ -242,8 +241,8 @@ def notice_for(
         return (
             f"For {model} a Python package is missing: pip install {_PACKAGES.get(missing['name'], missing['name'])}."
         )
-    if status == PROXY_REFUSES:
-        said = "The proxy on the way to the model provider wants a name and a password: write them into HTTPS_PROXY as http://name:password@host:port."
+    if fault == "connection" and (own := advice(f"{status} {words}")):
+        said, words = f"The model provider could not be reached: {own}.", ""
     elif fault == "connection" and (page := _A_PAGE.search(words)):
         what = f" (“{page['title'].strip()}”)" if page["title"] else ""
         return (

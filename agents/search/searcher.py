@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol, runtime_checkable
 
 from agents.contracts.sources import CorpusSurvey, Hit, SearchFailure, SearchFault, SearchQuery, SearchResult, Source
+from agents.core import networks
 from agents.core.errors import SearchError
 from agents.llm.litellm_errors import redact, wait_asked
 
@@ -81,6 +82,8 @@ class SearchFailed(SearchError):
         self.reason = f"{provider} {_REASONS[fault]}"
         if fault == "auth" and not key_variable:
             self.reason = f"{provider} refused access"
+        if fault == "connection":
+            advice = advice or networks.advice(said)
         if advice:
             self.reason += f": {advice}"
         where = f" Check {key_variable} in `.env`." if fault == "auth" and key_variable else ""
@@ -121,8 +124,9 @@ def refused(
 ) -> SearchFailed:
     """Make a failure of an HTTP answer: its status, how long it asks to wait, its words."""
     wait = wait_asked({name.lower(): value for name, value in headers.items()}, said)
+    own = "connection" if status == PROXY_REFUSES else None
     return SearchFailed(
-        fault_of(status, said, asks_to_wait=wait is not None),
+        own or fault_of(status, said, asks_to_wait=wait is not None),
         provider,
         f"HTTP {status} {said}",
         retry_after_s=wait,
@@ -131,6 +135,7 @@ def refused(
     )
 
 
+PROXY_REFUSES = 407
 LIBRARY_NAME = "library"
 SAMPLE_NAME = "sample library"
 FILES_NAME = "your files"

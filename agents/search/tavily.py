@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
+import httpx2
 from tavily import AsyncTavilyClient  # type: ignore[import-untyped]
 from tavily import errors as tavily_errors
 
@@ -69,6 +70,7 @@ class Tavily(Provider):
             base_url=self.base,
             headers={"X-Tavily-Access-Mode": "keyless"} if self.keyless else {},
             event_hooks={"response": [_note]},
+            verify=httpx2.create_ssl_context(),  # the system's certificates, as everywhere else
             limits=_CONNECTIONS,
         )
         self._client: Any = AsyncTavilyClient(

@@ -20,6 +20,7 @@ import httpcore2
 import httpx2
 
 from agents.core.errors import SourceError
+from agents.core.networks import PROXY_WANTS_A_NAME, advice
 from agents.core.retry_policy import RetryPolicy
 from agents.web.guard import AllowedHosts, Blocked, Guard, GuardedTransport, Resolver, system_resolver
 from agents.web.politeness import ROBOTS_BYTES, HostLimiter, Robots
@@ -54,7 +55,7 @@ _STATUS = {
     402: "it asks for payment",
     403: "it refused access",
     404: "there is no such page",
-    407: "it asks for a log-in",
+    407: PROXY_WANTS_A_NAME,
     410: "the page was taken away",
     429: "it takes no more requests for now",
     451: "it is not available here for legal reasons",
@@ -334,9 +335,11 @@ def _explained(url: str) -> Iterator[None]:
         raise SourceError(url, error.reason) from error
     except httpx2.TimeoutException as error:
         raise _passing(url, "it did not answer in time") from error
+    except httpx2.ProxyError as error:
+        raise SourceError(url, advice(str(error)) or "the proxy on the way does not let it through", "site") from error
     except httpx2.ConnectError as error:
         if "CERTIFICATE_VERIFY_FAILED" in str(error):
-            raise SourceError(url, "its certificate is not valid", "site") from error
+            raise SourceError(url, advice(str(error)) or "its certificate is not valid", "site") from error
         raise _passing(url, "its server could not be reached") from error
     except (httpx2.NetworkError, httpx2.RemoteProtocolError) as error:
         raise _passing(url, "the connection broke off") from error

@@ -17,6 +17,7 @@ import httpcore2
 import httpx2
 
 from agents.core.errors import ConfigError
+from agents.core.networks import proxy_for
 
 PORTS = frozenset({80, 443, 8080, 8443})
 """Where web pages are served; other ports belong to other services."""
@@ -199,13 +200,25 @@ class Guard:
     async def admit(self, url: str | httpx2.URL) -> httpx2.URL:
         """Judge an address by its form and by what its name leads to now.
 
+        Behind a proxy a name that this machine cannot look up passes by its form.
+
         Raises:
             Blocked: it may not be reached.
-            OSError: the name cannot be looked up.
+            OSError: the name cannot be looked up, and there is no proxy to do so.
         """
         parsed = self.check(url)
-        await self.targets(parsed.raw_host.decode("ascii"), port_of(parsed))
+        host = parsed.raw_host.decode("ascii")
+        try:
+            await self.targets(host, port_of(parsed))
+        except OSError:
+            if not self.proxy(parsed):
+                raise  # else the proxy looks it up: only names that the form above lets pass come here
         return parsed
+
+    def proxy(self, url: httpx2.URL) -> str:
+        """Give the proxy through which a page is fetched; empty where it is reached directly, as all opened hosts are."""
+        host = url.raw_host.decode("ascii")
+        return "" if self._allowed.target(host, port_of(url)) else proxy_for(url.scheme, host)
 
     async def targets(self, host: str, port: int) -> list[Target]:
         """Look a host up, and give the addresses to dial for it, in the order of preference; at least one.
@@ -299,10 +312,11 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
     """
 
     def __init__(self, guard: Guard, inner: httpcore2.AsyncNetworkBackend | None = None) -> None:
-        # SSL_CERT_FILE counts here; proxies do not, since they would dial past the guard.
-        context = httpx2.create_ssl_context()
+        # SSL_CERT_FILE counts here. A proxy dials for itself, so that the guard judges before it is asked.
+        self._context = context = httpx2.create_ssl_context()
         super().__init__(verify=context)
         self._guard = guard
+        self._proxied: dict[str, httpx2.AsyncHTTPTransport] = {}
         # The one private name that is used of the library; tests fail if it stops being the pool.
         self._pool = httpcore2.AsyncConnectionPool(
             ssl_context=context,
@@ -314,7 +328,19 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         self._guard.check(request.url)
-        return await super().handle_async_request(request)
+        proxy = self._guard.proxy(request.url)
+        if not proxy:
+            return await super().handle_async_request(request)
+        await self._guard.admit(request.url)
+        if proxy not in self._proxied:
+            self._proxied[proxy] = httpx2.AsyncHTTPTransport(verify=self._context, proxy=proxy)
+        return await self._proxied[proxy].handle_async_request(request)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await super().aclose()
+        for transport in self._proxied.values():
+            await transport.aclose()
 
 
 def port_of(url: httpx2.URL) -> int:

@@ -1,0 +1,99 @@
+"""The way out of the machine: proxies and certificates, as the environment names them for every program.
+
+HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY count for models, search and pages alike; SSL_CERT_FILE, or the system's own
+store, says whose certificates are believed.
+"""
+
+import importlib.util
+import os
+import re
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from agents.core.errors import ConfigError
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+SCHEMES = ("http", "https", "socks5", "socks5h")
+_SOCKS = ("socks5", "socks5h")
+_BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+"""Where other programs are told of a company's certificates."""
+
+UNKNOWN_SIGNER = (
+    "its certificate is signed by nobody that this machine knows. Where a company's network signs them anew, set "
+    "SSL_CERT_FILE to the company's certificates"
+)
+PROXY_WANTS_A_NAME = (
+    "the proxy on the way wants a name and a password: write them into HTTPS_PROXY as http://name:password@host:port"
+)
+
+
+_UNKNOWN = re.compile(r"CERTIFICATE_VERIFY_FAILED.*(?:issuer|self.signed)", re.DOTALL)
+_REFUSED = re.compile(r"\b407\b|proxy auth\w+ required", re.IGNORECASE)
+
+
+def advice(said: str) -> str:
+    """Say what to do about an error of the network that is the machine's own; empty for all others."""
+    return UNKNOWN_SIGNER if _UNKNOWN.search(said) else PROXY_WANTS_A_NAME if _REFUSED.search(said) else ""
+
+
+def prepare() -> None:
+    """Read what the environment says of proxies and certificates, before anything is sent.
+
+    This machine itself is never reached through a proxy: model servers of one's own are.
+
+    Raises:
+        ConfigError: a proxy or a file of certificates can't be used; the message holds no password.
+    """
+    for variable, proxy in proxies().items():
+        scheme = urlsplit(proxy).scheme
+        if scheme not in SCHEMES or not urlsplit(proxy).hostname:
+            raise ConfigError(
+                f"{variable}: {shown(proxy)!r} is no proxy; write it as http://host:port or socks5://host:port."
+            )
+        if scheme in _SOCKS and importlib.util.find_spec("socksio") is None:
+            raise ConfigError(
+                f"{variable} names a SOCKS proxy, which needs one more package: pip install 'dossier[socks]'."
+            )
+    if proxies():
+        beside = os.environ.get("no_proxy") or os.environ.get("NO_PROXY", "")
+        kept = [part.strip() for part in beside.split(",") if part.strip()]
+        os.environ["NO_PROXY"] = os.environ["no_proxy"] = ",".join(dict.fromkeys((*kept, *LOOPBACK)))
+    own = os.environ.get("SSL_CERT_FILE")
+    if own and not Path(own).is_file():
+        raise ConfigError(f"SSL_CERT_FILE: there is no file {own}.")
+    bundle = next((value for name in _BUNDLES if Path(value := os.environ.get(name, "")).is_file()), "")
+    if bundle and not own:
+        os.environ["SSL_CERT_FILE"] = bundle
+
+
+def proxies() -> dict[str, str]:
+    """Give the proxies that are set, by the name of their variable; addresses without a scheme are HTTP."""
+    found = urllib.request.getproxies()
+    return {
+        f"{scheme.upper()}_PROXY": proxy if "://" in proxy else f"http://{proxy}"
+        for scheme, proxy in found.items()
+        if scheme in ("http", "https", "all") and proxy
+    }
+
+
+def proxy_for(scheme: str, host: str) -> str:
+    """Give the proxy through which a host is reached; empty where it is reached directly."""
+    known = proxies()
+    proxy = known.get(f"{scheme.upper()}_PROXY") or known.get("ALL_PROXY", "")
+    return "" if not proxy or host in LOOPBACK or urllib.request.proxy_bypass(host) else proxy
+
+
+def shown(proxy: str) -> str:
+    """Write a proxy's address without a name and a password in it."""
+    parts = urlsplit(proxy)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def lines() -> list[str]:
+    """Say which way out is taken."""
+    said = [f"  {variable}: {shown(proxy)}" for variable, proxy in proxies().items()]
+    beside = [part for part in os.environ.get("NO_PROXY", "").split(",") if part not in LOOPBACK]
+    said += [f"  not for: {', '.join(beside)}"] if said and any(beside) else []
+    own = os.environ.get("SSL_CERT_FILE")
+    return [*(said or ["  no proxy is set"]), f"  certificates: {own or 'as the system has them'}"]
