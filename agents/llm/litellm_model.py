@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
-from agents.core.budget import NOTHING, Spent, Usage
+from agents.core.budget import NOTHING, Price, Spent, Usage
 from agents.core.errors import ModelError, ModelFault
 from agents.core.events import current_trace
 from agents.core.model import FinishReason, OnText, Reply, Request, estimated_tokens
@@ -68,14 +68,6 @@ _ENVIRONMENT = {
 }
 _backoff = wait_exponential_jitter(initial=2, exp_base=2, jitter=1, max=10)
 """min(2^attempt + U(0, 1), 10) seconds (specification, section 11)."""
-
-
-@dataclass(frozen=True)
-class Price:
-    """US dollars for a million tokens; both 0 for a model that is free."""
-
-    tokens_in: float
-    tokens_out: float
 
 
 @dataclass
@@ -269,7 +261,7 @@ class LiteLLMModel:
                 course.again = adapted == ways
                 if failure.error.fault == "server" and adapted.structured == ways.structured:
                     # It was answered, in a form that nobody could read.
-                    course.spent += self._priced(Usage(tokens_in=tokens_in, cost_usd=None))
+                    course.spent += self._usage(ProviderAnswer(), tokens_in)
                 ways = adapted
                 continue
             if answer.refusal or answer.finish == "content_filter":
@@ -414,13 +406,8 @@ class LiteLLMModel:
         if not tokens_in + tokens_out:  # no figures given: estimates let the budget bind, their price is not known
             tokens_in, cost = estimated_in, None
             tokens_out = estimated_tokens(answer.content + answer.thoughts + answer.called)
-        return self._priced(Usage(tokens_in=tokens_in, tokens_out=tokens_out, cost_usd=cost))
-
-    def _priced(self, usage: Usage) -> Usage:
-        if self._price is None:
-            return usage
-        cost = (usage.tokens_in * self._price.tokens_in + usage.tokens_out * self._price.tokens_out) / 1e6
-        return usage.model_copy(update={"cost_usd": cost})
+        usage = Usage(tokens_in=tokens_in, tokens_out=tokens_out, cost_usd=cost)
+        return self._price.of(usage) if self._price else usage
 
     def _key(self) -> str:
         """Give the configured key, else the environment's; for a server of the user's own that needs none, a word."""

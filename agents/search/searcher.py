@@ -124,7 +124,7 @@ def refused(
 ) -> SearchFailed:
     """Make a failure of an HTTP answer: its status, how long it asks to wait, its words."""
     wait = wait_asked({name.lower(): value for name, value in headers.items()}, said)
-    own = "connection" if status == PROXY_REFUSES else None
+    own: SearchFault | None = "connection" if status == PROXY_REFUSES else None
     return SearchFailed(
         own or fault_of(status, said, asks_to_wait=wait is not None),
         provider,
