@@ -2,15 +2,8 @@
 
 import pytest
 
-from agents.research.reading.subject import (
-    answers,
-    is_about,
-    is_worth_reading,
-    leads_to,
-    parts_of,
-    settled_by,
-    standalone,
-)
+from agents.research.reading.answering import answers, is_about, leads_to, settled_by
+from agents.research.reading.subject import is_worth_reading, parts_of, standalone
 
 BANDS = "Which band was formed first, The Exies or Circus Diablo, and who founded each of them?"
 EXIES = "The Exies were an American rock band from Los Angeles, California, formed in 1997."

@@ -12,9 +12,10 @@ from agents.core.events import NodeChanged, SectionWritten
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS
+from agents.research.reading.answering import leads_to, settled_by
 from agents.research.reading.read_sources import LATE_FINDING_SHARE, SourceDone, SourceGiven, SourcesDone
 from agents.research.reading.searching import Found, LeafGiven, attempt_number, search_for
-from agents.research.reading.subject import LOOKUPS, is_named, leads_to, parts_of, settled_by
+from agents.research.reading.subject import LOOKUPS, is_named, parts_of
 from agents.research.run_context import Desk
 from agents.research.steering import CUT, STOPPED
 from agents.research.writing.writer_input import Numbering, plain_section, spread

@@ -34,8 +34,9 @@ from agents.core.events import Charged, Event, SourceRead, SourceRejected
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.nlp.sentence_split import spans
+from agents.research.reading.answering import answers, is_about
 from agents.research.reading.locate_quotes import fact_of
-from agents.research.reading.subject import MAX_CHARS, answers, choose, is_about, is_worth_reading, parts_of
+from agents.research.reading.subject import MAX_CHARS, choose, is_worth_reading, parts_of
 from agents.research.run_context import Desk, RetrievedSource
 from agents.research.steering import CUT
 from agents.roles import EXTRACTOR

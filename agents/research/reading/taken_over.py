@@ -3,9 +3,10 @@
 from agents.contracts.finding import Finding
 from agents.contracts.report import Earlier
 from agents.core.port import Ctx, Handler, Handlers
+from agents.research.reading.answering import is_about
 from agents.research.reading.leaf import sub_questions
 from agents.research.reading.searching import LeafGiven
-from agents.research.reading.subject import is_about, parts_of
+from agents.research.reading.subject import parts_of
 
 MOST_TAKEN_OVER = 12
 """Facts of an earlier report that one leaf gets, at most."""

@@ -7,17 +7,8 @@ from itertools import zip_longest
 from agents.contracts.contract import Contract
 from agents.contracts.finding import AnswerStatus, Finding, QuestionAnswer
 from agents.contracts.plan import Plan
-from agents.research.reading.subject import (
-    LOOKUPS,
-    PAIRED,
-    Question,
-    answers,
-    is_about,
-    leads_to,
-    parts_of,
-    share,
-    speaks_of,
-)
+from agents.research.reading.answering import answers, is_about, leads_to, share, speaks_of
+from agents.research.reading.subject import LOOKUPS, PAIRED, Question, parts_of
 
 
 def answers_of(contract: Contract, findings: tuple[Finding, ...]) -> tuple[QuestionAnswer, ...]:

@@ -1,0 +1,228 @@
+"""Whether words speak of what a question asks about, and whether they answer it: by code alone, so no model can raise it.
+
+Bars are set on HotpotQA and MuSiQue (`docs/reading.md`). An answer holds nearly all that is asked, together with its document
+and the words that led to it: the first step of a question of two steps never does.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from agents.nlp.embeddings import closeness, direction
+from agents.nlp.sentence_split import spans
+from agents.nlp.tokens import content_words, language_of, stem, words
+from agents.research.reading.subject import (
+    ASIDE,
+    FORM,
+    MOST_OF_A_NAME,
+    PAIRED,
+    Question,
+    is_named,
+    is_nationality,
+    names_held,
+    plain_words,
+    stems_of,
+)
+from agents.verify.negation import alike, root
+from agents.verify.parsed_text import names
+
+SAME_TALK = 0.34
+"""Share of a question's telling words that words must have to speak of it where it names nothing."""
+SHORTEST_TOLD = 40
+"""Characters from which a text's language is told."""
+NEAR_IN_MEANING = 0.5
+"""Closeness in meaning that stands for a shared word beside a name."""
+OF_THE_MATTER = 0.5
+"""Share of the words that say what is asked of a subject which an answer must have."""
+NEARLY_ALL = 0.86
+"""The same share for the words together with those around them and before them: what is missing is what was asked."""
+_IN_TIME = re.compile(
+    r"\b(?:first|earlier|earliest|older|oldest|later|latest|younger|newer|before|last|zuerst|älter|früher)\b",
+    re.IGNORECASE,
+)
+_IN_SIZE = re.compile(
+    r"\b(?:more|most|fewer|larger|largest|bigger|biggest|higher|highest|longer|longest|taller|mehr|größer|höher)\b",
+    re.IGNORECASE,
+)
+_OF_SOME = re.compile(
+    r"\bof (?:the|these|those) (?:two|three|four)\b|\bof (?:them|both)\b|\b(?:der|von) (?:beiden|drei)\b|\bdes deux\b|\bde los dos",
+    re.IGNORECASE,
+)
+"""A choice among things that the question does not name: what is to be compared can't be told."""
+_YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
+_NUMBERS = re.compile(r"\d+")
+_PLACED = re.compile(r"\b(?:in|from|at|near|around|outside|aus|bei|à|en|desde)\s+(?:the\s+)?$", re.IGNORECASE)
+_DATE_WORDS = re.compile(
+    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|\d{1,2}(?:st|nd|rd|th)? century|"
+    r"januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|enero|marzo|mayo)\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|half|third|once|twice|"
+    r"zwei|drei|vier|fünf|hälfte|deux|trois|quatre|moitié|dos|tres|cuatro|mitad)\b",
+    re.IGNORECASE,
+)
+
+
+def is_about(question: Question, quote: str, title: str = "", head: str = "") -> bool:
+    """Tell whether words speak of what a question asks about.
+
+    Args:
+        question: one part.
+        quote: the words.
+        title: of their document: who is meant by `he` stands there.
+        head: the document's first words.
+    """
+    if question.names and not names_held(question, stems_of(f"{quote} {title} {head}")):
+        return bool(question.short & set(quote.split()))
+    if is_foreign(question, quote, head):
+        return True  # nothing can be compared; who answers in another language is held against its words later
+    if question.names:
+        return (
+            not question.matter
+            or is_named(question, title)
+            or share(question.matter, quote) > 0
+            or _near(question, quote, title)
+        )
+    return _shares_talk(question, f"{quote} {title} {head}", SAME_TALK)
+
+
+def _shares_talk(question: Question, text: str, least: float) -> bool:
+    """Tell whether a text has a share of a question's telling words, two at least where there are two."""
+    telling = frozenset(content_words(question.text, question.language)) - FORM
+    held = frozenset(content_words(text, question.language))
+    return len(telling & held) >= max(least * len(telling), min(2, len(telling)))
+
+
+def is_foreign(question: Question, quote: str, head: str = "") -> bool:
+    """Tell words in another language than the question's; of a few words alone nobody can tell."""
+    return len(quote) + len(head) >= SHORTEST_TOLD and _language(f"{quote} {head}") != question.language
+
+
+def _near(question: Question, quote: str, title: str) -> bool:
+    return closeness(direction(question.text), direction(f"{title}. {quote}")) >= NEAR_IN_MEANING
+
+
+def share(matter: frozenset[str], quote: str) -> float:
+    """Give the share of a question's words that a text has; all of none."""
+    held = _roots(quote)
+    return (
+        sum(one in held or any(alike(one, other) for other in held) for one in matter) / len(matter) if matter else 1.0
+    )
+
+
+@lru_cache(4096)
+def _roots(quote: str) -> frozenset[str]:
+    return frozenset(root(word) for word in plain_words(quote))
+
+
+@lru_cache(4096)
+def _sentences(quote: str) -> tuple[str, ...]:
+    return tuple(quote[span.start : span.end] for span in spans(quote))
+
+
+@lru_cache(4096)
+def _tokens(text: str) -> str:
+    return f" {' '.join(words(text))} "
+
+
+_language = lru_cache(4096)(language_of)
+
+
+def leads_to(title: str, quotes: Sequence[str]) -> bool:
+    """Tell whether words that are to the point name a document: the next step of a question that takes several."""
+    name = tuple(words(ASIDE.sub("", title)))
+    spoken = " ".join(name)
+    return len(spoken) > 3 and any(
+        f" {spoken} " in _tokens(quote) and not _within_another(spoken, quote) for quote in quotes
+    )
+
+
+def _within_another(name: str, quote: str) -> bool:
+    """Tell a name that stands in a text only as a part of another one: `Virginia` in `West Virginia`."""
+    named = [" ".join(words(one.shown)) for one in names(quote, _language(quote))]
+    return name not in named and any(f" {name} " in f" {one} " for one in named)
+
+
+def answers(question: Question, quote: str, title: str = "", head: str = "", lead: Sequence[str] = ()) -> bool:
+    """Tell whether words answer a question: about all that it names, with nearly all it asks, and the kind of thing asked for.
+
+    Words of its first step hold most of a question of two steps; what they lack is what was asked.
+
+    Args:
+        question: one part; of an `either` or `yes_no` one this tells about one of its names only (see `settled_by`).
+        quote: the words.
+        title: of their document.
+        head: its first words.
+        lead: words to the point that name their document: the steps before.
+    """
+    if not question.names and _OF_SOME.search(question.text):
+        return False
+    around = " ".join((quote, title, head, *lead))
+    if len(names_held(question, stems_of(around))) < len(question.names) and not question.short & set(around.split()):
+        return False
+    if not set(_NUMBERS.findall(question.text)) <= set(_NUMBERS.findall(around)):
+        return False
+    if is_foreign(question, quote, head):
+        return bool(question.names) and question.kind != "other" and _has_kind(question, quote)
+    if not question.names and not _shares_talk(question, around, SAME_TALK if question.matter else MOST_OF_A_NAME):
+        return False
+    if share(question.matter, around) < (OF_THE_MATTER if question.kind in PAIRED else NEARLY_ALL):
+        return False
+    said_before = " ".join(lead)
+    new = frozenset(word for word in question.matter if not lead or not share(frozenset({word}), said_before))
+    # The name or date must stand where it is said what it is the name or date of.
+    return any(
+        (question.kind in PAIRED or share(new, sentence) >= OF_THE_MATTER) and _has_kind(question, sentence)
+        for sentence in _sentences(quote)
+    )
+
+
+def speaks_of(question: Question, quote: str) -> bool:
+    """Tell whether words hold half of what is asked and the kind of thing asked for: near an answer, where they are none."""
+    return any(
+        share(question.matter, sentence) >= OF_THE_MATTER and _has_kind(question, sentence)
+        for sentence in _sentences(quote)
+    )
+
+
+def _has_kind(question: Question, quote: str) -> bool:
+    match question.kind:
+        case "when":
+            return bool(_YEAR.search(quote) or _DATE_WORDS.search(quote))
+        case "figure":
+            return bool(_NUMBER.search(quote))
+        case "who" | "where":
+            return not quote.isascii() or _names_another(question, quote)
+        case "either" if _IN_TIME.search(question.text):
+            return bool(_YEAR.search(quote) or _DATE_WORDS.search(quote))
+        case "either" if _IN_SIZE.search(question.text):
+            return bool(_NUMBER.search(quote))
+    return True
+
+
+Row = tuple[str, str, str, str]
+"""Words, title and head of their document, and what tells independent sources apart."""
+
+
+def settled_by(question: Question, rows: Sequence[Row]) -> int:
+    """Count the sources whose words answer a question; one that asks about two things needs an answer for each."""
+    if question.kind in PAIRED and len(question.names) > 1:
+        return min(settled_by(replace(question, names=(name,)), rows) for name in question.names)
+    return len({source for quote, title, head, source in rows if answers(question, quote, title, head)})
+
+
+def _names_another(question: Question, quote: str) -> bool:
+    """Tell whether words name somebody beside what was asked about; for a person, not only where something is or comes from."""
+    asked = frozenset[str]().union(*question.names)
+    place_ended = -1
+    for name in names(quote, _language(quote)):
+        before = quote[max(0, name.start - 12) : name.start]
+        is_place = bool(_PLACED.search(before)) or (name.start - place_ended <= 2 and place_ended > 0)
+        if is_place:
+            place_ended = name.end
+        known = {stem(word) for word in name.words} <= asked or all(is_nationality(word) for word in name.words)
+        if not known and name.sure and not (is_place and question.kind == "who"):
+            return True
+    return False
