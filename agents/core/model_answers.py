@@ -143,6 +143,10 @@ class NoAnswer(Exception):
     """The reply holds no answer; the text tells the model what to do."""
 
 
+class Unclosed(NoAnswer):
+    """The JSON of a reply stops in the middle."""
+
+
 def visible_text(text: str) -> str:
     """Return what a user may see of a free text: no thoughts, no tool calls; prose about either stays."""
     seen, _ = drop_thoughts(text)
@@ -217,7 +221,7 @@ def _find(text: str, gives: type[Frozen], listed: str, cut: bool) -> dict[str, o
         found = _value_at(text, start, cut)
         if found is None:
             if not cut and _BEGINS_LIKE_JSON.match(text, start) and not tools:
-                raise NoAnswer("its JSON is not closed; it stops in the middle")
+                raise Unclosed("its JSON is not closed; it stops in the middle")
             continue
         value, end = found
         done.append((start, end))

@@ -17,7 +17,7 @@ from agents.core.budget import NOTHING, Deadline, NoDeadline, Spent
 from agents.core.errors import BadOutput, ModelError, Reject
 from agents.core.events import Charged, Event, RoleAsked
 from agents.core.model import Message, Model, OnText, Reply, Request
-from agents.core.model_answers import NoAnswer, read_answer
+from agents.core.model_answers import NoAnswer, Unclosed, read_answer
 from agents.core.prompts import PromptBook
 
 In = TypeVar("In", bound=Frozen)
@@ -160,7 +160,13 @@ def _accept(role: Role[In, Out], given: In, reply: Reply, *, last: bool) -> tupl
     cut = reply.finish_reason == "length"
     if cut and not last and not role.prose:
         raise NoAnswer("the answer was cut off at the output limit; give it again, shorter or in full")
-    output = read_answer(reply.text, role.gives, listed=role.listed, cut=cut, prose=role.prose)
+    try:
+        output = read_answer(reply.text, role.gives, listed=role.listed, cut=cut, prose=role.prose)
+    except Unclosed:
+        if not last:
+            raise
+        cut = True  # a stream that broke off twice: what was complete before that counts
+        output = read_answer(reply.text, role.gives, listed=role.listed, cut=cut, prose=role.prose)
     if role.mend is not None:
         output = role.mend(given, output)
     for check in role.checks:

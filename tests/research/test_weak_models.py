@@ -181,3 +181,22 @@ async def test_where_only_other_subjects_are_found_nothing_is_found(bench):
 
     assert report.grade == "nothing_found"
     assert not report.references
+
+
+async def test_a_plan_of_one_leaf_answers_what_it_asks_and_the_rest_is_graded_by_the_question_itself(bench):
+    one = tree(leaf("Formation", "When was The Exies formed?"), claims=())
+    work = bench(working_model({QUESTION: one}), searcher=ScriptedSearcher(BANDS))
+    report = build("a" * 32, await work.run(BRIEF), Actual(), engine="scripted", reasons=True)
+
+    assert "1997" in report.markdown
+    assert report.grade == "partial", "who founded them was asked, and no leaf looked for it"
+
+
+async def test_a_plan_that_stops_within_a_leaf_keeps_the_leaves_before_it(bench):
+    whole = json.loads(PLAN.model_dump_json())
+    text = json.dumps({**whole, "leaves": whole["leaves"][:1]})[:-2] + ', {"heading": "", "title": "Foun'
+    work = bench(working_model(planner=lambda request: text), searcher=ScriptedSearcher(BANDS))
+    report = build("a" * 32, await work.run(BRIEF), Actual(), engine="scripted", reasons=True)
+
+    assert report.references
+    assert report.grade != "complete"
