@@ -23,6 +23,8 @@ from agents.report.wording import Wording, direction, wording
 Way = Literal["ltr", "rtl"]
 _NARROW = 90
 """Characters of a table's longest cells that stand side by side on a page."""
+_WIDE = 84
+"""Characters of a table's line over the whole width of a page."""
 _LEAST = 9.0
 _UNPRINTABLE = re.compile("[\\ud800-\\udfff\\ufffe\\uffff\\ufdd0-\\ufdef]")
 
@@ -166,14 +168,22 @@ def levelled(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
 
 def column_shares(table: Table) -> tuple[float, ...]:
     """Give each column the share of the width that its words need; empty for a table that is narrow anyway."""
-    lines = [[len(plain(cell)) for cell in table.header]]
-    lines += [[len(cell.text) for cell in row] for row in table.rows]
-    columns = list(zip(*lines, strict=True))
+    texts = list(
+        zip([plain(cell) for cell in table.header], *([cell.text for cell in row] for row in table.rows), strict=True)
+    )
+    columns = [[len(text) for text in column] for column in texts]
     if sum(map(max, columns)) <= _NARROW:
         return ()
     # Long cells wrap: their need grows with the root of their length, and no column is squeezed.
     needs = [max(_LEAST, sum(column) / len(column), max(column) ** 0.5 * 3) ** 0.75 for column in columns]
-    return tuple(need / sum(needs) for need in needs)
+    shares = [need / sum(needs) for need in needs]
+    # No word runs into the next column, where all their longest words fit side by side.
+    least = [(2 + max(len(word) for text in column for word in (text or "–").split())) / _WIDE for column in texts]
+    short = {at: word for at, (word, share) in enumerate(zip(least, shares, strict=True)) if share < word}
+    left, spread = 1 - sum(short.values()), sum(share for at, share in enumerate(shares) if at not in short)
+    if left <= 0 or not spread:
+        return tuple(shares)
+    return tuple(short.get(at, share * left / spread) for at, share in enumerate(shares))
 
 
 def printable(text: str) -> str:

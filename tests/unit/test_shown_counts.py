@@ -11,7 +11,7 @@ from agents.contracts.plan import Leaf, Node, Plan
 from agents.contracts.report import Actual, ReportDocument, StandIn, tally
 from agents.contracts.verification import Claim, Evidence
 from agents.core.model import shown_name
-from agents.report.view import claims_table
+from agents.report.view import claims_table, column_shares
 from agents.report.wording import wording
 from agents.research.writing.truthful import answers_of
 from agents.team import EngineNames, wrote
@@ -93,3 +93,13 @@ def test_a_part_that_stands_in_plan_and_question_is_listed_once() -> None:
     bound = contract().model_copy(update={"plans": (plan,)})
     listed = [one.question for one in answers_of(bound, (CLOSURES,))]
     assert sum(one.startswith("Which differences") for one in listed) == 1
+
+
+def test_no_word_of_a_table_runs_into_the_next_column() -> None:
+    evidence = (Evidence(fact_id="f1", source_id="s1", domain="a.org", stance="supports", strength=0.9, quote="q"),)
+    long = "Between January 2020 and December 2024 the programme planted 44.6 hectares of eelgrass in Tolven Bay. " * 2
+    claim = Claim(id="c1", text=long, verdict="supported", confidence=0.8, evidence=evidence)
+    shares = column_shares(claims_table((claim,), {}, wording("en")))
+    assert sum(shares) == pytest.approx(1)
+    assert shares[1] * 84 >= len("supported") + 2
+    assert shares[2] * 84 >= len("Confidence") + 2
