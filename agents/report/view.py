@@ -23,7 +23,7 @@ from agents.report.wording import Wording, direction, wording
 Way = Literal["ltr", "rtl"]
 _NARROW = 90
 """Characters of a table's longest cells that stand side by side on a page."""
-_WIDE = 84
+_WIDE = 100
 """Characters of a table's line over the whole width of a page."""
 _LEAST = 9.0
 _UNPRINTABLE = re.compile("[\\ud800-\\udfff\\ufffe\\uffff\\ufdd0-\\ufdef]")
@@ -178,7 +178,7 @@ def column_shares(table: Table) -> tuple[float, ...]:
     needs = [max(_LEAST, sum(column) / len(column), max(column) ** 0.5 * 3) ** 0.75 for column in columns]
     shares = [need / sum(needs) for need in needs]
     # No word runs into the next column, where all their longest words fit side by side.
-    least = [(2 + max(len(word) for text in column for word in (text or "–").split())) / _WIDE for column in texts]
+    least = [(4 + max(len(word) for text in column for word in (text or "–").split())) / _WIDE for column in texts]
     short = {at: word for at, (word, share) in enumerate(zip(least, shares, strict=True)) if share < word}
     left, spread = 1 - sum(short.values()), sum(share for at, share in enumerate(shares) if at not in short)
     if left <= 0 or not spread:

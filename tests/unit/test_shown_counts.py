@@ -101,5 +101,5 @@ def test_no_word_of_a_table_runs_into_the_next_column() -> None:
     claim = Claim(id="c1", text=long, verdict="supported", confidence=0.8, evidence=evidence)
     shares = column_shares(claims_table((claim,), {}, wording("en")))
     assert sum(shares) == pytest.approx(1)
-    assert shares[1] * 84 >= len("supported") + 2
-    assert shares[2] * 84 >= len("Confidence") + 2
+    assert shares[1] * 100 >= len("supported") + 2
+    assert shares[2] * 100 >= len("Confidence") + 2
