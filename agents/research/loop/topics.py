@@ -1,17 +1,14 @@
-"""Near-duplicate topics: words shared, and the differences that make two topics two although they share most words.
+"""Near-duplicate topics: most stems shared, and no difference in numbers, names, polarity, population or order.
 
-Semantic likeness in other words is not looked for: a search too many costs less than a topic lost.
-
-A topic as it is compared with others: its words, and what about it makes it another topic than its like.
+Semantic likeness in other words is not looked for: a search too many costs less than a topic lost. For the same reason
+a topic in which one word replaces another is always another topic; only words that were added are looked at closely.
 """
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import takewhile
 
 from pydantic import field_validator
 
@@ -21,256 +18,107 @@ from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, number_value, pieces, stem, stop_words
 from agents.research.loop.novelty import within_unit
 
-_TITLE = 3  # words, all with capitals, from which capitals say nothing
-_CONTRACTED = re.compile(
-    r"(?<=\w)['’](?:s|d|m|t|ll|ve|re)\b|\b(?:[cdjlmnst]|qu|jusqu|lorsqu|dell|nell|sull|dall|all|un)['’](?=\w)", re.I
-)
-_KANA = re.compile("[\u3041-\u309f]+")
-_KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]{2,}")
-_HAN_NUMBERS = frozenset("〇零一二三四五六七八九十百千万萬億亿两兩半")
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
-_ROMAN = {one: str(at) for at, one in enumerate("II III IV - VI VII VIII IX - XI XII XIII XIV XV XVI".split(), 2)}
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    written: str
-    low: str
-    root: str
-    """Empty for a word that carries no meaning."""
-    opens: bool
-    """It stands where any word is written large."""
-
-    @property
-    def number(self) -> bool:
-        return any(char.isnumeric() for char in self.root)
-
-    @property
-    def letter(self) -> bool:
-        return self.root[:1].isalpha() and not self.root[1:2].isalnum()
-
-
-@dataclass(frozen=True, slots=True)
-class TopicWords:
-    """A topic as it is compared. Words are stems; those of scripts without spaces are runs of three characters."""
-
-    language: str
-    plain: str
-    words: frozenset[str]
-    fixed: Mapping[str, frozenset[str]]
-    """What must be equal in both, by what it is: numbers, letters, polarity, names without capitals."""
-    opposed: Mapping[str, frozenset[str]]
-    """Rows of words that part topics only where both have one."""
-    names: frozenset[str]
-    """Words that may be names; words that begin a topic and German nouns are among them."""
-    sure: frozenset[str]
-    order: tuple[str, ...]
-    """Names and words written large, in order: what opens one topic is a name in the next."""
-    bound: frozenset[tuple[str, tuple[str, ...]]]
-    """Words with the numbers right behind them; years stand anywhere and are left out."""
-    roles: Mapping[str, frozenset[str]]
-    """Preposition, doer or thing done to, with the words that stand there."""
-    caseless: frozenset[str]
-    """Words of scripts with spaces and without capitals."""
-    runs: str
-    """Runs of scripts without spaces, particles dropped."""
-
-
-@lru_cache(maxsize=4096)
-def read(topic: str, likely: str | None, sure: bool = False) -> TopicWords:
-    """Read a topic; `likely` is the language to assume when its own words do not tell, or, when `sure`, in any case."""
-    text = unicodedata.normalize("NFKC", topic)
-    text = _CONTRACTED.sub("", re.sub(r"n['’]t\b", " not", text, flags=re.I))
-    language = likely if likely and sure else topic_language(text, likely)
-    words, runs = _split(text, language)
-    content = [word for word in words if word.root]
-    shouted = text == text.upper()
-    joined, listed = "".join(runs), "|".join(runs)
-    own = frozenset((*_KATAKANA.findall(listed), *(one for one in lang.text("places", "zh").split() if one in listed)))
-    names, certain = _names(content, language, shouted)
-    poles = {group for word in words if (group := _pole(word.low, language))}
-    poles |= {group[0] for group in _groups("poles", "zh") if any(one in listed for one in group)}
-    opposed: defaultdict[str, set[str]] = defaultdict(set)
-    for row in lang.text("opposed", language).split("|") if language != "zh" else ():
-        for group in row.split(","):
-            opposed[row] |= {group for word in words if word_key(word.low, language) in _keys(group, language)}
-    opposed["zh"] = {group[0] for group in _groups("opposed", "zh") if any(one in listed for one in group)}
-    large = {word.root for word in content if word.written[0].isupper() and not shouted}
-    bound: defaultdict[str, list[str]] = defaultdict(list)
-    for before, word in zip(("", *(word.root for word in content)), content, strict=False):
-        if word.number and not _YEAR.fullmatch(word.root):
-            bound[before].append(word.root)
-    return TopicWords(
-        language=language,
-        plain=" ".join(text.casefold().split()),
-        words=frozenset(word.root for word in content)
-        | {run[at : at + 3] for run in runs for at in range(max(1, len(run) - 2))},
-        fixed={
-            "the numbers differ": frozenset(word.root for word in content if word.number) | _HAN_NUMBERS & set(joined),
-            "single letters differ": frozenset(word.root for word in content if word.letter),
-            "words of polarity, time or population differ": frozenset(poles),
-            "names differ": own,
-        },
-        opposed={row: frozenset(found) for row, found in opposed.items() if found},
-        names=names,
-        sure=certain | own,
-        order=(
-            *dict.fromkeys(word.root for word in content if word.root in names | large),
-            *sorted(own, key=lambda name: (joined.find(name), name)),
-        ),
-        bound=frozenset((word, tuple(numbers)) for word, numbers in bound.items()),
-        roles=_roles(words, language),
-        caseless=frozenset(w.root for w in content if w.low.isalpha() and w.written.upper() == w.written.lower()),
-        runs=_KANA.sub("", joined),
-    )
-
-
-def topic_language(text: str, likely: str | None) -> str:
-    """Guess by the small words: an initial may be the C of vitamin C, and `War` in English is no German verb."""
-    small = [word for word in text.split() if len(word) > 1 and word[0] == word[0].lower()]
-    small = [word for word in small if word not in lang.words("false_friends", "en")]
-    guessed = language_of(" ".join(small) or text)
-    if guessed != "en" or not likely or likely == "en":
-        return guessed
-    return "en" if any(word in stop_words("en") for word in small) else likely
-
-
-def _split(text: str, language: str) -> tuple[list[_Word], list[str]]:
-    """Give the words of scripts with spaces, and the runs of those without, particles dropped."""
-    words, runs, stop = list[_Word](), list[str](), stop_words(language)
-    shouted = text == text.upper()
-    for match in TOKEN.finditer(text):
-        start, end = match.span()
-        if match.lastgroup == "run":
-            runs.append(_cleaned(match[0], language))
-            continue
-        written, low = match[0], match[0].casefold()
-        before = text[:start].rstrip(" \"'“„«(¿¡")
-        opens = not before or before[-1] in ".?!:…"
-        if any(char.isnumeric() for char in written):
-            minus = text[max(0, start - 2) : start].strip(" (") in {"-", "−"}
-            root = ("-" if minus else "") + next(pieces(low))[0]
-        elif written in _ROMAN and not shouted:
-            root = _ROMAN[written]
-        elif len(low) == 1:
-            sign = re.match(r"[+#]{0,2}", text[end:])
-            signs = sign[0] if sign else ""
-            article = low in lang.words("letters", language) and (opens or shouted or not written.isupper())
-            root = "" if article and not signs else low + signs
-        elif low in stop and (shouted or not (written.isupper() or written == "May")):  # US, WHO, May
-            root = ""
-        else:
-            root = number_value(low, language) or stem(low, language)
-        words.append(_Word(written, low, root, opens))
-    if not any(word.root for word in words) and not runs:  # only function words: they are all there is to compare
-        words = [_Word(word.written, word.low, word.low, word.opens) for word in words]
-    return words, runs
-
-
-def _cleaned(run: str, language: str) -> str:
-    """Drop particles: they are the stop words of scripts without spaces."""
-    if language == "ko":
-        ends = (end for end in lang.text("particles", "ko").split() if run.endswith(end) and len(run) - len(end) >= 2)
-        return run.removesuffix(next(ends, ""))
-    if language == "ja" or _KANA.search(run):
-        return _KANA.sub(lambda kana: "" if kana[0] in lang.words("particles", "ja") else kana[0], run) or run
-    return "".join(char for char in run if char not in lang.words("particles", "zh")) or run
-
-
-def word_key(low: str, language: str) -> str:
-    """Write a word the way lists are compared: short ones as they are, since without accents `où` would be `ou`."""
-    return low if len(low) < 4 else stem(low, language)
-
-
-@cache
-def _keys(words: str, language: str) -> frozenset[str]:
-    return frozenset(word_key(word, language) for word in words.split())
-
-
-@cache
-def _groups(key: str, language: str) -> tuple[tuple[str, ...], ...]:
-    """Give the groups of a list; words of one group mean the same."""
-    written = lang.text(key, language)
-    return tuple(tuple(group.split()) for group in re.split(r"[,|]", written) if group.strip())
-
-
-@cache
-def pole_words(language: str) -> frozenset[str]:
-    """Give the words of polarity and time, which narrow a search, as `word_key` writes them."""
-    return frozenset(word_key(word, language) for group in _groups("poles", language) for word in group)
-
-
-@cache
-def _poles(language: str) -> Mapping[str, str]:
-    """Words of polarity, time and population, each with the first word of its group."""
-    groups = (*_groups("poles", language), *_groups("populations", language))
-    stems = {word_key(word, language): group[0] for group in groups for word in group}
-    return stems | {word: group[0] for group in groups for word in group}  # niñas and niños have one stem
-
-
-def _pole(low: str, language: str) -> str:
-    own = _poles(language)
-    if found := own.get(low) or own.get(word_key(low, language)):
-        return found
-    if low in stop_words(language):
-        return ""
-    others = (_poles(other).get(word_key(low, other), "") for other in lang.languages("populations"))
-    return next(filter(None, others), "")
-
-
-def _names(content: Sequence[_Word], language: str, shouted: bool) -> tuple[frozenset[str], frozenset[str]]:
-    """Give the words that may be names, and those of them that surely are."""
-    cased = [word for word in content if len(word.low) > 1 and word.low.isalpha()]
-    title = len(cased) >= _TITLE and all(word.written[0].isupper() for word in cased)
-    endings = tuple(lang.text("plain_endings", language).split()) or ("\0",)
-    plain = _keys(lang.text("plain", language), language)
-    maybe, sure = set[str](), set[str]()
-    for word in cased:
-        inner = word.written[1:]
-        if word.low in lang.words("places", "common"):
-            sure.add(word.root)
-        elif shouted or not any(char.isupper() for char in word.written):
-            continue
-        elif inner != inner.lower() or not (language == "de" or title or word.opens):  # WHO, OpenAI
-            sure.add(word.root)
-        elif word_key(word.low, language) not in plain and not word.low.endswith(endings):
-            maybe |= {word.root} - ({word.root} if _pole(word.low, language) else set())
-    return frozenset(maybe | sure), frozenset(sure)
-
-
-def _roles(words: Sequence[_Word], language: str) -> Mapping[str, frozenset[str]]:
-    """Find what stands behind prepositions, and around English verbs of doing; several of one kind count together."""
-    markers = lang.words("markers", language)
-    doing = _keys(lang.text("verbs", "en"), "en") if language == "en" else ()
-    roles: defaultdict[str, set[str]] = defaultdict(set)
-    for at, word in enumerate(words):
-        if word.low in markers:
-            roles[word.low] |= _behind(words, at, markers)
-        elif word.root and word.root in doing:
-            before = {one.root for one in takewhile(lambda one: one.root, reversed(words[:at]))}
-            passive = [one.low for one in words[at + 1 : at + 2]] == ["by"]
-            after = _behind(words, at + passive, markers)
-            roles["the doer"] |= after if passive else before
-            roles["the thing done to"] |= before if passive else after
-    return {role: frozenset(found) for role, found in roles.items() if found}
-
-
-def _behind(words: Sequence[_Word], at: int, markers: frozenset[str]) -> set[str]:
-    """Give the content words that follow, over an article, up to the next function word."""
-    found = set[str]()
-    for word in words[at + 1 :]:
-        if word.root:
-            found.add(word.root)
-        elif found or word.low in markers:
-            break
-    return found
-
-
 THRESHOLD = 0.75
 """Share of words in common from which a topic counts as dispatched already (specification, section 5)."""
 
 _LONGEST = 2_000  # characters of a topic that are looked at
 _SHOWN = 120  # characters of a topic in an explanation
+_TITLE = 3  # words, all with capitals, from which capitals say nothing
+_SIGNS = (
+    (r"(?i)n['’]t\b", " not"),
+    (r"(?i)(?<=\w)['’]s\b", ""),
+    (r"(?<!\w)[-−](?=\d)", " minus "),
+    (r"\+", " plus "),  # C++ and C#
+    ("#", " sharp "),
+)
+"""What is told by signs, in words."""
+_KANA = re.compile("[\u3041-\u309f]+")
+_HAN_PARTICLE = re.compile(f"[{''.join(sorted(lang.words('particles', 'zh')))}]")
+
+
+@dataclass(frozen=True, slots=True)
+class TopicWords:
+    """A topic as it is compared."""
+
+    plain: str
+    language: str
+    stems: tuple[str, ...]
+    """Stems of its content words in order; of scripts without spaces runs of three characters."""
+    small: frozenset[str]
+    grammar: tuple[str, ...]
+    """Its small words in order, without those before the first and behind the last content word."""
+    decisive: frozenset[str]
+    """Numbers, names, single letters, words of polarity, time or population: one more of them is another topic."""
+    written: frozenset[tuple[str, str]]
+    """Stem and spelling of words of polarity or population: niñas and niños have one stem."""
+    ordered: frozenset[str]
+    """Names and numbers, whose order counts, with all words of scripts without capitals."""
+    runs: str
+    """Its runs of scripts without spaces, particles dropped."""
+
+
+@cache
+def _pole_stems(language: str) -> frozenset[str]:
+    return frozenset(stem(word, language) for word in lang.words("poles", language))
+
+
+@lru_cache(maxsize=4096)
+def read(topic: str, language: str) -> TopicWords:
+    """Read a topic in a language."""
+    text = unicodedata.normalize("NFKC", topic)
+    for sign, word in _SIGNS:
+        text = re.sub(sign, word, text)
+    matches = list(TOKEN.finditer(text))
+    runs = [_without_particles(match[0]) for match in matches if match.lastgroup == "run"]
+    words = [match for match in matches if match.lastgroup != "run"]
+    capitals = [match[0][0].isupper() for match in words if match[0].isalpha()]
+    title = text == text.upper() or (len(capitals) >= _TITLE and all(capitals))
+    stop, poles, places = stop_words(language), lang.words("poles"), lang.words("places", "common")
+    stems, small = list[str](), list[tuple[int, str]]()
+    decisive, ordered, written = set[str](), set[str](), set[tuple[str, str]]()
+    for match in words:
+        token, low = match[0], match[0].casefold()
+        before = text[: match.start()].rstrip(" \"'“„«(¿¡")
+        opens = not before or before[-1] in ".?!:…"
+        large = not title and any(char.isupper() for char in (token[1:] if opens else token))  # WHO, OpenAI, the Alps
+        if low in stop and not large:
+            small.append((len(stems), low))
+            decisive |= {low} & poles
+            continue
+        numeral = any(char.isnumeric() for char in token)
+        value = next(pieces(low))[0] if numeral else number_value(low, language)
+        root = value or stem(low, language)
+        stems.append(root)
+        if low in poles:
+            written.add((root, low))
+        if large or value or len(low) == 1 or low in poles | places or root in _pole_stems(language):
+            decisive.add(root)
+        if large or value or low in places or token.lower() == token.upper():
+            ordered.add(root)
+    return TopicWords(
+        plain=" ".join(text.casefold().split()),
+        language=language,
+        stems=(*stems, *(run[at : at + 3] for run in runs for at in range(max(1, len(run) - 2)))),
+        small=frozenset(word for _, word in small),
+        grammar=tuple(word for at, word in small if 0 < at < len(stems)),
+        decisive=frozenset(decisive),
+        written=frozenset(written),
+        ordered=frozenset(ordered),
+        runs="".join(runs),
+    )
+
+
+def _without_particles(run: str) -> str:
+    kana = lang.words("particles", "ja")
+    return _HAN_PARTICLE.sub("", _KANA.sub(lambda found: "" if found[0] in kana else found[0], run)) or run
+
+
+@lru_cache(maxsize=4096)
+def _language(text: str, likely: str | None) -> str:
+    """Guess a topic's language; `likely` where its own words do not tell."""
+    guessed = language_of(" ".join(word for word in text.split() if len(word) > 1))  # vitamin e is no Italian
+    told = guessed != "en" or any(word in stop_words("en") for word in text.casefold().split())
+    return guessed if told or not likely else likely
 
 
 @dataclass(frozen=True)
@@ -302,16 +150,17 @@ def compare(
     within_unit("the duplicate topic threshold", threshold)
     if not topic.strip():
         return Compared(False, 0.0, "", "The topic is empty; there is nothing to compare.")
-    mine = read(topic[:_LONGEST], language)
+    topic = topic[:_LONGEST]
+    mine = _language(topic, language)
     close: list[tuple[float, str, str]] = []
     nearest, most = "", -1.0
     for other in dispatched:
-        ours, theirs = mine, read(other[:_LONGEST], language)
-        if theirs.language != mine.language:  # too short to tell: both are read in the language of the two together
-            both = topic_language(" ".join(sorted((topic[:_LONGEST], other[:_LONGEST]))), language)
-            ours, theirs = read(topic[:_LONGEST], both, True), read(other[:_LONGEST], both, True)
-        shared = len(ours.words & theirs.words)
-        union = len(ours.words) + len(theirs.words) - shared
+        read_in = mine
+        if _language(other[:_LONGEST], language) != mine:  # one is too short to tell
+            read_in = _language(" ".join(sorted((topic, other[:_LONGEST]))), language)
+        ours, theirs = read(topic, read_in), read(other[:_LONGEST], read_in)
+        shared = len(set(ours.stems) & set(theirs.stems))
+        union = len(set(ours.stems)) + len(set(theirs.stems)) - shared
         similarity = shared / union if union else float(ours.plain == theirs.plain)
         if similarity > most:
             nearest, most = other, similarity
@@ -416,40 +265,26 @@ def _new(nearest: str, most: float, threshold: float) -> str:
 
 def _difference(a: TopicWords, b: TopicWords) -> str:
     """Say what makes two topics two although they share most words; empty when nothing does."""
-    mine, theirs = a.words - b.words, b.words - a.words
-    for what, words in a.fixed.items():
-        if words != b.fixed[what]:
-            return _told(what, words ^ b.fixed[what])
-    for row, words in a.opposed.items():
-        if (others := b.opposed.get(row)) and words.isdisjoint(others):
-            return _told("their question or comparison words differ", words | others)
-    if named := (mine & a.names) | (theirs & b.names):
-        return _told("names differ", named)
-    if len({number for _, numbers in a.bound for number in numbers}) > 1 and a.bound != b.bound:
-        return _told("the numbers belong to other words", {one for _, them in a.bound ^ b.bound for one in them})
-    shared = [name for name in a.order if name in b.order and (name in a.sure or name in b.sure)]
-    if [name for name in b.order if name in set(shared)] != shared:
-        return _told("the same names stand in another order", set(shared))
-    for role, words in a.roles.items():
-        if (others := b.roles.get(role)) and words.isdisjoint(others):
-            return _told("who does what to whom differs", words | others)
-    if replaced := _replaced(a, b, mine, theirs):
-        return _told("one wording replaces another in a script that shows no names", replaced)
+    both = set(a.stems) & set(b.stems)
+    mine, theirs = set(a.stems) - both, set(b.stems) - both
+    if a.runs != b.runs:
+        return _told("other words in a script that shows no names", {a.runs, b.runs})
+    if added := (a.decisive ^ b.decisive) - both:
+        return _told("names, numbers or words of polarity, time or population differ", added)
+    if mine and theirs:
+        return _told("one word replaces another", mine | theirs)
+    if len({root for root, _ in a.written | b.written}) < len(a.written | b.written):
+        return _told("words of polarity or population differ", {word for _, word in a.written ^ b.written})
+    turning = lang.words("turning", a.language)
+    if (turned := turning & a.small - b.small) and (others := turning & b.small - a.small):
+        return _told("question words or directions differ", turned | others)
+    fixed = (a.ordered | b.ordered) & both
+    if [one for one in a.stems if one in fixed] != [one for one in b.stems if one in fixed]:
+        return _told("the same names or numbers stand in another order", fixed)
+    if a.grammar == b.grammar and [one for one in a.stems if one in both] != [one for one in b.stems if one in both]:
+        return _told("who does what to whom differs", both)
     return ""
 
 
-def _told(what: str, words: frozenset[str] | set[str]) -> str:
+def _told(what: str, words: Iterable[str]) -> str:
     return f"{what} ({', '.join(sorted(words))})"
-
-
-def _replaced(a: TopicWords, b: TopicWords, mine: frozenset[str], theirs: frozenset[str]) -> frozenset[str]:
-    """Find what was replaced, not merely added, where writing does not mark names; without spaces also what moved."""
-    lone, other = mine & a.caseless, theirs & b.caseless
-    if lone and other:
-        return lone | other
-    if not (a.runs and b.runs and mine | theirs):
-        return frozenset()
-    left, right = Counter(a.runs), Counter(b.runs)
-    if left - right and right - left:
-        return frozenset((left - right) + (right - left))
-    return frozenset({a.runs, b.runs}) if left == right and a.runs != b.runs else frozenset()

@@ -7,7 +7,7 @@ What the branches of a run are given: an executor or a leaf of the plan, in its 
 
 import re
 import unicodedata
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from agents.contracts.fact import Fact
@@ -23,7 +23,6 @@ from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS
-from agents.research.loop.topics import pole_words, word_key
 from agents.research.run_context import Desk, Searched
 from agents.research.steering import CUT
 from agents.search.scope_filter import fuse
@@ -33,25 +32,24 @@ ATTEMPTS = 3
 
 _LONGEST = 2_000  # characters of a query that are looked at
 _MOST = 12  # words of a reformulation: search engines drop what is longer
-_CORE = 3  # words that name the subject
 _OPERATORS = re.compile(r"(?<!\S)(?:-?(?:site|intitle|inurl|filetype|ext|before|after):\S+|OR\b|AND\b|NOT\b)")
 _QUOTES = re.compile('["“”„«»「」『』]')
-_ASIDE = frozenset("according regarding concerning find laut selon según secondo segundo volgens enligt".split())
-_HAN_PARTS = re.compile(
-    f"[{''.join(sorted(lang.words('particles', 'zh')))}是和与與在]"
-    "|什么|什麼|多少|如何|怎么|怎麼|为何|哪些|关于|關於|以及|何[年月日人時]"
-)
-_UNIT = re.compile("[年月日](?=.)|[年月日号號]$")
-_KANA = re.compile("[\u3041-\u309f]+")
+_SMALL_SIGNS = {
+    *lang.words("particles", "ja"),
+    *lang.words("particles", "zh"),
+    *(word for word in lang.words("stop", "zh") if len(word) > 1),
+}
+_BETWEEN_NOUNS = re.compile("|".join(sorted(_SMALL_SIGNS, key=lambda sign: (-len(sign), sign))))
+"""Small words of scripts without spaces."""
 
 
-def reformulate(query: str, attempt: int, known_terms: Sequence[str] = (), earlier: Iterable[str] = ()) -> str | None:
+def reformulate(query: str, attempt: int, earlier: Iterable[str] = ()) -> str | None:
     """Word a search anew.
 
     Args:
         query: the search as it was first made.
-        attempt: 1 for its telling words only, 2 for a broader search, 3 for another angle.
-        known_terms: telling words and phrases of what is known so far, most telling first; they give the other angle.
+        attempt: 1 for its telling words only, 2 for a broader search without numbers and what stands last, 3 for
+            another angle: what stands last alone.
         earlier: further searches that were made and must not be made again.
 
     Returns:
@@ -63,89 +61,33 @@ def reformulate(query: str, attempt: int, known_terms: Sequence[str] = (), earli
     """
     if attempt < 1:
         raise ValueError(f"attempts count from 1; got {attempt}")
-    made = {_same(text) for text in (query, *earlier)}
-    found: str | None = None
-    for number in range(1, min(attempt, ATTEMPTS) + 1):
-        found = next((text for text in _wordings(query, number, known_terms) if text and _same(text) not in made), None)
-        if found:
-            made.add(_same(found))
-    return found if attempt <= ATTEMPTS else None
-
-
-def _wordings(query: str, attempt: int, known_terms: Sequence[str]) -> Iterator[str]:
-    """Give what an attempt may search for, best first."""
     terms = _telling(query)
     plain = [term for term in terms if not any(char.isnumeric() for char in term)] or terms
-    language = language_of(query[:_LONGEST])
-    narrow = {term for term in plain if word_key(term.casefold(), language) in pole_words(language)}
-    if attempt == 1:
-        yield " ".join(terms[:_MOST])
-    elif attempt == 2:
-        yield from (" ".join(kept[:_MOST]) for kept in _broader(plain, narrow))
-    else:
-        yield from _angles(plain, narrow, known_terms)
-        yield from (" ".join(plain[-kept:]) for kept in (len(plain) // 2, 1) if kept)
+    wordings = (
+        (terms,),
+        (plain[: max(2, -(-2 * len(plain) // 3))], plain, plain[:-1]),
+        (plain[-(len(plain) // 2) :], plain[-1:]),
+    )
+    made = {_same(text) for text in (query, *earlier)}
+    found: str | None = None
+    for chosen in wordings[:attempt]:
+        texts = (" ".join(words[:_MOST]) for words in chosen)
+        found = next((text for text in texts if text and _same(text) not in made), None)
+        made.add(_same(found or ""))
+    return found if attempt <= ATTEMPTS else None
 
 
 def _telling(query: str) -> list[str]:
     """Give the words that carry meaning as they are written, each once; no quotes, no operators."""
     text = _QUOTES.sub(" ", _OPERATORS.sub(" ", unicodedata.normalize("NFKC", query[:_LONGEST])))
-    language = language_of(text)
-    stop = stop_words(language)
+    stop = stop_words(language_of(text))
     found: dict[str, str] = {}
-    counted = False
     for match in TOKEN.finditer(text):
-        parts = _nouns(match[0], language, counted) if match.lastgroup == "run" else [match[0]]
-        counted = match[0].isnumeric()
-        for part in parts:
+        for part in _BETWEEN_NOUNS.split(match[0]) if match.lastgroup == "run" else [match[0]]:
             low = part.casefold()
-            if (low not in stop and low not in _ASIDE) or (len(part) > 1 and part.isupper() and not text.isupper()):
+            if part and (low not in stop or (len(part) > 1 and part.isupper() and not text.isupper())):
                 found.setdefault(stem(low), part)
     return list(found.values())
-
-
-def _nouns(run: str, language: str, counted: bool) -> list[str]:
-    """Cut a run of a script without spaces where particles stand; `counted` when a number stands before it."""
-    if counted:
-        run = _UNIT.sub("", run, count=1) if run[0] in "年月日号號" else run
-    if language in {"ja", "zh"} or _KANA.search(run):
-        run = _KANA.sub(
-            lambda kana: " " if kana[0] in lang.words("particles", "ja") or len(kana[0]) > 2 else kana[0], run
-        )
-        run = _HAN_PARTS.sub(" ", run)
-    return run.split()
-
-
-def _broader(plain: list[str], narrow: Container[str]) -> Iterator[list[str]]:
-    """Drop what narrows a search: numbers and years are gone already; then modifiers, then what stands last."""
-    head = [term for term in plain if term not in narrow]
-    for terms in (head, plain):
-        kept = max(_CORE - 1, -(-2 * len(terms) // 3))
-        if kept < len(terms):
-            yield terms[:kept]
-    yield from (terms for terms in (head, plain) if terms)
-    if len(plain) > 1:
-        yield plain[:-1]
-
-
-def _angles(plain: list[str], narrow: Container[str], known_terms: Sequence[str]) -> Iterator[str]:
-    """Put what is known beside what the query is about: its names first, then the words that open it."""
-    names = [term for term in plain if term[:1].isupper() or term.casefold() in lang.words("places", "common")]
-    head = [term for term in plain if term not in names and term not in narrow]
-    chosen = (names + head or plain)[:_CORE]
-    core = [term for term in plain if term in chosen]
-    held = {stem(word.casefold()) for word in plain}
-    fresh = [term for term in (" ".join(one.split()) for one in known_terms) if term and not _held(term, held)]
-    if not core:
-        return
-    for several in (2, 1):
-        if len(fresh) >= several:
-            yield " ".join((*core, *fresh[:several]))
-    yield from (" ".join((*core, term)) for term in fresh[1:])
-
-
-def _held(term: str, held: set[str]) -> bool:
-    return all(stem(match[0].casefold()) in held for match in TOKEN.finditer(term))
 
 
 def _same(text: str) -> str:
