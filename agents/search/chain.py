@@ -28,7 +28,6 @@ from agents.search.library import Library
 from agents.search.pages import Pages
 from agents.search.scope_filter import fuse
 from agents.search.searcher import Searcher, SearchFailed, SearchProvider, none_answered
-from agents.web.url_key import canonical
 
 LIBRARY = "library:"
 """How addresses of the user's own documents begin."""
@@ -39,8 +38,6 @@ CRAWL_SHARE = 0.5
 """Of the time left, what a crawler may take while the page's own links could answer in its place."""
 BESIDE_S = 12.0
 """Seconds that results of the web wait for what is asked beside it."""
-CRAWL_SNIPPET = 300
-"""Characters of a crawled page that stand for it in a list."""
 
 PROBE = "news"
 """The query of a probe: it says nothing about anybody."""
@@ -60,10 +57,8 @@ class CrawlService(Protocol):
 
     name: str
 
-    async def crawl(
-        self, url: str, *, limit: int = 10, depth: int = 1, deadline_s: float | None = None
-    ) -> tuple[Source, ...]:
-        """Read a page and those of the same site that it leads to."""
+    async def crawl(self, url: str, limit: int, deadline_s: float | None = None) -> tuple[Hit, ...]:
+        """Give pages of the site of `url`, the page itself not among them."""
         ...
 
 
@@ -256,11 +251,9 @@ class Chain:
                 continue
             share_s = None if deadline_s is None else deadline_s * CRAWL_SHARE
             try:
-                sources = await engine.crawl(url, limit=limit + 1, deadline_s=share_s)
+                return await engine.crawl(url, limit, share_s)
             except SearchFailed:
                 break
-            others = [source for source in sources if canonical(source.url) != canonical(url)]
-            return tuple(_hit(source, engine.name) for source in others)[:limit]
         links = await self._pages.links(url, deadline_s)
         return tuple(Hit(url=address, title=label, provider="links") for address, label in links)[:limit]
 
@@ -374,16 +367,6 @@ def _note(breaker: CircuitBreaker, failure: SearchFailed) -> None:
         failure.reason,
         rest_s=max(LONG_REST_S.get(failure.fault, 0.0), asked_s),
         at_once=failure.fault in AT_ONCE or asked_s > REST_S,
-    )
-
-
-def _hit(source: Source, provider: str) -> Hit:
-    return Hit(
-        url=source.url,
-        title=source.title,
-        snippet=source.text[:CRAWL_SNIPPET],
-        published=source.published,
-        provider=provider,
     )
 
 

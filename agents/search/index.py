@@ -6,8 +6,7 @@ The file is a cache: it can be deleted at any time, and is built anew when its l
 import json
 import re
 import sqlite3
-from array import array
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from agents.contracts.frozen import digest
 from agents.contracts.sources import Hit, SearchQuery, SearchResult
 from agents.core.errors import ConfigError
 from agents.nlp.embeddings import closeness, direction
-from agents.nlp.near_duplicates import copies, fingerprint, is_about_the_same, shingles
+from agents.nlp.near_duplicates import fingerprint
 from agents.nlp.sentence_split import spans
 from agents.nlp.tokens import content_words, segmented
 from agents.search.telling_terms import Phrase, phrases
@@ -24,7 +23,7 @@ from agents.search.telling_terms import Phrase, phrases
 APPLICATION = 0x446F7369
 """Written into the file, so that a database of something else is never taken for an index."""
 
-LAYOUT = 3
+LAYOUT = 4
 """Raised when the tables, or what is written into them, change."""
 
 PASSAGE = 5
@@ -38,21 +37,24 @@ _NAMED = 1.5  # what a document gains that the search names
 _ASIDE = re.compile(r"\s*\([^()]*\)")
 _MAX_TERMS = 64
 _MAX_SNIPPET = 700
-_FULL_LENGTH = 0.7  # the copy that stands for the others has at least this share of the longest one's runs
 
 _TABLES = """
 create table document(
     id integer primary key, url text unique not null, folder text not null, stamp text not null, title text not null,
     author text, site text, published text, language text, text text not null, words_hash text not null,
-    phrases text not null, runs blob not null, pages text not null, gaps text not null,
-    main integer, is_mirror integer not null default 0);
-create index document_main on document(main);
+    phrases text not null, pages text not null, gaps text not null);
+create index document_words on document(words_hash);
 create table skipped(url text primary key, stamp text not null, reason text not null);
 create table passage(id integer primary key, document integer not null, start integer not null, stop integer not null,
     direction blob not null);
 create index passage_document on passage(document);
 create virtual table passage_words using fts5(title, body, tokenize='unicode61 remove_diacritics 2');
 """
+
+_FIRST_OF_TWINS = """not exists (select 1 from document as twin where twin.words_hash = document.words_hash
+    and ((twin.author is null) + (twin.published is null), twin.url)
+        < ((document.author is null) + (document.published is null), document.url))"""
+"""Of documents with the same words, the one that says most of itself stands for all."""
 
 
 @dataclass(frozen=True)
@@ -146,10 +148,9 @@ class Index:
                     self._add(one)
                 else:
                     self._db.execute("insert or replace into skipped values (?, ?, ?)", one)
-            self._find_copies()
 
     def search(self, query: SearchQuery, provider: str) -> SearchResult:
-        """Find the documents whose passages hold words of the query, best first; one of each set of copies.
+        """Find the documents whose passages hold words of the query, best first; of those with the same words one.
 
         Nothing in its text is an operator. Its domains do not apply; dates do, where a document has one.
 
@@ -165,7 +166,7 @@ class Index:
             "select passage.document, passage.start, passage.stop, passage.direction, bm25(passage_words, ?, 1.0) as badness"
             " from passage_words join passage on passage.id = passage_words.rowid"
             " join document on document.id = passage.document"
-            " where passage_words match ? and document.main is null"
+            f" where passage_words match ? and {_FIRST_OF_TWINS}"
             " and (?3 is null or document.published is null or substr(document.published, 1, length(?3))"
             "      >= substr(?3, 1, length(document.published)))"
             " and (?4 is null or document.published is null or substr(document.published, 1, length(?4))"
@@ -173,9 +174,7 @@ class Index:
             " order by badness, document.url limit ?5",
             (_TITLE_WEIGHT, " OR ".join(terms), query.date_from, query.date_to, limit * _PASSAGES_SEEN),
         )
-        passages = [
-            Passage(number, start, stop, pointing, -float(badness)) for number, start, stop, pointing, badness in found
-        ]
+        passages = [Passage(*row, -float(badness)) for *row, badness in found]
         # A document is as good as its best passage: adding the next best ones favoured long documents and found less.
         best: dict[int, Passage] = {}
         for passage in by_meaning(text, passages):
@@ -184,27 +183,13 @@ class Index:
         return SearchResult(query=text, provider=provider, hits=tuple(reranked(text, documents)[:limit]))
 
     def document(self, url: str) -> Entry | None:
-        """Give the document at an address; for a mirror, the one that it is a mirror of. None when there is none."""
-        row = self._db.execute(
-            "select coalesce(twin.url, document.url) from document left join document as twin"
-            " on document.is_mirror and twin.id = document.main where document.url = ?",
-            (url,),
-        ).fetchone()
-        if row is None:
-            return None
+        """Give the document at an address; None when there is none."""
         row = self._db.execute(
             "select url, folder, stamp, title, text, author, site, published, language, pages, gaps from document"
             " where url = ?",
-            row,
+            (url,),
         ).fetchone()
-        return Entry(*(*row[:9], tuple(json.loads(row[9])), tuple(json.loads(row[10]))))
-
-    def aliases(self, url: str) -> tuple[str, ...]:
-        """Give the addresses of the copies that a document stands for."""
-        rows = self._db.execute(
-            "select url from document where main = (select id from document where url = ?) order by url", (url,)
-        )
-        return tuple(str(row[0]) for row in rows)
+        return Entry(*(*row[:9], tuple(json.loads(row[9])), tuple(json.loads(row[10])))) if row else None
 
     def matching(self, text: str) -> tuple[str, ...]:
         """Give the addresses of the documents that hold two content words of `text`, or its only one."""
@@ -216,16 +201,16 @@ class Index:
                 for row in self._db.execute(
                     "select distinct document.url from passage_words join passage on passage.id = passage_words.rowid"
                     " join document on document.id = passage.document"
-                    " where passage_words match ? and document.main is null",
+                    f" where passage_words match ? and {_FIRST_OF_TWINS}",
                     (term,),
                 )
             )
         return tuple(sorted(url for url, count in held.items() if count >= min(2, len(terms))))
 
     def notes(self) -> list[IndexedDocument]:
-        """Describe every document that is not a copy, by address."""
+        """Describe every document, by address; of those with the same words one."""
         rows = self._db.execute(
-            "select url, title, published, language, phrases from document where main is null order by url"
+            f"select url, title, published, language, phrases from document where {_FIRST_OF_TWINS} order by url"
         )
         return [
             IndexedDocument(url, title, published, language, tuple(Phrase(*phrase) for phrase in json.loads(found)))
@@ -261,13 +246,12 @@ class Index:
         found = phrases(entry.text, entry.title, entry.language)
         number = self._db.execute(
             "insert into document(url, folder, stamp, title, author, site, published, language, text, words_hash,"
-            " phrases, runs, pages, gaps) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " phrases, pages, gaps) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 entry.url, entry.folder, entry.stamp, entry.title, entry.author, entry.site, entry.published,
                 entry.language, entry.text, digest(fingerprint(entry.text), 32),
                 json.dumps([(phrase.key, phrase.shown, phrase.count) for phrase in found], ensure_ascii=False),
-                array("I", sorted(shingles(entry.text))).tobytes(), json.dumps(entry.pages),
-                json.dumps(entry.gaps, ensure_ascii=False),
+                json.dumps(entry.pages), json.dumps(entry.gaps, ensure_ascii=False),
             ),
         ).lastrowid  # fmt: skip
         title = segmented(entry.title)
@@ -280,37 +264,6 @@ class Index:
                 "insert into passage_words(rowid, title, body) values (?, ?, ?)",
                 (added, title, segmented(entry.text[start:stop])),
             )
-
-    def _find_copies(self) -> None:
-        """Put copies of one text together, and let the one that says most of itself stand for them."""
-        rows = self._db.execute("select id, words_hash, author, published, runs from document order by url").fetchall()
-        runs = {number: frozenset(array("I", blob)) for number, _, _, _, blob in rows}
-        told = {number: (author is not None) + (published is not None) for number, _, author, published, _ in rows}
-        hashes = {number: words_hash for number, words_hash, *_ in rows}
-        first: dict[str, int] = {}
-        group = {number: first.setdefault(words_hash, number) for number, words_hash, *_ in rows}
-        found = copies({number: runs[number] for number in first.values()}, self._are_about_the_same)
-        members: defaultdict[int, list[int]] = defaultdict(list)
-        for number, one in group.items():
-            members[found.get(one, one)].append(number)
-        self._db.execute("update document set main = null, is_mirror = 0 where main is not null")
-        for together in members.values():
-            if len(together) > 1:
-                full = _FULL_LENGTH * max(len(runs[number]) for number in together)
-                main = max(together, key=lambda number: (len(runs[number]) >= full, told[number], len(runs[number])))
-                self._db.executemany(
-                    "update document set main = ?, is_mirror = ? where id = ?",
-                    [(main, hashes[number] == hashes[main], number) for number in together if number != main],
-                )
-
-    def _are_about_the_same(self, copy: int, original: int) -> bool:
-        (title, text), (other_title, other) = (
-            self._db.execute("select title, text from document where id = ?", (number,)).fetchone()
-            for number in (copy, original)
-        )
-        # What an excerpt leaves out may be named in the title of the whole.
-        is_whole = len(text) >= _FULL_LENGTH * len(other)
-        return is_about_the_same(title, text, other) and (not is_whole or is_about_the_same(other_title, other, text))
 
 
 def by_meaning(text: str, passages: Sequence[Passage]) -> list[Passage]:

@@ -158,8 +158,8 @@ def now() -> str:
 class Library:
     """Documents in folders, searched by words. Files are read again when they change; the index is a cache.
 
-    Addresses are `library:/<folder name>/<path>`, percent-encoded; only addresses in the index can be read. Documents
-    with the same words are one source, and of near copies only one is found (`aliases` gives the others).
+    Addresses are `library:/<folder name>/<path>`, percent-encoded; only addresses in the index can be read. Of documents
+    with the same words one is found.
 
     Args:
         folders: where the documents are, with all their subfolders.
@@ -206,7 +206,7 @@ class Library:
         return await self._work(lambda index: index.search(query, self.name), deadline_s)
 
     async def read(self, url: str, deadline_s: float | None = None) -> Source:
-        """Give the document at an address of the library; for a mirror, the document that it mirrors.
+        """Give the document at an address of the library.
 
         Raises:
             SourceError: the address is not one of the library's, or the index or a folder cannot be read in time.
@@ -240,10 +240,6 @@ class Library:
             SearchError: the index or a folder cannot be read, or the time is up.
         """
         return await self._work(lambda index: survey_of(index, question.strip(), limit), None)
-
-    async def aliases(self, url: str) -> tuple[str, ...]:
-        """Give the addresses of the copies that the document at `url` stands for."""
-        return await self._work(lambda index: index.aliases(url), None)
 
     async def refresh(self) -> None:
         """Look at the folders now."""

@@ -18,16 +18,6 @@ from agents.search.provider import Access
 from agents.search.searcher import SearchFailed
 
 KEY = "fc-FAKE0123456789abcdefFAKE"
-PAGE = {
-    "markdown": "# Ice\n\nThe line was closed for twelve days because of ice.",
-    "metadata": {
-        "title": "Ice",
-        "sourceURL": "https://board.example/ice",
-        "statusCode": 200,
-        "language": "en-GB",
-        "publishedTime": "2024-05-06T07:08:09Z",
-    },
-}
 
 
 class Service:
@@ -61,8 +51,6 @@ async def no_wait(seconds: float) -> None:
 async def firecrawl(service: Service) -> Any:
     made = Firecrawl(
         Access(key=SecretStr(KEY), base=service.base, retry=RetryPolicy(call_s=5, sleep=no_wait)),
-        sleep=no_wait,
-        date=lambda: "2026-01-01T00:00:00+00:00",
     )
     yield made
     await made.close()
@@ -139,46 +127,25 @@ async def test_nothing_found_is_an_answer(service, firecrawl, data):
     assert (await firecrawl.search(QUERY)).hits == ()
 
 
-def page(number: int) -> dict[str, Any]:
-    return PAGE | {"metadata": {"sourceURL": f"https://board.example/{number}"}}
+async def test_pages_of_a_site_are_given_each_once_and_the_page_itself_and_other_sites_are_not(service, firecrawl):
+    urls = ("https://board.example", "https://board.example/a", "https://board.example/a#top", "https://other.example/")
+    links = [{"url": url, "title": "Ice", "description": "12 days"} for url in (*urls, "https://data.board.example/b")]
+    service.answers = {"POST /v2/map": [{"success": True, "links": [*links, {}]}]}
+
+    hits = await firecrawl.crawl("https://board.example/", 5, 9)
+
+    assert [hit.url for hit in hits] == ["https://board.example/a", "https://data.board.example/b"]
+    assert (hits[0].title, hits[0].snippet, hits[0].provider) == ("Ice", "12 days", "firecrawl")
+    [(_, _, body, headers)] = service.asked
+    assert (body["url"], body["limit"], headers["Authorization"]) == ("https://board.example/", 6, f"Bearer {KEY}")
 
 
-async def test_a_crawl_is_waited_for_and_read_to_its_last_part(service, firecrawl):
-    service.answers = {
-        "POST /v2/crawl": [{"success": True, "id": "ab-1"}],
-        "GET /v2/crawl/ab-1": [
-            {"status": "scraping", "data": []},
-            {"status": "completed", "data": [page(1), page(1)], "next": "https://evil.example/v2/crawl/ab-1?skip=2"},
-            {"status": "completed", "data": [page(2), {}]},
-        ],
-    }
-
-    sources = await firecrawl.crawl("https://board.example/", limit=5)
-
-    assert [source.url for source in sources] == ["https://board.example/1", "https://board.example/2"]
-    assert service.asked[0][2]["limit"] == 5
-    assert service.asked[-1][:2] == ("GET /v2/crawl/ab-1", "skip=2")
-
-
-async def test_a_crawl_that_is_not_done_in_time_gives_what_is_there_and_is_ended(service, firecrawl):
-    service.answers = {
-        "POST /v2/crawl": [{"success": True, "id": "ab-1"}],
-        "GET /v2/crawl/ab-1": [{"status": "scraping", "data": [page(1)]}],
-        "DELETE /v2/crawl/ab-1": [{"status": "cancelled"}],
-    }
-
-    sources = await firecrawl.crawl("https://board.example/", deadline_s=1)
-
-    assert [source.url for source in sources] == ["https://board.example/1"]
-    assert service.asked[-1][0] == "DELETE /v2/crawl/ab-1"
-
-
-@pytest.mark.parametrize("answer", [{"success": True}, {"id": "../../admin"}, {"id": ""}])
-async def test_a_crawl_without_a_number_is_no_crawl(service, firecrawl, answer):
-    service.answers["POST /v2/crawl"] = [answer]
+@pytest.mark.parametrize("answer", [{"success": True}, [], Response("{}", 402)])
+async def test_an_answer_without_links_is_a_failure(service, firecrawl, answer):
+    service.answers["POST /v2/map"] = [answer]
 
     with pytest.raises(SearchFailed):
-        await firecrawl.crawl("https://board.example/")
+        await firecrawl.crawl("https://board.example/", 5)
     assert len(service.asked) == 1
 
 

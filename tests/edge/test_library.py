@@ -207,23 +207,13 @@ async def test_dates_narrow_a_search_where_a_document_has_one(open_library):
     assert sorted(await found(library, "barge", date_from="2021", date_to="2021-05")) == ["b.md", "c.md"]
 
 
-async def test_the_same_words_in_two_files_are_one_source(open_library):
+async def test_of_files_with_the_same_words_one_is_found_and_each_can_be_read(open_library):
     library = open_library({"a.txt": LONG, "b/a.md": f"---\nauthor: Ann Lee\ndate: 2020-01-01\n---\n**{LONG}**"})
 
     assert await found(library, "count at post") == ["b/a.md"]
-    assert await library.aliases("library:/docs/b/a.md") == ("library:/docs/a.txt",)
-    assert (await library.read("library:/docs/a.txt")).url == "library:/docs/b/a.md"
     assert (await library.survey()).total == 1
-
-
-async def test_of_near_copies_only_one_is_found_and_each_can_be_read(open_library):
-    library = open_library(
-        {"a.txt": LONG, "b.md": f"---\nauthor: A\ndate: 2020\n---\n{LONG.replace('post 7 ', 'hut 7 ')}"}
-    )
-
-    assert await found(library, "count at post") == ["b.md"]
-    assert await library.aliases("library:/docs/b.md") == ("library:/docs/a.txt",)
     assert (await library.read("library:/docs/a.txt")).url == "library:/docs/a.txt"
+    assert (await library.read("library:/docs/b/a.md")).url == "library:/docs/b/a.md"
 
 
 async def test_a_copy_comes_back_when_the_other_is_removed(open_library, tmp_path):

@@ -2,8 +2,7 @@
 
 import pytest
 
-from agents.contracts.frozen import digest
-from agents.contracts.sources import Source
+from agents.contracts.sources import Hit
 from agents.search.chain import Chain
 from agents.search.searcher import SearchFailed
 from agents.web.html_text import read_html
@@ -26,19 +25,15 @@ class Linked(Pages):
         return read_html(PAGE, url).links
 
 
-def source(url):
-    return Source(id=Source.id_of(url), url=url, title="T", kind="web", text="Words.", text_hash=digest("Words."))
-
-
 class Crawling(Fake):
     def __init__(self, *urls, fails=False):
         super().__init__("crawler")
         self.urls, self.fails = urls, fails
 
-    async def crawl(self, url, *, limit=10, depth=1, deadline_s=None):
+    async def crawl(self, url, limit, deadline_s=None):
         if self.fails:
             raise SearchFailed("server", self.name, "down")
-        return tuple(map(source, self.urls))
+        return tuple(Hit(url=url, title="T", provider=self.name) for url in self.urls)
 
 
 def test_links_of_the_text_to_pages_of_the_site_are_kept_each_once():
@@ -60,10 +55,10 @@ async def test_without_a_crawler_the_links_of_the_page_are_given():
     ]
 
 
-async def test_a_crawler_is_asked_first_and_the_page_itself_is_not_among_what_it_gives():
+async def test_a_crawler_is_asked_first():
     pages = Linked()
 
-    hits = await Chain([Crawling(HUB, "https://board.example/a", "https://board.example/b")], pages).crawl(HUB, 5, 10.0)
+    hits = await Chain([Crawling("https://board.example/a", "https://board.example/b")], pages).crawl(HUB, 5, 10.0)
 
     assert [hit.url for hit in hits] == ["https://board.example/a", "https://board.example/b"]
     assert pages.asked == []

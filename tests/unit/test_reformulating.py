@@ -58,7 +58,10 @@ def test_a_query_that_is_all_telling_words_has_no_first_reformulation():
 
 
 def test_searches_made_elsewhere_are_not_repeated():
-    assert reformulate(QUERY, 2, earlier=("days orvane  FERRY closed according",)) == "days Orvane ferry closed according harbour office"
+    assert (
+        reformulate(QUERY, 2, earlier=("days orvane  FERRY closed according",))
+        == "days Orvane ferry closed according harbour office"
+    )
 
 
 @pytest.mark.parametrize("query", ["", "  ", "?!", "the of and", "x" * 100_000])

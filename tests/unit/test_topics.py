@@ -79,7 +79,9 @@ def test_the_explanation_of_a_repeat_names_both_topics_and_the_threshold():
 def test_the_explanation_of_a_spared_topic_names_what_makes_it_another():
     found = compare("US inflation in cities 2024", ["US inflation in cities 2023"], threshold=0.5)
 
-    assert found.explanation.endswith("but is another topic: names, numbers or words of polarity, time or population differ (2023, 2024).")
+    assert found.explanation.endswith(
+        "but is another topic: names, numbers or words of polarity, time or population differ (2023, 2024)."
+    )
     assert found.similarity == 0.6
 
 
