@@ -1,7 +1,4 @@
-"""Folders of documents as a search provider, indexed on disk and kept up to date.
-
-PDF and office files of a folder: read apart from the program, some side by side, within bounds of size and time.
-"""
+"""Folders of documents as a search provider, indexed on disk and kept up to date; files are read a few at a time."""
 
 import asyncio
 import os
@@ -10,8 +7,7 @@ import stat
 import threading
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -32,22 +28,23 @@ from agents.core.errors import ConfigError, SearchError, SourceError
 from agents.search.index import Entry, Index, IndexedDocument
 from agents.search.searcher import LIBRARY_NAME
 from agents.search.telling_terms import telling, widespread
-from agents.web.decoding import Document
 from agents.web.pdf_text import is_pdf
 from agents.web.reader import NOT_TEXT, is_zip, read_document, read_here
 from agents.web.reader_pool import AT_ONCE
 
 MAX_BYTES = 50_000_000
-"""Larger files are skipped and named."""
+"""Larger PDF and office files are skipped and named."""
+PLAIN_MAX_BYTES = 10_000_000
+"""Larger text files are."""
 
 FILE_S = 15.0
 """Seconds for one file; one that takes longer is skipped and named."""
 
 SCAN_S = 60.0
-"""Seconds of one look at the folders for files of these kinds; what is left is read at the next look."""
+"""Seconds of one look at the folders after which no further file is begun; what is left is read at the next look."""
 
 READ = {".pdf", ".docx", ".docm", ".dotx", ".xlsx", ".xlsm", ".pptx", ".odt", ".ods", ".odp", ".epub", ".rtf"}
-"""Endings of the files that are read here."""
+"""Endings of the files that are read apart from the program, within bounds of size and time."""
 
 UNREAD = {".doc", ".dot", ".pages", ".xls", ".ppt", ".numbers", ".key"}
 """Endings of office files that are not read; they are named, with a way out."""
@@ -55,96 +52,24 @@ UNREAD = {".doc", ".dot", ".pages", ".xls", ".ppt", ".numbers", ".key"}
 OTHER_OFFICE = (
     "office files of this kind are not read; saved as PDF or in a newer format (.docx, .xlsx, .pptx) it would be"
 )
-TOO_LARGE = "it is larger than 50 MB"
 NO_PDF = "it is named like a PDF file, and is none"
 NO_OFFICE = "it is named like an office file, and is none"
 LATER = "it has not been read yet: there are many files, and the next look goes on with it"
-
-_OTHER_STARTS = (
-    b"{\\rtf",
-    b"\xd0\xcf\x11\xe0",
-)  # rich text; old and locked office files: the reader says what they are
-
-File = TypeVar("File")
-
-
-@dataclass(frozen=True)
-class IndexedFile:
-    """What came of a file: a document, or the reason why there is none."""
-
-    document: Document | None = None
-    reason: str = ""
-    later: bool = False
-    """Not looked at yet."""
-
-
-def read_all(
-    files: Iterable[File],
-    body_of: Callable[[File], bytes],
-    name_of: Callable[[File], tuple[Path, str]],
-    *,
-    scan_s: float = SCAN_S,
-) -> Iterator[tuple[File, IndexedFile]]:
-    """Read files a few at a time, in order. For a thread that runs no event loop.
-
-    Args:
-        files: in the order in which they are read.
-        body_of: gives the bytes of a file, or raises OSError.
-        name_of: gives path and address of a file.
-        scan_s: seconds after which no further file is begun.
-    """
-    ends_at = time.monotonic() + scan_s
-    left = iter(files)
-    while batch := tuple(islice(left, AT_ONCE)):
-        if time.monotonic() > ends_at:
-            yield from ((file, IndexedFile(reason=LATER, later=True)) for file in (*batch, *left))
-            return
-        outcomes = asyncio.run(_side_by_side([_read(file, body_of, name_of) for file in batch]))
-        yield from zip(batch, outcomes, strict=True)
-
-
-async def _side_by_side(reading: Iterable[Awaitable[IndexedFile]]) -> list[IndexedFile]:
-    return list(await asyncio.gather(*reading))
-
-
-async def _read(
-    file: File, body_of: Callable[[File], bytes], name_of: Callable[[File], tuple[Path, str]]
-) -> IndexedFile:
-    path, url = name_of(file)
-    try:
-        body = await asyncio.to_thread(body_of, file)
-    except OSError:
-        return IndexedFile(reason="it cannot be opened")
-    if len(body) > MAX_BYTES:
-        return IndexedFile(reason=TOO_LARGE)
-    is_named_pdf = path.suffix.lower() == ".pdf"
-    if not (is_pdf(body) if is_named_pdf else is_zip(body) or body.startswith(_OTHER_STARTS)):
-        return IndexedFile(reason=NO_PDF if is_named_pdf else NO_OFFICE)
-    try:
-        return IndexedFile(document=await read_document(body, "", url, FILE_S))
-    except SourceError as error:
-        return IndexedFile(reason=error.reason)
-
-
-PLAIN_MAX_BYTES = 10_000_000
-"""Larger text files are skipped and named; PDF and Word files have a bound of their own."""
+OTHER_KIND = "files of this kind are not read"
+UNREADABLE = "it cannot be opened"
+A_LINK = "it is a link, and links out of the folder are not followed"
+UNKNOWN = "there is no such document in the library"
 
 RESCAN_S = 5.0
 """Seconds for which the folders are taken to be unchanged."""
 
 SCHEME = "library:/"
 
-OTHER_KIND = "files of this kind are not read"
-PLAIN_TOO_LARGE = "it is larger than 10 MB"
-
-UNREADABLE = "it cannot be opened"
-
-A_LINK = "it is a link, and links out of the folder are not followed"
 _DOCUMENT_THEMES = 6
 _CORPUS_THEMES = 20
-UNKNOWN = "there is no such document in the library"
-
 _TEXTS = {".md", ".markdown", ".txt", ".text", ".html", ".htm", ".csv", ".tsv"}
+# Rich text; old and locked office files: the reader says what they are.
+_OTHER_STARTS = (b"{\\rtf", b"\xd0\xcf\x11\xe0")
 _BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"\x7fELF")
 
 _T = TypeVar("_T")
@@ -168,6 +93,7 @@ class Library:
         name: as shown to the user.
         clock: gives the time of reading as ISO date and time.
         rescan_s: seconds after which the folders are looked at again.
+        scan_s: seconds of one look after which no further file is begun.
 
     Raises:
         ConfigError: a folder is missing.
@@ -182,12 +108,13 @@ class Library:
         name: str = LIBRARY_NAME,
         clock: Callable[[], str] = now,
         rescan_s: float = RESCAN_S,
+        scan_s: float = SCAN_S,
     ) -> None:
         self.name, self.kind = name, kind
         self.skipped: tuple[RejectedSource, ...] = ()
         """Files that are not used, each with the reason, as of the last look at the folders."""
         self._roots = _named(folders)
-        self._index_path, self._clock, self._rescan_s = index_path, clock, rescan_s
+        self._index_path, self._clock, self._rescan_s, self._scan_s = index_path, clock, rescan_s, scan_s
         self._lock = threading.Lock()  # of threads: the work is done in whichever is free
         self._index: Index | None = None
         self._seen_at: float | None = None
@@ -279,7 +206,7 @@ class Library:
         fresh = [one for url, one in present.items() if known.get(url) != one.stamp]
         later: list[str] = []
         if gone or fresh:
-            index.change([*gone, *(one.url for one in fresh)], _entries(fresh, later))
+            index.change([*gone, *(one.url for one in fresh)], _entries(fresh, time.monotonic() + self._scan_s, later))
         skipped = sorted([*index.skipped(), *((url, LATER) for url in later)])
         self.skipped = tuple(RejectedSource(url=url, reason=reason) for url, reason in skipped)
 
@@ -290,46 +217,27 @@ class _File:
     def __init__(self, folder: str, path: Path, url: str, facts: os.stat_result) -> None:
         self.folder, self.path, self.url, self.facts = folder, path, url, facts
         self.stamp = f"{facts.st_mtime_ns}:{facts.st_size}"
+        self.suffix = path.suffix.lower()
+        self.apart = self.suffix in READ
+        self._most = MAX_BYTES if self.apart else PLAIN_MAX_BYTES
+        self._too_large = f"it is larger than {self._most // 1_000_000} MB"
 
-    def entry(self) -> Entry | tuple[str, str, str]:
-        """Read the file: a document, or address, stamp and the reason why it is none."""
-        reason = self._reason()
-        if reason:
+    async def read(self) -> Entry | tuple[str, str, str]:
+        """Give its document; or address, stamp and the reason why it is none."""
+        reason = self._refused()
+        try:
+            raw = b"" if reason else await asyncio.to_thread(_bytes, self.path, self._most)
+        except OSError:
+            reason = UNREADABLE
+        if reason := reason or self._disguised(raw):
             return self.url, self.stamp, reason
         try:
-            raw = _bytes(self.path)
-        except OSError:
-            return self.url, self.stamp, UNREADABLE
-        if len(raw) > PLAIN_MAX_BYTES:
-            return self.url, self.stamp, PLAIN_TOO_LARGE
-        if raw.startswith(_BINARY):
-            return self.url, self.stamp, NOT_TEXT
-        try:
-            return self.found(IndexedFile(document=read_here(raw, "", self.url)))
+            if self.apart:
+                document = await read_document(raw, "", self.url, FILE_S)
+            else:
+                document = await asyncio.to_thread(read_here, raw, "", self.url)
         except SourceError as error:
             return self.url, self.stamp, error.reason
-
-    def _reason(self) -> str:
-        suffix = self.path.suffix.lower()
-        if stat.S_ISLNK(self.facts.st_mode):
-            return A_LINK
-        if suffix in UNREAD:
-            return OTHER_OFFICE
-        if not stat.S_ISREG(self.facts.st_mode) or suffix not in _TEXTS | READ:
-            return OTHER_KIND
-        if suffix in READ:
-            return TOO_LARGE if self.facts.st_size > MAX_BYTES else ""
-        return PLAIN_TOO_LARGE if self.facts.st_size > PLAIN_MAX_BYTES else ""
-
-    def is_office(self) -> bool:
-        """Tell a PDF or Word file that is to be read."""
-        return self.path.suffix.lower() in READ and not self._reason()
-
-    def found(self, outcome: IndexedFile) -> Entry | tuple[str, str, str]:
-        """Take what came of reading it: a document, or address, stamp and the reason why it is none."""
-        document = outcome.document
-        if document is None:
-            return self.url, self.stamp, outcome.reason
         return Entry(
             url=self.url,
             folder=self.folder,
@@ -344,17 +252,43 @@ class _File:
             gaps=document.gaps,
         )
 
+    def _refused(self) -> str:
+        if stat.S_ISLNK(self.facts.st_mode):
+            return A_LINK
+        if self.suffix in UNREAD:
+            return OTHER_OFFICE
+        if not stat.S_ISREG(self.facts.st_mode) or self.suffix not in _TEXTS | READ:
+            return OTHER_KIND
+        return self._too_large if self.facts.st_size > self._most else ""
 
-def _entries(files: Sequence[_File], later: list[str]) -> Iterator[Entry | tuple[str, str, str]]:
-    """Read files, those that must be read apart last; `later` gets the addresses of those left for the next look."""
-    apart = [one for one in files if one.is_office()]
-    rest = set(files).difference(apart)
-    yield from (one.entry() for one in files if one in rest)
-    for one, outcome in read_all(apart, lambda file: _bytes(file.path, MAX_BYTES), lambda file: (file.path, file.url)):
-        if outcome.later:
-            later.append(one.url)
-        else:
-            yield one.found(outcome)
+    def _disguised(self, raw: bytes) -> str:
+        if len(raw) > self._most:
+            return self._too_large
+        if self.suffix == ".pdf":
+            return "" if is_pdf(raw) else NO_PDF
+        if self.apart:
+            return "" if is_zip(raw) or raw.startswith(_OTHER_STARTS) else NO_OFFICE
+        return NOT_TEXT if raw.startswith(_BINARY) else ""
+
+
+def _entries(files: Sequence[_File], ends_at: float, later: list[str]) -> Iterator[Entry | tuple[str, str, str]]:
+    """Read files a few at a time, those that are read apart last. For a thread that runs no event loop.
+
+    Args:
+        files: what is new or has changed.
+        ends_at: when no further file is begun.
+        later: gets the addresses of those left for the next look.
+    """
+    left = iter(sorted(files, key=lambda one: one.apart))
+    while batch := tuple(islice(left, AT_ONCE)):
+        if time.monotonic() > ends_at:
+            later += [one.url for one in (*batch, *left)]
+            return
+        yield from asyncio.run(_side_by_side(batch))
+
+
+async def _side_by_side(files: Sequence[_File]) -> list[Entry | tuple[str, str, str]]:
+    return await asyncio.gather(*(one.read() for one in files))
 
 
 def _named(folders: Sequence[Path]) -> tuple[tuple[str, Path], ...]:
@@ -403,7 +337,7 @@ def _raise_for_root(root: Path) -> Callable[[OSError], None]:
     return on_error
 
 
-def _bytes(path: Path, at_most: int = PLAIN_MAX_BYTES) -> bytes:
+def _bytes(path: Path, at_most: int) -> bytes:
     """Read a file, unless it has become a link or a pipe since it was listed."""
     descriptor = os.open(
         path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

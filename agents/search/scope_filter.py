@@ -145,7 +145,6 @@ MAX_QUERY = 400
 _SITE = re.compile(r"(?<![\w-])(?P<minus>-?)site:\s*(?P<domain>[\w-]+(?:\.[\w-]+)+(?:/[^\s,;)]*)?)", re.IGNORECASE)
 _LEFT_OVER = re.compile(r"\(\s*(?:(?:OR|AND|\|)\s*)*\)|(?:\b(?:OR|AND)\b|\|)\s*(?=$|\))|^\s*(?:OR|AND)\b")
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
-_CLAUSE_END = re.compile(r"(?<=[,:])\s+|(?<=[，、：])|\s+[–—]\s+")
 _ASKING_SIGNS = re.compile("\\?|？|吗|什么|多少|如何|哪|か。")
 
 
@@ -180,31 +179,22 @@ def prepared(query: SearchQuery, limit: int = MAX_QUERY) -> ProviderQuery:
 
 
 def shortened(text: str, limit: int = MAX_QUERY) -> str:
-    """Shorten a text to its most telling sentences and clauses; the words of a single long clause are thinned out."""
+    """Shorten a text to its most telling sentences; of what no longer fits whole, the telling words."""
     text = " ".join(text.split())
     if len(text) <= limit:
         return text
-    sentences = [
-        part
-        for sentence in _cut_at(_SENTENCE_END, text)
-        for part in ([sentence] if len(sentence) <= limit else _cut_at(_CLAUSE_END, sentence))
-    ]
+    sentences = list(dict.fromkeys(part.strip() for part in _SENTENCE_END.split(text) if part and part.strip()))
     spread = Counter(key for sentence in sentences for key in {key for key, _ in _telling(sentence)})
-    chosen: dict[tuple[int, int], str] = {}
+    chosen: dict[int, str] = {}
     left = limit
     for number in sorted(range(len(sentences)), key=lambda at: -_worth(sentences[at], spread)):
-        whole = {(number, 0): sentences[number]}
-        clauses = dict(enumerate(_cut_at(_CLAUSE_END, sentences[number])))
-        split = {(number, at): clauses[at] for at in sorted(clauses, key=lambda at: -_worth(clauses[at], spread))}
-        for place, part in (whole if len(sentences[number]) <= left else split).items():
-            if len(part) <= left and any(True for _ in _telling(part)):
-                chosen[place] = part
-                left -= len(part) + 1
-        if left < limit // 4:
+        fits = len(sentences[number]) <= left
+        part = sentences[number] if fits else _thinned(sentences[number], left)
+        chosen[number] = part
+        left -= len(part) + 1
+        if not fits or left < limit // 4:
             break
-    if limit - left < limit // 4:  # no clause of any size fits
-        return _thinned(text, limit)
-    return " ".join(chosen[place] for place in sorted(chosen)).rstrip(" ,;:")
+    return " ".join(chosen[number] for number in sorted(chosen)).strip(" ,;:")
 
 
 def keywords(text: str, most: int) -> list[str]:
@@ -230,10 +220,6 @@ def _without_sites(text: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     while (cleaner := _LEFT_OVER.sub(" ", plain)) != plain:
         plain = cleaner
     return " ".join(plain.split()), tuple(dict.fromkeys(named)), tuple(dict.fromkeys(excluded))
-
-
-def _cut_at(border: re.Pattern[str], text: str) -> list[str]:
-    return list(dict.fromkeys(part.strip() for part in border.split(text) if part and part.strip()))
 
 
 def _joined(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
@@ -264,8 +250,6 @@ def _worth(sentence: str, spread: Counter[str]) -> float:
     )
     if _ASKING_SIGNS.search(sentence) or lang.cue("asking").search(sentence):
         weight *= 3
-    if lang.cue("asker").search(sentence):
-        weight /= 3
     return weight / math.sqrt(max(len(sentence), 40))
 
 

@@ -146,6 +146,13 @@ def registrable_domain(host_or_url: str) -> str:
     return ".".join(host.split(".")[-2:])
 
 
+def publisher(url: str, named: str | None) -> str:
+    """Name who speaks: the registrable domain of a web page; else the publisher or author named, else the document."""
+    if url.startswith(("http://", "https://")):
+        return registrable_domain(url) or url
+    return " ".join((named or "").casefold().split()) or url
+
+
 def link(base: str, href: str) -> str:
     """Give the absolute address of a link in a page, without its fragment; empty when it is not one of the web.
 

@@ -13,7 +13,6 @@ from agents.contracts.frozen import digest
 from agents.contracts.sources import SearchQuery, Source
 from agents.core.errors import ConfigError, SearchError, SourceError
 from agents.search.library import A_LINK, NO_OFFICE, OTHER_KIND, OTHER_OFFICE, Library
-from agents.search.library import PLAIN_TOO_LARGE as TOO_LARGE
 from agents.web.reader import NOT_TEXT
 from agents.web.walls import EMPTY as NO_TEXT
 from tests.scripted_search import ScriptedSearcher
@@ -135,7 +134,7 @@ async def test_files_that_are_not_used_are_named_with_the_reason(open_library, t
     reasons = {one.url.rpartition("/")[2]: one.reason for one in library.skipped}
     assert reasons == {
         "w.doc": OTHER_OFFICE, "w.odt": NO_OFFICE, "p.png": OTHER_KIND, "fake.md": NOT_TEXT, "empty.txt": NO_TEXT,
-        "big.txt": TOO_LARGE, "out": A_LINK,
+        "big.txt": "it is larger than 10 MB", "out": A_LINK,
     }  # fmt: skip
 
 

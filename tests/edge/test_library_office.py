@@ -9,7 +9,7 @@ import docx
 import pytest
 
 from agents.contracts.sources import SearchQuery, SourceCard
-from agents.search.library import LATER, NO_OFFICE, NO_PDF, Library, read_all
+from agents.search.library import LATER, NO_OFFICE, NO_PDF, Library
 from agents.web import office_text as office
 from agents.web import pdf_text as pdf
 from tests.make_sample_documents import LIBRARY, heat_file, pdf_file
@@ -37,7 +37,7 @@ def word_file(*paragraphs, **facts):
 def open_library(tmp_path):
     opened = []
 
-    def build(files):
+    def build(files, **settings):
         root = tmp_path / "docs"
         root.mkdir()
         for name, content in files.items():
@@ -45,7 +45,7 @@ def open_library(tmp_path):
                 shutil.copy(content, root / name)
             else:
                 (root / name).write_bytes(content)
-        library = Library([root], tmp_path / "index.sqlite3", rescan_s=0)
+        library = Library([root], tmp_path / "index.sqlite3", rescan_s=0, **settings)
         opened.append(library)
         return library
 
@@ -135,10 +135,16 @@ async def test_a_skipped_file_is_not_read_again_until_it_changes(open_library, t
     assert library.skipped == ()
 
 
-def test_files_for_which_the_time_of_one_look_is_up_are_left_for_the_next():
-    outcomes = read_all(range(3), lambda one: b"", lambda one: (Path("a.pdf"), "library:/a.pdf"), scan_s=-1)
+async def test_files_for_which_the_time_of_one_look_is_up_are_left_for_the_next(open_library):
+    library = open_library({"a.pdf": pdf_file(PAGES), "b.txt": b"The lamp burns all night."}, scan_s=-1)
 
-    assert [(one, outcome.later, outcome.reason) for one, outcome in outcomes] == [(n, True, LATER) for n in range(3)]
+    await library.refresh()
+
+    assert [(one.url, one.reason) for one in library.skipped] == [
+        ("library:/docs/a.pdf", LATER),
+        ("library:/docs/b.txt", LATER),
+    ]
+    assert (await library.survey()).total == 0
 
 
 TRUTH = json.loads((ROOT / "tests" / "data" / "sample_truth.json").read_text("utf-8"))

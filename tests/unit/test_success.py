@@ -6,7 +6,7 @@ from agents.contracts.fact import Fact
 from agents.contracts.frozen import digest
 from agents.contracts.plan import SuccessCriteria
 from agents.contracts.sources import SourceCard
-from agents.research.loop.success import domain, independent, met
+from agents.research.loop.success import independent, met
 
 QUESTION = "How many days was the ferry closed?"
 
@@ -65,23 +65,6 @@ def test_documents_count_by_the_publisher_or_author_they_name_else_by_themselves
 
     assert len(set(independent(named).values())) == 1
     assert len(set(independent(nameless).values())) == 2
-
-
-@pytest.mark.parametrize(
-    ("url", "expected"),
-    [
-        ("https://www.orvane.example/a", "orvane.example"),
-        ("http://a.b.gov.uk:80/x", "b.gov.uk"),
-        ("https://ann.github.io/", "ann.github.io"),
-        ("https://192.168.0.1/x", "192.168.0.1"),
-        ("https://localhost/x", "localhost"),
-        ("https://[half/", ""),
-        ("library:a/b.md", ""),
-        ("", ""),
-    ],
-)
-def test_a_domain_is_what_one_party_registers(url, expected):
-    assert domain(url) == expected
 
 
 def test_a_fact_read_for_one_question_answers_no_other_and_one_read_for_none_answers_what_it_talks_about():

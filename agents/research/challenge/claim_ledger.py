@@ -25,7 +25,7 @@ from agents.research.reading.locate_quotes import leans
 from agents.research.reading.subject import Question, names_held, parts_of, stems_of
 from agents.verify.checks import carried, stance
 from agents.verify.confidence import Witness, origins, weigh
-from agents.web.url_key import registrable_domain
+from agents.web.url_key import publisher
 
 MAX_CLAIMS = 10
 """Claims of one query (specification, section 4)."""
@@ -192,20 +192,13 @@ def evidence_of(fact: Fact, card: SourceCard, held: Held) -> Evidence:
     return Evidence(
         fact_id=fact.id,
         source_id=fact.source_id,
-        domain=domain_of(card),
+        domain=publisher(card.url, card.site or card.author),
         stance=held.stance,
         strength=round(held.strength, 4),
         quote=fact.quote,
         start=fact.start,
         end=fact.end,
     )
-
-
-def domain_of(card: SourceCard) -> str:
-    """Name who speaks: the registrable domain; for a document its publisher or author, else the document itself."""
-    if card.url.startswith(("http://", "https://")):
-        return registrable_domain(card.url) or card.url
-    return (card.site or card.author or card.url).casefold()
 
 
 def settled(

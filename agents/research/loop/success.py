@@ -1,25 +1,19 @@
 """Success criteria of a phase, checked by code: corroboration, themes, contradictions and confidence."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from agents.contracts.fact import Fact
 from agents.contracts.plan import SuccessCriteria
 from agents.contracts.sources import SourceCard
 from agents.nlp.tokens import content_words
+from agents.web.url_key import publisher
 
 ANSWERS = 0.5
 """Share of a question's content words that a fact must hold to answer it, where it was not read for it."""
 
 COVERS = 0.6
 """Share of a theme's content words that one fact must hold to cover it."""
-
-_NAME = re.compile(r"\w+")
-_SECOND_LEVEL = frozenset({"ac", "co", "com", "edu", "gob", "gov", "net", "org", "or", "ne", "go"})
-# On these every subdomain is another publisher.
-_HOSTS = frozenset({"blogspot.com", "github.io", "gitlab.io", "medium.com", "substack.com", "wordpress.com"})
 
 
 @dataclass(frozen=True)
@@ -86,31 +80,12 @@ def met(
 
 
 def independent(sources: Iterable[SourceCard]) -> dict[str, str]:
-    """Give for each source id who published it; copies of the same text count for the first of them.
-
-    That is the registrable domain of a web page, as far as its address shows it, and otherwise the site or author that
-    a document names, else the document itself.
-    """
+    """Give for each source id who published it; copies of the same text count for the first of them."""
     first: dict[str, str] = {}
-    return {source.id: first.setdefault(source.text_hash, _publisher(source)) for source in sources}
-
-
-def domain(url: str) -> str:
-    """Give the part of a web address that one party registers; empty for other addresses."""
-    try:
-        host = (urlsplit(url).hostname or "") if url.lower().startswith(("http://", "https://")) else ""
-    except ValueError:  # brackets that hold no address
-        return ""
-    labels = host.rstrip(".").split(".")
-    if len(labels) < 3 or labels[-1].isdigit() or ":" in host:
-        return host.rstrip(".")
-    country_has_levels = len(labels[-1]) == 2 and labels[-2] in _SECOND_LEVEL
-    return ".".join(labels[-3:] if country_has_levels or ".".join(labels[-2:]) in _HOSTS else labels[-2:])
-
-
-def _publisher(source: SourceCard) -> str:
-    named = domain(source.url) or " ".join(_NAME.findall((source.site or source.author or "").casefold()))
-    return named or source.id
+    return {
+        source.id: first.setdefault(source.text_hash, publisher(source.url, source.site or source.author))
+        for source in sources
+    }
 
 
 def _count(facts: Iterable[Fact], publishers: Mapping[str, str]) -> int:

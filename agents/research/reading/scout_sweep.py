@@ -47,7 +47,7 @@ from agents.research.run_context import Crawled, Desk, RetrievedSource
 from agents.research.steering import CUT, STOPPED
 from agents.research.writing.writer_input import Numbering, plain_section, spread
 from agents.roles import SCOUT, SECTION_WRITER
-from agents.web.url_key import canonical, registrable_domain
+from agents.web.url_key import canonical, publisher, registrable_domain
 
 KEPT = 2 / 3
 """Share of the documents that a sweep reads, by its leaf's budget, for which its shortlist has places."""
@@ -335,7 +335,7 @@ class _Sweep:
 
     def _reject(self, hit: Hit, reason: str) -> None:
         card = self.cards.get(hit.url)
-        domain = domain_of(card) if card else _site(hit.url)
+        domain = domain_of(card) if card else publisher(hit.url, None)
         title = (card.title if card else hit.title) or hit.url
         published = card.published if card else hit.published
         self.rejected.append(not_read(hit.url, title, published, domain, self.setting.today, reason))
@@ -365,15 +365,10 @@ def _domains_in_turn(hits: Sequence[Hit]) -> list[Hit]:
     place: Counter[str] = Counter()
     turns: list[tuple[int, int, Hit]] = []
     for rank, hit in enumerate(hits):
-        site = _site(hit.url)
+        site = publisher(hit.url, None)
         turns.append((place[site], rank, hit))
         place[site] += 1
     return [hit for _, _, hit in sorted(turns, key=lambda turn: turn[:2])]
-
-
-def _site(url: str) -> str:
-    is_web = url.startswith(("http://", "https://"))
-    return (registrable_domain(url) if is_web else "") or url
 
 
 def _found(chosen: Shortlist) -> int:

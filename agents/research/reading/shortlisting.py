@@ -27,7 +27,7 @@ from agents.nlp.sentence_split import spans
 from agents.nlp.tokens import content_words
 from agents.research.run_context import Desk
 from agents.search.telling_terms import Phrase, phrases, telling
-from agents.web.url_key import registrable_domain
+from agents.web.url_key import publisher
 
 AUTHORITY: Mapping[Authority, float] = {
     "primary": 1.0,
@@ -69,10 +69,8 @@ class WeighedCandidate(Frozen):
 
 
 def domain_of(card: SourceCard) -> str:
-    """Name who speaks: the registrable domain; for a document its publisher or author, else the document itself."""
-    if card.url.startswith(("http://", "https://")):
-        return registrable_domain(card.url) or card.url
-    return card.site or card.author or card.url
+    """Name who speaks."""
+    return publisher(card.url, card.site or card.author)
 
 
 def recency_of(published: str | None, today: str) -> Recency:
