@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.contracts.frozen import digest
-from agents.contracts.sources import Hit, SearchQuery, SearchResult
+from agents.contracts.sources import Hit, SearchQuery, SearchResult, Source
 from agents.core.errors import ConfigError
 from agents.nlp.embeddings import closeness, direction
 from agents.nlp.near_duplicates import fingerprint
@@ -23,7 +23,7 @@ from agents.search.telling_terms import Phrase, phrases
 APPLICATION = 0x446F7369
 """Written into the file, so that a database of something else is never taken for an index."""
 
-LAYOUT = 4
+LAYOUT = 5
 """Raised when the tables, or what is written into them, change."""
 
 PASSAGE = 5
@@ -40,9 +40,9 @@ _MAX_SNIPPET = 700
 
 _TABLES = """
 create table document(
-    id integer primary key, url text unique not null, folder text not null, stamp text not null, title text not null,
-    author text, site text, published text, language text, text text not null, words_hash text not null,
-    phrases text not null, pages text not null, gaps text not null);
+    id integer primary key, url text unique not null, stamp text not null, title text not null, author text,
+    published text, language text, source text not null, text text not null, words_hash text not null,
+    phrases text not null);
 create index document_words on document(words_hash);
 create table skipped(url text primary key, stamp text not null, reason text not null);
 create table passage(id integer primary key, document integer not null, start integer not null, stop integer not null,
@@ -58,23 +58,14 @@ _FIRST_OF_TWINS = """not exists (select 1 from document as twin where twin.words
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A document to be indexed."""
+class FileOutcome:
+    """What came of a file: a document, or the reason why it is none."""
 
     url: str
-    folder: str
     stamp: str
     """Changes when the file does."""
-    title: str
-    text: str
-    author: str | None = None
-    site: str | None = None
-    published: str | None = None
-    language: str | None = None
-    pages: tuple[int, ...] = ()
-    """Where each page begins in the text."""
-    gaps: tuple[str, ...] = ()
-    """What of the document could not be read."""
+    source: Source | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,21 +124,22 @@ class Index:
             (str(url), str(reason)) for url, reason in self._db.execute("select url, reason from skipped order by url")
         ]
 
-    def change(self, removed: Iterable[str], added: Iterable[Entry | tuple[str, str, str]]) -> None:
+    def change(self, removed: Iterable[str], added: Iterable[FileOutcome]) -> None:
         """Bring the index up to date in one transaction.
 
         Args:
             removed: addresses that are gone, or that will be added anew.
-            added: documents; or address, stamp and reason of a file that is not used.
+            added: documents, and files that are not used.
         """
         with self._db:
             for url in removed:
                 self._remove(url)
             for one in added:
-                if isinstance(one, Entry):
-                    self._add(one)
+                self._remove(one.url)
+                if one.source is None:
+                    self._db.execute("insert into skipped values (?, ?, ?)", (one.url, one.stamp, one.reason))
                 else:
-                    self._db.execute("insert or replace into skipped values (?, ?, ?)", one)
+                    self._add(one.source, one.stamp)
 
     def search(self, query: SearchQuery, provider: str) -> SearchResult:
         """Find the documents whose passages hold words of the query, best first; of those with the same words one.
@@ -182,14 +174,10 @@ class Index:
         documents = [self._hit(passage, provider) for passage in list(best.values())[: limit * _RERANKED]]
         return SearchResult(query=text, provider=provider, hits=tuple(reranked(text, documents)[:limit]))
 
-    def document(self, url: str) -> Entry | None:
+    def document(self, url: str) -> Source | None:
         """Give the document at an address; None when there is none."""
-        row = self._db.execute(
-            "select url, folder, stamp, title, text, author, site, published, language, pages, gaps from document"
-            " where url = ?",
-            (url,),
-        ).fetchone()
-        return Entry(*(*row[:9], tuple(json.loads(row[9])), tuple(json.loads(row[10])))) if row else None
+        row = self._db.execute("select source, text from document where url = ?", (url,)).fetchone()
+        return Source.model_validate({**json.loads(row[0]), "text": row[1]}) if row else None
 
     def matching(self, text: str) -> tuple[str, ...]:
         """Give the addresses of the documents that hold two content words of `text`, or its only one."""
@@ -241,28 +229,26 @@ class Index:
             self._db.execute("delete from passage where document = ?", row)
             self._db.execute("delete from document where id = ?", row)
 
-    def _add(self, entry: Entry) -> None:
-        self._remove(entry.url)
-        found = phrases(entry.text, entry.title, entry.language)
+    def _add(self, source: Source, stamp: str) -> None:
+        found = phrases(source.text, source.title, source.language)
+        told = json.dumps([(phrase.key, phrase.shown, phrase.count) for phrase in found], ensure_ascii=False)
         number = self._db.execute(
-            "insert into document(url, folder, stamp, title, author, site, published, language, text, words_hash,"
-            " phrases, pages, gaps) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "insert into document(url, stamp, title, author, published, language, source, text, words_hash, phrases)"
+            " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                entry.url, entry.folder, entry.stamp, entry.title, entry.author, entry.site, entry.published,
-                entry.language, entry.text, digest(fingerprint(entry.text), 32),
-                json.dumps([(phrase.key, phrase.shown, phrase.count) for phrase in found], ensure_ascii=False),
-                json.dumps(entry.pages), json.dumps(entry.gaps, ensure_ascii=False),
+                source.url, stamp, source.title, source.author, source.published, source.language,
+                source.model_dump_json(exclude={"text"}), source.text, digest(fingerprint(source.text), 32), told,
             ),
         ).lastrowid  # fmt: skip
-        title = segmented(entry.title)
-        for start, stop in _passages(entry.text):
+        title = segmented(source.title)
+        for start, stop in _passages(source.text):
             added = self._db.execute(
                 "insert into passage(document, start, stop, direction) values (?, ?, ?, ?)",
-                (number, start, stop, direction(f"{entry.title}. {entry.text[start:stop]}")),
+                (number, start, stop, direction(f"{source.title}. {source.text[start:stop]}")),
             ).lastrowid
             self._db.execute(
                 "insert into passage_words(rowid, title, body) values (?, ?, ?)",
-                (added, title, segmented(entry.text[start:stop])),
+                (added, title, segmented(source.text[start:stop])),
             )
 
 

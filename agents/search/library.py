@@ -25,7 +25,7 @@ from agents.contracts.sources import (
     SourceKind,
 )
 from agents.core.errors import ConfigError, SearchError, SourceError
-from agents.search.index import Entry, Index, IndexedDocument
+from agents.search.index import FileOutcome, Index, IndexedDocument
 from agents.search.searcher import LIBRARY_NAME
 from agents.search.telling_terms import telling, widespread
 from agents.web.pdf_text import is_pdf
@@ -139,26 +139,12 @@ class Library:
             SourceError: the address is not one of the library's, or the index or a folder cannot be read in time.
         """
         try:
-            entry = await self._work(lambda index: index.document(url), deadline_s)
+            source = await self._work(lambda index: index.document(url), deadline_s)
         except SearchError as error:
             raise SourceError(url, "the library could not be read") from error
-        if entry is None:
+        if source is None:
             raise SourceError(url, UNKNOWN)
-        return Source(
-            id=Source.id_of(entry.url),
-            url=entry.url,
-            title=entry.title,
-            kind=self.kind,
-            text=entry.text,
-            text_hash=digest(entry.text),
-            author=entry.author,
-            site=entry.site,
-            published=entry.published,
-            retrieved=self._clock(),
-            language=entry.language,
-            tags=entry.gaps,
-            pages=entry.pages,
-        )
+        return source.model_copy(update={"kind": self.kind, "retrieved": self._clock()})
 
     async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
         """Tell what the documents that match `question`, or all of them, talk about.
@@ -214,43 +200,45 @@ class Library:
 class _File:
     """One file of a folder as it was found."""
 
-    def __init__(self, folder: str, path: Path, url: str, facts: os.stat_result) -> None:
-        self.folder, self.path, self.url, self.facts = folder, path, url, facts
+    def __init__(self, path: Path, url: str, facts: os.stat_result) -> None:
+        self.path, self.url, self.facts = path, url, facts
         self.stamp = f"{facts.st_mtime_ns}:{facts.st_size}"
         self.suffix = path.suffix.lower()
         self.apart = self.suffix in READ
         self._most = MAX_BYTES if self.apart else PLAIN_MAX_BYTES
         self._too_large = f"it is larger than {self._most // 1_000_000} MB"
 
-    async def read(self) -> Entry | tuple[str, str, str]:
-        """Give its document; or address, stamp and the reason why it is none."""
+    async def read(self) -> FileOutcome:
+        """Give its document, or the reason why it is none."""
         reason = self._refused()
         try:
             raw = b"" if reason else await asyncio.to_thread(_bytes, self.path, self._most)
         except OSError:
             reason = UNREADABLE
         if reason := reason or self._disguised(raw):
-            return self.url, self.stamp, reason
+            return FileOutcome(self.url, self.stamp, reason=reason)
         try:
             if self.apart:
                 document = await read_document(raw, "", self.url, FILE_S)
             else:
                 document = await asyncio.to_thread(read_here, raw, "", self.url)
         except SourceError as error:
-            return self.url, self.stamp, error.reason
-        return Entry(
+            return FileOutcome(self.url, self.stamp, reason=error.reason)
+        source = Source(
+            id=Source.id_of(self.url),
             url=self.url,
-            folder=self.folder,
-            stamp=self.stamp,
             title=document.title,
+            kind="library",
             text=document.text,
+            text_hash=digest(document.text),
             author=document.author,
             site=document.site,
             published=document.published,
             language=document.language,
+            tags=document.gaps,
             pages=document.page_starts,
-            gaps=document.gaps,
         )
+        return FileOutcome(self.url, self.stamp, source)
 
     def _refused(self) -> str:
         if stat.S_ISLNK(self.facts.st_mode):
@@ -271,7 +259,7 @@ class _File:
         return NOT_TEXT if raw.startswith(_BINARY) else ""
 
 
-def _entries(files: Sequence[_File], ends_at: float, later: list[str]) -> Iterator[Entry | tuple[str, str, str]]:
+def _entries(files: Sequence[_File], ends_at: float, later: list[str]) -> Iterator[FileOutcome]:
     """Read files a few at a time, those that are read apart last. For a thread that runs no event loop.
 
     Args:
@@ -287,7 +275,7 @@ def _entries(files: Sequence[_File], ends_at: float, later: list[str]) -> Iterat
         yield from asyncio.run(_side_by_side(batch))
 
 
-async def _side_by_side(files: Sequence[_File]) -> list[Entry | tuple[str, str, str]]:
+async def _side_by_side(files: Sequence[_File]) -> list[FileOutcome]:
     return await asyncio.gather(*(one.read() for one in files))
 
 
@@ -324,7 +312,7 @@ def _files(folder: str, root: Path) -> Iterator[_File]:
                 continue
             # By bytes: a name need not be valid UTF-8.
             address = quote(os.fsencode(folder)) + "/" + quote(os.fsencode(path.relative_to(root).as_posix()))
-            yield _File(folder, path, SCHEME + address, facts)
+            yield _File(path, SCHEME + address, facts)
 
 
 def _raise_for_root(root: Path) -> Callable[[OSError], None]:

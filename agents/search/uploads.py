@@ -23,7 +23,7 @@ from agents.contracts.sources import (
 )
 from agents.core.errors import SearchError, SourceError
 from agents.search.chain import Chain
-from agents.search.index import Entry, Index
+from agents.search.index import FileOutcome, Index
 from agents.search.library import survey_of
 from agents.search.scope_filter import fuse
 from agents.search.searcher import FILES_NAME, SAMPLE_NAME, Crawler, Searcher, Texts
@@ -191,7 +191,7 @@ class Files:
             entries = []
             for url in self._by_url:
                 try:
-                    entries.append(_entry(await self.read(url)))
+                    entries.append(FileOutcome(url, "", await self.read(url)))
                 except SourceError as error:
                     log.warning("a file of a chat can't be searched any more: %s", error)
 
@@ -305,22 +305,6 @@ class SearchScope:
 def places_of(searcher: Searcher) -> tuple[Place, ...]:
     """Say where a server can search."""
     return searcher.places if isinstance(searcher, Chain) else ("library",)
-
-
-def _entry(source: Source) -> Entry:
-    return Entry(
-        url=source.url,
-        folder="",
-        stamp="",
-        title=source.title,
-        text=source.text,
-        author=source.author,
-        site=source.site,
-        published=source.published,
-        language=source.language,
-        pages=source.pages,
-        gaps=source.tags,
-    )
 
 
 def _together(own: CorpusSurvey, other: CorpusSurvey, limit: int) -> CorpusSurvey:
