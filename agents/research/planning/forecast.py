@@ -22,11 +22,8 @@ SECONDS_PER_CALL = 4.0
 """One model call on the longest path: a first guess for a provider that writes 100 tokens a second."""
 SLOW = 2.5
 """How much longer a slow provider takes."""
-TOKENS_PER_SOURCE = 3_000
-TOKENS_PER_SECTION = 2_500
-TOKENS_PER_FRAME = 6_000
-TOKENS_PER_STANCE = 1_500
-TOKENS_PER_CHECK = 2_500
+TOKENS_PER_CALL = 3_000
+"""Of the longest inputs and outputs; half of it where little is found."""
 SENTENCES_PER_SECTION = 8
 """Sentences that state a fact, which a verifier looks at in batches."""
 SEARCHES_PER_CLAIM = 2
@@ -45,62 +42,9 @@ class Range:
     def __add__(self, other: "Range") -> "Range":
         return Range(self.low + other.low, self.high + other.high)
 
-    def __mul__(self, each: float) -> "Range":
-        return Range(self.low * each, self.high * each)
-
-
-@dataclass(frozen=True)
-class Work:
-    """What collecting, challenge and writing come to, as counts."""
-
-    leaves: int
-    nodes: int
-    collected: Range
-    """Searches of the plan, of other wordings, of one further round."""
-    counter: Range
-    """Searches of the challenge."""
-    claims: Range
-    read: Range
-    """Pages read while collecting."""
-    checked: Range
-    """Pages read for the claims."""
-    sections: Range
-    calls: Range
-
-
-def work_of(plans: tuple[Plan, ...], caps: Caps, *, challenge: bool, searches_per_leaf: int) -> Work:
-    """Count what plans take, from little found to every bound but the number of rounds used, never beyond the caps."""
-    leaves = [leaf for plan in plans for leaf in plan.root.leaves()]
-    nodes = sum(plan.root.nodes() for plan in plans)
-    planned = sum(min(leaf.budget.searches, len(leaf.searches)) for leaf in leaves)
-    reworded = sum(max(0, min(searches_per_leaf - len(leaf.searches), MAX_ATTEMPTS - 1)) for leaf in leaves)
-    # A further round has a leaf for each gap, one search each: as many as there were branches, at most.
-    further = len(leaves) if caps.rounds > 1 else 0
-    claims = Range(0, 0)
-    for plan in plans:
-        claims += _claims(plan)
-    counter = claims * SEARCHES_PER_CLAIM if challenge else Range(0, 0)
-    counter = Range(claims.low if challenge else 0, counter.high)
-    read = Range(1, sum(leaf.budget.sources for leaf in leaves) + further)
-    read, checked = _within(read, caps.sources), _within(Range(0, counter.high * NEW_SOURCES), caps.sources)
-    sections = Range(len(leaves), len(leaves) + further + (REWRITTEN if claims.high else 0))
-    leads = sum(_leads(plan.root) for plan in plans)
-    reflections = Range(nodes, nodes * min(caps.rounds, 2))
-    stances = Range(claims.low, claims.high * (2 if challenge else 1))
-    batches = Range(1, math.ceil(sections.high * SENTENCES_PER_SECTION / BATCH))
-    challengers = len(plans) if challenge else 0
-    calls = Range(len(leaves), read.high) + checked + sections + Range(leads, leads) + reflections + stances + batches
-    return Work(
-        leaves=len(leaves),
-        nodes=nodes,
-        collected=Range(len(leaves), planned + reworded + further),
-        counter=counter,
-        claims=claims,
-        read=read,
-        checked=checked,
-        sections=sections,
-        calls=calls + Range(1, 1 + challengers),
-    )
+    def within(self, bound: int) -> "Range":
+        """Give it cut off at a bound."""
+        return Range(min(self.low, bound), min(self.high, bound))
 
 
 def forecast_of(
@@ -124,64 +68,92 @@ def forecast_of(
         searches_per_leaf: searches of one leaf, at most.
         call_s: seconds of one model call, as observed; a first guess where None.
     """
-    each_s, slow_factor = (SECONDS_PER_CALL, SLOW) if call_s is None else (call_s, SLOW / 2)
-    work = work_of(plans, caps, challenge=challenge, searches_per_leaf=searches_per_leaf)
-    searches, read = (
-        _within(work.collected + work.counter, caps.searches),
-        _within(work.read + work.checked, caps.sources),
-    )
-    branches = (
-        f"{work.nodes} executor{'s' * (work.nodes != 1)} and {work.leaves} {'leaf' if work.leaves == 1 else 'leaves'} "
-        "of the plan"
+    leaves = [leaf for plan in plans for leaf in plan.root.leaves()]
+    nodes = sum(plan.root.nodes() for plan in plans)
+    # A further round has a leaf for each gap, one search each: as many as there were branches, at most.
+    further = len(leaves) if caps.rounds > 1 else 0
+    planned = sum(min(leaf.budget.searches, len(leaf.searches)) for leaf in leaves)
+    reworded = sum(max(0, min(searches_per_leaf - len(leaf.searches), MAX_ATTEMPTS - 1)) for leaf in leaves)
+    claims = sum(map(_claims, plans), Range(0, 0))
+    collected = Range(len(leaves), planned + reworded + further)
+    counter = Range(claims.low, claims.high * SEARCHES_PER_CLAIM) if challenge else Range(0, 0)
+    read = Range(1, sum(leaf.budget.sources for leaf in leaves) + further).within(caps.sources)
+    checked = Range(0, counter.high * NEW_SOURCES).within(caps.sources)
+    searches, sources = (collected + counter).within(caps.searches), (read + checked).within(caps.sources)
+    attack, look = (
+        (
+            f"; challenge up to {counter.high:.0f}: one or two for each of up to {claims.high:.0f} claims",
+            f", up to {checked.high:.0f} for the claims",
+        )
+        if counter.high
+        else ("", "")
     )
     lines = [
-        _line("Parts", work.nodes + work.leaves, work.nodes + work.leaves, branches),
-        _line("Searches", searches.low, searches.high, _searches_basis(work, caps, challenge)),
-        _line("Sources read", read.low, read.high, _sources_basis(work, challenge)),
+        _line(
+            "Parts",
+            Range(nodes + len(leaves), nodes + len(leaves)),
+            f"{nodes} executor{'s' * (nodes != 1)} and {len(leaves)} {'leaf' if len(leaves) == 1 else 'leaves'} of the plan",
+        ),
+        _line(
+            "Searches",
+            searches,
+            f"collecting {collected.low:.0f}–{collected.high:.0f}: those of the plan, other words where little is found, "
+            f"one further round{attack}; {caps.searches} in all is the bound",
+        ),
+        _line(
+            "Sources read",
+            sources,
+            f"up to {read.high:.0f} while collecting{look}, each once, as far as they exist",
+        ),
     ]
     if not reasons:
         lines += [
-            _line("Model calls", 0, 0, "the offline engine quotes; no language model is asked"),
-            _line("Time", 0, 0.5, "the offline engine works in seconds, challenge included", "min"),
-            _line("Cost", 0.0, 0.0, "nothing is bought", "USD"),
+            _line("Model calls", Range(0, 0), "the offline engine quotes; no language model is asked"),
+            _line("Time", Range(0, 0.5), "the offline engine works in seconds, challenge included", "min"),
+            _line("Cost", Range(0, 0), "nothing is bought", "USD"),
         ]
         return Forecast(lines=tuple(lines))
-    in_a_row = max(plan.root.depth() for plan in plans) + WRITING_IN_A_ROW
-    seconds = in_a_row * each_s
-    slow = slow_factor * seconds / 60
-    slow = slow if caps.minutes is None else min(slow, caps.minutes)
-    tokens = _tokens(work, challenge)
+    sections = Range(len(leaves), len(leaves) + further + (REWRITTEN if claims.high else 0))
+    leads = sum(_leads(plan.root) for plan in plans)
+    calls = (
+        Range(len(leaves), read.high)
+        + checked
+        + sections
+        + Range(leads + nodes, leads + nodes * min(caps.rounds, 2))
+        + Range(claims.low, claims.high * (2 if challenge else 1))
+        + Range(2, 2 + math.ceil(sections.high * SENTENCES_PER_SECTION / BATCH) + len(plans) * challenge)
+    )
     stages = "collecting, challenge, rework and checks" if challenge else "collecting and checks"
+    each_s, slow_factor = (SECONDS_PER_CALL, SLOW) if call_s is None else (call_s, SLOW / 2)
+    in_a_row = max(plan.root.depth() for plan in plans) + WRITING_IN_A_ROW
+    slow = slow_factor * in_a_row * each_s / 60
+    slow = slow if caps.minutes is None else min(slow, caps.minutes)
+    tokens, money = caps.tokens, caps.cost_usd
     lines += [
         _line(
             "Model calls",
-            math.floor(work.calls.low),
-            math.ceil(work.calls.high),
+            calls,
             f"{stages}: one a page and a section, one or two a claim, one for each {BATCH} sentences that are checked",
         ),
         _line(
             "Tokens",
-            math.floor(tokens.low),
-            math.ceil(tokens.high),
-            f"{stages}: about {TOKENS_PER_SOURCE:,} a page, {TOKENS_PER_SECTION:,} a section, {TOKENS_PER_STANCE:,} a claim"
-            + ("" if caps.tokens is None else f"; {caps.tokens:,} is the bound"),
+            Range(calls.low * TOKENS_PER_CALL / 2, calls.high * TOKENS_PER_CALL),
+            f"{stages}: up to {TOKENS_PER_CALL:,} a call" + ("" if tokens is None else f"; {tokens:,} is the bound"),
         ),
         _line(
             "Time",
-            round(min(seconds / 60, slow), 1),
-            round(slow, 1),
-            f"{in_a_row} calls in a row at about {each_s:.3g} s"
-            + ("" if call_s is None else ", as observed")
-            + f", up to {slow_factor:g} times as long with a slow provider; the time budget is the bound",
+            Range(round(min(in_a_row * each_s / 60, slow), 1), round(slow, 1)),
+            f"{in_a_row} calls in a row at about {each_s:.3g} s{'' if call_s is None else ', as observed'}, "
+            f"up to {slow_factor:g} times as long with a slow provider; the time budget is the bound",
             "min",
         ),
-        _line(
-            "Cost",
-            None,
-            None,
-            "these tokens at the provider's prices; counted while it runs"
-            + ("" if caps.cost_usd is None else f", and {caps.cost_usd:g} USD is the bound"),
-            "USD",
+        ForecastLine(
+            name="Cost",
+            low=None,
+            high=None,
+            unit="USD",
+            basis="these tokens at the provider's prices; counted while it runs"
+            + ("" if money is None else f", and {money:g} USD is the bound"),
         ),
     ]
     return Forecast(lines=tuple(lines))
@@ -254,42 +226,6 @@ def _leads(node: Node) -> int:
     return below + (len(node.children) > 2)
 
 
-def _tokens(work: Work, challenge: bool) -> Range:
-    stances = Range(work.claims.low, work.claims.high * (2 if challenge else 1))
-    pages = Range(work.leaves, work.read.high) + work.checked
-    checks = Range(1, math.ceil(work.sections.high * SENTENCES_PER_SECTION / BATCH))
-    return (
-        pages * TOKENS_PER_SOURCE
-        + work.sections * TOKENS_PER_SECTION
-        + stances * TOKENS_PER_STANCE
-        + checks * TOKENS_PER_CHECK
-        + Range(TOKENS_PER_FRAME, TOKENS_PER_FRAME)
-    )
-
-
-def _within(figure: Range, bound: int) -> Range:
-    return Range(min(figure.low, bound), min(figure.high, bound))
-
-
-def _searches_basis(work: Work, caps: Caps, challenge: bool) -> str:
-    said = [
-        f"collecting {work.collected.low:.0f}–{work.collected.high:.0f}: those of the plan, other words where little "
-        "is found, one further round"
-    ]
-    if challenge and work.counter.high:
-        said.append(
-            f"challenge up to {work.counter.high:.0f}: one or two for each of up to {work.claims.high:.0f} claims"
-        )
-    said.append(f"{caps.searches} in all is the bound")
-    return "; ".join(said)
-
-
-def _sources_basis(work: Work, challenge: bool) -> str:
-    said = [f"up to {work.read.high:.0f} while collecting"]
-    if challenge and work.checked.high:
-        said.append(f"up to {work.checked.high:.0f} for the claims")
-    return ", ".join(said) + ", each once, as far as they exist"
-
-
-def _line(name: str, low: float | None, high: float | None, basis: str, unit: str = "") -> ForecastLine:
+def _line(name: str, figure: Range, basis: str, unit: str = "") -> ForecastLine:
+    low, high = (figure.low, figure.high) if unit else (math.floor(figure.low), math.ceil(figure.high))
     return ForecastLine(name=name, low=low, high=high, unit=unit, basis=basis)
