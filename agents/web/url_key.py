@@ -150,7 +150,7 @@ def publisher(url: str, named: str | None) -> str:
     """Name who speaks: the registrable domain of a web page; else the publisher or author named, else the document."""
     if url.startswith(("http://", "https://")):
         return registrable_domain(url) or url
-    return " ".join((named or "").casefold().split()) or url
+    return " ".join((named or "").split()) or url
 
 
 def link(base: str, href: str) -> str:

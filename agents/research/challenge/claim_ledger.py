@@ -192,7 +192,7 @@ def evidence_of(fact: Fact, card: SourceCard, held: Held) -> Evidence:
     return Evidence(
         fact_id=fact.id,
         source_id=fact.source_id,
-        domain=publisher(card.url, card.site or card.author),
+        domain=publisher(card.url, card.site or card.author).casefold(),
         stance=held.stance,
         strength=round(held.strength, 4),
         quote=fact.quote,

@@ -83,7 +83,7 @@ def independent(sources: Iterable[SourceCard]) -> dict[str, str]:
     """Give for each source id who published it; copies of the same text count for the first of them."""
     first: dict[str, str] = {}
     return {
-        source.id: first.setdefault(source.text_hash, publisher(source.url, source.site or source.author))
+        source.id: first.setdefault(source.text_hash, publisher(source.url, source.site or source.author).casefold())
         for source in sources
     }
 
