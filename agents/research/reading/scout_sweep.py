@@ -4,7 +4,6 @@ Search and crawl, addresses and copies put together, candidates judged and group
 extractors, a shortlist made by code, one section written over it. It spawns no executor, and keeps to its time.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 
 from agents.contracts.fact import Fact
@@ -41,6 +40,7 @@ from agents.research.reading.shortlisting import (
     not_read,
     shortlist,
     sift,
+    turns,
     view_of,
 )
 from agents.research.run_context import Crawled, Desk, RetrievedSource
@@ -119,7 +119,7 @@ class _Sweep:
         """Fetch the best hits, no site before its turn, then what their pages lead to."""
         budget = self.leaf.budget.sources
         kept_back = int(FOR_LINKS * budget)
-        ordered = _domains_in_turn(hits)
+        ordered = turns(hits, lambda hit: publisher(hit.url, None))  # documents of a library are each a site
         first, later = ordered[: budget - kept_back], ordered[budget - kept_back :]
         self._tell("reading", f"{len(first)} candidates")
         await self._fetch(first)
@@ -358,17 +358,6 @@ class _Sweep:
                 node=self.ctx.path, parent=self.given.parent, role="leaf", title=self.leaf.title, state=state, doing=doing
             ),
         )  # fmt: skip
-
-
-def _domains_in_turn(hits: Sequence[Hit]) -> list[Hit]:
-    """Order hits so that each site has its turn before any has a second one; documents of a library are each a site."""
-    place: Counter[str] = Counter()
-    turns: list[tuple[int, int, Hit]] = []
-    for rank, hit in enumerate(hits):
-        site = publisher(hit.url, None)
-        turns.append((place[site], rank, hit))
-        place[site] += 1
-    return [hit for _, _, hit in sorted(turns, key=lambda turn: turn[:2])]
 
 
 def _found(chosen: Shortlist) -> int:

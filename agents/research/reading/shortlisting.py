@@ -6,7 +6,8 @@ A step of a sweep: copies put together, and what is known of the other texts bef
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TypeVar
 
 from agents.contracts.frozen import Frozen, Text
 from agents.contracts.plan import Leaf
@@ -44,6 +45,7 @@ UNANSWERING = "it answers none of the questions"
 NEW_QUESTION, NEW_GROUP = 0.35, 0.15
 """What it is worth that a source answers a question, or shows a theme and perspective, that none chosen before does."""
 
+_T = TypeVar("_T")
 _YEAR = re.compile(r"\d{4}")
 
 
@@ -107,16 +109,19 @@ def judged_by_code(number: int, one: Scanned) -> Judged:
     )
 
 
-def in_turn(weighed: Sequence[WeighedCandidate], questions: int, today: str) -> tuple[WeighedCandidate, ...]:
+def turns(ranked: Sequence[_T], group_of: Callable[[_T], Hashable]) -> list[_T]:
+    """Order things so that each group has its turn before any has a second one; within a group the order stays."""
+    place: Counter[Hashable] = Counter()
+    turn: list[int] = []
+    for one in ranked:
+        turn.append(place[group_of(one)])
+        place[group_of(one)] += 1
+    return [ranked[at] for at in sorted(range(len(ranked)), key=turn.__getitem__)]
+
+
+def in_turn(weighed: Sequence[WeighedCandidate], questions: int, today: str) -> list[WeighedCandidate]:
     """Order candidates for the quick scan: the best of each theme and perspective first, then the second best."""
-    ranked = sorted(weighed, key=lambda one: -_score(one, questions, today))
-    place: Counter[tuple[str, str]] = Counter()
-    turns: list[tuple[int, int, WeighedCandidate]] = []
-    for number, one in enumerate(ranked):
-        group = _group(one)
-        turns.append((place[group], number, one))
-        place[group] += 1
-    return tuple(one for _, _, one in sorted(turns, key=lambda turn: turn[:2]))
+    return turns(sorted(weighed, key=lambda one: -_score(one, questions, today)), _group)
 
 
 def shortlist(
@@ -137,23 +142,22 @@ def shortlist(
     """
     useful = [one for one in weighed if _coverage(one, questions)]
     spans = len({domain_of(one.scanned.card) for one in useful})
-    chosen: list[WeighedCandidate] = []
+    why: dict[str, str] = {}
     for places in range(min(max(size, MIN_DOMAINS), len(useful)), 0, -1):
         bound = places // 3 if spans >= MIN_DOMAINS else places
-        chosen = _chosen(useful, places, bound, questions, today)
-        if len(chosen) == places:
+        why = _chosen(useful, places, bound, questions, today)
+        if len(why) == places:
             break
-    bound = max(1, len(chosen) // 3)
-    kept = tuple(
-        _candidate(one, questions, today, why) for one, why in zip(chosen, _inclusions(chosen, questions), strict=True)
-    )
+    bound = max(1, len(why) // 3)
+    found = {one.scanned.url: one for one in weighed}
+    kept = tuple(_candidate(found[url], questions, today, reason) for url, reason in why.items())
     taken = Counter(candidate.domain for candidate in kept)
     left = tuple(
         _candidate(
             one, questions, today, _exclusion(one, taken, bound, bounded=spans >= MIN_DOMAINS, useful=one in useful)
         )
         for one in weighed
-        if one not in chosen
+        if one.scanned.url not in why
     )
     everything = (*kept, *left)
     return Shortlist(
@@ -219,28 +223,39 @@ def _score(one: WeighedCandidate, questions: int, today: str) -> float:
 
 def _chosen(
     useful: Sequence[WeighedCandidate], places: int, bound: int, questions: tuple[str, ...], today: str
-) -> list[WeighedCandidate]:
-    """Take the most worthy first; the worth of the rest falls as what they bring is already there."""
-    chosen: list[WeighedCandidate] = []
+) -> dict[str, str]:
+    """Take the most worthy first; the worth of the rest falls as what they bring is already there.
+
+    Returns:
+        Address to what it brings that those before it do not, best first.
+    """
+    why: dict[str, str] = {}
     answered: set[str] = set()
     groups: set[tuple[str, str]] = set()
     taken: Counter[str] = Counter()
-    while len(chosen) < places:
-        best, most = None, -1.0
-        for one in useful:
-            if one in chosen or taken[domain_of(one.scanned.card)] >= bound:
-                continue
-            new = not answered.issuperset(_coverage(one, questions))
-            worth = _score(one, len(questions), today) + NEW_QUESTION * new + NEW_GROUP * (_group(one) not in groups)
-            if worth > most:
-                best, most = one, worth
-        if best is None:
+
+    def worth(one: WeighedCandidate) -> float:
+        new = not answered.issuperset(_coverage(one, questions))
+        return _score(one, len(questions), today) + NEW_QUESTION * new + NEW_GROUP * (_group(one) not in groups)
+
+    while len(why) < places:
+        free = [one for one in useful if one.scanned.url not in why and taken[domain_of(one.scanned.card)] < bound]
+        if not free:
             break
-        chosen.append(best)
-        answered.update(_coverage(best, questions))
+        best = max(free, key=worth)
+        coverage = _coverage(best, questions)
+        parts = ["a primary source"] if best.judged.authority == "primary" else []
+        if new := len(set(coverage) - answered):
+            parts.append(f"answers {new} {'question' if new == 1 else 'questions'} that no source before it does")
+        elif coverage:
+            parts.append(f"a further witness for {len(coverage)} {'question' if len(coverage) == 1 else 'questions'}")
+        if groups and _group(best) not in groups:
+            parts.append("another theme or view")
+        why[best.scanned.url] = "kept: " + (", ".join(parts) or "the next best")
+        answered.update(coverage)
         groups.add(_group(best))
         taken[domain_of(best.scanned.card)] += 1
-    return chosen
+    return why
 
 
 def _candidate(one: WeighedCandidate, questions: tuple[str, ...], today: str, reason: str) -> Candidate:
@@ -263,27 +278,6 @@ def _candidate(one: WeighedCandidate, questions: tuple[str, ...], today: str, re
         excerpt=one.scanned.excerpt,
         reason=reason,
     )
-
-
-def _inclusions(chosen: Sequence[WeighedCandidate], questions: tuple[str, ...]) -> list[str]:
-    """Say of each chosen source what it brings that those before it do not."""
-    seen: set[str] = set()
-    groups: set[tuple[str, str]] = set()
-    reasons = []
-    for one in chosen:
-        coverage = _coverage(one, questions)
-        parts = ["a primary source"] if one.judged.authority == "primary" else []
-        new = sum(question not in seen for question in coverage)
-        if new:
-            parts.append(f"answers {new} {'question' if new == 1 else 'questions'} that no source before it does")
-        elif coverage:
-            parts.append(f"a further witness for {len(coverage)} {'question' if len(coverage) == 1 else 'questions'}")
-        if groups and _group(one) not in groups:
-            parts.append("another theme or view")
-        reasons.append("kept: " + (", ".join(parts) or "the next best"))
-        seen.update(coverage)
-        groups.add(_group(one))
-    return reasons
 
 
 def _exclusion(one: WeighedCandidate, taken: Counter[str], bound: int, *, bounded: bool, useful: bool) -> str:
