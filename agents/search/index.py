@@ -166,7 +166,9 @@ class Index:
             " order by badness, document.url limit ?5",
             (_TITLE_WEIGHT, " OR ".join(terms), query.date_from, query.date_to, limit * _PASSAGES_SEEN),
         )
-        passages = [Passage(*row, -float(badness)) for *row, badness in found]
+        passages = [
+            Passage(number, start, stop, pointing, -float(badness)) for number, start, stop, pointing, badness in found
+        ]
         # A document is as good as its best passage: adding the next best ones favoured long documents and found less.
         best: dict[int, Passage] = {}
         for passage in by_meaning(text, passages):

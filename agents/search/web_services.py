@@ -167,8 +167,19 @@ class Web(Provider):
         rows = rows_of(data, *service.rows)
         if rows is None and not (service.empty and isinstance(data, dict) and service.empty in data):
             raise self._failure("nonsense", "the answer holds no list of results")
-        names = {name: service.fields.get(name, name) for name in ("url", "title", "snippet", "published", "score")}
-        return [ProviderHit(**{name: row.get(theirs) for name, theirs in names.items()}) for row in dicts(rows or ())]
+        return [self._found(row) for row in dicts(rows or ())]
+
+    def _found(self, row: Mapping[str, object]) -> ProviderHit:
+        def told(name: str) -> object:
+            return row.get(self._service.fields.get(name, name))
+
+        return ProviderHit(
+            url=told("url"),
+            title=told("title"),
+            snippet=told("snippet"),
+            published=told("published"),
+            score=told("score"),
+        )
 
     def _refused(self, status: int, headers: Mapping[str, str], said: str) -> SearchFailed:
         if advice := self._service.advice.get(status):
