@@ -332,6 +332,15 @@ parts.ReportView =
       const headings = ((report && report.headings) || []).filter((h) => h.level >= 2 && h.level <= 3);
       const lang = (report && report.language) || undefined;
 
+      // Nothing of the head stands before all of it does: what would come between would push it about.
+      if (state.at === 'first')
+        return (
+          <article className="ds ds-card ds-report" aria-label={p.title || t('Report')} data-report="first">
+            <div className="ds-skel" role="status">
+              {t('Opening the report.')}
+            </div>
+          </article>
+        );
       return (
         <article
           className="ds ds-card ds-report"
@@ -407,9 +416,7 @@ parts.ReportView =
             </div>
           ) : (
             <div className="ds-skel" role="status">
-              {state.at === 'first' ? (
-                t('Opening the report.')
-              ) : state.at === 'gone' ? (
+              {state.at === 'gone' ? (
                 t('This report is no longer on the server. Its text is kept below.')
               ) : (
                 <span>
