@@ -105,18 +105,6 @@ async def contract_edit(action: cl.Action) -> str:
     return "".join(said)
 
 
-@cl.action_callback("stop_run")
-async def stop_run(action: cl.Action) -> None:
-    """Stop a run from its card."""
-    await shielded(lambda: chat.steer(action.payload.get("job_id"), "stop"))
-
-
-@cl.action_callback("finish_run")
-async def finish_run(action: cl.Action) -> None:
-    """Have a run write from what it has."""
-    await shielded(lambda: chat.steer(action.payload.get("job_id"), "finish"))
-
-
 @sio.on("stop")
 async def on_stop(sid: str) -> None:
     """Break off the answer at hand; in Chainlit's own handler's place, which would say it in fixed words first."""

@@ -235,16 +235,6 @@ class Chat:
 
     # ---- buttons and interruptions
 
-    async def steer(self, job_id: object, what: str) -> None:
-        """Stop or finish a run from its card; ids come from the browser, so the owner is checked."""
-        job = self.team.jobs.get(str(job_id), who(cl.context.session.user))
-        if job is None or job.over:
-            return
-        if what == "stop":
-            self.team.jobs.stop(job)
-        else:
-            self.team.jobs.finish(job)
-
     async def stopped(self) -> None:
         """Say that the answer was broken off; a run of this chat is stopped too."""
         session = cl.context.session

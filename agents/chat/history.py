@@ -182,13 +182,6 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         if self.on_deleted is not None:
             await self.on_deleted(thread_id, (rows[0]["owner"] or "") if rows else "", talk)
 
-    async def settle_element(self, element_id: str, props: Row) -> None:
-        """Change some props of a kept element."""
-        await self.execute_sql(
-            "UPDATE elements SET props = json_patch(COALESCE(props, '{}'), :props) WHERE id = :id",
-            {"id": element_id, "props": json.dumps(props)},
-        )
-
     async def put_props(self, element_id: str, props: Row) -> None:
         """Put other props in the place of those of a kept element."""
         await self.execute_sql(

@@ -59,6 +59,14 @@ async def mirror(step: dict[str, Any], elements: tuple[dict[str, Any], ...] = ()
             await tab.emit("element", element)
 
 
+async def _sent(message: cl.Message, element: cl.CustomElement | None = None) -> cl.Message:
+    """Send a message, with its card, here and to the other tabs."""
+    message.elements = [element] if element else []
+    await message.send()
+    await mirror(dict(message.to_dict()), (dict(element.to_dict()),) if element else ())
+    return message
+
+
 class Streamed:
     """The manager's words while they are written."""
 
@@ -83,10 +91,7 @@ class Streamed:
         message = self.message or cl.Message(content="")
         self.message, self._waiting = None, ""
         message.content = text
-        message.elements = [element] if element else []
-        await message.send()
-        await mirror(dict(message.to_dict()), (dict(element.to_dict()),) if element else ())
-        return message
+        return await _sent(message, element)
 
     async def broken_off(self) -> None:
         """Keep what was said before it broke off."""
@@ -125,15 +130,13 @@ class Renderer:
             case ManagerReply():
                 self._reply = effect.text
             case Say() | Refuse():
-                await self._message(effect.text)
+                await _sent(cl.Message(content=effect.text))
             case Ask():
                 actions = [
                     cl.Action(id=f"answer-{uuid.uuid4()}", name="say", payload={"text": one.says}, label=one.label)
                     for one in effect.buttons
                 ]
-                message = cl.Message(content=effect.text, actions=actions)
-                await message.send()
-                await mirror(dict(message.to_dict()))
+                await _sent(cl.Message(content=effect.text, actions=actions))
             case ShowScope():
                 await self._retire("replaced")
                 scope = ScopeCard.of(effect.scope, self.words, effect.usual)
@@ -161,19 +164,12 @@ class Renderer:
         message = await self.streamed.whole(reply or scope_line(scope, self.words), element)
         self.cards = (*self.cards, ShownCard(element_id=element.id, message_id=message.id, name="ScopeCard"))
 
-    async def _message(self, text: str) -> None:
-        message = cl.Message(content=text)
-        await message.send()
-        await mirror(dict(message.to_dict()))
-
     async def _card(self, name: Name, props: Frozen, line: str, *, message_id: str = "") -> None:
         """Send a card below its line; one with an id of its own outlasts the talk about a draft."""
         element = cl.CustomElement(name=name, props=props.model_dump(mode="json"), display="inline")
-        message = cl.Message(content=line, id=message_id or None, elements=[element])
-        await message.send()
+        message = await _sent(cl.Message(content=line, id=message_id or None), element)
         if not message_id:
             self.cards = (*self.cards, ShownCard(element_id=element.id, message_id=message.id, name=name))
-        await mirror(dict(message.to_dict()), (dict(element.to_dict()),))
 
     async def _redraw(self, name: Name, props: Frozen, line: str) -> bool:
         """Put other props, and another line above it, in the place of the card on the table; False without one."""
@@ -182,13 +178,17 @@ class Renderer:
         element = await self.history.get_element(session.thread_id, shown.element_id) if shown else None
         if shown is None or element is None:
             return False
-        changed = {**element, "props": props.model_dump(mode="json")}
-        await self.history.put_props(shown.element_id, changed["props"])
         await self._reworded(shown.message_id, line)
+        await self._changed(element, props.model_dump(mode="json"))
+        return True
+
+    async def _changed(self, element: Any, props: dict[str, Any]) -> None:
+        """Put other props in the place of an element's, in the history and in every tab."""
+        await self.history.put_props(element["id"], props)
+        changed = {**element, "props": props}
         await cl.context.emitter.send_element(changed)
         for tab in other_tabs():
             await tab.emit("element", changed)
-        return True
 
     async def _reworded(self, message_id: str, line: str) -> None:
         """Put another text in the place of a kept message's."""
@@ -207,8 +207,4 @@ class Renderer:
             element = await self.history.get_element(session.thread_id, card.element_id)
             if element is None:
                 continue
-            await self.history.settle_element(card.element_id, props)
-            changed = {**element, "props": {**(element.get("props") or {}), **props}}
-            await cl.context.emitter.send_element(changed)
-            for tab in other_tabs():
-                await tab.emit("element", changed)
+            await self._changed(element, {**(element.get("props") or {}), **props})

@@ -9,9 +9,11 @@ import pytest
 from agents.chat.renderer import uid
 from agents.chat.state import ChatState
 from agents.chat.texts import ChatTexts
+from agents.contracts.contract import Query
 from agents.core.errors import DossierError
 from agents.core.model import ScriptedModel
 from tests.chat.conftest import Page, make_team
+from tests.chat.test_conversation import broad, turn
 from tests.scripts import Worker
 
 PHRASE_LINE, STARTED_LINE = ChatTexts()("phrase_line"), ChatTexts()("started_line")
@@ -170,19 +172,6 @@ async def test_a_phrase_picked_on_a_card_starts_nothing_without_a_contract(chat)
     await page.act("pick_split", texts=[PHRASE])
 
     assert not chat.team.jobs.of("local")
-
-
-async def test_a_card_of_somebody_elses_run_steers_nothing(held_chat):
-    page = Page()
-    await page.say(QUESTION)
-    await page.say(PHRASE)
-    (job,) = held_chat.team.jobs.of("local")
-
-    await Page("mallory").act("stop_run", job_id=job.id)
-    await Page("mallory").act("finish_run", job_id=job.id)
-
-    assert not job.over
-    assert not job.run.steering.finishing("job")
 
 
 async def test_an_unexpected_error_is_shown_without_its_inner_text(serve, tmp_path, caplog):
@@ -462,6 +451,22 @@ async def test_a_chat_is_named_by_its_first_question_and_renamed_by_its_owner_on
     assert len(await chat.history.thread_name(thread)) == 80
     assert (await rename("   ", "local")).status_code == 200
     assert (await chat.history.thread_name(thread)).startswith("Ferries")
+
+
+async def test_a_chat_is_named_by_what_was_agreed_and_not_by_the_broad_question_it_began_with(serve, tmp_path):
+    agreed = Query(text="How often was the Orvane ferry closed in 2020?", feasible=True, reason="ok", depth_estimate=1)
+    roles = dict.fromkeys(("planner", "extractor", "synthesizer"), Worker())
+    manager = [turn(broad(), ready=False), turn(agreed, ready=True)]
+    chat = serve(make_team(tmp_path, ScriptedModel(by_role={**roles, "manager": manager})))
+    page = Page()
+    await page.say("Tell me all about the ferry")
+    for _ in range(250):
+        if await chat.history.thread_name(page.session.thread_id):
+            break
+        await asyncio.sleep(0.02)
+    await page.say("The closures of 2020 only, please, and nothing else")
+    assert page.elements("ContractCard")
+    assert await chat.history.thread_name(page.session.thread_id) == agreed.text
 
 
 async def test_a_chat_is_deleted_by_its_owner_only(chat, http):
