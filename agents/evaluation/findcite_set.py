@@ -21,6 +21,7 @@ from agents.contracts.report import ReportDocument
 from agents.core.errors import BadRequest, DossierError
 from agents.core.events import SourceRead
 from agents.core.settings import Settings
+from agents.core.time_policy import SCOPING_SHARE
 from agents.evaluation.labelled_sets import Row, load, mean, share
 from agents.evaluation.variant import Variant
 from agents.research.scoping.turn import ScopingState
@@ -109,7 +110,8 @@ async def researched(
 
 async def _answered(team: Team, question: str, variant: Variant, minutes: float | None) -> Answered:
     try:
-        scope, _ = await team.scope(ScopingState(mode=variant.mode, minutes=minutes), question)
+        limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
+        scope, _ = await team.scope(ScopingState(mode=variant.mode, minutes=minutes), question, limit_s=limit_s)
         if not scope.feasible:
             reasons = "; ".join(query.reason for query in scope.queries if not query.feasible)
             return Answered(None, (), f"not feasible: {reasons or 'there is no question in it'}")

@@ -7,6 +7,8 @@ from agents.contracts.fact import Fact
 from agents.contracts.plan import SuccessCriteria
 from agents.contracts.sources import SourceCard
 from agents.nlp.tokens import content_words
+from agents.research.reading.answering import Told, answer_of, told_by
+from agents.research.reading.subject import parts_of
 from agents.web.url_key import publisher
 
 ANSWERS = 0.5
@@ -53,7 +55,13 @@ def met(
     asked = tuple(dict.fromkeys(line for question in questions if (line := " ".join(question.split()))))
     publishers = independent(sources)
     held = [(fact, frozenset(content_words(f"{fact.statement} {fact.quote} {fact.topic}"))) for fact in facts]
-    answers = {question: _answers(question, held, asked) for question in asked}
+    told = told_by(facts, {source.id: source for source in sources})
+    answers = {
+        question: _answering(question, facts, told)
+        if _asks_for_one_thing(question)
+        else _answers(question, held, asked)
+        for question in asked
+    }
     missing: list[str] = []
     wanted = criteria.corroboration
     for question in asked:
@@ -95,6 +103,18 @@ def _count(facts: Iterable[Fact], publishers: Mapping[str, str]) -> int:
 def _share(text: str, words: frozenset[str]) -> float:
     wanted = frozenset(content_words(text))
     return len(wanted & words) / len(wanted) if wanted else 0.0
+
+
+def _asks_for_one_thing(question: str) -> bool:
+    """Tell a question for a person, date, figure, place or thing of something with a name: code sees whether it is answered."""
+    return all(part.names and part.matter and part.is_specific for part in parts_of(question))
+
+
+def _answering(question: str, facts: Sequence[Fact], told: Sequence[Told]) -> tuple[Fact, ...]:
+    """Give the facts whose words answer every part of a question; the first step of one that takes several is no answer."""
+    found = [answer_of(part, told) for part in parts_of(question)]
+    good = {row.fact for status, rows in found if status == "answered" for row in rows}
+    return tuple(fact for fact in facts if fact.id in good) if all(status == "answered" for status, _ in found) else ()
 
 
 def _answers(question: str, held: Sequence[tuple[Fact, frozenset[str]]], asked: Sequence[str]) -> tuple[Fact, ...]:

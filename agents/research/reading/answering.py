@@ -5,16 +5,21 @@ and the words that led to it: the first step of a question of two steps never do
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import zip_longest
 
+from agents.contracts.fact import Fact
+from agents.contracts.finding import AnswerStatus
+from agents.contracts.sources import SourceCard
 from agents.nlp.embeddings import closeness, direction
 from agents.nlp.sentence_split import spans
 from agents.nlp.tokens import content_words, language_of, stem, words
 from agents.research.reading.subject import (
     ASIDE,
     FORM,
+    LOOKUPS,
     MOST_OF_A_NAME,
     PAIRED,
     Question,
@@ -226,3 +231,42 @@ def _names_another(question: Question, quote: str) -> bool:
         if not known and name.sure and not (is_place and question.kind == "who"):
             return True
     return False
+
+
+@dataclass(frozen=True)
+class Told:
+    """One fact as it is held against questions."""
+
+    fact: str
+    quote: str
+    title: str
+    head: str
+
+
+def told_by(facts: Iterable[Fact], cards: Mapping[str, SourceCard]) -> list[Told]:
+    """Make facts ready, each with what is known of its document."""
+    return [Told(fact.id, fact.quote, card.title, card.head) for fact in facts if (card := cards.get(fact.source_id))]
+
+
+def answer_of(part: Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[Told]]:
+    """Say how far facts answer a part, and which: each after the step that leads to it, those that say most of it first."""
+    if part.kind in PAIRED and len(part.names) > 1:
+        each = [answer_of(replace(part, names=(name,)), rows) for name in part.names]
+        statuses = {status for status, _ in each}
+        return (statuses.pop() if len(statuses) == 1 else "partly"), [
+            row for some in zip_longest(*(good for _, good in each)) for row in some if row
+        ]
+    about = [row for row in rows if is_about(part, row.quote, row.title, row.head)]
+    good: list[Told] = []
+    for row in sorted(rows, key=lambda row: -share(part.matter, row.quote)):
+        lead = [one for one in about if one.title != row.title and leads_to(row.title, [one.quote])]
+        if answers(part, row.quote, row.title, row.head):
+            good.append(row)
+        elif lead and answers(part, row.quote, row.title, row.head, [one.quote for one in lead]):
+            good += [lead[0], row]
+    if good:
+        return "answered", good
+    # Words about the subject are part of an answer to a wide question, and none to one for a person, date, figure or place.
+    if part.kind in LOOKUPS:
+        about = [row for row in about if speaks_of(part, row.quote)]
+    return ("partly" if about else "not_found"), about

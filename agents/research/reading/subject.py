@@ -99,6 +99,8 @@ class Question:
     language: str = "en"
     shown: tuple[str, ...] = ()
     """The names as they are written."""
+    is_specific: bool = False
+    """It asks for one thing: a person, a date, one of two, or which and what; not how, why or what about."""
     rivals: tuple[frozenset[str], ...] = ()
     """All names of the whole question, where `names` may be one of them."""
 
@@ -163,7 +165,17 @@ def _read(text: str) -> Question:
     else:
         kind = next((one for one, *_ in _KINDS if _KIND[one].search(text)), "other")
     short = frozenset(one.upper() for one in abbreviations(text, tuple(found)) if len(one) > 2)
-    return Question(text, kind, each, matter, short, language, tuple(apart[name] for name in each), each)
+    return Question(
+        text,
+        kind,
+        each,
+        matter,
+        short,
+        language,
+        tuple(apart[name] for name in each),
+        kind != "other" or bool(start),
+        each,
+    )
 
 
 def is_nationality(word: str) -> bool:
