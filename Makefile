@@ -6,7 +6,7 @@ BIN := .venv/bin
 export LITELLM_LOCAL_MODEL_COST_MAP = True
 export LITELLM_MODE = PRODUCTION
 
-.PHONY: lint-frontend help run setup setup-dev browser test test-fast house check fmt lint types arch lock prompts bench bench-pg eval eval-model clean
+.PHONY: chaos load lint-frontend help run setup setup-dev browser test test-fast house check fmt lint types arch lock prompts bench bench-pg eval eval-model clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -94,6 +94,14 @@ eval: setup-dev ## measure quality on the labelled data, where it is at hand
 eval-model: setup-dev ## the same with a model (MODEL, BASE; default: the local one) on the first questions of a set; resumable
 	$(BIN)/python -m agents.evaluation.model_eval $(or $(DATA),../shared/data/multihop/hotpotqa_questions.jsonl) --rows $(or $(ROWS),/tmp/dossier-eval-model.jsonl) \
 	  $(if $(MODEL),--model $(MODEL)) $(if $(BASE),--base $(BASE)) $(if $(LIMIT),--limit $(LIMIT)) $(if $(TOKENS),--tokens $(TOKENS))
+
+chaos: setup-dev ## 300 whole jobs under seeded faults, and processes killed: nothing lost, stuck, or paid twice (minutes)
+	$(BIN)/python -m tests.bench.chaos
+
+load: setup-dev ## 100 chats and 50 jobs at once for ten minutes, an idle server, memory over 200 jobs
+	$(BIN)/python -m tests.bench.load
+	$(BIN)/python -m tests.bench.load --idle
+	$(BIN)/python -m tests.bench.load --soak 200
 
 bench-pg: setup-dev ## durable jobs: crashes at 20 moments on both databases, overhead, list of 10,000 (minutes)
 	$(BIN)/python tests/bench/durable.py --all

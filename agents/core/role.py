@@ -5,6 +5,7 @@ the model adapter's, the repair of an answer is here, the revision of a text is 
 one place.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -25,6 +26,7 @@ Out = TypeVar("Out", bound=Frozen)
 
 REPAIRS = 1
 """One repair, for every role (specification, section 11)."""
+_ADDRESS = re.compile(r"https?:/*(?P<site>[^\s/?#\"'<>()\[\]]*)[^\s\"'<>()\[\]]*[^\s\"'<>()\[\].,;:!?]", re.IGNORECASE)
 MORE_ROOM = 2
 """By how much the output limit grows when an answer was cut off at it."""
 
@@ -167,11 +169,25 @@ def _accept(role: Role[In, Out], given: In, reply: Reply, *, last: bool) -> tupl
             raise
         cut = True  # a stream that broke off twice: what was complete before that counts
         output = read_answer(reply.text, role.gives, listed=role.listed, cut=cut, prose=role.prose)
+    if _ADDRESS.search(output.model_dump_json()):
+        output = role.gives.model_validate(_with_given_addresses(output.model_dump(), given.model_dump_json()))
     if role.mend is not None:
         output = role.mend(given, output)
     for check in role.checks:
         check(given, output)
     return output, cut
+
+
+def _with_given_addresses(answer: object, given: str) -> object:
+    """Leave of every address that stands in no input only the site: one that is made up may carry away what was read."""
+    match answer:
+        case str():
+            return _ADDRESS.sub(lambda found: found[0] if found[0] in given else found["site"], answer)
+        case dict():
+            return {name: _with_given_addresses(value, given) for name, value in answer.items()}
+        case list() | tuple():
+            return [_with_given_addresses(value, given) for value in answer]
+    return answer
 
 
 def _said(error: NoAnswer | ValidationError | Reject) -> str:

@@ -1,6 +1,7 @@
 """The job port (see `agents.core.port`) over a run: the same for a job in memory and for a durable one."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from agents.contracts.frozen import Frozen
@@ -12,6 +13,8 @@ from agents.core.time_policy import synthesis_reserve_s
 from agents.jobs.records import BranchDropped, Reached, StepRecord, TimeLeft, TimeSlice, digest_of, stopped_record
 from agents.jobs.run import JobRun
 from agents.research.steering import DROPPED, SteeringSnapshot
+
+log = logging.getLogger(__name__)
 
 
 class RunCtx:
@@ -187,6 +190,11 @@ class RunCtx:
             raise record.failure(f"{path}#dropped") from dropped
         except DossierError as error:
             raise StepRecord.of(error, 0.0).failure(path) from error
+        except Exception as error:  # a fault of ours in one branch loses that branch, not what the others found
+            log.exception("branch failed: %s", path)
+            name = type(error).__name__
+            record = StepRecord(type=name, message=f"{name} in a branch", notice=DossierError.notice, elapsed=0.0)
+            raise record.failure(path) from error
         finally:
             self.so_far = self.so_far.later(ctx.so_far)
 

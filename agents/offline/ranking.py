@@ -41,6 +41,24 @@ def is_order(text: str) -> bool:
     return bool(listed("reader").search(text) and commands)
 
 
+def orders_a_machine(text: str, about: str = "") -> bool:
+    """Tell a sentence that gives orders to a program that reads it; orders to people are left alone.
+
+    Args:
+        text: the sentence.
+        about: the question it was read for: one about such programs may well quote what they must do.
+    """
+    line = _NOTICE_HEAD.sub("", plain(text))
+    if listed("authorizes").search(text):
+        return True
+    begins = opening("command").match(line)
+    spoken_to = begins or listed("commands_reader").search(text) or is_imperative(line)
+    if listed("reader").search(text):
+        must = re.search(r"\b(?:you|your|ignore|must)\b", text, re.IGNORECASE)
+        return bool(spoken_to or must) and not listed("reader").search(about)
+    return bool(begins and listed("user").search(text))
+
+
 def is_imperative(text: str) -> bool:
     """Tell an instruction (`Anchor on sand.`): a fact only where the question asks how to do something."""
     return bool(opening("imperative").match(plain(text)))

@@ -1,5 +1,6 @@
 """The body of a report while it is put together: numbered, checked sentences in reading order."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from agents.contracts.body import (
@@ -16,6 +17,7 @@ from agents.contracts.body import (
     row_citation,
 )
 from agents.contracts.verification import SentenceCheck
+from agents.nlp.tokens import content_words
 from agents.report.cut_sentences import Glyph, joined, sentences
 from agents.report.escaping import settled
 from agents.report.parse_body import parse
@@ -23,6 +25,7 @@ from agents.report.references import SourceNumbers
 from agents.report.wording import states_no_fact
 
 MAX_LEVEL = 5
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 class Composer:
@@ -34,6 +37,7 @@ class Composer:
         language: str,
         addresses: tuple[str, ...] = (),
         checks: Iterable[SentenceCheck] = (),
+        asked: Iterable[str] = (),
     ) -> None:
         self.numbering = numbering
         checks = tuple(checks)
@@ -41,6 +45,10 @@ class Composer:
         # A sentence that was put right or struck is looked up by the facts that it cited when it was checked.
         self._mends = {check.text: check for check in checks if check.replaced_by is not None}
         self.blocks: list[Block] = []
+        told = [f"{fact.statement} {fact.quote} {fact.topic}" for fact in numbering.facts.values()]
+        text = " ".join((*asked, *told))
+        self._known, self._figures = frozenset(content_words(text)), frozenset(_FIGURE.findall(text))
+        self._in_table = False  # a cell is cited by its row, and may be a label
         self._language = language
         self._addresses = addresses
         self._said: set[str] = set()  # sentences of sections so far, for leaving out what would be said twice
@@ -75,7 +83,9 @@ class Composer:
         body = self.read(markdown, level)
         if once:
             body = Body(blocks=_with_content(self._unsaid(body).blocks))
-        self.blocks.extend(map(_labelled, body.changed(self._numbered).blocks))
+        for block in body.blocks:
+            self._in_table = isinstance(block, Table)
+            self.blocks.extend(map(_labelled, Body(blocks=(block,)).changed(self._numbered).blocks))
 
     def own(self, *blocks: Block) -> None:
         """Put what code says about the research itself: exempt from citing."""
@@ -118,9 +128,19 @@ class Composer:
             check = self._checks.get((new.text, new.facts))
             verdict = check.verdict if check else "unchecked"
         elif not states_no_fact(new.text, self._language):
+            if not self._in_table and self.is_foreign(new.text):
+                return None
             check = self._checks.get((new.text, new.facts))
             verdict = check.verdict if check else "uncited"
         return new.model_copy(update={"verdict": verdict})
+
+    def is_foreign(self, text: str) -> bool:
+        """Tell words without a citation that speak of something else than question and facts, or in other figures.
+
+        They are what a page may have made a model say; honest transitions and questions use words of the matter.
+        """
+        words = frozenset(content_words(text))
+        return 2 * len(words - self._known) > len(words) or not self._figures.issuperset(_FIGURE.findall(text))
 
 
 def _labelled(block: Block) -> Block:

@@ -75,7 +75,8 @@ def build(
     cards = _unique(card for top in held for card in top.all_sources())
     refused = _rejected(held, rejected, cards)
     has_facts = any(numbering.source_of(fact) for fact in numbering.facts)
-    composer = Composer(numbering, brief.language, tuple(card.url for card in cards), truth.checks)
+    composer = Composer(numbering, brief.language, tuple(card.url for card in cards), truth.checks,
+                        (brief.question, *(query.text for query in brief.queries)))  # fmt: skip
     frame = outcome.frame if has_facts else None
     if has_facts:
         frame = _usable(frame, composer) or _frame_by_code(outcome, composer)
@@ -95,7 +96,7 @@ def build(
     data, making = methodology(
         outcome, actual, engine=engine, reasons=reasons, rejected=refused, cards=cards, tags=tags, words=words
     )  # fmt: skip
-    limitations = _limitations(outcome, frame, grade_reasons, words, cites=bool(references), reasons=reasons)
+    limitations = _limitations(outcome, frame, grade_reasons, composer, words, cites=bool(references), reasons=reasons)
     text = Body(blocks=tuple(composer.blocks))
     tail: list[Block] = []
     if references:
@@ -115,7 +116,7 @@ def build(
     first = next((n for n, block in enumerate(text.blocks) if isinstance(block, Heading)), len(text.blocks))
     moved = since_lines(changed, words) if changed else ()
     body = Body(blocks=(*text.blocks[:first], *moved, *text.blocks[first:], *tail))
-    title = frame.title if frame else brief.question
+    title = frame.title if frame and not composer.is_foreign(frame.title) else brief.question
     return ReportDocument(
         job_id=job_id,
         grade=grade,
@@ -348,13 +349,24 @@ def _tags(outcome: Outcome, cited: int, *, written_by_code: bool) -> tuple[str, 
 
 
 def _limitations(
-    outcome: Outcome, frame: Frame | None, grade_reasons: tuple[str, ...], words: Wording, *, cites: bool, reasons: bool
+    outcome: Outcome,
+    frame: Frame | None,
+    grade_reasons: tuple[str, ...],
+    composer: Composer,
+    words: Wording,
+    *,
+    cites: bool,
+    reasons: bool,
 ) -> tuple[str, ...]:
     """List what is open, a line for each question: what code lacks between rounds is said in the loop's own terms."""
     asked = [*(frame.open_questions if frame else ())]
     if reasons:
         asked += [question for top in outcome.findings for node in top.walk() for question in node.open_questions]
-    questions = [plain(title_line(question)).strip() for question in asked]
+    questions = [
+        plain(title_line(question)).strip()
+        for question in asked
+        if question.rstrip().endswith(("?", "？", "؟")) or not composer.is_foreign(question)
+    ]
     unchecked = [words.unchecked] if cites and not outcome.truth.checks else []
     followed = [
         words.part.format(title=node.title.rstrip(".?!"), note=_sentence(node.note))

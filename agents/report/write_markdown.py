@@ -21,6 +21,7 @@ from agents.contracts.body import (
     Words,
 )
 from agents.contracts.report import Reference
+from agents.report.cut_sentences import host
 from agents.report.escaping import escape_inline, guarded, is_route, is_safe, link_target
 from agents.report.references import Citations, Linker, quote_address, reference_list
 from agents.report.wording import Wording
@@ -30,6 +31,7 @@ Cite = Callable[[Sentence], str]
 
 UNVERIFIED = " `#UNVERIFIED`"
 """Stands behind a sentence that its own quotes do not carry."""
+_BARE = re.compile(r"(?:https?://|www\.)[^\s<>\"'`]+", re.IGNORECASE)
 _WRAPS = (("struck", "~~"), ("bold", "**"), ("italic", "*"))
 
 
@@ -143,7 +145,8 @@ def _words(part: Words, *, before: str, after: str) -> str:
         pad = " " if part.text[:1] in {"`", ""} or part.text[-1:] == "`" or _is_padded(part.text) else ""
         core, lead, trail = f"{ticks}{pad}{part.text}{pad}{ticks}", "", ""
     else:
-        core = part.text.strip(" ")
+        # A bare address would become a link wherever the Markdown is shown.
+        core = (part.text if part.address else _BARE.sub(lambda found: host(found[0]), part.text)).strip(" ")
         lead, trail = (
             " " * (len(part.text) - len(part.text.lstrip(" "))),
             " " * (len(part.text) - len(part.text.rstrip(" "))),

@@ -4,7 +4,7 @@ New topics become leaves of the same executor, never executors: rounds add bread
 """
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -338,17 +338,17 @@ class Rounds:
                 Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
             )
             return None
-        return without_invented(asked.output, _named(self.findings, self.questions))
+        return without_invented(asked.output, _named(self.findings))
 
 
-def _named(findings: Sequence[Finding], questions: Iterable[str]) -> frozenset[str]:
+def _named(findings: Sequence[Finding]) -> frozenset[str]:
     """List the addresses that a search, a page's own words or the user gave."""
     every = tuple(findings)
     found = [card.url for card in sources_of(every)] + [fact.quote for fact in facts_of(every)]
     for one in every:
-        found += [refused.url for refused in one.rejected] + [attempt.key for attempt in one.attempts]
+        found += [refused.url for refused in one.rejected]
         found += [candidate.url for candidate in (one.shortlist.kept if one.shortlist else ())]
-    return addresses_in((*found, *questions))
+    return addresses_in(found)
 
 
 def _summary(new: tuple[Finding, ...], facts: int) -> str:

@@ -34,6 +34,7 @@ from agents.core.events import Charged, Event, SourceRead, SourceRejected
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.nlp.sentence_split import spans
+from agents.offline.ranking import orders_a_machine
 from agents.research.reading.answering import answers, is_about
 from agents.research.reading.locate_quotes import fact_of
 from agents.research.reading.subject import MAX_CHARS, choose, is_worth_reading, parts_of
@@ -257,8 +258,8 @@ def _held_against(
         own = pointed.model_copy(update={"sentences": tuple(number - one.first for number in pointed.sentences)})
         topic = given.asked[pointed.question - 1] if 1 <= pointed.question <= len(given.asked) else given.objective
         fact = fact_of(own, one.source, one.spans, topic, given.language)
-        if fact is None:
-            dropped[one.source.id] += 1
+        if fact is None or any(orders_a_machine(fact.quote[at.start : at.end], topic) for at in spans(fact.quote)):
+            dropped[one.source.id] += 1  # orders are words on a page, and no finding, whoever points at them
         elif _is_about(fact.quote, one.source, (topic,)):
             kept[one.source.id].setdefault(fact.id, fact)
         elif other := next((q for q in given.asked if _is_about(fact.quote, one.source, (q,))), ""):

@@ -1,0 +1,71 @@
+"""What may hold whatever comes in: any text, any address, any bytes."""
+
+import contextlib
+import string
+
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from agents.contracts.plan import PlanTree
+from agents.core.model_answers import NoAnswer, read_answer
+from agents.report.escaping import escape_text
+from agents.report.parse_body import parse
+from agents.report.write_markdown import markdown_of
+from agents.research.scoping.authorization import PHRASE, authorizes
+from agents.web.guard import Blocked, Guard
+from agents.web.url_key import canonical, identity
+
+ANY = st.text(max_size=300)
+MARKS = st.text(alphabet="[]()<>!*_`#|$&\\~\"' \nhtp:/.ax1f", max_size=120)
+MARKDOWN = MarkdownIt("gfm-like", {"linkify": True, "html": True})
+
+
+@given(st.text(alphabet=string.ascii_letters + " ,;:?#>*\n", min_size=1, max_size=40), st.booleans())
+def test_no_text_around_the_phrase_authorizes(around, before):
+    message = f"{around}{PHRASE}" if before else f"{PHRASE}{around}"
+
+    assert authorizes(message) == (around.strip() == "" and "\n" not in around.strip("\n "))
+
+
+@given(ANY)
+def test_only_the_phrase_authorizes(text):
+    plain = text.strip().strip("\"'`“”„«»‘’.! ").casefold()
+
+    assert not authorizes(text) or plain in {"authorized to execute", "authorised to execute"}
+
+
+@given(MARKS)
+def test_prose_of_a_model_never_becomes_a_picture_a_tag_or_a_link_to_a_site_that_was_not_cited(text):
+    shown = MARKDOWN.render(
+        markdown_of(parse(f"{text} ![x](http://evil.example/?a) http://evil.example/b", (), addresses=()))
+    )
+
+    assert "<img" not in shown and "evil.example/" not in shown and "<script" not in shown
+
+
+@given(MARKS)
+def test_an_escaped_line_shows_its_letters_and_makes_nothing_of_them(text):
+    shown = MARKDOWN.render(escape_text(text.replace("http", "")))
+
+    assert not any(tag in shown for tag in ("<a ", "<img", "<em>", "<strong>", "<h1", "<li", "<code"))
+
+
+@given(ANY)
+def test_a_broken_answer_is_refused_and_nothing_else_is_raised(text):
+    with contextlib.suppress(NoAnswer, ValueError):
+        read_answer(text, PlanTree, listed="leaves", cut=False, prose="")
+
+
+@given(st.one_of(ANY, st.builds("http://{}".format, ANY), st.builds("http://a.example/{}".format, ANY)))
+def test_the_key_of_an_address_is_found_for_any_text_and_is_its_own_key(url):
+    key = canonical(url)
+
+    assert canonical(key) == key
+    assert isinstance(identity(url, ""), str)
+
+
+@given(st.one_of(ANY, st.builds("http://{}".format, ANY)))
+def test_an_address_is_judged_or_refused_whatever_it_is(url):
+    with contextlib.suppress(Blocked):
+        assert Guard().check(url).scheme in {"http", "https"}
