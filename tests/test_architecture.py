@@ -21,11 +21,12 @@ NEVER_OVER = 480
 HEAVY = {
     "litellm": ("agents/llm/litellm_model.py", "agents/llm/litellm_errors.py"),
     "openai": ("agents/llm/litellm_model.py", "agents/llm/litellm_errors.py"),
+    "tavily": ("agents/search/tavily.py",),
     "qdrant_client": ("agents/memory/",),
     "sqlalchemy": ("agents/chat/", "agents/jobs/"),
     "dbos": ("agents/jobs/",),
     "chainlit": ("app.py", "agents/chat/", "agents/api/"),
-    "httpx": ("agents/llm/litellm_errors.py",),
+    "httpx": ("agents/search/tavily.py", "agents/llm/litellm_errors.py"),
     "httpx2": ("agents/web/", "agents/search/", "agents/llm/chat_completions.py"),
     "pypdfium2": ("agents/web/",),
     "docx": ("agents/web/", "agents/report/docx_export.py"),

@@ -13,16 +13,15 @@ from pydantic import SecretStr
 
 from agents.core.errors import ConfigError
 from agents.core.retry_policy import RetryPolicy
-from agents.search import web_services
+from agents.search import keyless
 from agents.search.academic import ACADEMIC, INDEXES, Academic
 from agents.search.chain import Chain
 from agents.search.firecrawl import BASE as FIRECRAWL_BASE
 from agents.search.firecrawl import Firecrawl
+from agents.search.litellm_web import SERVICES, Web
 from agents.search.pages import PageCache, Pages
 from agents.search.provider import Access, Provider
 from agents.search.searcher import Searcher
-from agents.search.tavily import Tavily
-from agents.search.web_services import MISSING, SERVICES, Ddgs, Web
 
 
 @dataclass(frozen=True)
@@ -42,25 +41,34 @@ class ProviderEntry:
         return not self.needs or bool(values.get(self.needs, "").strip())
 
 
+def _tavily(access: Access) -> Provider:
+    from agents.search.tavily import Tavily  # 0.4 s to import
+
+    return Tavily(access)
+
+
 PROVIDERS: dict[str, ProviderEntry] = {
-    "tavily": ProviderEntry(Tavily, key_variable="TAVILY_API_KEY", base_variable="TAVILY_API_BASE"),
+    "tavily": ProviderEntry(_tavily, key_variable="TAVILY_API_KEY", base_variable="TAVILY_API_BASE"),
     "firecrawl": ProviderEntry(
         Firecrawl,
         key_variable="FIRECRAWL_API_KEY",
         base_variable="FIRECRAWL_API_BASE",
         needs="FIRECRAWL_API_KEY",
     ),
-    "ddgs": ProviderEntry(Ddgs),
+    "ddgs": ProviderEntry(keyless.Ddgs),
     **{
         service.name: ProviderEntry(
             partial(Web, service),
             role="service",
             key_variable=service.key_variable,
             base_variable=f"{service.name.upper()}_API_BASE",
-            needs=service.key_variable or f"{service.name.upper()}_API_BASE",
+            needs=service.key_variable,
         )
         for service in SERVICES
     },
+    "searxng": ProviderEntry(
+        keyless.Searxng, role="service", base_variable="SEARXNG_API_BASE", needs="SEARXNG_API_BASE"
+    ),
     **{
         name: ProviderEntry(
             partial(Academic, index),
@@ -128,7 +136,7 @@ def choose(
 
     if not names:
         chosen = [made(name) for name in ("tavily", "firecrawl") if keys.get(PROVIDERS[name].key_variable, "").strip()]
-        behind = [made("tavily", keyed=False), *([made("ddgs")] if web_services.installed() else [])]
+        behind = [made("tavily", keyed=False), *([made("ddgs")] if keyless.installed() else [])]
         return Chain([*chosen, *behind], pages, library, sample=None if library or chosen else sample)
     notes = []
     if "tavily" in names and not keys.get("TAVILY_API_KEY", "").strip():
@@ -158,8 +166,8 @@ def _expanded(name: str, values: Mapping[str, str]) -> tuple[str, ...]:
             raise ConfigError(f"RETRIEVER names web, and no service for it is set up. Set one of {wanted} in `.env`.")
         return (usable[0],)
     entry = PROVIDERS[name]
-    if name == "ddgs" and not web_services.installed():
-        raise ConfigError(f"RETRIEVER names ddgs, and {MISSING}.")
+    if name == "ddgs" and not keyless.installed():
+        raise ConfigError(f"RETRIEVER names ddgs, and {keyless.MISSING}.")
     own_server = name == "firecrawl" and values.get("FIRECRAWL_API_BASE", FIRECRAWL_BASE) != FIRECRAWL_BASE
     if not entry.is_set_up(values) and not own_server:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""The adapters of Firecrawl and of the services that are data, against a server on loopback."""
+"""The adapter of Firecrawl against a server on loopback, and other services through litellm."""
 
 import asyncio
 import json
@@ -13,9 +13,9 @@ from werkzeug import Request, Response
 from agents.contracts.sources import SearchQuery
 from agents.core.retry_policy import RetryPolicy
 from agents.search.firecrawl import Firecrawl
+from agents.search.keyless import Searxng
 from agents.search.provider import Access
 from agents.search.searcher import SearchFailed
-from agents.search.web_services import SERVICES, Web
 
 KEY = "fc-FAKE0123456789abcdefFAKE"
 
@@ -149,81 +149,12 @@ async def test_an_answer_without_links_is_a_failure(service, firecrawl, answer):
     assert len(service.asked) == 1
 
 
-# ---- services that are data
-
-SERVICE = {service.name: service for service in SERVICES}
-ANSWERS = {
-    "brave": ("GET /res/v1/web/search", {"web": {"results": [{"description": "12 days", "page_age": "2024-05-06"}]}}),
-    "exa": ("POST /search", {"results": [{"text": "12 days", "publishedDate": "2024-05-06T00:00:00Z"}]}),
-    "serper": (
-        "POST /search",
-        {"organic": [{"link": "https://a.example/", "snippet": "12 days", "date": "2024-05-06"}]},
-    ),
-    "linkup": ("POST /search", {"results": [{"name": "Ice", "content": "12 days"}]}),
-    "perplexity": ("POST /search", {"results": [{"snippet": "12 days", "date": "2024-05-06"}]}),
-}
-
-
-def web(service: Service, name: str) -> Web:
-    return Web(SERVICE[name], Access(key=SecretStr(KEY), base=service.base, retry=RetryPolicy(sleep=no_wait)))
-
-
-@pytest.mark.parametrize("name", ANSWERS)
-async def test_each_service_is_asked_its_way_and_gives_the_same_hits(service, name):
-    place, answer = ANSWERS[name]
-    rows = answer
-    for part in SERVICE[name].rows:
-        rows = rows[part]
-    rows[0].setdefault("title", "Ice")
-    rows[0].setdefault("url", "https://a.example/")
-    service.answers = {place: [answer]}
-    made = web(service, name)
-
-    result = await made.search(SearchQuery(text="ice", max_results=3, include_domains=("https://a.example",)), 5)
-    await made.close()
-
-    [hit] = result.hits
-    assert (hit.url, hit.title, hit.snippet, hit.provider) == ("https://a.example/", "Ice", "12 days", name)
-    assert hit.published == (None if name == "linkup" else "2024-05-06")
-    [(_, said, body, headers)] = service.asked
-    assert KEY in "".join(headers.values())
-    assert KEY not in said + str(body)
-    assert "a.example" in said + str(body)
-    assert "3" in said + str(body)
-
-
-@pytest.mark.parametrize(
-    ("answer", "fault", "requests"),
-    [
-        (Response("{}", 401), "auth", 1),
-        (Response("{}", 402), "quota", 1),
-        (Response("{}", 429), "rate", 3),
-        (Response("{}", 400), "query", 1),
-        ({"message": "hello"}, "nonsense", 1),
-    ],
-)
-async def test_failures_of_a_service_are_sorted_as_those_of_others(service, answer, fault, requests):
-    service.answers = {"GET /res/v1/web/search": [answer]}
-    made = web(service, "brave")
-
-    with pytest.raises(SearchFailed) as caught:
-        await made.search(QUERY)
-    await made.close()
-
-    assert (caught.value.fault, len(service.asked)) == (fault, requests)
-
-
-async def test_a_service_that_leaves_the_list_out_when_nothing_is_found_has_answered(service):
-    service.answers = {"GET /res/v1/web/search": [{"type": "search", "query": {"original": "ice"}}]}
-    made = web(service, "brave")
-
-    assert (await made.search(QUERY)).hits == ()
-    await made.close()
+# ---- a SearXNG server of one's own
 
 
 @pytest.fixture
 async def searxng(service: Service) -> Any:
-    made = Web(SERVICE["searxng"], Access(base=service.base, retry=RetryPolicy(sleep=no_wait)))
+    made = Searxng(Access(base=service.base, retry=RetryPolicy(sleep=no_wait)))
     yield made
     await made.close()
 

@@ -10,19 +10,22 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
 from agents.contracts.sources import Hit, SearchQuery, SearchResult
-from agents.core.errors import ConfigError, SearchError, SourceError
+from agents.core.errors import ConfigError, ModelError, SearchError, SourceError
 from agents.core.retry_policy import RetryPolicy
-from agents.search import web_services
+from agents.llm.litellm_errors import Failed
+from agents.search import keyless
 from agents.search.chain import Chain
 from agents.search.circuit_breaker import REST_S, CircuitBreaker
+from agents.search.keyless import Ddgs
+from agents.search.litellm_web import SERVICES, Web
 from agents.search.pages import page_source
 from agents.search.provider import Access
 from agents.search.registry import NAMES, choose
 from agents.search.scope_filter import enforced, fuse, in_range, keywords, prepared, shortened, whole_day, within
 from agents.search.searcher import SearchFailed
-from agents.search.web_services import Ddgs
 from tests.scripted_search import ScriptedSearcher
 
 CASES = Path(__file__).resolve().parent.parent / "data" / "cases"
@@ -526,8 +529,48 @@ def test_keywords_are_names_and_numbers_first_in_the_order_of_the_text():
     assert keywords(text, 4) == ["winter", "Telmar", "Brindle", "2021"]
 
 
+# ---- services without an adapter of their own
+
+
+def web(ask, name="brave"):
+    service = next(one for one in SERVICES if one.name == name)
+    return Web(service, Access(key=SecretStr("BSA-FAKE-0000"), retry=RetryPolicy(sleep=no_wait)), ask=ask)
+
+
 async def no_wait(seconds: float) -> None:
     await asyncio.sleep(0)
+
+
+async def test_a_service_behind_the_model_library_gives_the_same_hits():
+    asked = []
+
+    async def ask(*args, **more):
+        asked.append((args, more))
+        return [{"url": WEB, "title": "A", "snippet": "s", "date": "2024-05-06", "last_updated": None}, {"url": None}]
+
+    result = await web(ask).search(SearchQuery(text="ice", include_domains=("https://a.example",)), 5)
+
+    [hit] = result.hits
+    assert (hit.url, hit.published, hit.provider) == (WEB, "2024-05-06", "brave")
+    assert asked[0][0] == ("brave", "ice")
+    assert asked[0][1]["domains"] == ("a.example",)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "requests"),
+    [("key", "auth", 1), ("quota", "quota", 1), ("rate", "rate", 3), ("request", "query", 1)],
+)
+async def test_its_failures_are_sorted_as_those_of_others(fault, kind, requests):
+    asked = []
+
+    async def ask(*args, **more):
+        asked.append(args)
+        raise Failed(ModelError("said", fault=fault, notice="n"), 400, "said", None)
+
+    with pytest.raises(SearchFailed) as caught:
+        await web(ask).search(QUERY)
+
+    assert (caught.value.fault, len(asked)) == (kind, requests)
 
 
 class DDGSException(Exception):
@@ -602,7 +645,7 @@ def chosen(
     ],
 )
 async def test_names_and_keys_decide_who_is_asked(names, keys, made, monkeypatch):
-    monkeypatch.setattr(web_services, "installed", lambda: False)
+    monkeypatch.setattr(keyless, "installed", lambda: False)
 
     chain = chosen(names, keys=keys)
     await chain.close()
@@ -624,7 +667,7 @@ async def test_names_and_keys_decide_who_is_asked(names, keys, made, monkeypatch
     ],
 )
 def test_a_wrong_choice_is_refused_in_one_clear_sentence(names, message, monkeypatch):
-    monkeypatch.setattr(web_services, "installed", lambda: False)
+    monkeypatch.setattr(keyless, "installed", lambda: False)
 
     with pytest.raises(ConfigError, match=message):
         chosen(names)
@@ -648,7 +691,7 @@ async def test_keyless_use_of_a_named_provider_is_said():
 
 
 async def test_every_name_can_be_chosen(monkeypatch):
-    monkeypatch.setattr(web_services, "installed", lambda: True)
+    monkeypatch.setattr(keyless, "installed", lambda: True)
     keys = dict.fromkeys(("FIRECRAWL_API_KEY", "BRAVE_API_KEY", "EXA_API_KEY", "SERPER_API_KEY"), "k")
     keys |= {"LINKUP_API_KEY": "k", "PERPLEXITYAI_API_KEY": "k"}
 
