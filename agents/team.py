@@ -20,11 +20,10 @@ from agents.core.budget import Limits as Spending
 from agents.core.budget import Within
 from agents.core.errors import BadRequest, ConfigError
 from agents.core.model import Model, OnText, shown_name
-from agents.core.paths import RESOURCES
 from agents.core.port import Handlers
 from agents.core.prompts import PromptBook
 from agents.core.prompts import load as load_prompts
-from agents.core.settings import Settings, search_values, usable_models
+from agents.core.settings import Settings, usable_models
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.live_job import Job, JobSetup, Pauses
 from agents.jobs.run import Clock
@@ -57,52 +56,10 @@ from agents.research.steering import Steering
 from agents.research.writing.truthful import check_handler
 from agents.roles import ROLES as ROLES
 from agents.search.chain import Chain, Probed
-from agents.search.library import Library
-from agents.search.pages import WebPages
-from agents.search.registry import BASE_VARIABLES, KEY_VARIABLES, choose
-from agents.search.searcher import LIBRARY_NAME, SAMPLE_NAME, Searcher
+from agents.search.registry import open_sources
+from agents.search.searcher import Searcher
 from agents.search.uploads import SearchScope, UploadedFile, UploadResult, places_of, take
 from agents.web.fetching import Fetcher
-from agents.web.guard import AllowedHosts
-
-SAMPLE_LIBRARY = RESOURCES / "examples" / "library"
-"""Invented documents that ship with the program, searched when no folder of one's own is set."""
-
-
-@dataclass(frozen=True)
-class Sources:
-    """Where documents come from, and what has to be closed."""
-
-    searcher: Searcher
-    sample: bool
-    fetcher: Fetcher
-
-
-def open_sources(settings: Settings) -> Sources:
-    """Set up folders and search providers.
-
-    Raises:
-        ConfigError: a folder is missing, a retriever unknown, or a key or package not there.
-    """
-    folders = settings.library
-    sample = not folders
-    library = Library(
-        folders or (SAMPLE_LIBRARY,),
-        settings.data_dir / "library.db",
-        kind="sample" if sample else "library",
-        name=SAMPLE_NAME if sample else LIBRARY_NAME,
-    )
-    fetcher = Fetcher(AllowedHosts.parse(settings.allow_private_hosts))
-    searcher = choose(
-        settings.retriever,
-        keys=search_values(KEY_VARIABLES),
-        bases=search_values(BASE_VARIABLES),
-        pages=WebPages(fetcher),
-        library=None if sample else library,
-        sample=library if sample else None,
-    )
-    return Sources(searcher=searcher, sample=sample, fetcher=fetcher)
-
 
 MAX_UNREAD = 20
 """Unreadable files of a library that a report names, at most; `doctor` names all."""

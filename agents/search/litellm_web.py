@@ -70,7 +70,7 @@ class Web(Provider):
 
     async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
         if self._ask_litellm is None:
-            from agents.llm.litellm_model import ask_web
+            from agents.llm.litellm_services import ask_web
 
             self._ask_litellm = ask_web
         try:

@@ -12,16 +12,21 @@ from typing import Literal
 from pydantic import SecretStr
 
 from agents.core.errors import ConfigError
+from agents.core.paths import RESOURCES
 from agents.core.retry_policy import RetryPolicy
+from agents.core.settings import Settings, search_values
 from agents.search import keyless
 from agents.search.academic import ACADEMIC, INDEXES, Academic
 from agents.search.chain import Chain
 from agents.search.firecrawl import BASE as FIRECRAWL_BASE
 from agents.search.firecrawl import Firecrawl
+from agents.search.library import Library
 from agents.search.litellm_web import SERVICES, Web
-from agents.search.pages import PageCache, Pages
+from agents.search.pages import PageCache, Pages, WebPages
 from agents.search.provider import Access, Provider
-from agents.search.searcher import Searcher
+from agents.search.searcher import LIBRARY_NAME, SAMPLE_NAME, Searcher
+from agents.web.fetching import Fetcher
+from agents.web.guard import AllowedHosts
 
 
 @dataclass(frozen=True)
@@ -183,3 +188,42 @@ def _check(name: str) -> None:
     near = get_close_matches(name, NAMES, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
     raise ConfigError(f"RETRIEVER names {name}, which is no retriever.{hint} There are: {', '.join(NAMES)}.")
+
+
+SAMPLE_LIBRARY = RESOURCES / "examples" / "library"
+"""Invented documents that ship with the program, searched when no folder of one's own is set."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where documents come from, and what has to be closed."""
+
+    searcher: Searcher
+    sample: bool
+    fetcher: Fetcher
+
+
+def open_sources(settings: Settings) -> Sources:
+    """Set up folders and search providers.
+
+    Raises:
+        ConfigError: a folder is missing, a retriever unknown, or a key or package not there.
+    """
+    folders = settings.library
+    sample = not folders
+    library = Library(
+        folders or (SAMPLE_LIBRARY,),
+        settings.data_dir / "library.db",
+        kind="sample" if sample else "library",
+        name=SAMPLE_NAME if sample else LIBRARY_NAME,
+    )
+    fetcher = Fetcher(AllowedHosts.parse(settings.allow_private_hosts))
+    searcher = choose(
+        settings.retriever,
+        keys=search_values(KEY_VARIABLES),
+        bases=search_values(BASE_VARIABLES),
+        pages=WebPages(fetcher),
+        library=None if sample else library,
+        sample=library if sample else None,
+    )
+    return Sources(searcher=searcher, sample=sample, fetcher=fetcher)

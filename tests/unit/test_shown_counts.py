@@ -75,7 +75,7 @@ def test_a_report_names_who_really_answered() -> None:
     ("model", "name"),
     [
         ("openai/gpt-x", "gpt-x"),
-        ("openai//home/me/models/qwen.gguf", "qwen"),
+        ("openai//srv/models/qwen.gguf", "qwen"),
         ("openrouter/some/one-70b", "one-70b"),
         ("offline engine", "offline engine"),
     ],
