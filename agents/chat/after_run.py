@@ -7,7 +7,7 @@ from agents.chat.commands import Command, Part, Wish, WishName
 from agents.chat.limits import Edit
 from agents.chat.runs import explained
 from agents.chat.state import Ask, Button, Effect, Refuse, Say, Started
-from agents.chat.texts import ChatTexts, counted, minutes_and_seconds, money
+from agents.chat.texts import ChatTexts, minutes_and_seconds
 from agents.contracts.contract import Contract
 from agents.contracts.report import ReportDocument, ReportSentence
 from agents.report.escaping import link
@@ -82,9 +82,9 @@ class Over:
 
     def _took(self, document: ReportDocument) -> str:
         actual = document.methodology.actual
-        sources = counted(len(document.references), "source")
+        sources = self.words.counted(len(document.references), "source")
         seconds = minutes_and_seconds(actual.seconds or 0.0)
-        return self.words("took", seconds=seconds, sources=sources, money=money(actual.cost_usd))
+        return self.words("took", seconds=seconds, sources=sources, money=self.words.money(actual.cost_usd))
 
     def _summary(self, document: ReportDocument, wanted: str) -> str:
         count = int(wanted) if wanted.isdecimal() else _COUNTS.get(wanted, 3)

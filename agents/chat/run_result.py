@@ -15,6 +15,7 @@ from agents.chat import cards
 from agents.chat.history import History
 from agents.chat.renderer import tabs, uid, who
 from agents.chat.runs import stopped_line
+from agents.chat.texts import ChatTexts
 from agents.contracts.report import OVER, ReportDocument
 from agents.core.errors import DossierError
 from agents.jobs.live_job import Job
@@ -154,16 +155,18 @@ def outcome(job: Job, document: ReportDocument | None) -> ShownOutcome:
 
 def outcome_text(job: Job, document: ReportDocument | None) -> str:
     """Say how a run ended: the report, or in one or two sentences why there is none."""
+    contract = job.commission.contract
+    words = ChatTexts(contract.brief.language if contract else "en")
     if document is not None:
         text = f"{chat_markdown(document)}\n\n{cards.downloads(document)}\n\n{cards.grade_line(document)}"
         if job.blocked_reason != "needs_rework":
             return text
-        return f"{text}\n\nThe judge sent this report back: {live_tree(job).note} Say *rework* or *release*."
+        return f"{text}\n\n{words('sent_back', note=live_tree(job).note)}"
     if job.status == "cancelled":
-        return stopped_line(live_tree(job))
+        return stopped_line(live_tree(job), words)
     if job.status == "done":
-        return "The run ended, but its report can't be read from disk any more."
-    return f"The run failed. {job.notice or DossierError.notice}"
+        return words("report_lost")
+    return words("run_failed", why=job.notice or DossierError.notice)
 
 
 def _name(job: Job, what: str) -> str:

@@ -4,7 +4,7 @@ from agents.api.tree import DELIVERED, ROOT, Tree, TreeNode, TreeView, rows, ste
 from agents.chat.commands import Command, Part, Pick, Research, Wish, asks_for_progress
 from agents.chat.limits import Edit, dates_words
 from agents.chat.state import Effect, Refuse, Say, Stopping
-from agents.chat.texts import ChatTexts, counted, minutes_and_seconds, money
+from agents.chat.texts import ChatTexts, minutes_and_seconds
 from agents.contracts.contract import Brief, Narrowing
 from agents.core.errors import BadRequest
 from agents.core.events import Noted, RoundEnded
@@ -25,45 +25,36 @@ def view_of(job: Job) -> TreeView:
     return Tree(job.run.events).view(job.run.now())
 
 
-_DOING = {"searching": "looking for", "reading": "reading", "writing": "writing", "retrying": "trying again"}
+_DOING = frozenset(("searching", "reading", "writing", "retrying"))
 
 
-def progress_line(job: Job) -> str:
+def progress_line(job: Job, words: ChatTexts) -> str:
     """Say how a run is going: parts, sources, money, and what it waits for longest."""
     view = view_of(job)
-    leaves = view.leaves
+    leaves, spent = view.leaves, words.money(view.usage.cost_usd)
     if not leaves:
-        so_far = f"{minutes_and_seconds(view.seconds)} so far, {money(view.usage.cost_usd)}."
-        return f"{view.now or 'It has just started.'} {so_far}"
+        so_far = words("so_far", clock=minutes_and_seconds(view.seconds), money=spent)
+        return f"{view.now or words('just_started')} {so_far}"
     delivered = sum(1 for leaf in leaves if leaf.state in DELIVERED)
-    empty = f" ({view.usage.empty} of {view.usage.pages} pages gave no usable text)" if view.usage.empty else ""
-    line = (
-        f"{delivered} of {counted(len(leaves), 'part has', 'parts have')} delivered, "
-        f"{counted(view.usage.sources, 'source')} read{empty}, {money(view.usage.cost_usd)}."
-    )
+    empty = words("empty_pages", empty=view.usage.empty, pages=view.usage.pages) if view.usage.empty else ""
+    parts, sources = words.counted(len(leaves), "part"), words.counted(view.usage.sources, "source")
+    line = words("delivered", delivered=delivered, parts=parts, sources=sources, empty=empty, money=spent)
     if view.status == "blocked":
         return f"{line} {view.note}"
     if job.run.steering.finishing(ROOT):
-        return f"{line} It searches no further and is writing."
+        return f"{line} {words('writing_now')}"
     at_work = [leaf for leaf in leaves if leaf.state in _DOING]
     if not at_work:
         return f"{line} {view.now}"
     slowest = max(at_work, key=lambda each: each.seconds)
     name = f"{slowest.n} “{slowest.title}”".strip()
-    return f"{line} Slowest: {name}, {f'{_DOING[slowest.state]} {slowest.doing}'.strip()}."
+    return f"{line} {words('slowest', name=name, doing=f'{words(slowest.state)} {slowest.doing}'.strip())}"
 
 
-def stopped_line(view: TreeView) -> str:
+def stopped_line(view: TreeView, words: ChatTexts) -> str:
     """Say what a stopped run leaves behind."""
-    left = (
-        f"{counted(view.usage.sources, 'source')} {'is' if view.usage.sources == 1 else 'are'} kept"
-        if view.usage.sources
-        else "Nothing had been read"
-    )
-    return (
-        f"Stopped at {minutes_and_seconds(view.seconds)}. {left}; no report was written. "
-        "*Finish* instead of *stop* writes from what is there. Say *restart* to go on with it."
-    )
+    left = words.counted(view.usage.sources, "kept") if view.usage.sources else words("nothing_read")
+    return words("stopped_at", clock=minutes_and_seconds(view.seconds), left=left)
 
 
 # ---- while it goes
@@ -94,10 +85,10 @@ class Running:
                 return self._edit(command)
             case Pick() | Part() | None:
                 pass
-        return Say(progress_line(self.job)) if asks_for_progress(text) else self._guidance(text)
+        return Say(progress_line(self.job, self.words)) if asks_for_progress(text) else self._guidance(text)
 
     async def _wish(self, wish: Wish) -> Effect:
-        words, jobs, progress = self.words, self.team.jobs, progress_line(self.job)
+        words, jobs, progress = self.words, self.team.jobs, progress_line(self.job, self.words)
         paused = self.job.status == "blocked"
         match wish.name:
             case "stop" | "cancel":
@@ -105,7 +96,7 @@ class Running:
                 return Stopping(self.job)
             case "finish":
                 jobs.finish(self.job)
-                return Say(words("finishing", sources=counted(view_of(self.job).usage.sources, "source")))
+                return Say(words("finishing", sources=words.counted(view_of(self.job).usage.sources, "source")))
             case "pause":
                 if not jobs.durable:
                     return Refuse(words("paused_not_here"))
@@ -145,7 +136,7 @@ class Running:
             return Refuse(words("part_not_failed" if order.op == "retry" else "part_is_already", **known))
         known |= {"change": str(change.number), "clock": minutes_and_seconds(change.seconds)}
         name = {"finish": "part_finishes", "retry": "part_again", "drop": "part_dropped", "stop": "part_stopped"}
-        facts, sources = counted(row.facts, "fact"), counted(row.sources, "source")
+        facts, sources = self.words.counted(row.facts, "fact"), self.words.counted(row.sources, "source")
         return Say(words(name[order.op], **known, facts=facts, sources=sources))
 
     def _row(self, number: str) -> TreeNode:

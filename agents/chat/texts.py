@@ -42,6 +42,16 @@ class ChatTexts:
             return self("no_time_limit")
         return self("minute" if minutes == 1 else "minutes", n=f"{minutes:g}")
 
+    def counted(self, number: int, what: str) -> str:
+        """Write a number with its noun."""
+        return self(f"{what}_1" if number == 1 else f"{what}_n", n=f"{number:,}")
+
+    def money(self, cost_usd: float | None) -> str:
+        """Write what was spent; unknown is not zero."""
+        if cost_usd is None:
+            return self("cost_not_known")
+        return self("nothing_spent") if cost_usd == 0 else self("spent", amount=f"${cost_usd:.2f}")
+
     def language_name(self, tag: str) -> str:
         """Name a language; the tag itself where it has no name here."""
         return self._languages.get(tag.partition("-")[0], tag)
@@ -104,19 +114,7 @@ def bare(text: str) -> str:
 # ---- writing
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """Write a number with its noun."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def minutes_and_seconds(seconds: float) -> str:
     """Write a duration as a clock shows it: `7:04`."""
     whole = max(0, int(seconds))
     return f"{whole // 60}:{whole % 60:02d}"
-
-
-def money(cost_usd: float | None) -> str:
-    """Write what was spent; unknown is not zero."""
-    if cost_usd is None:
-        return "cost not known"
-    return "nothing spent" if cost_usd == 0 else f"${cost_usd:.2f} spent"
