@@ -23,6 +23,7 @@ from agents.chat.preferences import Preferences
 from agents.chat.renderer import Renderer, mirror, who
 from agents.chat.run_result import Outcomes
 from agents.chat.state import ChatState, Effect, Refuse, Started, as_picked, texts_of
+from agents.chat.texts import ChatTexts
 from agents.core.errors import DossierError
 from agents.search.uploads import MAX_BYTES, UploadedFile, UploadResult, plain_name
 
@@ -243,7 +244,7 @@ class Chat:
         if job is not None and not job.over:
             self.team.jobs.stop(job)
         else:
-            await cl.Message(content="Stopped answering. The draft stands as it was before your last message.").send()
+            await cl.Message(content=ChatTexts(talk.language)("stop_answering")).send()
 
     async def _deleted(self, thread_id: str, owner: str, talk: str | None) -> None:
         """A chat was deleted: stop its runs, and forget the texts of its files that no report needs.
