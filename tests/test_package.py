@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,30 @@ def test_an_installed_package_says_what_is_usable_and_reads_the_settings_of_the_
     assert done.returncode == 0, done.stderr
     assert "RESEARCH_MAX_LEAVES = 7" in done.stdout
     assert str(tmp_path) in done.stdout
+
+
+WITHOUT = """
+import asyncio, asyncio.unix_events, runpy, sys
+for name in ("fcntl", "resource", "grp", "pwd", "termios"):
+    sys.modules[name] = None
+def refuse(*_): raise NotImplementedError
+asyncio.unix_events._UnixSelectorEventLoop.add_signal_handler = refuse
+sys.argv = ["agents", "run", sys.argv[1], "--library", sys.argv[2], "--no-challenge", "--time", "1"]
+runpy.run_module("agents", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_a_question_is_answered_without_what_windows_lacks_in_any_locale_and_folder(tmp_path, locale):
+    """Cases 28 and 29 of the second collection, as far as they can be simulated: no POSIX modules, no signals."""
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "dam.md").write_text(
+        "# Orvelle dam\n\nThe Orvelle dam was closed in 1987 after a crack.\n", "utf-8"
+    )
+    surroundings = os.environ | {
+        "LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "DOSSIER_MODEL": "offline", "RETRIEVER": "library",
+        "DOSSIER_DATA_DIR": str(tmp_path / "what? 100% #é"),
+    }  # fmt: skip
+    code = [sys.executable, "-c", WITHOUT, "When was the Orvelle dam closed?", str(tmp_path / "library")]
+    done = subprocess.run(code, cwd=ROOT, env=surroundings, capture_output=True, timeout=120, check=False)
+    assert b"closed in 1987" in done.stdout, done.stderr.decode("utf-8", "replace")[-600:]

@@ -3,9 +3,11 @@
 Provider keys (`OPENAI_API_KEY` and kin) are not listed here: the model library looks them up by their usual names.
 """
 
+import codecs
 import os
 from collections.abc import Iterable
 from difflib import get_close_matches
+from io import StringIO
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -273,7 +275,7 @@ def load(dotenv: Path | None = None) -> Settings:
     """
     path = dotenv or paths.dotenv()
     if path.is_file():
-        for name, value in dotenv_values(path).items():
+        for name, value in _written(path).items():
             if value is not None and name not in os.environ:
                 os.environ[name] = value
                 _FROM_FILE.add(name)
@@ -291,6 +293,25 @@ def load(dotenv: Path | None = None) -> Settings:
         raise ConfigError("Settings can't be used: " + "; ".join(faults)) from error
 
 
+def _written(path: Path) -> dict[str, str | None]:
+    """Read a `.env` in the encoding that its first bytes tell: PowerShell writes UTF-16.
+
+    Raises:
+        ConfigError: it is in none that is known.
+    """
+    data = path.read_bytes()
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    elif data[1::2].count(0) > len(data) // 4:  # without a mark, as some tools save it
+        encoding = "utf-16-le"
+    else:
+        encoding = "utf-8-sig"
+    try:
+        return dotenv_values(stream=StringIO(data.decode(encoding)))
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not written in UTF-8. Save it as UTF-8.") from error
+
+
 _FROM_FILE: set[str] = set()
 """Names whose values came from `.env`: what the environment itself sets is never overwritten."""
 
@@ -298,7 +319,7 @@ _FROM_FILE: set[str] = set()
 def reread_keys(dotenv: Path | None = None) -> None:
     """Take keys from `.env` that were put there, or changed there, since the settings were read."""
     path = dotenv or paths.dotenv()
-    for name, value in dotenv_values(path).items() if path.is_file() else ():
+    for name, value in _written(path).items() if path.is_file() else ():
         if value and name.endswith(("_KEY", "_TOKEN")) and (name in _FROM_FILE or name not in os.environ):
             os.environ[name] = value
             _FROM_FILE.add(name)

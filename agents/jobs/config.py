@@ -3,13 +3,14 @@
 One process runs the jobs of one SQLite file: a lock that dies with its process, and says whose it is.
 """
 
-import fcntl
 import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock, Timeout
 
 from agents.core.errors import ConfigError
 from agents.core.settings import Settings, reread_keys
@@ -118,38 +119,40 @@ class InUse(ConfigError):
         self.other = other
 
 
-def locked(database: Path, place: str) -> IO[str]:
+def locked(database: Path, place: str) -> FileLock:
     """Take the lock of a database file, or say who has it.
 
     Raises:
         ConfigError: another process has it.
     """
-    path = database.with_name(database.name + ".lock")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = path.open("a+", encoding="utf-8")
+    lock, name = _lock_of(database)
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    taken = FileLock(lock, timeout=0, thread_local=False)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.seek(0)
-        other = lock.read().strip() or "another process"
-        lock.close()
+        taken.acquire()
+    except Timeout as error:
+        other = _named(name)
         raise InUse(f"The jobs in {database.parent} are already run by {other}.", other) from error
-    lock.seek(0)
-    lock.truncate()
-    lock.write(place)
-    lock.flush()
-    return lock
+    name.write_text(place, encoding="utf-8")
+    return taken
 
 
 def held_by(database: Path) -> str:
     """Say which process runs the jobs of a database file; empty when none does."""
-    path = database.with_name(database.name + ".lock")
-    try:
-        with path.open("r", encoding="utf-8") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except OSError:
-                return lock.read().strip() or "another process"
-    except FileNotFoundError:
+    lock, name = _lock_of(database)
+    if not lock.exists():
         return ""
-    return ""
+    try:
+        with FileLock(lock, timeout=0, thread_local=False):
+            return ""
+    except Timeout:
+        return _named(name)
+
+
+def _lock_of(database: Path) -> tuple[Path, Path]:
+    """Give the file that is locked, and the one that names its holder: Windows lets nobody read a locked one."""
+    return database.with_name(database.name + ".lock"), database.with_name(database.name + ".holder")
+
+
+def _named(name: Path) -> str:
+    return (name.read_text(encoding="utf-8").strip() if name.exists() else "") or "another process"

@@ -15,7 +15,7 @@ import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import sqlalchemy as sa
 from dbos import (
@@ -31,6 +31,7 @@ from dbos import (
 )
 from dbos import error as dbos_error
 from dbos._queue import queue_worker_thread
+from filelock import FileLock
 from pydantic import ConfigDict
 from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
@@ -134,7 +135,7 @@ class JobQueue:
         self.config, self.url = config, plain_url(config.engine_url)
         self._client: DBOSClient | None = None
         self._last_priority = 0
-        self._lock: IO[str] | None = None
+        self._lock: FileLock | None = None
         self._bell = _Bell(config.idle_poll_s)
 
     @property
@@ -227,7 +228,7 @@ class JobQueue:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
         await asyncio.to_thread(DBOS.destroy)
         if self._lock is not None:
-            self._lock.close()
+            self._lock.release()
             self._lock = None
 
     async def enqueue(self, job: str, attempt: int, user: str) -> None:

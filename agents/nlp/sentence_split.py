@@ -48,7 +48,11 @@ _GOES_ON = re.compile(
     r"\b(?:bzw|gem|vgl|evtl|ggf|inkl|zzgl|sog|abs|art|nr|mme|mlle|sr|sra|srta|núm|pág|sig|dott|dhr|mevr|blz|bl\.a|t\.ex)\.\s*$",
     re.I,
 )
-_NOTE = re.compile(r"(?:\[\d{1,3}\])+")
+_NOTE = re.compile(r"(?:\s?\[(?:\d{1,3}|[a-z]|note \d{1,2})(?:[,–-]\s?\d{1,3})*\])+")
+_AFTER_NOTE = re.compile(
+    r"(?<=\w[.!?])(?:(?:\[(?:\d{1,3}|[a-z]|note \d{1,2})(?:[,–-]\s?\d{1,3})*\])+|[¹²³⁰⁴-⁹][¹²³⁰⁴-⁹,]*)(?=\s+[^\W\d_a-z])"
+)
+"""Marks of notes behind a full stop, after which the next sentence begins: `… crowns.[12] It …`, `… crowns.¹² It …`."""
 _BREAKS = ((";", "；"), (",", "，", "、"), (" ", "\n", "\t"))
 
 
@@ -110,6 +114,7 @@ def _units(text: str, block: Block) -> Iterator[Span]:
         cuts.update(match.end() for match in _OTHER_STOPS.finditer(part))
         if _STOPS.search(part):
             cuts.update(_cuts(part))
+            cuts.update(match.end() for match in _AFTER_NOTE.finditer(part))
     last = 0
     for cut in (*sorted(cuts), len(part)):
         start, end = _stripped(part, last, cut)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact
 from agents.offline.contradictions import quantities
 from agents.offline.questions import is_linked, is_topic, standing, subjects
-from agents.offline.quotations import tables
+from agents.offline.quotations import SourceTable, tables
 from agents.offline.ranking import Ranking, Wanted, is_imperative, is_order, is_sentence, leans, plain
 from agents.offline.terms import distinct, listed, opening
 
@@ -142,6 +142,7 @@ def _rows(given: _Reading, ranking: Ranking, wanted: Sequence[Wanted]) -> tuple[
     title = frozenset(distinct(given.title))
     for table in tables(given.sentences):
         head = table.rows[0] - 1
+        facts += _row_asked(given, ranking, wanted, table)
         held = ranking.held[head].union(*(ranking.held[at] for at in table.rows))
         score, number = max(
             ((ranking.score(table.rows[0], one, held), -number) for number, one in enumerate(wanted) if not one.lookup),
@@ -163,6 +164,27 @@ def _rows(given: _Reading, ranking: Ranking, wanted: Sequence[Wanted]) -> tuple[
                 for at in table.rows
             ]
     return tuple(facts)
+
+
+def _row_asked(given: _Reading, ranking: Ranking, wanted: Sequence[Wanted], table: SourceTable) -> list[PointedFact]:
+    """Point at the one row that answers a question for a single figure: its cells say which, its labels say what."""
+    found: list[PointedFact] = []
+    labels = ranking.held[table.rows[0] - 1]
+    for number, one in enumerate(wanted, start=1):
+        fits = [at for at in table.rows if one.lookup and one.core & labels and one.core & (ranking.held[at] - labels)]
+        scored = sorted(((ranking.score(at, one, labels), at) for at in fits), reverse=True)
+        if scored and scored[0][0] >= ENOUGH and (len(scored) == 1 or scored[0][0] > scored[1][0]):
+            score, at = scored[0]
+            row = given.sentences[at]
+            found.append(
+                PointedFact(
+                    sentences=(row.number,),
+                    statement=table.labelled(row.text),
+                    question=number,
+                    sure=_confidence(0.25, score),
+                )
+            )
+    return found
 
 
 def _understood_from(sentences: Sequence[NumberedSentence], at: int) -> int | None:

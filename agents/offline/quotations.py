@@ -69,7 +69,7 @@ def written(facts: Sequence[NumberedFact]) -> list[tuple[NumberedFact, str]]:
         groups.setdefault((fact.source_number, _labels(fact)), []).append(fact)
     result: list[tuple[NumberedFact, str]] = []
     for (_, labels), rows in groups.items():
-        if len(rows) > 1:
+        if rows:
             lines = [f"| {' | '.join(cells(fact.quote))}[f{fact.number}] |" for fact in rows]
             result.append((rows[0], "\n".join((f"| {' | '.join(labels)} |", "|" + " --- |" * len(labels), *lines))))
     return result

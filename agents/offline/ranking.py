@@ -16,7 +16,8 @@ from agents.offline.terms import SPACELESS, distinct, entries, listed, names, op
 
 _MARKER = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•‣·–>]\s+|\(?\d{1,3}[.)]\s+(?=\D)|\(?[a-zA-Z][.)]\s+)")
 _BOLD = re.compile(r"\*{1,3}|_{2,3}|`")
-_STOP = re.compile(r"[.!…。！؟।]['\"”’»)\]]*$")
+_STOP = re.compile(r"[.!…。！؟।]['\"”’»)\]]*(?:\s?\[[^\]\s]{1,12}\]|[¹²³⁰⁴-⁹]+)*$")
+"""A full stop, also where marks of notes stand behind it."""
 _ASKS = re.compile(r"[?？؟]['\"”’»)\]]*$")
 _ROW = re.compile(r"\s\|\s|^\s*\||\t")
 _NOTICE_HEAD = re.compile(r"^\W*(?:important|urgent|attention|notice|note|hinweis|wichtig)\b[^:]{0,60}:\s*", re.I)

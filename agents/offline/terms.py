@@ -68,6 +68,8 @@ _ENDINGS = (
     "isation", "ization", "ations", "ation", "ement", "ments", "ment", "ance", "ence", "ions", "ness", "ally", "ity",
     "ion", "ical", "anc", "enc", "ungen", "ung", "ers", "er", "al", "ly", "ic", "or", "en",
 )  # fmt: skip
+_MEASURES = {"deep": "depth", "wide": "width", "long": "length", "high": "height"}
+"""Adjectives whose nouns no ending gives: `how deep` asks for a depth."""
 _LONGEST = 9
 """Letters that words are compared by: inflection stands at the end, whatever the language."""
 _UPPER = r"[^\W\d_a-zà-öø-ÿ\u3040-\u9fff][\w’'-]*"
@@ -83,6 +85,8 @@ _RANGE = re.compile(
 @lru_cache(maxsize=16_384)
 def _common(stem: str) -> str:
     """Cut what derives one word from another (`survival`, `survive`)."""
+    if stem in _MEASURES:
+        return _MEASURES[stem]
     if stem.isalpha():
         for ending in _ENDINGS:
             # `restor` is not `rest`: a short ending may only be cut from a long word.

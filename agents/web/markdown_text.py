@@ -61,6 +61,7 @@ def read_markdown(text: str, fallback_title: str) -> Document:
     text = seen(text)
     match = _FRONT_MATTER.match(text)
     facts = front_matter(match[1]) if match else {}
+    match = match if facts else None  # words between two rules
     tokens = _PARSER.parse(_narrow(text[match.end() :] if match else text))
     body = unruffled("\n\n".join(block for block in _blocks(tokens) if block.strip()))
     address = _fact(facts, "url", "source", "canonical")

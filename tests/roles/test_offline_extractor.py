@@ -136,3 +136,27 @@ def test_a_table_that_shares_only_a_word_with_the_question_is_left_alone() -> No
     )
 
     assert not found.facts
+
+
+def test_a_row_of_a_table_answers_a_question_for_one_figure() -> None:
+    """Case 12 of the second collection."""
+    found = read(
+        "Year | Depth of the Orvelle reservoir",
+        "1987 | 84 metres",
+        "1994 | 91 metres",
+        "The Orvelle dam belongs to the harbour office and was built by three firms.",
+        questions=("How deep was the Orvelle reservoir in 1994?",),
+        title="Orvelle dam",
+    )
+    assert [(fact.sentences, fact.statement) for fact in found.facts] == [
+        ((3,), "Year: 1994; Depth of the Orvelle reservoir: 91 metres")
+    ]
+
+
+def test_a_sentence_that_ends_with_marks_of_notes_answers() -> None:
+    """Case 15 of the second collection."""
+    found = read(
+        "The bridge of Orvelle was opened to traffic in 1999.[2][3]",
+        questions=("When was the bridge of Orvelle opened?",),
+    )
+    assert pointed(found) == [(1,)]

@@ -483,3 +483,13 @@ async def test_a_reading_that_nobody_waits_for_is_ended():
     async with asyncio.timeout(60):
         found = await read_document(b"<p>Twelve days.</p>", "text/html", "https://x.example/a")
     assert found.text == "Twelve days."
+
+
+def test_words_between_two_rules_at_the_top_of_a_markdown_file_are_read():
+    """Case 13 of the second collection."""
+    page = read(
+        b"---\n\nThe dam was closed in 1987.\n\n---\n\nIt belongs to the office.",
+        "text/markdown",
+        "https://a.example/n.md",
+    )
+    assert "The dam was closed in 1987." in page.text

@@ -211,3 +211,17 @@ def test_stems_may_be_cut_in_many_threads_at_once():
         together = list(pool.map(lambda _: [stem.__wrapped__(word) for word in words], range(40)))
 
     assert all(found == alone for found in together)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("It was opened in 1999.[2][3] Its boring took six years.[4]", ["It was opened in 1999.[2][3]", "Its boring took six years.[4]"]),
+        ("It cost 88 million crowns.¹² It was built in 1999.³,⁴ The lake is deep.",
+         ["It cost 88 million crowns.¹²", "It was built in 1999.³,⁴", "The lake is deep."]),
+        ("It holds 10.⁶ litres.", ["It holds 10.⁶ litres."]),
+    ],
+)  # fmt: skip
+def test_a_sentence_ends_behind_the_marks_of_its_notes(text, sentences):
+    """Case 15 of the second collection."""
+    assert cut(text) == sentences

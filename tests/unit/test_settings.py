@@ -61,3 +61,21 @@ def test_a_role_may_have_a_model_of_its_own(monkeypatch):
 
 def test_the_example_file_names_every_setting():
     assert (ROOT / ".env.example").read_text("utf-8") == example()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "utf-8"])
+def test_a_dotenv_is_read_in_the_encoding_that_its_first_bytes_tell(tmp_path, monkeypatch, encoding):
+    """Case 29 of the second collection: PowerShell writes UTF-16."""
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    (tmp_path / ".env").write_bytes(f"{mark}# größer\r\nDOSSIER_HOST=::1\r\n".encode(encoding))
+    monkeypatch.delenv("DOSSIER_HOST", raising=False)
+    monkeypatch.setattr("agents.core.settings._FROM_FILE", set())
+
+    assert load(tmp_path / ".env").host == "::1"
+    monkeypatch.delenv("DOSSIER_HOST")
+
+
+def test_a_dotenv_in_another_encoding_is_named_in_one_line(tmp_path):
+    (tmp_path / ".env").write_bytes(b"DOSSIER_HOST=gr\xf6\xdfer\n")
+    with pytest.raises(ConfigError, match="Save it as UTF-8"):
+        load(tmp_path / ".env")
