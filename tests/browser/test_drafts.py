@@ -78,7 +78,7 @@ def test_limits_are_edited_on_the_card(tab):
     draft(page, 2)
     card.get_by_role("button", name="Make it deep").click()
     draft(page, 3)
-    card.get_by_role("button", name="Never a domain").click()
+    card.get_by_role("button", name="Never use this domain").click()
     page.page.keyboard.insert_text("https://Bargain-Press.example/news")
     page.page.keyboard.press("Enter")
     draft(page, 4)
