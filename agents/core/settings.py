@@ -75,7 +75,7 @@ class Settings(BaseSettings):
     tavily_api_base: str = Field(default="", validation_alias="TAVILY_API_BASE")
     """Address of a Tavily-compatible server."""
     firecrawl_api_key: SecretStr = Field(default=SecretStr(""), validation_alias="FIRECRAWL_API_KEY")
-    """Key for Firecrawl: search, scrape and crawl."""
+    """Key for Firecrawl: search, and the pages of a site."""
     allow_private_hosts: str = Field(default="", validation_alias="DOSSIER_ALLOW_PRIVATE_HOSTS")
     """Hosts inside the network that pages may be read from: a comma list of `host:port`, or `pattern=host:port` to dial there."""
     data_dir: Path = Field(default=DATA_DIR, validation_alias="DOSSIER_DATA_DIR")
