@@ -24,13 +24,14 @@ from agents.contracts.sources import (
 )
 from agents.core.errors import SearchError, SourceError
 from agents.search.circuit_breaker import REST_S, CircuitBreaker
-from agents.search.library import Library
+from agents.search.library import Library, together
 from agents.search.pages import Pages
 from agents.search.scope_filter import fuse
 from agents.search.searcher import Searcher, SearchFailed, SearchProvider, none_answered
 
 LIBRARY = "library:"
-"""How addresses of the user's own documents begin."""
+FILES = "upload:"
+"""How addresses of the user's own documents begin: those of folders, and those given in a chat."""
 
 SHARE = 0.6
 """Of the time left, what a provider may take while another could answer in its place."""
@@ -96,8 +97,9 @@ class Chain:
 
     Args:
         providers: asked in this order; the first that answers wins.
-        pages: reads web pages.
+        pages: reads web pages; None where only documents are searched.
         library: the user's documents, searched beside the web.
+        files: those given in one chat, the same.
         beside: providers that are asked as well, their results joined.
         sample: the invented documents. One research searches either these, when no provider could be reached before it
             began, or the web: they never stand in for a search that failed.
@@ -108,16 +110,17 @@ class Chain:
     def __init__(
         self,
         providers: Sequence[SearchProvider],
-        pages: Pages,
+        pages: Pages | None,
         library: Searcher | None = None,
         *,
+        files: Searcher | None = None,
         beside: Sequence[SearchProvider] = (),
         sample: Searcher | None = None,
         notes: tuple[str, ...] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._providers, self._beside, self._pages = tuple(providers), tuple(beside), pages
-        self._library = library
+        self._library, self._files = library, files
         self._sample = _Sample(sample) if sample else None
         self._on_sample: bool | None = None if sample else False
         self._breakers = {engine.name: CircuitBreaker(clock) for engine in self._engines}
@@ -134,7 +137,7 @@ class Chain:
         """All retrievers, for banner, contract and Methodology; the sample where it is known to be all there is."""
         if self._sample and (self._sample.is_all if self._on_sample is None else self._on_sample):
             return (self._sample.searcher.name,)
-        return (*(engine.name for engine in self._engines), *((self._library.name,) if self._library else ()))
+        return (*(engine.name for engine in self._engines), *(one.name for one in self._documents))
 
     @property
     def name(self) -> str:
@@ -161,6 +164,18 @@ class Chain:
     def unread(self) -> tuple[RejectedSource, ...]:
         """Of these, documents that could not be read, which a report names."""
         return self._library.unread if isinstance(self._library, Library) else ()
+
+    @property
+    def _documents(self) -> tuple[Searcher, ...]:
+        return tuple(one for one in (self._files, self._library) if one is not None)
+
+    def with_files(self, files: Searcher) -> "Chain":
+        """Give the same with the files of one chat beside it."""
+        part = copy.copy(self)
+        part._files = files
+        part.names = part._names()
+        part.name = ", ".join(part.names)
+        return part
 
     def narrowed(self, places: Sequence[Place], *, with_sample: bool = True) -> Searcher:
         """Give what one research searches: these places only; all of them where none is named.
@@ -197,14 +212,14 @@ class Chain:
         asked = await asyncio.gather(
             *([self._in_turn(self._providers, query, ends_at)] if self._providers else []),
             *(self._in_turn((engine,), query, beside_ends_at) for engine in self._beside),
-            *([self._of_library(self._library, query, ends_at)] if self._library else []),
+            *(self._of_documents(one, query, ends_at) for one in self._documents),
         )
         failures = tuple(failure for one in asked for failure in one.failures)
         web = asked[: bool(self._providers) + len(self._beside)]
         answered = web[0].result is not None if self._providers else any(one.result for one in web)
         results = [one.result for one in asked if one.result is not None]
         with_hits = [result for result in results if result.hits]
-        if not with_hits and not (answered or (not web and results)):
+        if not with_hits and not (answered or (not web and len(results) == len(asked))):
             raise none_answered(failures)
         named = with_hits or results[:1]
         return SearchResult(
@@ -222,7 +237,9 @@ class Chain:
         Raises:
             SourceError: it cannot be read or may not be used.
         """
-        if url.startswith(LIBRARY):
+        if url.startswith(FILES) and self._files is not None:
+            return await self._files.read(url, deadline_s)
+        if url.startswith(LIBRARY) or self._pages is None:
             documents = self._library or (self._sample.searcher if self._sample else None)
             if documents is None:
                 raise SourceError(url, "there is no library")
@@ -244,7 +261,7 @@ class Chain:
         Raises:
             SourceError: the page cannot be read or may not be used.
         """
-        if url.startswith(LIBRARY):
+        if url.startswith((LIBRARY, FILES)) or self._pages is None:
             return ()
         for engine in self._providers:
             if not isinstance(engine, CrawlService) or self._breakers[engine.name].is_open:
@@ -258,16 +275,17 @@ class Chain:
         return tuple(Hit(url=address, title=label, provider="links") for address, label in links)[:limit]
 
     async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
-        """Tell what the library talks about; beside it there is the web, which nobody can survey.
+        """Tell what the documents talk about, files first; beside them there is the web, which nobody can survey.
 
         Raises:
             SearchError: the library cannot be read.
         """
         if sample := await self._only_sample():
             return await sample.survey(question, limit)
-        if self._library is None:
-            return CorpusSurvey(web=True)
-        return (await self._library.survey(question, limit)).model_copy(update={"web": True})
+        told = CorpusSurvey(web=bool(self._engines))
+        for documents in self._documents:
+            told = together(told, await documents.survey(question, limit), limit)
+        return told
 
     async def probe(self, deadline_s: float = PROBE_S) -> Probed | None:
         """Try keyless web search once, briefly; one that is not reached is left alone for a while.
@@ -346,12 +364,13 @@ class Chain:
                 return _Asked(result, tuple(failures))
         return _Asked(None, tuple(failures))
 
-    async def _of_library(self, library: Searcher, query: SearchQuery, ends_at: float | None) -> _Asked:
+    async def _of_documents(self, documents: Searcher, query: SearchQuery, ends_at: float | None) -> _Asked:
         try:
-            return _Asked(await library.search(query, _left(ends_at)))
-        except SearchError:
-            reason = f"{library.name} could not be read"
-            return _Asked(None, (SearchFailure(provider=library.name, fault="server", reason=reason),))
+            return _Asked(await documents.search(query, _left(ends_at)))
+        except SearchError as error:
+            reason = f"{documents.name} could not be read"
+            own = SearchFailure(provider=documents.name, fault="server", reason=reason)
+            return _Asked(None, error.failures or (own,))
 
     def _cached(self, url: str, *, whole: bool) -> Source | None:
         return next((source for engine in self._engines if (source := engine.page(url, whole=whole))), None)

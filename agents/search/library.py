@@ -363,3 +363,19 @@ def survey_of(index: Index, question: str, limit: int) -> CorpusSurvey:
         date_to=dates[-1] if dates else None,
         languages=tuple(language for language, _ in languages.most_common()),
     )
+
+
+def together(own: CorpusSurvey, other: CorpusSurvey, limit: int) -> CorpusSurvey:
+    """Make one survey of two, lists at most `limit` documents."""
+    starts = [date for date in (own.date_from, other.date_from) if date]
+    ends = [date for date in (own.date_to, other.date_to) if date]
+    return CorpusSurvey(
+        documents=(*own.documents, *other.documents)[:limit],
+        total=own.total + other.total,
+        matching=own.matching + other.matching,
+        themes=tuple(dict.fromkeys((*own.themes, *other.themes))),
+        date_from=min(starts, default=None),
+        date_to=max(ends, default=None),
+        languages=tuple(dict.fromkeys((*own.languages, *other.languages))),
+        web=own.web or other.web,
+    )

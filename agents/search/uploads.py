@@ -12,21 +12,18 @@ from urllib.parse import quote
 
 from agents.contracts.sources import (
     CorpusSurvey,
-    Hit,
     OwnFile,
     Place,
-    SearchFailure,
     SearchQuery,
     SearchResult,
     Source,
     SourceCard,
 )
-from agents.core.errors import SearchError, SourceError
+from agents.core.errors import SourceError
 from agents.search.chain import Chain
 from agents.search.index import FileOutcome, Index
 from agents.search.library import survey_of
-from agents.search.scope_filter import fuse
-from agents.search.searcher import FILES_NAME, SAMPLE_NAME, Crawler, Searcher, Texts
+from agents.search.searcher import FILES_NAME, SAMPLE_NAME, Searcher, Texts
 from agents.web.reader import read_document
 
 log = logging.getLogger(__name__)
@@ -157,19 +154,21 @@ def _told_apart(file: OwnFile, others: Sequence[OwnFile]) -> OwnFile:
 class Files:
     """The files of one chat, indexed in memory when first asked for: their texts lie in the blob store."""
 
+    name = FILES_NAME
+
     def __init__(self, files: Sequence[OwnFile], texts: Texts) -> None:
         self._by_url = {file.card.url: file for file in files}
         self._texts = texts
         self._index: Index | None = None
         self._lock = asyncio.Lock()  # one index, asked by one thread at a time
 
-    async def search(self, query: SearchQuery) -> SearchResult:
+    async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
         """Find files by the words of the query; domains do not apply, dates do where a file has one."""
         async with self._lock:
             index = await self._indexed()
             return await asyncio.to_thread(index.search, query, FILES_NAME)
 
-    async def read(self, url: str) -> Source:
+    async def read(self, url: str, deadline_s: float | None = None) -> Source:
         """Give a file's document.
 
         Raises:
@@ -181,7 +180,7 @@ class Files:
         card = file.card.model_copy(update={"tags": tuple(dict.fromkeys((*file.card.tags, *file.gaps)))})
         return Source(text=await self._texts.get(card.text_hash), **card.model_dump(exclude={"head", "chars"}))
 
-    async def survey(self, question: str, limit: int) -> CorpusSurvey:
+    async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
         """Tell what the files talk about."""
         async with self._lock:
             return await asyncio.to_thread(survey_of, await self._indexed(), question.strip(), limit)
@@ -204,76 +203,6 @@ class Files:
         return self._index
 
 
-class WithFiles:
-    """The user's own files, and beside them what else is searched.
-
-    Args:
-        files: the user's own.
-        beside: what is searched as well; None where the files are all there is.
-    """
-
-    def __init__(self, files: Files, beside: Searcher | None) -> None:
-        self._files, self._beside = files, beside
-        self.name = FILES_NAME if beside is None else f"{FILES_NAME}, {beside.name}"
-
-    async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
-        """Look for documents; fails only where the files hold nothing and what is beside them fails.
-
-        Raises:
-            SearchError: as said.
-        """
-        if self._beside is None:
-            return await self._files.search(query)
-        own, other = await asyncio.gather(
-            self._files.search(query), self._beside.search(query, deadline_s), return_exceptions=True
-        )
-        answers = [one for one in (own, other) if isinstance(one, SearchResult)]
-        with_hits = [one for one in answers if one.hits]
-        for failure in (own, other):
-            if isinstance(failure, BaseException) and not (isinstance(failure, SearchError) and with_hits):
-                raise failure
-        failures: tuple[SearchFailure, ...] = ()
-        for one in (own, other):
-            failures += one.failures if isinstance(one, SearchResult | SearchError) else ()
-        return SearchResult(
-            query=query.text,
-            provider=", ".join(one.provider for one in with_hits or answers[-1:]),
-            hits=fuse([one.hits for one in with_hits], query.max_results),
-            failures=failures,
-        )
-
-    async def read(self, url: str, deadline_s: float | None = None) -> Source:
-        """Read one of the files, or what is beside them.
-
-        Raises:
-            SourceError: it cannot be read or may not be used.
-        """
-        if url.startswith(SCHEME) or self._beside is None:
-            return await self._files.read(url)
-        return await self._beside.read(url, deadline_s)
-
-    async def crawl(self, url: str, limit: int, deadline_s: float | None = None) -> tuple[Hit, ...]:
-        """Give pages of the same site that a page leads to; files lead nowhere.
-
-        Raises:
-            SourceError: the page cannot be read or may not be used.
-        """
-        if url.startswith(SCHEME) or not isinstance(self._beside, Crawler):
-            return ()
-        return await self._beside.crawl(url, limit, deadline_s)
-
-    async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
-        """Tell what the files talk about, then what is beside them.
-
-        Raises:
-            SearchError: what is beside them cannot be read.
-        """
-        own = await self._files.survey(question, limit)
-        if self._beside is None:
-            return own
-        return _together(own, await self._beside.survey(question, limit), limit)
-
-
 class SearchScope:
     """Narrows what a server can search to what one research may, and puts the user's own files beside it."""
 
@@ -291,7 +220,10 @@ class SearchScope:
             base = base.narrowed(places, with_sample=not files)
         if not files:
             return base
-        return WithFiles(self._files(files), None if alone or base.name == SAMPLE_NAME else base)
+        own = self._files(files)
+        if isinstance(base, Chain):
+            return base.with_files(own)
+        return Chain((), None, None if alone or base.name == SAMPLE_NAME else base, files=own)
 
     def _files(self, files: Sequence[OwnFile]) -> Files:
         key = tuple((file.card.url, file.card.text_hash) for file in files)
@@ -305,18 +237,3 @@ class SearchScope:
 def places_of(searcher: Searcher) -> tuple[Place, ...]:
     """Say where a server can search."""
     return searcher.places if isinstance(searcher, Chain) else ("library",)
-
-
-def _together(own: CorpusSurvey, other: CorpusSurvey, limit: int) -> CorpusSurvey:
-    starts = [date for date in (own.date_from, other.date_from) if date]
-    ends = [date for date in (own.date_to, other.date_to) if date]
-    return CorpusSurvey(
-        documents=(*own.documents, *other.documents)[:limit],
-        total=own.total + other.total,
-        matching=own.matching + other.matching,
-        themes=tuple(dict.fromkeys((*own.themes, *other.themes))),
-        date_from=min(starts, default=None),
-        date_to=max(ends, default=None),
-        languages=tuple(dict.fromkeys((*own.languages, *other.languages))),
-        web=other.web,
-    )
