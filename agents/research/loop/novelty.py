@@ -19,7 +19,8 @@ _LETTERS = re.compile(f"[{LETTERED}]{{4,}}")
 _RUN = re.compile(f"{_SYLLABLES.pattern}|{_LETTERS.pattern}")
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")
 _GROUP_MARK = re.compile(r"(?<=\d)[,.\u00a0\u202f\u2009](?=\d{3}(?!\d))")
-_EMPTY = frozenset({" ", *map(chr, range(0x3041, 0x30A0)), *lang.words("particles", "zh")})
+_SPACE = 0x20
+_EMPTY = frozenset({_SPACE, *range(0x3041, 0x30A0), *map(ord, lang.words("particles", "zh"))})
 """What makes no content word: the space between runs, hiragana endings, Chinese particles."""
 
 
@@ -42,13 +43,23 @@ def novelty(findings: str, notes: str) -> float:
         notes: all that was noted before, oldest first; without any, all is new: 1.
     """
     text, old = _plain(findings), _plain(notes[-NOTES_KEPT:])
-    pairs = {pair for pair in _rows(" ".join(_SYLLABLES.findall(text)), 2) if _EMPTY.isdisjoint(pair)}
-    fours = {four for four in _rows("   ".join(_LETTERS.findall(text)), 4) if " " not in four}
-    new = (_words(text) | pairs | fours) - stop_words(language_of(findings[:_SAMPLE]))
-    if not new or not notes.strip():
-        return 1.0 if new else 0.0
-    left = new - _words(old) - (_rows(old, 2) if pairs else set()) - (_rows(old, 4) if fours else set())
-    return len(left) / len(new)
+    stop = stop_words(language_of(findings[:_SAMPLE]))
+    # Longer gaps than neighbours reach: what spans one shows it by a space.
+    pairs = _rows(" ".join(_SYLLABLES.findall(text)), 2).difference(
+        *(_rows(word, 2) for word in stop if len(word) == 2)
+    )
+    fours = _rows("   ".join(_LETTERS.findall(text)), 4)
+    new: tuple[set[str], set[int], set[int]] = (
+        _words(text) - stop,
+        {row for row in pairs if row & 0xFFFF not in _EMPTY and row >> 16 not in _EMPTY},
+        {row for row in fours if _SPACE not in (row & 0xFFFF, row >> 16 & 0xFFFF, row >> 32 & 0xFFFF, row >> 48)},
+    )
+    total = sum(map(len, new))
+    if not total or not notes.strip():
+        return 1.0 if total else 0.0
+    left = len(new[0] - _words(old))
+    left += sum(len(rows - _rows(old, length)) for rows, length in ((new[1], 2), (new[2], 4)) if rows)
+    return left / total
 
 
 def below(score: float, threshold: float = THRESHOLD, enabled: bool = True) -> bool:
@@ -81,17 +92,22 @@ def _figure(share: float) -> str:
 
 
 def _plain(text: str) -> str:
-    if _OTHER_DIGIT.search(text):
+    if not text.isascii() and _OTHER_DIGIT.search(text):
         text = ascii_digits(text)
     text = _GROUP_MARK.sub("", text).casefold()  # 2,000 and 2000 are one
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def _words(text: str) -> set[str]:
-    """Give the words between spaces."""
-    return set(_WORD.findall(_RUN.sub(" ", text) if _RUN.search(text) else text))
+    """Give the words between spaces; most pieces are words as they stand, which is quickly seen."""
+    text = text if text.isascii() else _RUN.sub(" ", text)
+    pieces = set(text.replace("_", " ").split())
+    plain = set(filter(str.isalnum, pieces))
+    return plain.union(_WORD.findall(" ".join(pieces - plain)))
 
 
-def _rows(text: str, length: int) -> set[str]:
-    """Give all rows of neighbouring characters."""
-    return set(map("".join, zip(*(text[at:] for at in range(length)), strict=False)))
+def _rows(text: str, length: int) -> set[int]:
+    """Give all rows of two or four neighbouring characters, as numbers laid over them in memory: strings take longer."""
+    units, width = memoryview(text.encode("utf-16-le", "surrogatepass")), 2 * length
+    whole = (units[start : start + (len(units) - start) // width * width] for start in range(0, width, 2))
+    return set[int]().union(*(part.cast("I" if length == 2 else "Q") for part in whole))
