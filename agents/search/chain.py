@@ -173,8 +173,6 @@ class Chain:
         """Give the same with the files of one chat beside it."""
         part = copy.copy(self)
         part._files = files
-        part.names = part._names()
-        part.name = ", ".join(part.names)
         return part
 
     def narrowed(self, places: Sequence[Place], *, with_sample: bool = True) -> Searcher:

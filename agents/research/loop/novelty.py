@@ -54,7 +54,7 @@ def novelty(findings: str, notes: str) -> float:
         {row for row in pairs if row & 0xFFFF not in _EMPTY and row >> 16 not in _EMPTY},
         {row for row in fours if _SPACE not in (row & 0xFFFF, row >> 16 & 0xFFFF, row >> 32 & 0xFFFF, row >> 48)},
     )
-    total = sum(map(len, new))
+    total = len(new[0]) + len(new[1]) + len(new[2])
     if not total or not notes.strip():
         return 1.0 if total else 0.0
     left = len(new[0] - _words(old))
