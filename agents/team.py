@@ -50,6 +50,7 @@ from agents.research.reading.read_sources import source_handler
 from agents.research.reading.scout_sweep import scout_handler
 from agents.research.reading.taken_over import with_facts_of
 from agents.research.run_context import Desk
+from agents.research.scoping.authorization import DEFAULT_MINUTES
 from agents.research.scoping.follow_up import FollowUpAnswer, follow_up
 from agents.research.scoping.turn import ScopingState, checked, take_turn
 from agents.research.steering import Steering
@@ -144,7 +145,6 @@ class Team:
                 side_by_side=settings.max_concurrent_research_units,
                 novelty_threshold=settings.min_novelty_threshold,
                 early_termination=settings.enable_early_termination,
-                topic_threshold=settings.duplicate_topic_similarity_threshold,
                 searches_per_leaf=settings.max_react_tool_calls,
             ),
             thresholds=Thresholds(
@@ -188,6 +188,12 @@ class Team:
     def means(self) -> Means:
         """What the root handler is told of a run's surroundings, as they are now."""
         return self._means.model_copy(update={"retrievers": self.retrievers})
+
+    @property
+    def usual_minutes(self) -> float:
+        """Minutes of a run for which nobody asked for others: the operator's, else the mode's."""
+        seconds = self.settings.max_execution_time_s
+        return DEFAULT_MINUTES if seconds is None else seconds / 60
 
     def desk(self, of: Brief | ScopingState | None = None, steering: Steering | None = None) -> Desk:
         """Set up one run's means, with the files and places of its brief; each has its own caches and ledgers."""

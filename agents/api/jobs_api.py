@@ -35,15 +35,18 @@ from agents.contracts.report import (
     PhaseState,
     ReportDocument,
     ResearchState,
+    RetryTracking,
     TaskRow,
     TimeBudget,
 )
 from agents.core.errors import BadRequest
-from agents.core.events import RoundEnded
+from agents.core.events import RoundEnded, SearchDone, SourceRejected
+from agents.jobs.changes import reach_of
 from agents.jobs.live_job import Job, orchestrator
 from agents.jobs.runtime import JobRuntime, NotDurable, summary
 from agents.report.earlier import known_lines
 from agents.report.formats import FORMS
+from agents.research.loop.retry_tracking import Retries
 from agents.team import Team
 
 
@@ -91,19 +94,41 @@ def running_phase(job: Job) -> PhaseState:
         if isinstance(numbered.event, RoundEnded):
             history.setdefault(numbered.event.node, []).append(numbered.event)
 
-    def state(ended: list[RoundEnded]) -> ResearchState:
+    def state(node: str) -> ResearchState:
+        ended = history.get(node, [])
         decisions = tuple(one.record.decision for one in ended)
         return ResearchState(
             time_budget=TimeBudget(
                 total_minutes=total, synthesis_reserve_minutes=round(job.run.reserve_s / 60, 3), started_at=job.created
             ),
             iteration=Iteration(current=len(ended), max=rounds),
+            retry_tracking=_running_retries(job, node),
             gap_analysis=GapAnalysis(loop_decision=decisions[-1] if decisions else None, history=decisions),
         )
 
-    nodes = tuple(NodePhase(node=node, research=state(ended)) for node, ended in history.items())
+    nodes = tuple(NodePhase(node=node, research=state(node)) for node in history)
     roots = tuple(one for one in nodes if one.node.count("/") == 1)
-    return PhaseState(research=state(history.get("job/0", [])), nodes=nodes, queries=roots if len(roots) > 1 else ())
+    whole_job = state("job/0").model_copy(update={"retry_tracking": _running_retries(job, "job")})
+    return PhaseState(research=whole_job, nodes=nodes, queries=roots if len(roots) > 1 else ())
+
+
+def _running_retries(job: Job, node: str) -> RetryTracking:
+    """Fold the attempts of searches and addresses below a node from what was told so far."""
+    retries = Retries()
+    for numbered in job.run.events:
+        match numbered.event:
+            case SearchDone() as done if below(node, done.node):
+                retries = retries.failed(done.text, branch=done.node) if done.failed else retries.completed(done.text)
+            case SourceRejected() as refused if refused.page == "empty" and below(node, refused.node):
+                retries = retries.failed(refused.url, branch=refused.node)
+            case _:
+                pass
+    return RetryTracking.model_validate(retries.as_state())
+
+
+def below(node: str, path: str) -> bool:
+    """Tell whether a path is a node or lies below it."""
+    return path == node or path.startswith(f"{node}/")
 
 
 PAGE, MOST = 50, 200
@@ -269,10 +294,12 @@ async def finish(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
 
 @jobs_api.post("/research/jobs/{job_id}/guidance", status_code=202)
 async def guidance(job_id: str, sent: GuidanceRequest, owner: Owner, site: Here) -> dict[str, object]:
-    """Add guidance that the next rounds follow."""
+    """Add guidance for whatever is still to come; says what that is: the next round, branches at work, the summary."""
     job = _still_open(await Lookup(site.team).job(job_id, owner))
     runtime(site).guide(job, sent.text)
-    return {"job_id": job_id, "status": job.status, "guidance": list(job.run.steering.guidance)}
+    reach = reach_of(job.run, rounds=job.contract.caps.rounds if job.contract else None)
+    reaches = {"round": reach.round, "branches": reach.branches, "summary": reach.summary}
+    return {"job_id": job_id, "status": job.status, "guidance": list(job.run.steering.guidance), "reaches": reaches}
 
 
 @jobs_api.post("/research/jobs/{job_id}/pause", status_code=202)

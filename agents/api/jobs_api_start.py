@@ -17,7 +17,7 @@ from agents.jobs.live_job import Job
 from agents.jobs.runtime import JobRuntime
 from agents.nlp.tokens import language_of
 from agents.research.planning.freeze_contract import TIERS
-from agents.research.scoping.authorization import DEFAULT_MINUTES, minutes_of
+from agents.research.scoping.authorization import minutes_of
 from agents.research.scoping.inside_job import agreed
 from agents.research.scoping.turn import ScopingState, checked, seeds_in
 from agents.team import Team
@@ -43,7 +43,7 @@ async def brief_of(team: Team, sent: JobRequest) -> Brief:
     texts = [checked(text) for text in (sent.queries or [sent.query or ""])]
     if len({text.casefold() for text in texts}) < len(texts):
         raise BadRequest("Two of the queries are the same. Leave one out.")
-    brief = _brief(team, sent, texts, _minutes(sent), _assumed(texts))
+    brief = _brief(team, sent, texts, _minutes(team, sent), _assumed(texts))
     if team.engine.reasons:
         return brief
     return agreed(brief, await asyncio.gather(*(team.scope(ScopingState(), text) for text in texts)))
@@ -76,10 +76,12 @@ def _brief(team: Team, sent: JobRequest, texts: list[str], minutes: float | None
     )
 
 
-def _minutes(sent: JobRequest) -> float | None:
+def _minutes(team: Team, sent: JobRequest) -> float | None:
     if sent.time is not None:
         return minutes_of(str(sent.time))
-    return TIERS[sent.complexity_tier].minutes if sent.complexity_tier else DEFAULT_MINUTES
+    if sent.complexity_tier and team.settings.max_execution_time_s is None:
+        return TIERS[sent.complexity_tier].minutes
+    return team.usual_minutes
 
 
 MAX_KEY = 255

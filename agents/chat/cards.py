@@ -235,6 +235,8 @@ def _item(branch: Node | Leaf, number: str, words: ChatTexts) -> TreeItem:
     else:
         searches = min(branch.budget.searches, len(branch.searches)) if branch.searches else 0
         note = words("one_search" if searches == 1 else "some_searches", n=searches, sources=branch.budget.sources)
+        if branch.spec is not None:
+            note = "; ".join(filter(None, (note, branch.spec.expected_format, *branch.spec.acceptance_criteria)))
     return TreeItem(n=number, title=branch.title, kind=branch.kind, note=note, children=below)
 
 

@@ -44,7 +44,7 @@ from agents.core.model import OnText
 from agents.jobs.live_job import Job
 from agents.nlp.tokens import content_words
 from agents.report.earlier import known_lines
-from agents.research.scoping.authorization import ResearchCommand
+from agents.research.scoping.authorization import DEFAULT_MINUTES, ResearchCommand
 from agents.research.scoping.turn import ScopingState, checked
 from agents.search.uploads import UploadResult
 from agents.team import Team
@@ -277,13 +277,15 @@ class Conversation:
 
     def _fresh(self) -> ScopingState:
         """A talk about something new keeps where the picker stands, and the files of the chat."""
-        return ScopingState(mode=self.state.picker or "standard", files=self.state.scope.files)
+        mode, minutes = self.state.picker or "standard", self.team.usual_minutes
+        return ScopingState(mode=mode, minutes=minutes, files=self.state.scope.files)
 
     def _begun(self) -> ScopingState:
         """Begin a question with the settings as they are now; what was said before it stands."""
         scope = self.state.scope
         mode = self.state.picker or self.preferences.mode or scope.mode
-        return preferred(scope.model_copy(update={"mode": mode}), self.preferences)
+        minutes = self.team.usual_minutes if scope.minutes == DEFAULT_MINUTES else scope.minutes
+        return preferred(scope.model_copy(update={"mode": mode, "minutes": minutes}), self.preferences)
 
     def _take_picker(self, modes: Mapping[str, str]) -> bool:
         """Follow the depth picker when it was moved; an option that was typed stands until then."""

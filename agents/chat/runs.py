@@ -7,8 +7,8 @@ from agents.chat.state import Effect, Refuse, Say, Stopping
 from agents.chat.texts import ChatTexts, minutes_and_seconds
 from agents.contracts.contract import Brief, Narrowing
 from agents.core.errors import BadRequest
-from agents.core.events import Noted, RoundEnded
-from agents.jobs.changes import GUIDANCE
+from agents.core.events import Noted
+from agents.jobs.changes import GUIDANCE, reach_of
 from agents.jobs.live_job import Job
 from agents.search.scope_filter import in_both
 from agents.team import Team
@@ -181,15 +181,16 @@ class Running:
         return Say(self.words("guidance", change=change.number, words=short, applies=applies))
 
     def _applies(self) -> str:
-        """Say from which round on it counts: the one at hand was dispatched before it was said."""
-        events = (one.event for one in self.job.run.events)
-        ended = max((event.record.round for event in events if isinstance(event, RoundEnded)), default=0)
-        contract = self.job.contract
+        """Say what it still reaches, or honestly that everything is written."""
+        words, contract = self.words, self.job.contract
         if not self.team.engine.reasons:
-            return self.words("guidance_offline")
-        if contract is not None and ended + 2 > contract.caps.rounds:
-            return self.words("guidance_late")
-        return self.words("guidance_round", round=ended + 2)
+            return words("guidance_offline")
+        reach = reach_of(self.job.run, rounds=contract.caps.rounds if contract else None)
+        if reach.nothing:
+            return words("guidance_late")
+        said = [words("guidance_branches", branches=reach.branches)] if reach.branches else []
+        said += [words("guidance_round", round=reach.round)] if reach.round is not None else []
+        return " ".join((*said, *([words("guidance_summary")] if reach.summary else [])))
 
 
 def as_it_stands(brief: Brief, limits: Narrowing) -> Brief:

@@ -40,7 +40,9 @@ def run(
     question: Annotated[str, typer.Argument(help="What you want to know; one feasible question.")] = "",
     tier: Annotated[TierName | None, typer.Option(help="Bounds of one run; excludes --deep.")] = None,
     deep: Annotated[bool, typer.Option("--deep", help="Up to 7 rounds instead of 3.")] = False,
-    time: Annotated[str, typer.Option(help="Minutes, more than 0 and at most 1440, or `unlimited`.")] = "5",
+    time: Annotated[
+        str, typer.Option(help="Minutes, more than 0 and at most 1440, or `unlimited`; 5 by default.")
+    ] = "",
     library: Annotated[list[Path] | None, typer.Option(help="Folder with documents to search; repeatable.")] = None,
     retriever: Annotated[str, typer.Option(help="Where to search, as a comma list.")] = "",
     model: Annotated[str, typer.Option(help="Model for every role, as provider/model, or `offline`.")] = "",
@@ -58,15 +60,16 @@ def run(
 ) -> None:
     """Research a question without the chat: progress on standard error, the report on standard output."""
     from agents.core.settings import load
-    from agents.research.scoping.authorization import minutes_of
+    from agents.research.scoping.authorization import DEFAULT_MINUTES, minutes_of
 
     if deep and tier:
         fail("--tier and --deep exclude each other: a tier has its own bounds.")
     if refresh and (question or goes_on):
         fail("--refresh asks what was asked before: it takes neither a question nor --continue.")
     try:
-        minutes = minutes_of(time)
         settings = load()
+        seconds = settings.max_execution_time_s
+        minutes = minutes_of(time) if time else DEFAULT_MINUTES if seconds is None else seconds / 60
         update: dict[str, object] = {}
         if model:
             update |= {"model": model, "models": {}}

@@ -91,6 +91,8 @@ class ExtractionInput(Frozen):
     """ISO date that 'latest' refers to."""
     sources: tuple[ShownSource, ...] = Field(min_length=1)
     discovery_intense: bool = False
+    guidance: tuple[str, ...] = ()
+    """What the user asked to heed, also while this was under way."""
     max_facts: int = Field(default=12, ge=1, le=50)
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from agents.contracts.fact import Fact
+from agents.contracts.fact import Fact, Insights
 from agents.contracts.frozen import Frozen, QueryType, Text
 from agents.contracts.plan import RetryEntry, RoundRecord, SkippedTopic
 from agents.contracts.sources import RejectedSource, SearchFailure, Shortlist, SourceCard
@@ -68,6 +68,8 @@ class Finding(Frozen):
     searches: tuple[SearchRecord, ...] = ()
     problems: tuple[Problem, ...] = ()
     open_questions: tuple[str, ...] = ()
+    insights: tuple[Insights, ...] = ()
+    """What its sources state of their limits, which questions they raise, and what they point at."""
     rounds: tuple[RoundRecord, ...] = ()
     """A node's rounds, in order."""
     dispatched: tuple[str, ...] = ()
@@ -169,6 +171,8 @@ class SectionInput(Frozen):
     language: Text
     query_type: QueryType = "other"
     today: str = ""
+    guidance: tuple[str, ...] = ()
+    """What the user asked to heed, also while this was under way."""
 
 
 class Section(Frozen):
@@ -189,6 +193,8 @@ class LeadInput(Frozen):
     facts: tuple[NumberedFact, ...] = Field(min_length=1)
     language: Text
     today: str = ""
+    guidance: tuple[str, ...] = ()
+    """What the user asked to heed, also while this was under way."""
 
 
 class AnsweredBy(Frozen):
@@ -217,6 +223,8 @@ class FrameInput(Frozen):
     claims: tuple[str, ...] = ()
     """Claims with their verdicts: the frame says nothing firmer than they are."""
     today: str = ""
+    guidance: tuple[str, ...] = ()
+    """What the user asked to heed, also while this was under way."""
 
 
 class Frame(Frozen):

@@ -50,6 +50,11 @@ class Leaf(Frozen):
     spec: TaskSpec | None = None
     budget: LeafBudget = LeafBudget()
 
+    @property
+    def urgency(self) -> Priority:
+        """How soon it is worked on, beside the others."""
+        return self.spec.priority if self.spec else self.priority
+
     @model_validator(mode="after")
     def _has_work(self) -> "Leaf":
         if not self.questions and not (self.spec and self.spec.questions):
@@ -89,6 +94,12 @@ class Node(Frozen):
     objective: Text
     phases: tuple[Phase, ...] = Field(default=(Phase(title="Collect"),), min_length=1)
     children: tuple[Annotated["Node | Leaf", Field(discriminator="kind")], ...] = Field(min_length=1)
+
+    @property
+    def urgency(self) -> Priority:
+        """That of its most urgent leaf."""
+        urgent = {leaf.urgency for leaf in self.leaves()}
+        return "high" if "high" in urgent else "normal" if "normal" in urgent else "low"
 
     def depth(self) -> int:
         """Count the executors in a row from this one down."""
@@ -154,6 +165,8 @@ class PlanningInput(Frozen):
     language: Text = "en"
     today: str = ""
     seed_urls: tuple[str, ...] = ()
+    guidance: tuple[str, ...] = ()
+    """What the user asked to heed, also while this was under way."""
     want_claims: bool = True
 
 
@@ -169,6 +182,10 @@ class PlannedLeaf(Frozen):
     priority: Priority
     discovery: bool
     """True when its whole purpose is a curated list of sources."""
+    expected_format: str = ""
+    """What an answer has to look like, where that is not plain: `a figure in euros with its year`."""
+    acceptance_criteria: tuple[str, ...] = ()
+    """What a source must be or hold to count here, where not every one does."""
 
 
 class PlanTree(Frozen):
@@ -206,7 +223,6 @@ class SkippedTopic(Frozen):
     """A topic that was not dispatched because another already covers it."""
 
     topic: Text
-    similar_to: Text
     explanation: str = ""
 
 
@@ -256,6 +272,12 @@ class ReflectionInput(Frozen):
     """All topics searched so far in the job: none of them may be repeated."""
     exhausted: tuple[str, ...] = ()
     """What failed as often as it may be tried."""
+    failed_queries: tuple[str, ...] = ()
+    """Searches that failed or found next to nothing: they want other words, or broader ones."""
+    raised: tuple[str, ...] = ()
+    """Questions that the sources raise and gaps that they state, most telling first."""
+    linked: tuple[str, ...] = ()
+    """Addresses that the sources point at and that were not read, each with the words around it."""
     guidance: tuple[str, ...] = ()
     """What the user asked for meanwhile."""
     round: int = Field(ge=1)

@@ -16,8 +16,8 @@ from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, QuestionAnswer
 from agents.contracts.frozen import Frozen, QueryType, Text
 from agents.contracts.plan import LoopDecision, RetryEntry, SkippedTopic
-from agents.contracts.sources import RejectedSource, SourceCard, SourceKind
-from agents.contracts.verification import Claim, Truth, Verdict
+from agents.contracts.sources import RejectedSource, Shortlist, SourceCard, SourceKind
+from agents.contracts.verification import Claim, Gate, Truth, Verdict
 
 
 class KeyedRequest(Frozen):
@@ -352,6 +352,12 @@ class ReportDocument(Frozen):
     sentences: tuple[ReportSentence, ...] = ()
     references: tuple[Reference, ...] = ()
     claims: tuple[Claim, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    """Figures reached and figures asked for; confidence and verifiable ratio lower the grade where they fall short."""
+    merged_copies: tuple[str, ...] = ()
+    """Sources that were counted as one witness, and why."""
+    shortlists: tuple[Shortlist, ...] = ()
+    """What scouts chose for reading: tags, themes and balance of the chosen, and why the others were left out."""
     methodology: Methodology = Methodology()
     verifiable_ratio: float | None = Field(default=None, ge=0, le=1)
     confidence: float | None = Field(default=None, ge=0, le=100)

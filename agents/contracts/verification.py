@@ -180,6 +180,10 @@ class SentenceCheck(Frozen):
     """The words put in its place; empty when it was struck; None when it stays."""
 
 
+CONFIDENCE_GATE, RATIO_GATE = "report confidence", "verifiable ratio"
+"""Names of the gates that lower the grade of a report where they fail; what a claim lacks is said of the claim."""
+
+
 class Gate(Frozen):
     """One quality gate: its name, the figure reached and the figure asked for."""
 

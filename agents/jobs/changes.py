@@ -6,11 +6,12 @@ An attempt uses what earlier ones recorded; what it shall do anew is forgotten f
 """
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from agents.contracts.contract import Brief, Change, Command, Narrowing, place
 from agents.contracts.report import BlockedReason, Stage
 from agents.core.errors import BadRequest, BudgetExceeded
-from agents.core.events import JobChanged, NodeChanged, NodeState, Noted, Numbered, SearchDone
+from agents.core.events import JobChanged, NodeChanged, NodeState, Noted, Numbered, RoundEnded, SearchDone
 from agents.core.time_policy import synthesis_reserve_s
 from agents.jobs.engine import JobQueue
 from agents.jobs.live_job import Job
@@ -122,6 +123,36 @@ def applied(change: Change, run: JobRun) -> None:
             run.hasten()
         case _:
             pass
+
+
+class Reach(NamedTuple):
+    """What guidance given now still reaches."""
+
+    round: int | None
+    """The next round; None where none follows."""
+    branches: int
+    """Branches that are still searched, read or written for."""
+    summary: bool
+    """The summary is not written yet."""
+
+    @property
+    def nothing(self) -> bool:
+        """True where all is written."""
+        return self.round is None and not self.branches and not self.summary
+
+
+def reach_of(run: JobRun, rounds: int | None) -> Reach:
+    """Say what guidance given now still reaches, of a run that may have so many rounds."""
+    ended = max((one.event.record.round for one in run.events if isinstance(one.event, RoundEnded)), default=0)
+    following = ended + 2  # the round at hand was dispatched before
+    collecting = _stage(run) in {"planning", "collecting"}
+    rows = last_states(run.events).values()
+    branches = sum(1 for row in rows if row.role == "leaf" and row.state in ACTIVE)
+    return Reach(
+        round=following if collecting and (rounds is None or following <= rounds) else None,
+        branches=branches if collecting else 0,
+        summary=_stage(run) not in {"judging", "completed"},
+    )
 
 
 def last_states(events: Iterable[Numbered]) -> dict[str, NodeChanged]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from agents.contracts.body import Block, Body, Heading, Listing, Paragraph, ReferenceList, Sentence, Words, plain
-from agents.contracts.fact import Fact
+from agents.contracts.fact import Fact, Insights
 from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, QuestionAnswer
 from agents.contracts.report import (
     Actual,
@@ -41,6 +41,8 @@ from agents.report.write_markdown import document_markdown, sentence_markdown
 MAX_SUMMARY = 5
 """Sentences of a summary that code puts together, at most."""
 
+MAX_STATED, MATTERS = 5, 0.5
+"""Limits and questions of the sources themselves that a report lists, at most; confidence from which a question matters."""
 MAX_LISTED = 8
 """Facts that stand for a section which has no prose, at most; the others stay in the findings of the job."""
 
@@ -136,6 +138,9 @@ def build(
         ),
         references=references,
         claims=truth.claims,
+        gates=truth.gates,
+        merged_copies=truth.merged_copies,
+        shortlists=tuple(node.shortlist for top in findings for node in top.walk() if node.shortlist is not None),
         methodology=data,
         verifiable_ratio=truth.verifiable_ratio,
         confidence=truth.confidence,
@@ -348,6 +353,12 @@ def _tags(outcome: Outcome, cited: int, *, written_by_code: bool) -> tuple[str, 
     return tuple(tags)
 
 
+def _left_open(insights: Insights) -> tuple[str, ...]:
+    """Give what a source states of its limits, and the questions it raises that matter."""
+    raised = sorted(insights.follow_up_questions, key=lambda one: -one.confidence)
+    return (*insights.source_identified_gaps, *(one.question for one in raised if one.confidence >= MATTERS))
+
+
 def _limitations(
     outcome: Outcome,
     frame: Frame | None,
@@ -367,6 +378,12 @@ def _limitations(
         for question in asked
         if question.rstrip().endswith(("?", "？", "؟")) or not composer.is_foreign(question)
     ]
+    # What the sources themselves leave open is as much an open question as what the writer names.
+    stated = [
+        one for top in outcome.findings for node in top.walk() for each in node.insights for one in _left_open(each)
+    ]
+    opening, closing = words.quotes
+    questions += [f"{opening}{' '.join(one.split())}{closing}" for one in dict.fromkeys(stated)][:MAX_STATED]
     unchecked = [words.unchecked] if cites and not outcome.truth.checks else []
     followed = [
         words.part.format(title=node.title.rstrip(".?!"), note=_sentence(node.note))

@@ -12,7 +12,7 @@ from typing import Literal
 from agents.contracts.body import Block, Body, Heading, Line, ReferenceList, Table, Words, plain
 from agents.contracts.report import Grade, ReportDocument, tally
 from agents.contracts.sources import SourceCard
-from agents.contracts.verification import Claim, Evidence, SentenceCheck, Truth
+from agents.contracts.verification import CONFIDENCE_GATE, RATIO_GATE, Claim, Evidence, SentenceCheck, Truth
 from agents.report.composer import paragraph
 from agents.report.escaping import cleaned, escape_text, is_safe, plain_text
 from agents.report.methodology import duration, money, table
@@ -275,6 +275,13 @@ def truth_reasons(truth: Truth, words: Wording) -> tuple[str, ...]:
         found.append(said.unchecked.format(n=open_, m=len(truth.claims)))
     if short := len(unverified(truth)):
         found.append(said.one_unverified if short == 1 else said.unverified.format(n=short))
+    for gate in truth.gates:
+        if gate.name == CONFIDENCE_GATE and not gate.passed and gate.reached is not None:
+            found.append(f"{said.confidence.format(value=round(gate.reached)).rstrip('.。')} (< {gate.wanted:g}).")
+        elif gate.name == RATIO_GATE and not gate.passed and gate.reached is not None and not short:
+            stating = [check for check in truth.checks if check.replaced_by != "" and check.verdict != "no_fact"]
+            supported = sum(check.verdict == "supported" for check in stating)
+            found.append(said.sentences.format(n=supported, m=len(stating), ratio=f"{gate.reached:.2f}"))
     return tuple(found)
 
 

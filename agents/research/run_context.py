@@ -107,8 +107,6 @@ class Dispatched(Frozen):
     skipped: tuple[SkippedTopic, ...] = ()
     known: tuple[str, ...] = ()
     """Everything dispatched in the job so far, these topics included."""
-    guidance: tuple[str, ...] = ()
-    """What the user has asked for meanwhile."""
 
 
 @dataclass
@@ -139,7 +137,12 @@ class Desk:
     async def ask(
         self, role: Role[In, Out], given: In, deadline: Deadline, on_text: OnText | None = None
     ) -> RoleAnswer[Out]:
-        """Ask a role: the body of a step. The same question is asked, and paid for, once in a run."""
+        """Ask a role: the body of a step. The same question is asked, and paid for, once in a run.
+
+        What the user asked to heed meanwhile is told to every role that takes it, whatever it works on now.
+        """
+        if self.steering.guidance and "guidance" in type(given).model_fields:
+            given = given.model_copy(update={"guidance": tuple(self.steering.guidance)})
         run = AskContext(self.models, self.prompts, deadline)
         if on_text is not None:
             return await ask_fitting(role, given, run, self.rooms, on_text)
@@ -205,7 +208,6 @@ class Desk:
             waiting=admitted.waiting,
             skipped=new,
             known=self.topics.dispatched,
-            guidance=tuple(self.steering.guidance),
         )
 
     def note_dispatched(self, dispatched: Dispatched) -> None:

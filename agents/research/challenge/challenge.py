@@ -31,6 +31,7 @@ from agents.research.challenge.claim_ledger import (
     facts_for,
     held_against,
     held_by,
+    read_for,
     settled,
     shared,
     speaking,
@@ -130,7 +131,7 @@ def challenge_handler(desk: Desk) -> Handler:
         read = tuple(dict.fromkeys(card.url for card in cards.values()))
         items: list[tuple[str, Frozen]] = []
         for claim in claims:
-            near = facts_for(claim.text, facts)
+            near = facts_for(claim.text, facts, read_for(claim, given.finding))
             below = ClaimGiven(
                 claim=claim,
                 facts=near,

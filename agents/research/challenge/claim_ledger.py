@@ -44,8 +44,8 @@ class LedgerClaim(Frozen):
 
     id: Text
     text: Text
-    branch: str = ""
-    """Path of the branch that should settle it; empty for the query as a whole."""
+    leaves: tuple[str, ...] = ()
+    """Titles of the leaves that should settle it; empty for the query as a whole."""
     discovered: bool = False
 
 
@@ -58,7 +58,7 @@ def planned_claims(plan: Plan) -> tuple[LedgerClaim, ...]:
     for planned in plan.claims:
         # A claim without one word of what is asked is about something else; across languages nobody can tell.
         if asked & frozenset(content_words(planned.text)) or language_of(planned.text) != spoken:
-            _add(found, planned.text, "", discovered=False)
+            _add(found, planned.text, planned.leaves, discovered=False)
     return tuple(found[:MAX_CLAIMS])
 
 
@@ -74,19 +74,19 @@ def claims_of(plan: Plan, finding: Finding) -> tuple[LedgerClaim, ...]:
                 if sum(claim.discovered for claim in found) >= MAX_DISCOVERED:
                     break
                 if _weight(fact) > 1 and stands_alone(fact.statement) and language_of(fact.statement) == spoken:
-                    added += _add(found, " ".join(fact.statement.split()), branch.path, discovered=True)
+                    added += _add(found, " ".join(fact.statement.split()), (branch.title,), discovered=True)
                 if added >= PER_BRANCH:
                     break
     return tuple(found[:MAX_CLAIMS])
 
 
-def _add(found: list[LedgerClaim], text: str, branch: str, *, discovered: bool) -> bool:
+def _add(found: list[LedgerClaim], text: str, leaves: tuple[str, ...], *, discovered: bool) -> bool:
     if text.rstrip().endswith(("?", "？", "؟")):
         return False  # a question states nothing that could be true or false
     clean = " ".join(text.split()).rstrip(".") + "."
     if len(clean) < 8 or compare(clean, [claim.text for claim in found], SAME_CLAIM).duplicate:
         return False
-    found.append(LedgerClaim(id="c" + digest(clean.casefold(), 8), text=clean, branch=branch, discovered=discovered))
+    found.append(LedgerClaim(id="c" + digest(clean.casefold(), 8), text=clean, leaves=leaves, discovered=discovered))
     return True
 
 
@@ -101,12 +101,21 @@ def _weight(fact: Fact) -> float:
     return fact.confidence + (1.0 if any(letter.isdigit() for letter in fact.quote) else 0.0)
 
 
-def facts_for(claim: str, facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Choose the facts that may speak to a claim: those that share telling words with it, most first."""
+def read_for(claim: LedgerClaim, finding: Finding) -> frozenset[str]:
+    """Name the facts of the leaves that should settle a claim."""
+    own = (part for part in finding.walk() if part.title in claim.leaves)
+    return frozenset(fact.id for part in own for fact in part.all_facts())
+
+
+def facts_for(claim: str, facts: Sequence[Fact], own: frozenset[str] = frozenset()) -> tuple[Fact, ...]:
+    """Choose the facts that may speak to a claim: those that share telling words with it, most first.
+
+    Of equals those that were read to settle it (`own`) come first.
+    """
     wanted = frozenset(content_words(claim))
     shared = [(len(wanted & frozenset(content_words(f"{fact.statement} {fact.quote}"))), fact) for fact in facts]
     near = [(count, fact) for count, fact in shared if count >= min(2, len(wanted))]
-    near.sort(key=lambda pair: (-pair[0], -pair[1].confidence, pair[1].id))
+    near.sort(key=lambda pair: (-pair[0], pair[1].id not in own, -pair[1].confidence, pair[1].id))
     return tuple(fact for _, fact in near[:MAX_FACTS_PER_CLAIM])
 
 

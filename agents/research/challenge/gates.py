@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agents.contracts.frozen import Frozen
-from agents.contracts.verification import Gate
+from agents.contracts.verification import CONFIDENCE_GATE, RATIO_GATE, Gate
 
 
 class Thresholds(Frozen):
@@ -61,13 +61,13 @@ def gates(
         Gate(name="claims", reached=len(claims), wanted=wanted.min_claims, passed=len(claims) >= wanted.min_claims),
         Gate(name="claims with enough evidence", reached=passed, wanted=len(claims), passed=passed == len(claims)),
         Gate(
-            name="report confidence",
+            name=CONFIDENCE_GATE,
             reached=confidence,
             wanted=wanted.min_report_confidence,
             passed=confidence is not None and confidence >= wanted.min_report_confidence,
         ),
         Gate(
-            name="verifiable ratio",
+            name=RATIO_GATE,
             reached=ratio,
             wanted=wanted.min_verifiable_ratio,
             passed=ratio is not None and ratio >= wanted.min_verifiable_ratio,

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agents.contracts.fact import Fact
+from agents.contracts.fact import Fact, Insights, LinkedSource
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, LeafBudget, LoopDecision, Node, ReflectionResponse
@@ -20,7 +20,7 @@ from agents.contracts.sources import SourceCard
 from agents.research.loop.novelty import below, explain, within_unit
 from agents.research.loop.retry_tracking import Retries
 from agents.research.loop.success import Success
-from agents.research.loop.topics import THRESHOLD, compare
+from agents.research.loop.topics import compare
 
 Cause = Literal[
     "continue",
@@ -224,7 +224,6 @@ class LoopSettings(Frozen):
     """Children of one round."""
     novelty_threshold: float = 0.15
     early_termination: bool = True
-    topic_threshold: float = THRESHOLD
     searches_per_leaf: int = 5
 
 
@@ -312,6 +311,43 @@ def retries_of(findings: tuple[Finding, ...]) -> Retries:
                 if entry.status == "complete":
                     retries = retries.completed(entry.key)
     return retries
+
+
+MAX_RAISED = 6
+"""Questions, gaps and addresses of sources that one reflection is shown, at most of each."""
+FEW_HITS = 3
+"""Fewer are next to nothing (specification, section 11)."""
+
+
+def insights_of(findings: tuple[Finding, ...]) -> tuple[Insights, ...]:
+    """List what the sources of several findings state beside their answers."""
+    return tuple(one for finding in findings for part in finding.walk() for one in part.insights)
+
+
+def raised_by(findings: tuple[Finding, ...]) -> tuple[str, ...]:
+    """List the questions that sources raise, most telling first, and the limits that they state."""
+    found = insights_of(findings)
+    asked = sorted((one for each in found for one in each.follow_up_questions), key=lambda one: -one.confidence)
+    questions = [f"{one.question} ({one.rationale})" for one in asked]
+    gaps = [gap for each in found for gap in each.source_identified_gaps]
+    return tuple(dict.fromkeys((*questions[:MAX_RAISED], *gaps[:MAX_RAISED])))
+
+
+def linked_from(findings: tuple[Finding, ...]) -> tuple[LinkedSource, ...]:
+    """List what sources point at and nobody has tried to read, most wanted first."""
+    tried = {card.url for card in sources_of(findings)}
+    for finding in findings:
+        for part in finding.walk():
+            tried |= {one.url for one in part.rejected} | {one.key for one in part.attempts}
+    links = {one.url: one for each in insights_of(findings) for one in each.linked_candidate_sources}
+    fresh = sorted((one for url, one in links.items() if url not in tried), key=lambda one: -one.priority)
+    return tuple(fresh[:MAX_RAISED])
+
+
+def failed_queries(findings: tuple[Finding, ...]) -> tuple[str, ...]:
+    """List the searches that failed or found next to nothing."""
+    records = [record for finding in findings for part in finding.walk() for record in part.searches]
+    return tuple(dict.fromkeys(record.text for record in records if record.failed or record.hits < FEW_HITS))
 
 
 def lowered(before: Success | None, after: Success) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, Problem
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import (
@@ -15,6 +16,7 @@ from agents.contracts.plan import (
     LeafBudget,
     Node,
     Phase,
+    Priority,
     ReflectionInput,
     ReflectionResponse,
     RoundRecord,
@@ -34,9 +36,13 @@ from agents.research.loop.loop_decision import (
     decide,
     delta,
     facts_of,
+    failed_queries,
+    insights_of,
+    linked_from,
     lowered,
     next_leaves,
     nothing_answers,
+    raised_by,
     retries_of,
     sources_of,
     statements_of,
@@ -47,6 +53,7 @@ from agents.research.loop.loop_decision import (
 )
 from agents.research.loop.novelty import novelty
 from agents.research.loop.success import Success, met
+from agents.research.reading.read_sources import WANTED
 from agents.research.reading.searching import LeafGiven, NodeGiven
 from agents.research.reading.shortlisting import fed
 from agents.research.run_context import Desk, Dispatched
@@ -61,6 +68,9 @@ GOES_ON = frozenset({"sufficient", "criteria", "no_gaps", "novelty", "iterations
 """Ends of a phase that another may follow; whether rounds are left for it is seen when it begins."""
 LATER_SEARCHES, LATER_SOURCES = 2, 4
 """Searches and sources of one leaf of a later round, at most."""
+URGENCY: dict[Priority, int] = {"high": 0, "normal": 1, "low": 2}
+LEARNED, MAX_LEARNED = 2, 240
+"""Statements by which a round's summary says what was learned, and characters of each."""
 COVERED = "other branches already cover all its topics"
 """Note of an executor whose every topic was a repeat: it made no search, and is taken out of the tree again."""
 
@@ -84,6 +94,8 @@ class Rounds:
         self._of_phase = PhaseLeft(given.node.phases[0], ctx.elapsed, 0)
         self._before: Success | None = None
         self._reflection: ReflectionResponse | None = None
+        self._waiting: tuple[Leaf | Node, ...] = ()
+        """New topics beyond the bound of the last round: they come next."""
         self._starved: dict[str, Leaf] = {}
         """Leaves without a find of their own that read what a sweep chose, by title."""
         self._again = Again(ctx)
@@ -110,10 +122,11 @@ class Rounds:
         leaves = next_leaves(decided.decision, decided.topics, self._reflection.gaps, self._budget())
         # What discovery leaves chose so far is read by those leaves of later rounds that it concerns.
         chosen = self._chosen()
-        return tuple(
+        following = (
             self._starved.get(leaf.objective) or fed(leaf, [other for other in leaves if other is not leaf], chosen)
             for leaf in leaves
         )
+        return (*following, *self._waiting)
 
     def _chosen(self) -> tuple[Candidate, ...]:
         lists = [part.shortlist for part in self.findings if part.shortlist]
@@ -151,7 +164,8 @@ class Rounds:
         found = [fact for fact in facts_of(new) if fact.id not in known]
         self._notes = f"{self._notes}\n{said}"
         everything = tuple(self.findings)
-        after = met(phase.criteria, facts_of(everything), sources_of(everything), self.questions, 0)
+        disputes = sum("contradiction" in one.triggers for one in insights_of(everything))
+        after = met(phase.criteria, facts_of(everything), sources_of(everything), self.questions, disputes)
         adopted = not lowered(self._before, after)
         if not adopted:
             self.findings[len(self.findings) - len(new) :] = unused(new)
@@ -181,8 +195,15 @@ class Rounds:
             novelty_threshold=self.loop.novelty_threshold,
             early_termination=self.loop.early_termination,
             finishing=self.ctx.finishing,
-            summary=_summary(new, len(found)),
+            summary=_summary(new, found),
         )
+        link = next(iter(linked_from(everything)), None)
+        if decided.decision.shouldContinue and not decided.decision.urlToSearch and link and link.priority >= WANTED:
+            # What a source points at for the very question is read, though the reflection named no address.
+            decided = replace(decided, decision=decided.decision.model_copy(update={"urlToSearch": link.url}))
+        if self._reflection is None:
+            # Nobody was asked: what code finds lacking is said all the same.
+            decided = replace(decided, decision=decided.decision.model_copy(update={"gaps": after.missing}))
         if decided.decision.timeRemainingMinutes is not None and self.ctx.left is not None:
             whole = round(self.ctx.left / 60, 2)
             decided = _with_time(decided, whole)
@@ -199,6 +220,7 @@ class Rounds:
             delta=delta(self._before, after, len(found), len({f.source_id for f in found}), len(dispatch.skipped)),
             confidence=after.confidence,
             coverage=after.coverage,
+            contradictions=disputes,
             novelty=fresh,
             adopted=adopted,
         )
@@ -220,7 +242,8 @@ class Rounds:
             "dispatch", f"r{number}", self.desk.dispatch, leaf_topics, bound, gives=Dispatched, pool="local"
         )
         self.desk.note_dispatched(dispatch)
-        self.dispatched += dispatch.chosen
+        self._waiting = tuple(child for topic, child in topics.items() if topic in dispatch.waiting)
+        self.dispatched += (*dispatch.chosen, *(topic for topic, child in topics.items() if isinstance(child, Node)))
         self.skipped += dispatch.skipped
         for skip in dispatch.skipped:
             text = f"Skipped “{skip.topic}”. {skip.explanation}"
@@ -264,7 +287,15 @@ class Rounds:
             items.append((runs, key, below))
             self._again.ran(runs, key, below)
         limits = self._share(len(items), last=last)
-        results = await ctx.children_of(items, gives=Finding, limits=limits, own=self._own(items, limits))
+        # What the answer stands or falls with comes first: where searches, sources or places are short, the rest goes without.
+        order = sorted(range(len(items)), key=lambda place: URGENCY[chosen[place][1].urgency])
+        came: dict[int, Finding | StepFailed] = {}
+        for first in range(0, len(order), self.loop.side_by_side):
+            wave = order[first : first + self.loop.side_by_side]
+            below_ = [items[place] for place in wave]
+            done = await ctx.children_of(below_, gives=Finding, limits=limits, own=self._own(below_, limits))
+            came |= dict(zip(wave, done, strict=True))
+        results = [came[place] for place in range(len(items))]
         findings: list[Finding] = []
         for (kind_, key, _), (_, child), result in zip(items, chosen, results, strict=True):
             if isinstance(result, Finding):
@@ -320,7 +351,9 @@ class Rounds:
             missing=after.missing,
             dispatched=dispatch.known,
             exhausted=retries_of(tuple(self.findings)).exhausted(),
-            guidance=dispatch.guidance,
+            failed_queries=failed_queries(tuple(self.findings)),
+            raised=raised_by(tuple(self.findings)),
+            linked=tuple(f"{one.url}: {one.context}" for one in linked_from(tuple(self.findings))),
             round=number,
             max_rounds=max(number, max_rounds),
             minutes_left=None if ctx.left is None else round(ctx.left / 60, 1),
@@ -348,12 +381,16 @@ def _named(findings: Sequence[Finding]) -> frozenset[str]:
     for one in every:
         found += [refused.url for refused in one.rejected]
         found += [candidate.url for candidate in (one.shortlist.kept if one.shortlist else ())]
+    found += [linked.url for linked in linked_from(every)]
     return addresses_in(found)
 
 
-def _summary(new: tuple[Finding, ...], facts: int) -> str:
+def _summary(new: tuple[Finding, ...], facts: Sequence[Fact]) -> str:
+    """Say what a round brought, and what was learned from it first of all."""
     delivered = sum(1 for finding in new if finding.status == "done")
-    return f"{delivered} of {len(new)} branches delivered; {facts} new facts."
+    said = f"{delivered} of {len(new)} branches delivered; {len(facts)} new facts."
+    surest = sorted(facts, key=lambda fact: -fact.confidence)[:LEARNED]
+    return " ".join((said, *(" ".join(fact.statement.split())[:MAX_LEARNED] for fact in surest)))
 
 
 def _with_time(decided: Decided, minutes: float) -> Decided:

@@ -206,7 +206,7 @@ class Topics(Frozen):
 
     def skip(self, topic: str, compared: Compared) -> "Topics":
         """Record a topic that repeats another, with the reason."""
-        entry = SkippedTopic(topic=topic, similar_to=compared.nearest, explanation=compared.explanation)
+        entry = SkippedTopic(topic=topic, explanation=compared.explanation)
         return self.model_copy(update={"skipped": (*self.skipped, entry)})
 
     def admit(self, proposed: Sequence[str], at_most: int | None = None) -> "Admitted":

@@ -19,6 +19,7 @@ from agents.contracts.plan import (
     PlannedLeaf,
     PlanningInput,
     PlanTree,
+    TaskSpec,
 )
 from agents.contracts.plan import SuccessCriteria as Criteria
 from agents.contracts.sources import CorpusSurvey
@@ -155,10 +156,13 @@ class TreeBuilder:
             ),
             discovery=planned.discovery,
             priority=planned.priority,
-            budget=LeafBudget(
-                sources=min(MOST_SOURCES_PER_LEAF, self.bounds.sources),
-                searches=min(5 if len(questions) >= SEVERAL else 3, len(searches)),
+            budget=(
+                budget := LeafBudget(
+                    sources=min(MOST_SOURCES_PER_LEAF, self.bounds.sources),
+                    searches=min(5 if len(questions) >= SEVERAL else 3, len(searches)),
+                )
             ),
+            spec=_spec(planned, questions, budget),
         )
         self._leaves.append((self._headings(planned.heading), leaf))
         return leaf
@@ -221,6 +225,21 @@ class TreeBuilder:
                     else Node(title=headings[0], objective=objective, phases=(self._phase(lookup),), children=inner)
                 )
         return tuple(children)
+
+
+def _spec(planned: PlannedLeaf, questions: tuple[str, ...], budget: LeafBudget) -> TaskSpec | None:
+    """Make the extractors' task of a leaf whose planner says more of it than its questions; else the executor composes it."""
+    criteria = tuple(one.strip() for one in planned.acceptance_criteria if one.strip())
+    if not (planned.expected_format.strip() or criteria):
+        return None
+    return TaskSpec(
+        questions=questions,
+        expected_format=planned.expected_format.strip(),
+        acceptance_criteria=criteria,
+        priority=planned.priority,
+        budget=budget,
+        discovery_intense=planned.discovery,
+    )
 
 
 def _objective(planned: PlannedLeaf, questions: tuple[str, ...]) -> str:

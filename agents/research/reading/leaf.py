@@ -128,6 +128,9 @@ def leaf_handler(desk: Desk) -> Handler:
             attempts=attempts,
             attempt_number=attempt_number(attempts, leaf),
             engine_note=(stood_in or written.stood_in) if facts else "",
+            insights=tuple(
+                one.reading.insights for one in done if isinstance(one, SourceDone) and one.reading.insights is not None
+            ),
             problems=(*problems, *_failed_searches(ctx.path, found.records)),
             **spent(ctx, started),
         )

@@ -44,6 +44,8 @@ from agents.roles import EXTRACTOR
 
 LOW_CONFIDENCE = 0.4
 """Below it, a fact that answers a question sets off the extractor's insights."""
+WANTED, UNWANTED = 0.8, 0.3
+"""Priority of an address whose sentence speaks of what is asked, which alone is followed; and of any other."""
 _ADDRESS = re.compile(r"https?://[^\s<>\"'）)\]]+")
 
 
@@ -58,7 +60,12 @@ class SourceExcerpt(NamedTuple):
 
 
 def insights(
-    extraction: Extraction, one: SourceExcerpt, facts: tuple[Fact, ...], *, discovery_intense: bool
+    extraction: Extraction,
+    one: SourceExcerpt,
+    facts: tuple[Fact, ...],
+    questions: tuple[str, ...],
+    *,
+    discovery_intense: bool,
 ) -> Insights | None:
     """Insights are kept only when one of four triggers fired (specification, section 7); each is recorded."""
 
@@ -78,20 +85,27 @@ def insights(
         fired.append("discovery_intense")
     if not fired:
         return None
+    # The less sure the source is of what it was asked, the more its open questions are worth.
+    open_ = round(1 - sum(fact.confidence for fact in facts) / len(facts), 2) if facts else 0.5
+    because = ", ".join(trigger.replace("_", " ") for trigger in fired)
     # Addresses are read from the passages themselves: a model may not send us anywhere.
-    linked = dict.fromkeys(
-        address.rstrip(".,;:") for sentence in one.sentences for address in _ADDRESS.findall(sentence.text)
-    )
+    linked: dict[str, float] = {}
+    for sentence in one.sentences:
+        # The sentence itself must speak of what is asked: all of a page is about the page's subject.
+        wanted = any(is_about(part, sentence.text) for question in questions for part in parts_of(question))
+        for address in _ADDRESS.findall(sentence.text):
+            linked.setdefault(address.rstrip(".,;:"), WANTED if wanted else UNWANTED)
     return Insights(
         triggers=tuple(fired),
         follow_up_questions=tuple(
-            FollowUp(question=question, confidence=0.5, rationale=f"raised while reading “{one.source.title}”")
+            FollowUp(question=question, confidence=max(0.1, open_), rationale=f"“{one.source.title}”: {because}")
             for question in extraction.follow_up_questions[:5]
             if question.strip()
         ),
         source_identified_gaps=limitations[:5],
         linked_candidate_sources=tuple(
-            LinkedSource(url=url, context=_around(one.source.text, url), priority=0.5) for url in list(linked)[:5]
+            LinkedSource(url=url, context=_around(one.source.text, url), priority=priority)
+            for url, priority in list(linked.items())[:5]
         ),
     )
 
@@ -278,7 +292,7 @@ def _held_against(
             facts=(facts := tuple(kept[one.source.id].values())[:MAX_FACTS]),
             aside=tuple(fact for key, fact in aside[one.source.id].items() if key not in kept[one.source.id]),
             insights=insights(
-                extraction, one, facts, discovery_intense=bool(given.spec and given.spec.discovery_intense)
+                extraction, one, facts, given.asked, discovery_intense=bool(given.spec and given.spec.discovery_intense)
             ),
             dropped=dropped[one.source.id],
         )

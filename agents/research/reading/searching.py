@@ -171,7 +171,8 @@ class Found(NamedTuple):
 async def search_for(ctx: Ctx, desk: Desk, given: LeafGiven, deadline: Deadline) -> Found:
     """Search with the planned texts side by side; too little found is searched again in other words (tier 2)."""
     leaf = given.leaf
-    at_most = min(leaf.budget.searches, given.setting.loop.searches_per_leaf)
+    wanted = min(leaf.budget.searches, leaf.spec.budget.searches) if leaf.spec else leaf.budget.searches
+    at_most = min(wanted, given.setting.loop.searches_per_leaf)
     texts = list(leaf.searches[:at_most])
     lists: list[tuple[Hit, ...]] = []
     records: list[SearchRecord] = []

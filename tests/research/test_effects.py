@@ -1,0 +1,215 @@
+"""What is typed must also matter: insights, task specs, priorities, guidance and failed searches, each by what it changes."""
+
+from agents.contracts.fact import Extraction, PointedFact
+from agents.contracts.plan import PlannedLeaf, PlanTree, ReflectionResponse
+from agents.contracts.report import Actual
+from agents.core.model import ScriptedModel
+from agents.jobs.changes import reach_of
+from agents.report.document import build
+from agents.research.loop.loop_decision import LoopSettings
+from agents.research.pipeline import Means
+from agents.research.planning.freeze_contract import CapOverrides
+from tests.scripted_search import ScriptedSearcher
+from tests.scripts import ROLES, WORLD, Worker, change, leaf, tree, working_model
+
+LIMIT = "This count leaves out the nights, which nobody watched."
+LINKED = "https://c.example/passengers"
+POINTS = {
+    "https://a.example/closures": (
+        "Closures by winter",
+        f"The Orvane ferry line was closed on 12 days in the winter of 2022/23. {LIMIT} "
+        f"On how many days the Orvane ferry was closed in other winters is told at {LINKED}.",
+    ),
+    LINKED: ("The book of the line", "The Orvane ferry line was closed on 41 days in the winter of 2020/21."),
+}
+ONE = tree(leaf("Closures", "On how many days was the Orvane ferry line closed in winter?", priority="high"))
+ASKED = "Which nights was the ferry closed?"
+
+
+class Reader(Worker):
+    """Reads like the worker, and notes a limit and a question of the source; reflects as it is told."""
+
+    def __init__(self, plan=ONE, reflection=None):
+        super().__init__()
+        self.plan, self.reflection, self.seen = plan, reflection, []
+
+    def __call__(self, request):
+        given = request.given
+        self.seen.append(given)
+        kind = type(given).__name__
+        if kind == "PlanningInput":
+            return self.plan
+        if kind == "ExtractionInput":
+            sentences = [one for source in given.sources for one in source.sentences]
+            facts = tuple(
+                PointedFact(sentences=(one.number,), question=1, sure=0.4, statement=one.text) for one in sentences
+            )
+            limits = tuple(one.number for one in sentences if one.text.startswith("This count"))
+            return Extraction(facts=facts, limitations=limits, follow_up_questions=(ASKED,))
+        if kind == "ReflectionInput" and self.reflection is not None:
+            return self.reflection
+        return super().__call__(request)
+
+    def of(self, kind):
+        return [one for one in self.seen if type(one).__name__ == kind]
+
+
+MORE = ReflectionResponse(
+    sufficient=False, confidence=0.4, gaps=("other winters",), new_queries=("Orvane ferry other winters",)
+)
+
+
+def model_of(reader):
+    return ScriptedModel(by_role=dict.fromkeys(ROLES, reader))
+
+
+def only_first(pages=POINTS):
+    """A world whose second page no search finds."""
+
+    class Hidden(ScriptedSearcher):
+        async def search(self, query, deadline_s=None):
+            found = await super().search(query, deadline_s)
+            return found.model_copy(update={"hits": tuple(hit for hit in found.hits if hit.url != LINKED)})
+
+    return Hidden(pages)
+
+
+async def test_limits_and_questions_of_sources_reach_the_reflection_and_the_open_questions(bench):
+    reader = Reader(reflection=MORE)
+    work = bench(model=model_of(reader), searcher=only_first())
+    outcome = await work.run()
+    (first, *_) = reader.of("ReflectionInput")
+    assert LIMIT in first.raised
+    assert any(line.startswith(ASKED) for line in first.raised)
+    assert any(line.startswith(LINKED) for line in first.linked)
+    document = build("a" * 32, outcome, Actual(), engine="scripted", reasons=True)
+    assert any(LIMIT in line for line in document.limitations)
+    assert any(ASKED in line for line in document.limitations)
+
+
+async def test_a_source_that_another_points_at_for_the_question_is_read_in_the_next_round(bench):
+    work = bench(model=model_of(Reader(reflection=MORE)), searcher=only_first())
+    outcome = await work.run()
+    decisions = [record.decision for part in outcome.findings[0].walk() for record in part.rounds]
+    assert decisions[0].urlToSearch == LINKED
+    assert LINKED in {card.url for card in outcome.findings[0].all_sources()}
+
+
+async def test_a_source_that_points_elsewhere_is_not_followed(bench):
+    away = {"https://a.example/closures": ("Closures by winter", POINTS["https://a.example/closures"][1].replace(
+        "On how many days the Orvane ferry was closed in other winters is told at", "Cake recipes are sold cheaply by"))}  # fmt: skip
+    work = bench(model=model_of(Reader(reflection=MORE)), searcher=only_first({**away, LINKED: POINTS[LINKED]}))
+    outcome = await work.run()
+    decisions = [record.decision for part in outcome.findings[0].walk() for record in part.rounds]
+    assert decisions[0].urlToSearch is None
+
+
+async def test_searches_that_found_next_to_nothing_are_told_to_the_reflection(bench):
+    reader = Reader(reflection=MORE)
+    await bench(model=model_of(reader), searcher=only_first()).run()
+    (first, *_) = reader.of("ReflectionInput")
+    assert ONE.leaves[0].questions[0] in first.failed_queries
+
+
+async def test_a_round_says_what_was_learned_and_a_round_nobody_reflected_on_says_what_is_lacking(bench):
+    work = bench(means=Means(limits=CapOverrides(rounds=1)), searcher=ScriptedSearcher(dict(list(WORLD.items())[:1])))
+    outcome = await work.run()
+    records = [record for part in outcome.findings[0].walk() for record in part.rounds]
+    assert "days" in records[0].decision.summary
+    assert records[-1].decision.gaps
+
+
+SPEC = PlannedLeaf(
+    heading="", title="Closures", questions=("On how many days was the Orvane ferry line closed in winter?",),
+    search_terms=(), priority="low", discovery=False, expected_format="a number of days with its winter",
+    acceptance_criteria=("counted, not estimated",),
+)  # fmt: skip
+
+
+async def test_what_the_planner_says_of_answers_reaches_the_extractor_word_for_word(bench):
+    reader = Reader(plan=PlanTree(leaves=(SPEC,), claims=()))
+    await bench(model=model_of(reader), searcher=only_first()).run()
+    (given, *_) = reader.of("ExtractionInput")
+    assert given.expected_format == SPEC.expected_format
+    assert given.acceptance_criteria == SPEC.acceptance_criteria
+    assert not given.rubric
+
+
+async def test_without_it_the_executor_composes_a_rubric(bench):
+    reader = Reader()
+    await bench(model=model_of(reader), searcher=only_first()).run()
+    (given, *_) = reader.of("ExtractionInput")
+    assert given.rubric.startswith("Scope:")
+
+
+async def test_what_matters_most_is_worked_on_first_where_places_are_short(bench):
+    plan = tree(
+        leaf("Passengers", "How many passengers did the Orvane ferry carry?", priority="low"),
+        leaf("Costs", "What did the Orvane winter service cost?"),
+        leaf("Closures", "On how many days was the Orvane ferry line closed in winter?", priority="high"),
+    )
+    searcher = ScriptedSearcher(WORLD)
+    work = bench(model=working_model({}, planner=lambda request: plan), searcher=searcher,
+                 means=Means(loop=LoopSettings(side_by_side=1)))  # fmt: skip
+    outcome = await work.run()
+    first = searcher.asked[0].text
+    assert "closed" in first
+    assert [part.title for part in outcome.findings[0].children][:3] == ["Passengers", "Costs", "Closures"]
+
+
+async def test_no_more_branches_of_a_round_run_at_once_than_are_allowed(bench):
+    work = bench(means=Means(loop=LoopSettings(side_by_side=2)))
+    await work.run()
+    at_work, most = set(), 0
+    for numbered in work.last.events:
+        event = numbered.event
+        if event.kind == "node" and event.role == "leaf" and event.node.startswith("job/0/"):
+            if event.state == "searching":
+                at_work.add(event.node)
+            elif event.state in {"done", "partial", "empty"}:
+                at_work.discard(event.node)
+            most = max(most, len(at_work))
+    assert most == 2
+
+
+async def test_guidance_given_in_mid_run_reaches_readers_and_writers_of_what_is_still_to_come(bench):
+    words = "Only winters since 2020."
+    reader = Reader()
+    work = bench(model=model_of(reader), searcher=only_first())
+
+    class Told(ScriptedModel):
+        async def reply(self, request, on_text=None):
+            if type(request.given).__name__ == "ExtractionInput":
+                change(work.last, "guidance", words=words)
+            return await super().reply(request, on_text)
+
+    work.model = Told(by_role=dict.fromkeys(ROLES, reader))
+    await work.run()
+    assert reader.of("SectionInput")[0].guidance == (words,)
+    assert reader.of("FrameInput")[0].guidance[0] == words
+
+
+async def test_the_acknowledgement_says_what_guidance_still_reaches(bench):
+    reaches = []
+    work = bench()
+
+    class Asked(ScriptedModel):
+        async def reply(self, request, on_text=None):
+            reaches.append((type(request.given).__name__, reach_of(work.last, rounds=3)))
+            return await super().reply(request, on_text)
+
+    work.model = Asked(by_role=dict.fromkeys(ROLES, Worker()))
+    await work.run()
+    reading = next(reach for kind, reach in reaches if kind == "ExtractionInput")
+    assert (reading.branches, reading.round, reading.summary) == (3, 2, True)
+    framing = next(reach for kind, reach in reaches if kind == "FrameInput")
+    assert (framing.branches, framing.round, framing.summary) == (0, None, True)
+    assert reach_of(replace_stage(work.last), rounds=3).nothing
+
+
+def replace_stage(run):
+    """The run as it stands while it is judged."""
+    from agents.core.events import JobChanged
+
+    run.emit("test#judging", JobChanged(status="running", stage="judging"))
+    return run

@@ -1,0 +1,174 @@
+"""Thirty runs in a scripted world, one fault each: what the report, its tags, Methodology, metrics and exit code then say."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from agents.api.metrics import Meter
+from agents.cli.headless import GRADE_CODES
+from agents.contracts.finding import Section
+from agents.contracts.plan import ReflectionResponse
+from agents.contracts.sources import SearchFailure
+from agents.core.errors import ModelError, SearchError, SourceError
+from agents.core.model import ScriptedModel
+from agents.core.prompts import load
+from agents.core.settings import Settings
+from agents.jobs.blob_store import BlobStore
+from agents.team import ROLES, Team
+from tests.scripted_search import ScriptedSearcher
+from tests.scripts import BRIEF, WORLD, Worker, leaf, tree
+
+LIMITED = "Search capabilities were limited"
+STOOD_IN = "answered in the place of"
+
+
+class Faulty(ScriptedSearcher):
+    """A searcher some of whose searches or reads fail, by their number."""
+
+    def __init__(self, world=WORLD, *, searches=lambda n: "", reads=lambda n: "", switched=False, empty=False):
+        super().__init__(world)
+        self.searches, self.reads, self.switched, self.empty = searches, reads, switched, empty
+        self.made = self.tried = 0
+
+    async def search(self, query, deadline_s=None):
+        self.made += 1
+        if said := self.searches(self.made):
+            raise SearchError(said, provider="scripted")
+        found = await super().search(query, deadline_s)
+        if self.empty:
+            return found.model_copy(update={"hits": ()})
+        if self.switched:
+            refused = SearchFailure(provider="first", fault="auth", reason="first refused the key")
+            return found.model_copy(update={"failures": (refused,)})
+        return found
+
+    async def read(self, url, deadline_s=None):
+        self.tried += 1
+        if said := self.reads(self.tried):
+            raise SourceError(url, said)
+        return await super().read(url, deadline_s)
+
+
+OFF_TOPIC = {f"https://{n}.example/cats": (f"Cats {n}", "Cats sleep for most of the day. They purr.") for n in "abc"}
+BLANK = {url: (title, " ") for url, (title, _) in WORLD.items()}
+COPIES = dict.fromkeys(WORLD, ("Closures", WORLD["https://a.example/closures"][1]))
+
+
+def malformed(given):
+    return {given: lambda request: "this is no JSON"}
+
+
+def refused(given, fault="connection"):
+    return {given: lambda request: ModelError("down", fault=fault, notice="The provider did not answer.")}
+
+
+def instead(given, answer):
+    return {given: lambda request: answer}
+
+
+NEVER_ENOUGH = ReflectionResponse(
+    sufficient=False, confidence=0.1, gaps=("one more figure",), new_queries=("How thick was the Orvane ice in May?",)
+)
+WIDE = tree(leaf("Cats", "Why do cats purr?"), claims=("Cats purr at 25 hertz.",))
+INVENTED = Section(markdown="The ferry was painted green.[f99] It sank twice.")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault, and what must be seen of it."""
+
+    name: str
+    grade: str
+    """Empty where the job fails."""
+    searcher: object = Faulty
+    said: dict = field(default_factory=dict)
+    """What the model answers by kind of input."""
+    tags: tuple = ()
+    without: tuple = ("#DEGRADED_SEARCH",)
+    tells: str = ""
+    """Words that the report must hold."""
+    failures: bool = False
+    """Whether failed searches are counted."""
+
+
+FAULTS = (
+    Fault("no fault", "complete", without=("#DEGRADED_SEARCH", "#UNVERIFIED", "#LOW_EVIDENCE")),
+    Fault("search down", "nothing_found", lambda: Faulty(searches=lambda n: "down"), tags=("#DEGRADED_SEARCH", "#LOW_EVIDENCE"), without=(), failures=True),
+    Fault("half of the searches down", "partial", lambda: Faulty(searches=lambda n: "down" if n % 2 else ""), tags=("#DEGRADED_SEARCH",), without=(), tells=LIMITED, failures=True),
+    Fault("search down after the first", "partial", lambda: Faulty(searches=lambda n: "down" if n > 1 else ""), tags=("#DEGRADED_SEARCH",), without=(), tells=LIMITED, failures=True),
+    Fault("search times out", "nothing_found", lambda: Faulty(searches=lambda n: "timed out"), tags=("#DEGRADED_SEARCH",), without=(), failures=True),
+    Fault("one search fails", "partial", lambda: Faulty(searches=lambda n: "down" if n == 1 else ""), failures=True),
+    Fault("another provider steps in", "partial", lambda: Faulty(switched=True), tags=("#DEGRADED_SEARCH",), without=(), tells=LIMITED, failures=True),
+    Fault("search finds nothing", "nothing_found", lambda: Faulty(empty=True), tags=("#LOW_EVIDENCE",)),
+    Fault("no page can be read", "nothing_found", lambda: Faulty(reads=lambda n: "403")),
+    Fault("one page can't be read", "complete", lambda: Faulty(reads=lambda n: "403" if n == 1 else "")),
+    Fault("pages without text", "nothing_found", lambda: Faulty(BLANK)),
+    Fault("pages about something else", "nothing_found", lambda: Faulty(OFF_TOPIC), tags=("#LOW_EVIDENCE",)),
+    Fault("copies of one page", "partial", lambda: Faulty(COPIES), tags=("#LOW_EVIDENCE",)),
+    Fault("planner malformed", "", said=malformed("PlanningInput")),
+    Fault("planner off topic", "nothing_found", said=instead("PlanningInput", WIDE)),
+    Fault("planner down", "partial", said=refused("PlanningInput"), tells=STOOD_IN),
+    Fault("extractor malformed", "nothing_found", said=malformed("ExtractionInput")),
+    Fault("extractor down", "partial", said=refused("ExtractionInput"), tells=STOOD_IN),
+    Fault("extractor too slow", "partial", said=refused("ExtractionInput", "timeout"), tells=STOOD_IN),
+    Fault("reflector malformed", "complete", said=malformed("ReflectionInput")),
+    Fault("reflector down", "partial", said=refused("ReflectionInput"), tells=STOOD_IN),
+    Fault("reflector never has enough", "complete", said=instead("ReflectionInput", NEVER_ENOUGH)),
+    Fault("section writer malformed", "partial", said=malformed("SectionInput")),
+    Fault("section writer down", "partial", said=refused("SectionInput"), tells=STOOD_IN),
+    Fault("section writer invents", "partial", said=instead("SectionInput", INVENTED)),
+    Fault("frame writer malformed", "partial", said=malformed("FrameInput")),
+    Fault("challenger malformed", "complete", said=malformed("ChallengeInput")),
+    Fault("challenger down", "partial", said=refused("ChallengeInput"), tells=STOOD_IN),
+    Fault("verifier malformed", "complete", said=malformed("VerifyInput")),
+    Fault("section writer out of credit", "partial", said=refused("SectionInput", "quota"), tells=STOOD_IN),
+)  # fmt: skip
+
+
+class Scripted(Worker):
+    def __init__(self, said):
+        super().__init__()
+        self.said = said
+
+    def __call__(self, request):
+        kind = type(request.given).__name__
+        return self.said[kind](request) if kind in self.said else super().__call__(request)
+
+
+async def ran(fault, folder):
+    """Run a job with a fault; gives the job and the metrics."""
+    model = ScriptedModel(by_role=dict.fromkeys([role.name for role in ROLES], Scripted(fault.said)))
+    team = Team(
+        Settings(data_dir=folder, model="offline"), models=dict.fromkeys([role.name for role in ROLES], model),
+        searcher=fault.searcher(), prompts=load(), blobs=BlobStore(folder), sample=False, today=lambda: "2026-11-27",
+    )  # fmt: skip
+    meter = Meter()
+    team.observers.append(meter.observe)
+    job = team.commission(BRIEF)
+    await asyncio.wait_for(job.wait(), 60)
+    await team.close()
+    return job, meter.text().decode()
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+async def test_a_fault_shows_in_grade_tags_methodology_metrics_and_exit_code(fault, tmp_path):
+    job, metrics = await ran(fault, tmp_path)
+    failed = float(metrics.split("\nsearch_failures_total ")[1].split()[0])
+    assert (failed > 0) == fault.failures
+    if not fault.grade:
+        assert (job.status, job.report) == ("failed", None)
+        assert job.notice
+        return
+    report = job.report
+    tags = {tag.tag for tag in report.methodology.tags}
+    assert (job.status, report.grade) == ("done", fault.grade), (report.grade_reasons, tags)
+    assert set(fault.tags) <= tags, tags
+    assert not set(fault.without) & tags, tags
+    assert report.degraded_mode == ("#DEGRADED_SEARCH" in tags)
+    # A report that fell short says why, and the command line ends with a code of its own.
+    assert bool(report.grade_reasons) == (fault.grade != "complete")
+    assert GRADE_CODES[report.grade] == {"complete": 0, "partial": 3, "nothing_found": 4}[fault.grade]
+    assert f'research_reports_total{{grade="{fault.grade}"}} 1.0' in metrics
+    assert fault.tells in report.markdown
+    assert all(f"`{tag}`" in report.markdown or tag in report.markdown for tag in tags)
