@@ -168,3 +168,36 @@ async def test_ten_thousand_jobs_are_listed_in_a_tenth_of_a_second(stored, http)
 async def test_an_unknown_job_is_a_404(stored, http, verb):
     async with stored():
         assert (await http.post(f"/research/jobs/{'0' * 32}/{verb}")).status_code == 404
+
+
+async def test_what_the_judge_sent_back_is_released_after_a_restart(stored, http):
+    async with stored(scripted(JudgeInput=SENDS_BACK), require_judge=True) as site:
+        job = await posted(http, site)
+        await asyncio.wait_for(job.settled(), 30)
+        assert job.blocked_reason == "needs_rework"
+    async with stored(scripted(JudgeInput=SENDS_BACK), require_judge=True):
+        assert (await http.get(f"/research/jobs/{job.id}")).json()["blocked_reason"] == "needs_rework"
+        assert (await http.post(f"/research/jobs/{job.id}/release")).status_code == 202
+
+        async def done():
+            return (await http.get(f"/research/jobs/{job.id}")).json()["status"] == "done"
+
+        await until(done)
+
+
+async def test_a_job_that_is_over_is_planned_anew_after_a_restart(stored, http):
+    async with stored() as site:
+        job = await posted(http, site)
+        await asyncio.wait_for(job.wait(), 30)
+    async with stored() as site:
+        path = f"/research/jobs/{job.id}/tasks"
+        assert (await http.post(path, json={"stage": "plan"})).status_code == 202
+
+        async def planned():
+            return (await http.get(path)).json()["tasks"][0]["status"] == "done"
+
+        await until(planned)
+        again = await site.team.jobs.find(job.id, "local")
+        await asyncio.wait_for(again.wait(), 30)
+        assert (again.status, again.run.attempt) == ("done", 2)
+        assert again.contract is not None

@@ -1,0 +1,285 @@
+"""Does each effect matter? A field is emptied or a decision inverted, and a test has to notice.
+
+    python -m tests.bench.mutations            # all of them, in a copy of the tree; ends with 1 if one survives
+    python -m tests.bench.mutations 3 17       # only these
+    python -m tests.bench.mutations --table    # write docs/criteria.md's last section anew
+
+Each row says which requirement it is about, where it acts, what is put in its place, and who must fail.
+"""
+
+import importlib
+import multiprocessing
+import os
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+DOCUMENT = ROOT / "docs" / "criteria.md"
+HEADING = "## Where it acts"
+COPIED = (
+    "agents",
+    "prompts",
+    "public",
+    "tests",
+    "docs",
+    "examples",
+    "pyproject.toml",
+    "app.py",
+    "chainlit.md",
+    "README.md",
+    "Makefile",
+)
+WAIT_S = 300
+LIBRARIES = (
+    "pydantic", "numpy", "sqlalchemy", "sqlalchemy.ext.asyncio", "tenacity", "httpx", "jinja2", "structlog",
+    "prometheus_client", "lxml.html", "snowballstemmer", "babel", "dbos", "typer",
+)  # fmt: skip
+
+
+class Mutation(NamedTuple):
+    """One effect taken away."""
+
+    requirement: str
+    file: str
+    """Below `agents/`."""
+    old: str
+    new: str
+    test: str
+    """Below `tests/`: a file, or one test of it."""
+
+
+def _rows(test: str, *rows: tuple[str, str, str, str]) -> tuple[Mutation, ...]:
+    return tuple(Mutation(requirement, file, old, new, test) for requirement, file, old, new in rows)
+
+
+DECISION, LOOP = "unit/test_decision.py", "research/loop/loop_decision.py"
+MUTATIONS = (
+    *_rows(
+        DECISION,
+        ("S0 FR-3: sufficient ends the loop", LOOP, "reflection is not None and reflection.sufficient, ", "False, "),
+        ("S0 FR-3: no gap ends the loop", LOOP, "(reflection is not None and not gaps, ", "(False, "),
+        ("S0 FR-1: the reserve ends the loop", LOOP, "left is not None and left < reserve_s,", "False,"),
+        ("S0 FR-2: the cap on rounds ends the loop", LOOP, "(iteration >= max_iterations, ", "(iteration > max_iterations, "),
+        ("S0 FR-4: gaps that were given up end the loop", LOOP, "bool(gaps) and all(", "not gaps and all("),
+        ("S3: success criteria end a phase", LOOP, "(criteria_met, ", "(False, "),
+        ("S2 FR-07: low novelty ends the loop", LOOP, "novelty is not None and below(", "novelty is None and below("),
+        ("S0 FR-3: finishing ends the loop", LOOP, "(finishing, \"finishing\"", "(False, \"finishing\""),
+        ("S0 FR-3: an address is named for the next round", LOOP, "urlToSearch=_next_url((*gaps, *queries), retries) if going_on else None", "urlToSearch=None"),
+        ("S0 FR-3: the next topic is the first query", LOOP, "_next_topic((*queries, *gaps), given_up) if going_on else None", "None"),
+        ("S0 FR-5: limits leave their tag", LOOP, "tag=_TAGS.get(cause, \"\"),", "tag=\"\","),
+    ),
+    *_rows(
+        "unit/test_novelty.py",
+        ("S2 FR-08: early termination can be turned off", "research/loop/novelty.py", "return enabled and score < threshold", "return score < threshold"),
+        ("S2 FR-09: the threshold of novelty", "research/loop/novelty.py", "return enabled and score < threshold", "return enabled and score <= threshold + 0.2"),
+        ("S2 FR-07: without notes all is new", "research/loop/novelty.py", "return 1.0 if total else 0.0", "return 0.0"),
+        ("S2 NFR-02: only the latest notes count", "research/loop/novelty.py", "_parts(notes[-NOTES_KEPT:], rate)", "_parts(notes[:10], rate)"),
+    ),
+    *_rows(
+        "unit/test_topics.py",
+        ("S2 FR-02: near-duplicates are dropped", "research/loop/topics.py", "            if compared.duplicate:", "            if False:"),
+        ("S2 FR-10: the threshold of likeness", "research/loop/topics.py", "        if similarity >= threshold:", "        if similarity > threshold + 0.2:"),
+        ("S2 FR-02: years, names and poles make topics different", "research/loop/topics.py", "        if not different:", "        if True:"),
+        ("S2: what is cut off may be proposed again", "research/loop/topics.py", "                    waiting.append(topic)", "                    pass"),
+    ),
+    *_rows(
+        "unit/test_retries.py",
+        ("S0 FR-4: three failures and no more", "research/loop/retry_tracking.py", "MAX_ATTEMPTS = 3", "MAX_ATTEMPTS = 4"),
+        ("S0 FR-4: a success outweighs failures", "research/loop/retry_tracking.py", "        if key in self.done:\n", "        if False:\n"),
+        ("S0 FR-4: failures of parallel branches add up", "research/loop/retry_tracking.py", "count=max(known.count, one.count),", "count=1,"),
+        ("S0 TR-4: given-up keys are counted", "research/loop/retry_tracking.py", "sum(one.status == \"exhausted\" for one in entries)", "0"),
+    ),
+    *_rows(
+        "unit/test_budget.py",
+        ("S0 FR-1: the reserve for writing", "core/time_policy.py", "RESERVE_SHARE * total_s)", "0.1 * total_s)"),
+        ("S1 §8: seconds left of all levels", "core/budget.py", "fewest = least(own, self.parent.seconds_left(elapsed_s) if self.parent else None)", "fewest = own"),
+        ("S1 §13: tokens used up stop calls", "core/budget.py", "            if limit is not None and amount >= limit:", "            if False:"),
+    ),
+    *_rows(
+        "unit/test_success.py",
+        ("S3: corroboration by independent sources", "research/loop/success.py", "        if found < wanted:\n            missing.append(f\"“{question}”", "        if False:\n            missing.append(f\"“{question}”"),
+        ("S3: themes must be covered", "research/loop/success.py", "    uncovered = [theme for theme in themes if", "    uncovered = [theme for theme in () if"),
+        ("S3: open contradictions keep a phase open", "research/loop/success.py", "if criteria.contradictions_resolved and contradictions_open:", "if False:"),
+        ("S3: least confidence of a phase", "research/loop/success.py", "    if confidence < criteria.min_confidence:", "    if False:"),
+    ),
+    *_rows(
+        "unit/test_authorization.py",
+        ("Spec 3: only the phrase starts work", "research/scoping/authorization.py", "return _unwrapped(message) in _EXACT", "return PHRASE.casefold() in message.casefold()"),
+        ("Spec 3: quotes and one closing mark are ignored", "research/scoping/authorization.py", "        bare = text.strip(_QUOTES).strip()", "        bare = text"),
+    ),
+    *_rows(
+        "unit/test_command.py",
+        ("S0 FR-1: five minutes by default", "research/scoping/authorization.py", "DEFAULT_MINUTES = 5.0", "DEFAULT_MINUTES = 6.0"),
+    ),
+    *_rows(
+        "unit/test_contracts.py",
+        ("S3: at most three executors deep", "contracts/plan.py", "        if depth > MAX_EXECUTOR_DEPTH:", "        if False:"),
+    ),
+    *_rows(
+        "research/test_effects.py",
+        ("S3 insights: limits of sources are open questions", "report/document.py", "return (*insights.source_identified_gaps, *", "return (*(), *"),
+        ("S3 insights: questions of sources are open questions", "report/document.py", "if one.confidence >= MATTERS)", "if False)"),
+        ("S3 insights: the reflection is told of them", "research/loop/rounds.py", "raised=raised_by(tuple(self.findings)),", "raised=(),"),
+        ("S3 insights: the reflection sees linked addresses", "research/loop/rounds.py", "linked=tuple(f\"{one.url}: {one.context}\" for one in linked_from(tuple(self.findings))),", "linked=(),"),
+        ("S3 insights: a linked source is read next", "research/loop/rounds.py", "and link and link.priority >= WANTED:", "and False:"),
+        ("S3 insights: priority follows what is asked", "research/reading/read_sources.py", "WANTED if wanted else UNWANTED)", "WANTED)"),
+        ("S3 insights: a leaf hands them up", "research/reading/leaf.py", "if isinstance(one, SourceDone) and one.reading.insights is not None", "if False"),
+        ("S1 §6.2: failed searches are told", "research/loop/rounds.py", "failed_queries=failed_queries(tuple(self.findings)),", "failed_queries=(),"),
+        ("S0 FR-3: a round says what is lacking", "research/loop/rounds.py", "decision=decided.decision.model_copy(update={\"gaps\": after.missing})", "decision=decided.decision"),
+        ("S0 FR-3: the summary says what was learned", "research/loop/rounds.py", "surest = sorted(facts, key=lambda fact: -fact.confidence)[:LEARNED]", "surest = []"),
+        ("S3 task specs: made from what the planner says", "research/planning/drafting.py", "    if not (planned.expected_format.strip() or criteria):", "    if True:"),
+        ("S3 task specs: the format reaches the extractor", "research/reading/read_sources.py", "expected_format=spec.expected_format if spec else \"\",", "expected_format=\"\","),
+        ("S3 task specs: the criteria reach the extractor", "research/reading/read_sources.py", "acceptance_criteria=spec.acceptance_criteria if spec else (),", "acceptance_criteria=(),"),
+        ("S3: a rubric is composed without a spec", "research/reading/read_sources.py", "rubric=\"\" if spec else given.rubric,", "rubric=\"\","),
+        ("S3 task specs: priority orders the work", "research/loop/rounds.py", "key=lambda place: URGENCY[chosen[place][1].urgency]", "key=lambda place: 0"),
+        ("S2: branches of a round side by side", "research/loop/rounds.py", "wave = order[first : first + self.loop.side_by_side]", "wave = order if first == 0 else []"),
+        ("S0: guidance reaches every role", "research/run_context.py", "        if self.steering.guidance and \"guidance\" in type(given).model_fields:", "        if False:"),
+        ("S0: the acknowledgement counts branches", "jobs/changes.py", "branches=branches if collecting else 0,", "branches=0,"),
+        ("S0: the acknowledgement names the next round", "jobs/changes.py", "if collecting and (rounds is None or following <= rounds) else None", "if False else None"),
+    ),
+    *_rows(
+        "research/test_faults.py",
+        ("S1 §10: an outage degrades", "research/pipeline.py", "        if breaker.is_open or (record.failures and not record.failed):", "        if False:"),
+        ("S1 §10: a switch of provider degrades", "research/pipeline.py", "or (record.failures and not record.failed):", "or False:"),
+        ("S1 §17: failed searches are counted", "api/metrics.py", "            case SearchDone():\n                self.failures.inc()", "            case SearchDone():\n                self.failures.inc(0)"),
+        ("Spec 9: a stand-in lowers the grade", "report/document.py", "        stood_in = stand_in_lines(actual, words) if reasons else ()", "        stood_in = ()"),
+        ("Spec 9: branches that fell short lower the grade", "report/document.py", "*_reasons(outcome, words), ", ""),
+        ("Spec 9: nothing found is said", "report/document.py", "grade: Grade = \"nothing_found\" if not has_facts else", "grade: Grade = \"partial\" if not has_facts else"),
+        ("Spec 8: #LOW_EVIDENCE", "report/document.py", "    if cited <= 1:\n        tags[\"#LOW_EVIDENCE\"] = None", "    if False:\n        tags[\"#LOW_EVIDENCE\"] = None"),
+        ("Spec 8: #DEGRADED_SEARCH", "research/pipeline.py", "\"#DEGRADED_SEARCH\": degraded,", "\"#DEGRADED_SEARCH\": False,"),
+    ),
+    *_rows(
+        "api/test_after_a_report.py",
+        ("Row 34: refresh says what has changed", "report/document.py", "changed = since(earlier,", "changed = None and since(earlier,"),
+        ("Row 34: changed sources", "report/earlier.py", "known[key].text_hash != card.text_hash", "False"),
+        ("Row 34: words that are gone", "report/earlier.py", "if fact.source_id in read and _same(fact.quote) not in held", "if False"),
+        ("Row 34: continue hands facts to leaves", "research/reading/taken_over.py", "if earlier is None or earlier.use != \"continue\":", "if True:"),
+        ("Row 34: continue tells the planner", "research/planning/drafting.py", "known=brief.known,", "known=(),"),
+    ),
+    *_rows(
+        "api/test_provenance.py",
+        ("S4: evidence carries its words", "research/challenge/claim_ledger.py", "        quote=fact.quote,\n        start=fact.start,", "        quote=\"\",\n        start=fact.start,"),
+        ("S4: evidence is there while a job runs", "research/challenge/challenge.py", "        ctx.emit(f\"claim:{claim.id}\", ClaimWeighed(", "        _ = (f\"claim:{claim.id}\", ClaimWeighed("),
+        ("S4: planned claims are there while a job runs", "jobs/live_job.py", "for plan in plans for one in planned_claims(plan))", "for plan in () for one in planned_claims(plan))"),
+        ("S4: branches count their claims", "report/document.py", "claims=sum(any(one.fact_id in held for one in claim.evidence) for claim in claims),", "claims=0,"),
+    ),
+    *_rows(
+        "api/test_jobs_api.py",
+        ("S4 §5.1: a job is there at once", "api/jobs_api_start.py", "    if team.engine.reasons:\n        return brief\n", ""),
+        ("S4 §5.1: the contract is readable while it runs", "research/pipeline.py", "            ctx.emit(f\"contract:{contract.hash}\", Planned(contract=contract))\n", ""),
+        ("S4 §5.1: too broad a question fails the job", "research/scoping/inside_job.py", "    if broad := [query for query in queries if not query.feasible]:", "    if broad := []:"),
+        ("S4 §5.1: the planner's window", "research/scoping/inside_job.py", "async with asyncio.timeout(deadline.seconds()):", "async with asyncio.timeout(None):"),
+    ),
+    *_rows(
+        "unit/test_truth_confidence.py",
+        ("S4 §6: one source never settles a claim", "verify/confidence.py", "PER_ORIGIN = 0.8", "PER_ORIGIN = 1.0"),
+        ("S4 §6: what contradicts refutes or contests", "verify/confidence.py", "    if against > pro:", "    if False:"),
+        ("S4 §6: an open dispute is contested", "verify/confidence.py", "    if against >= OPEN_DISPUTE * pro and pro >= OPEN_DISPUTE * against:", "    if False:"),
+    ),
+)  # fmt: skip
+
+
+def mutated(text: str, one: Mutation) -> str:
+    """Put a mutation into a file's text.
+
+    Raises:
+        ValueError: what it replaces does not stand there exactly once.
+    """
+    if text.count(one.old) != 1:
+        raise ValueError(f"{one.requirement}: {one.old!r} stands {text.count(one.old)} times in {one.file}")
+    return text.replace(one.old, one.new)
+
+
+def caught(one: Mutation, tree: Path) -> str:
+    """Run the tests of a mutation in a copy of the tree; gives the test that failed, empty where none did."""
+    path = tree / "agents" / one.file
+    before = path.read_text("utf-8")
+    path.write_text(mutated(before, one), "utf-8")
+    said = tree / "said.txt"
+    process = multiprocessing.get_context("fork").Process(target=_run, args=(one.test, tree, said))
+    process.start()
+    process.join(WAIT_S)
+    path.write_text(before, "utf-8")
+    if process.is_alive():
+        process.kill()
+        process.join()
+        return f"{one.test} (never ended)"
+    failed = re.search(r"^(?:FAILED|ERROR) tests/([^\s\[]+)", said.read_text("utf-8"), re.MULTILINE)
+    if failed is None and process.exitcode:
+        raise RuntimeError(f"{one.requirement}: its tests could not be run\n{said.read_text('utf-8')[-2000:]}")
+    return failed[1] if failed else ""
+
+
+def _run(test: str, tree: Path, said: Path) -> None:
+    """Run tests in this process, a fork that has libraries loaded and nothing of ours."""
+    os.chdir(tree)
+    sys.path.insert(0, str(tree))
+    for name in [name for name in sys.modules if name.partition(".")[0] in {"agents", "tests", "app"}]:
+        del sys.modules[name]
+    sys.dont_write_bytecode = True
+    with said.open("w") as out:
+        os.dup2(out.fileno(), 1)
+        os.dup2(out.fileno(), 2)
+        code = pytest.main([f"tests/{test}", "-x", "-q", "-p", "no:cacheprovider", "--show-capture=no"])
+        sys.stdout.flush()
+    os._exit(int(code))
+
+
+def _loaded() -> None:
+    """Load what all tests need once, so that each fork has it."""
+    for name in LIBRARIES:
+        importlib.import_module(name)
+
+
+def copied(folder: Path) -> Path:
+    """Copy what the tests need."""
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("node_modules", "__pycache__"))
+        else:
+            shutil.copy(source, folder / name)
+    return folder
+
+
+def table(tests: dict[str, str]) -> str:
+    """Write the section of the document: what acts where, and who notices when it does not."""
+    lines = [
+        HEADING,
+        "",
+        "Written by `python -m tests.bench.mutations --table`. Each row was taken away (a field emptied, a decision inverted) and",
+        "the test named noticed. Files are below `agents/`, tests below `tests/`.",
+        "",
+        "| Requirement | Where it acts | Test that fails without it |",
+        "| --- | --- | --- |",
+    ]
+    lines += [f"| {one.requirement} | `{one.file}` | `{tests.get(one.requirement) or one.test}` |" for one in MUTATIONS]
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Run mutations, or write the table; gives the exit code."""
+    chosen = [MUTATIONS[int(one)] for one in arguments if one.isdigit()] or list(MUTATIONS)
+    noticed: dict[str, str] = {}
+    _loaded()
+    with tempfile.TemporaryDirectory() as folder:
+        tree = copied(Path(folder))
+        for number, one in enumerate(chosen):
+            noticed[one.requirement] = test = caught(one, tree)
+            sys.stdout.write(f"{number:3} {'caught  ' if test else 'SURVIVED'} {one.requirement} | {test}\n")
+            sys.stdout.flush()
+    if "--table" in arguments:
+        text = DOCUMENT.read_text("utf-8").partition(HEADING)[0].rstrip()
+        DOCUMENT.write_text(f"{text}\n\n{table(noticed)}", "utf-8")
+    return 0 if all(noticed.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
