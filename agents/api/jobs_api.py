@@ -46,6 +46,7 @@ from agents.jobs.live_job import Job, orchestrator
 from agents.jobs.runtime import JobRuntime, NotDurable, summary
 from agents.report.earlier import known_lines
 from agents.report.formats import FORMS
+from agents.report.methodology import tracking
 from agents.research.loop.retry_tracking import Retries
 from agents.team import Team
 
@@ -123,7 +124,7 @@ def _running_retries(job: Job, node: str) -> RetryTracking:
                 retries = retries.failed(refused.url, branch=refused.node)
             case _:
                 pass
-    return RetryTracking.model_validate(retries.as_state())
+    return tracking(retries.as_entries())
 
 
 def below(node: str, path: str) -> bool:

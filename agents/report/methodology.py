@@ -413,12 +413,12 @@ def _state(contract: Contract, budget: TimeBudget, node: Finding, over: tuple[Fi
     return ResearchState(
         time_budget=budget,
         iteration=Iteration(current=len(node.rounds), max=contract.caps.rounds),
-        retry_tracking=_tracking(entry for top in over for part in top.walk() for entry in part.attempts),
+        retry_tracking=tracking(entry for top in over for part in top.walk() for entry in part.attempts),
         gap_analysis=GapAnalysis(loop_decision=history[-1] if history else None, history=history),
     )
 
 
-def _tracking(entries: Iterable[RetryEntry]) -> RetryTracking:
+def tracking(entries: Iterable[RetryEntry]) -> RetryTracking:
     """Add up attempts by key; the gravest status wins."""
     grave = {"complete": 0, "pending": 1, "exhausted": 2}
     found: dict[str, RetryState] = {}

@@ -33,6 +33,7 @@ COPIED = (
     "pyproject.toml",
     "app.py",
     "chainlit.md",
+    ".chainlit",
     "README.md",
     "Makefile",
 )
@@ -79,8 +80,8 @@ MUTATIONS = (
         "unit/test_novelty.py",
         ("S2 FR-08: early termination can be turned off", "research/loop/novelty.py", "return enabled and score < threshold", "return score < threshold"),
         ("S2 FR-09: the threshold of novelty", "research/loop/novelty.py", "return enabled and score < threshold", "return enabled and score <= threshold + 0.2"),
-        ("S2 FR-07: without notes all is new", "research/loop/novelty.py", "return 1.0 if total else 0.0", "return 0.0"),
-        ("S2 NFR-02: only the latest notes count", "research/loop/novelty.py", "_parts(notes[-NOTES_KEPT:], rate)", "_parts(notes[:10], rate)"),
+        ("S2 FR-07: without notes all is new", "research/loop/novelty.py", "return 1.0 if new else 0.0", "return 0.0"),
+        ("S2 NFR-02: only the latest notes count", "research/loop/novelty.py", "_plain(notes[-NOTES_KEPT:])", "_plain(notes[:10])"),
     ),
     *_rows(
         "unit/test_topics.py",
@@ -92,9 +93,9 @@ MUTATIONS = (
     *_rows(
         "unit/test_retries.py",
         ("S0 FR-4: three failures and no more", "research/loop/retry_tracking.py", "MAX_ATTEMPTS = 3", "MAX_ATTEMPTS = 4"),
-        ("S0 FR-4: a success outweighs failures", "research/loop/retry_tracking.py", "        if key in self.done:\n", "        if False:\n"),
-        ("S0 FR-4: failures of parallel branches add up", "research/loop/retry_tracking.py", "count=max(known.count, one.count),", "count=1,"),
-        ("S0 TR-4: given-up keys are counted", "research/loop/retry_tracking.py", "sum(one.status == \"exhausted\" for one in entries)", "0"),
+        ("S0 FR-4: a success outweighs failures", "research/loop/retry_tracking.py", "        if _clean(key) in self.done:", "        if False:"),
+        ("S0 FR-4: failures of parallel branches add up", "research/loop/retry_tracking.py", "failures=self.failures | other.failures,", "failures=self.failures,"),
+        ("S0 FR-4: what was given up is listed", "research/loop/retry_tracking.py", "if one.status == \"exhausted\")", "if False)"),
     ),
     *_rows(
         "unit/test_budget.py",
