@@ -26,6 +26,8 @@ from agents.report.wording import states_no_fact
 
 MAX_LEVEL = 5
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_NAMED_FIRST = re.compile(r"^[^“”\"]{1,80}: (?=[“\"])")
+"""Who says it, in front of a quotation: the same words are the same sentence without it."""
 
 
 class Composer:
@@ -100,7 +102,7 @@ class Composer:
             mend = self._mends.get(sentence.text)
             # A sentence that was put right says what its source says: perhaps that stands here already.
             said = mend.replaced_by if mend is not None and mend.replaced_by else sentence.text
-            key = " ".join(said.split()).casefold()
+            key = _NAMED_FIRST.sub("", " ".join(said.split())).casefold()
             if sentence.facts and key in self._said:
                 dropped = True
                 return None

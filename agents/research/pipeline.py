@@ -27,8 +27,8 @@ from agents.research.writing.writer_input import Numbering, facts_behind, prose_
 from agents.roles import FRAME_WRITER
 from agents.search.circuit_breaker import CircuitBreaker
 
-MOST_ANSWERING = 4
-"""Facts for each part of the question that the last writer is shown in any case."""
+MOST_ANSWERING = 2
+"""Facts for each answered part of the question that the last writer is shown in any case: the answer, and the step before."""
 WAS_READ = (READ_FOR_NOTHING, UNANSWERING)
 """Reasons for not using a document that was read all the same."""
 
@@ -187,7 +187,7 @@ async def _frame(
     against = tuple(fact for finding in counter for fact in finding.facts)
     # So are the facts that answer a part of the question, wherever they were found.
     parts_asked = [one for one in answers_of(contract, findings) if one.asked]
-    answering = {fact for one in parts_asked for fact in one.facts[:MOST_ANSWERING]}
+    answering = {fact for one in parts_asked if one.status == "answered" for fact in one.facts[:MOST_ANSWERING]}
     found = tuple(fact for finding in findings for fact in finding.all_facts() if fact.id in answering)
     facts = tuple({fact.id: fact for fact in (*facts, *found, *against)}.values())
     numbering = Numbering(facts, sources_behind((*findings, *counter)))

@@ -74,6 +74,28 @@ def test_a_branch_without_prose_is_written_from_its_facts():
     assert "### Roads\n\nFreight moved by road.[3]" in world.document().markdown
 
 
+def test_a_section_does_not_repeat_the_summary_word_for_word():
+    said = f"“{world.F4.quote}”[#{world.F4.id}]"
+    roads = world.ROADS.model_copy(update={"markdown": f"Site: {said} “More.”[#{world.F4.id}]"})
+    top = world.TOP.model_copy(update={"children": (roads,), "status": "done"})
+
+    document = world.document(
+        findings=(top,), frame=Frame(title="T", summary=said, insight="", conclusion="", open_questions=())
+    )
+
+    assert document.markdown.split("## References")[0].count(world.F4.quote) == 1
+
+
+def test_what_a_later_round_followed_in_vain_is_told_and_lowers_nothing():
+    later = Finding(path="j/0/r2-0", title="Ash road: closed", role="leaf", status="empty", note="none mentions it")
+    top = world.TOP.model_copy(update={"children": (world.ROADS, later), "status": "done"})
+
+    document = world.document(findings=(top,))
+
+    assert document.grade == "complete"
+    assert any("Ash road" in line for line in document.limitations)
+
+
 def test_a_report_whose_branches_are_done_is_complete():
     top = world.TOP.model_copy(update={"children": (world.CLOSURES,), "status": "done"})
     document = world.document(findings=(top,))

@@ -262,7 +262,7 @@ def answer_of(part: Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[
         ]
     about = [row for row in rows if is_about(part, row.quote, row.title, row.head)]
     good: list[Told] = []
-    for row in sorted(rows, key=lambda row: -share(part.matter, row.quote)):
+    for row in sorted(rows, key=lambda row: (not is_named(part, row.title), -share(part.matter, row.quote))):
         lead = [one for one in about if one.title != row.title and leads_to(row.title, [one.quote])]
         if answers(part, row.quote, row.title, row.head):
             good.append(row)
