@@ -237,6 +237,8 @@ const shared = { run, Icon, icon, verdict, clock, spoken, money, count, plural, 
 window.dossier = Object.freeze(shared);
 
 // ------------------------------------------------------------------ citation chips
+/** Path below which a proxy serves us, as the page says. */
+const rootPath = (document.querySelector('meta[property="og:root_path"]')?.content || '').replace(/\/$/, '');
 const CHIP = 'a[href*="/research/jobs/"][href*="/quote/"]:not(.ds-plain)';
 const narrow = matchMedia('(max-width: 640px)');
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
@@ -535,7 +537,7 @@ function goTo(e, a) {
 
 // ------------------------------------------------------------------ how the server is set up, on the first page
 const about = () =>
-  fetch('/research/about', { credentials: 'include', cache: 'no-store' }).then((r) =>
+  fetch(`${rootPath}/research/about`, { credentials: 'include', cache: 'no-store' }).then((r) =>
     r.ok ? r.json() : Promise.reject(new Error(r.status)),
   );
 function showSetup(box, a) {

@@ -82,7 +82,7 @@ def opened(settings: Settings | None = None, team: Team | None = None) -> Site:
         site = Site(settings, team)
         # Else Chainlit opens a browser window by itself.
         config.run.headless = True
-        harden(settings.host, settings.port)
+        harden(settings.host, settings.port, settings.root_path)
         install_routes(chainlit_server.app)
         state.dossier_site = site
     return site

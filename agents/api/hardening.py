@@ -174,7 +174,36 @@ class RequestGuard:
         return sending
 
 
-def harden(host: str, port: int) -> None:
+class BelowPath:
+    """Serves below a path of a proxy's, whether the proxy takes the path off or leaves it on.
+
+    The app knows nothing of it: addresses that it sends a browser to, and those in its pages and answers, are put below it.
+    """
+
+    def __init__(self, app: ASGIApp, path: str) -> None:
+        self.app, self.path = app, path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on under the address that the app knows."""
+        if scope["type"] not in {"http", "websocket"}:
+            await self.app(scope, receive, send)
+            return
+        asked = scope["path"]
+        if asked == self.path or asked.startswith(f"{self.path}/"):
+            raw = scope.get("raw_path") or asked.encode()
+            scope = {**scope, "path": asked[len(self.path) :] or "/", "raw_path": raw[len(self.path) :] or b"/"}
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                if (where := headers.get("location", "")).startswith("/") and not where.startswith("//"):
+                    headers["location"] = self.path + where
+            await send(message)
+
+        await self.app(scope, receive, sending)
+
+
+def harden(host: str, port: int, path: str = "") -> None:
     """Guard Chainlit's app; once, however often it is called."""
     app = chainlit_server.app
     if getattr(app.state, "dossier_hardened", False):
@@ -186,6 +215,8 @@ def harden(host: str, port: int) -> None:
     take_uploads()
     # Added last, so that it stands before everything else.
     app.add_middleware(RequestGuard, host=host, port=port)
+    if path:
+        app.add_middleware(BelowPath, path=path)
 
     page: Callable[[str], str] = chainlit_server.get_html_template
     chainlit_server.get_html_template = lambda root_path: without_outside_assets(page(root_path))

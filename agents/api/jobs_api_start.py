@@ -13,6 +13,7 @@ from agents.api.payloads import JobRequest
 from agents.contracts.contract import Brief, Query
 from agents.contracts.frozen import digest
 from agents.core.errors import BadRequest
+from agents.core.paths import public
 from agents.jobs.live_job import Job
 from agents.jobs.runtime import JobRuntime
 from agents.nlp.tokens import language_of
@@ -148,4 +149,4 @@ def _reused() -> ApiError:
 
 def status_url(job_id: str) -> str:
     """Give the address at which a job is described."""
-    return f"{PUBLIC}/{job_id}"
+    return public(f"{PUBLIC}/{job_id}")

@@ -24,6 +24,7 @@ from agents.contracts.body import ReferenceList, Sentence
 from agents.contracts.report import OVER, Quote, Reference, ReportDocument, tally
 from agents.contracts.sources import SourceKind
 from agents.core.errors import SourceError
+from agents.core.paths import public
 from agents.jobs.live_job import Job
 from agents.jobs.runtime import JobRuntime
 from agents.report.formats import FORMS
@@ -180,7 +181,7 @@ def linker(job_id: str) -> Linker:
     """Give the addresses at which a report's quotes open in the stored copies."""
 
     def link(reference: Reference, quote: Quote) -> str:
-        return f"/research/jobs/{job_id}/quote/{quote.fact_id}#quote"
+        return public(f"/research/jobs/{job_id}/quote/{quote.fact_id}#quote")
 
     return link
 

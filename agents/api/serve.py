@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agents.api.exposure import check_exposure, kept_secret
+from agents.core import paths
 from agents.core.errors import ConfigError
 from agents.core.paths import RESOURCES
 from agents.core.settings import Settings
@@ -118,6 +119,8 @@ def prepare(settings: Settings) -> None:
     except OSError as error:
         raise ConfigError(f"The data folder {settings.data_dir} can't be written: {error.strerror}.") from error
     without_telemetry()
+    paths.below = settings.root_path
+    os.environ["CHAINLIT_PARENT_ROOT_PATH"] = settings.root_path  # put in front of what its pages load
     # Cookies know no ports: a second server on this machine would else log the first one's page out.
     os.environ.setdefault("CHAINLIT_AUTH_COOKIE_NAME", f"dossier_{settings.port}")
 

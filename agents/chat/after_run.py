@@ -10,6 +10,7 @@ from agents.chat.state import Ask, Button, Effect, Refuse, Say, Started
 from agents.chat.texts import ChatTexts, minutes_and_seconds
 from agents.contracts.contract import Contract
 from agents.contracts.report import ReportDocument, ReportSentence
+from agents.core.paths import public
 from agents.report.escaping import link
 from agents.team import Team
 
@@ -145,6 +146,6 @@ def linked(markdown: str, document: ReportDocument, facts: tuple[str, ...]) -> s
         fact = opens.get(int(match[1]))
         if fact is None:
             return match[0]
-        return link(rf"\[{match[1]}\]", f"/research/jobs/{document.job_id}/quote/{fact}#quote")
+        return link(rf"\[{match[1]}\]", public(f"/research/jobs/{document.job_id}/quote/{fact}#quote"))
 
     return _NUMBER.sub(one, markdown)

@@ -11,6 +11,7 @@ from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.plan import Leaf, Node
 from agents.contracts.report import Grade, ReportDocument
 from agents.core.model import shown_name
+from agents.core.paths import public
 from agents.core.time_policy import synthesis_reserve_s
 from agents.jobs.live_job import Job
 from agents.research.planning.forecast import PastRun
@@ -292,7 +293,7 @@ def grade_line(document: ReportDocument) -> str:
 
 def downloads(document: ReportDocument) -> str:
     """Link to the report as files."""
-    base = f"/research/jobs/{document.job_id}/report"
+    base = public(f"/research/jobs/{document.job_id}/report")
     files = {"PDF": "pdf", "Word": "docx", "HTML": "html", "Markdown": "md", "JSON": "json"}
     return "Download: " + " · ".join(f"[{name}]({base}.{ending})" for name, ending in files.items())
 

@@ -29,3 +29,12 @@ def dotenv() -> Path:
 def command() -> str:
     """Say how the program is called here, for messages."""
     return "dossier" if INSTALLED else f"{Path(sys.executable).name} -m agents"
+
+
+def public(path: str) -> str:
+    """Give a path of ours as a browser asks for it: below DOSSIER_ROOT_PATH where a proxy serves us there."""
+    return below + path
+
+
+below = ""
+"""DOSSIER_ROOT_PATH, set once when the server starts."""

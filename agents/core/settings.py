@@ -5,6 +5,7 @@ Provider keys (`OPENAI_API_KEY` and kin) are not listed here: the model library 
 
 import codecs
 import os
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from io import StringIO
@@ -94,6 +95,8 @@ class Settings(BaseSettings):
     """Address to listen on. Other than loopback needs DOSSIER_API_KEY."""
     port: int = Field(default=8000, ge=1, le=65535, validation_alias="PORT")
     """Port to listen on."""
+    root_path: str = Field(default="", validation_alias="DOSSIER_ROOT_PATH")
+    """Path below which a proxy in front serves it, such as `/dossier`; the proxy may take it off or leave it on."""
     api_key: SecretStr = Field(default=SecretStr(""), validation_alias="DOSSIER_API_KEY")
     """Key that off-host access needs."""
     max_cost_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False, validation_alias="DOSSIER_MAX_COST_USD")
@@ -186,6 +189,14 @@ class Settings(BaseSettings):
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
         return value
+
+    @field_validator("root_path")
+    @classmethod
+    def _path_alone(cls, value: str) -> str:
+        path = "/" + value.strip("/") if value.strip("/") else ""
+        if re.search(r"[^\w./~-]|//", path):
+            raise ValueError("write it as a path, such as /dossier")
+        return path
 
     @field_validator("library", mode="before")
     @classmethod

@@ -8,8 +8,10 @@ import sys
 import tomllib
 
 import pytest
+from pydantic import ValidationError
 
 from agents.api.exposure import check_exposure, kept_secret
+from agents.api.hardening import BelowPath
 from agents.api.reports import disposition
 from agents.api.serve import app_root, reserve, serve
 from agents.core.errors import ConfigError
@@ -103,3 +105,34 @@ def test_a_download_is_named_readably_and_safely(title, name):
     assert said.startswith(f"attachment; filename=\"{name}.md\"; filename*=UTF-8''")
     assert "\r" not in said
     assert "\n" not in said
+
+
+@pytest.mark.parametrize("asked", ["/dossier/research/jobs", "/research/jobs"])
+async def test_below_a_path_the_app_sees_its_own_addresses_and_sends_nobody_above_it(asked):
+    """Case 30 of the second collection: a proxy may take the path off, or leave it on."""
+    seen = []
+
+    async def app(scope, receive, send):
+        seen.append((scope["type"], scope["path"], scope["raw_path"]))
+        await send({"type": "http.response.start", "status": 307, "headers": [(b"location", b"/login")]})
+
+    async def send(message):
+        seen.append(dict(message["headers"])[b"location"])
+
+    for kind in ("http", "websocket"):
+        await BelowPath(app, "/dossier")({"type": kind, "path": asked, "raw_path": asked.encode()}, None, send)
+    own = "/research/jobs"
+    assert seen == [("http", own, own.encode()), b"/dossier/login", ("websocket", own, own.encode()), b"/dossier/login"]
+
+
+@pytest.mark.parametrize(("written", "read"), [("dossier/", "/dossier"), ("/a/b", "/a/b"), ("/", ""), ("", "")])
+def test_the_path_of_a_proxy_is_read_as_it_is_meant(monkeypatch, written, read):
+    monkeypatch.setenv("DOSSIER_ROOT_PATH", written)
+    assert Settings().root_path == read
+
+
+@pytest.mark.parametrize("written", ["https://a.example/dossier", "/a b", '/a"b', "/a//b"])
+def test_what_is_no_path_is_refused(monkeypatch, written):
+    monkeypatch.setenv("DOSSIER_ROOT_PATH", written)
+    with pytest.raises(ValidationError, match="write it as a path"):
+        Settings()
