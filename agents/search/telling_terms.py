@@ -5,9 +5,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from agents.nlp import lang
-from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
+from agents.nlp.tokens import MARKS, UNSPACED, language_of, stem, stop_words
 
 LONGEST = 3
 """Words of a phrase, at most."""
@@ -16,7 +17,8 @@ _KEPT = 150  # phrases kept of one document
 _TITLE_COUNTS = 2  # occurrences that one in the title is worth
 _PER_WORD = (1.0, 1.5, 1.8)  # a phrase says more than its words
 _REPEATED = 2  # a phrase of several words must occur this often, the title's weight included
-_JOINS = re.compile(r"(?:[ \u00a0]|[-\u2010\u2011]| ?[\u2019'] ?)?")
+_WORD = re.compile(rf"(?:[^\W_{UNSPACED}]|[{MARKS}])+")
+_BREAK = re.compile(rf"[^\w\s{MARKS}'\u2019\u2010\u2011-]+|[{UNSPACED}]+|\s{{2,}}|\n")
 # Chinese and Japanese names and nouns: Han characters, or katakana; hiragana parts them.
 _NOUN = re.compile(
     "[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]{2,6}|[\u30a1-\u30fa\u30fc]{3,12}|[\uac00-\ud7a3]{2,6}"
@@ -41,10 +43,14 @@ def phrases(text: str, title: str = "", language: str | None = None) -> tuple[Ph
     counts: Counter[str] = Counter()
     written: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for part, weight in ((text, 1), (title, _TITLE_COUNTS)):
-        for chunk in _chunks(part, stop):
-            for key, shown in _grams(part, chunk):
-                counts[key] += weight
-                written[key][shown] += 1
+        for words in _side_by_side(part, stop):
+            stems = [stem(word.casefold()) for word in words]
+            for width in range(1, LONGEST + 1):
+                for at in range(len(words) - width + 1):
+                    key, shown = " ".join(stems[at : at + width]), " ".join(words[at : at + width])
+                    if width > 1 or len(shown) > 2 or not shown.isascii():
+                        counts[key] += weight
+                        written[key][shown] += 1
     kept = (
         Phrase(key, _usual(written[key]), count)
         for key, count in counts.items()
@@ -87,35 +93,15 @@ def widespread(documents: Sequence[Sequence[Phrase]], limit: int) -> tuple[str, 
     return _without_parts([Phrase(key, shown[key], total[key]) for key in ranked], limit)
 
 
-def _chunks(text: str, stop: frozenset[str]) -> Iterator[list[tuple[int, int]]]:
-    """Give the runs of words between punctuation, numbers and stop words: where each word begins and ends."""
-    chunk: list[tuple[int, int]] = []
-    for match in TOKEN.finditer(text):
-        start, end = match.span()
-        if match.lastgroup == "run":
-            yield from ([noun.span()] for noun in _NOUN.finditer(text, start, end))
-        is_word = (
-            match.lastgroup == "word"
-            and end - start > 1
-            and not text[start].isdigit()
-            and match[0].casefold() not in stop
-        )
-        if chunk and not (is_word and _JOINS.fullmatch(text, chunk[-1][1], start)):
-            yield chunk
-            chunk = []
-        if is_word:
-            chunk.append((start, end))
-    if chunk:
-        yield chunk
+def _side_by_side(text: str, stop: frozenset[str]) -> Iterator[list[str]]:
+    """Give the words between punctuation, numbers and stop words; nouns of scripts without spaces each alone."""
 
+    def tells(word: str) -> bool:
+        return len(word) > 1 and not word[0].isdigit() and word.casefold() not in stop
 
-def _grams(text: str, chunk: Sequence[tuple[int, int]]) -> Iterator[tuple[str, str]]:
-    stems = [stem(text[start:end].casefold()) for start, end in chunk]
-    for width in range(1, LONGEST + 1):
-        for at in range(len(chunk) - width + 1):
-            shown = text[chunk[at][0] : chunk[at + width - 1][1]]
-            if width > 1 or len(shown) > 2 or not shown.isascii():
-                yield " ".join(stems[at : at + width]), shown
+    yield from ([noun] for noun in _NOUN.findall(text))
+    for part in _BREAK.split(text):
+        yield from (list(words) for telling_ones, words in groupby(_WORD.findall(part), tells) if telling_ones)
 
 
 def _usual(written: Counter[str]) -> str:

@@ -31,6 +31,7 @@ LEAST_TOKENS = 200
 
 _CHARS = 4
 _SHORTEST = 80  # characters below which no text is cut: names, ids and addresses stay whole
+_LONGEST = 12_000  # characters of a text from which it is cut, step by step
 _MARKS = re.compile(r"\[[fF]\d+\]")
 _TEXTS = {
     "statement",
@@ -73,8 +74,7 @@ def compacted(given: Given, tokens: int) -> Given:
             for one in given.sources
         )
         return given.model_copy(update={"sources": kept})
-    smaller = given
-    longest = max((len(text) for text in _texts_in(given.model_dump())), default=0)
+    smaller, longest = given, _LONGEST
     while size_of(smaller) > tokens and longest > _SHORTEST:
         longest = max(_SHORTEST, longest * 2 // 3)
         smaller = type(given).model_validate(_cut(given.model_dump(), longest))
@@ -152,14 +152,6 @@ def _room(role: Role[Any, Any], deadline: Deadline, takes: int) -> tuple[int, st
     if share is not None and share < LOW_SHARE:
         bounds.append((LOW_TOKENS, "less than a quarter of the tokens is left"))
     return min(bounds)
-
-
-def _texts_in(value: object, name: str = "") -> list[str]:
-    if isinstance(value, dict):
-        return [text for key, one in value.items() for text in _texts_in(one, key)]
-    if isinstance(value, list | tuple):
-        return [text for one in value for text in _texts_in(one, name)]
-    return [value] if isinstance(value, str) and name in _TEXTS else []
 
 
 def _cut(value: object, longest: int, name: str = "") -> object:
