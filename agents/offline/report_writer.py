@@ -201,9 +201,11 @@ def _summed_up(
     chosen = [
         unit for unit in open_ones[: 3 if alone else _LONGEST_PART] if scores[unit] >= _AS_TELLING * scores[best[0]]
     ]
-    if not any(unit.numbers & set(asked.facts) for unit in (*chosen, *(unit for unit in found if unit.numbers & used))):
+    told_already = frozenset[int]().union(used, *(unit.numbers for unit in chosen))
+    if asked.facts[0] not in told_already:
         # Words do not tell what is a step away: it stands behind the step that leads there.
-        chosen = [unit for number in asked.facts[:2] for unit in found if number in unit.numbers] + chosen[:1]
+        steps = [unit for number in reversed(asked.facts[:2]) for unit in found if number in unit.numbers]
+        chosen = [*steps, *(unit for unit in chosen[:1] if unit not in steps)]
     sentences: list[str] = []
     for unit in chosen:
         dispute = next((one for one in disputes if not one.replaced and unit.numbers & one.numbers), None)

@@ -253,21 +253,22 @@ def told_by(facts: Iterable[Fact], cards: Mapping[str, SourceCard]) -> list[Told
 
 
 def answer_of(part: Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[Told]]:
-    """Say how far facts answer a part, and which: each after the step that leads to it, those that say most of it first."""
+    """Say how far facts answer a part, and which: those that say most of it first, each before the step that leads to it."""
     if part.kind in PAIRED and len(part.names) > 1:
         each = [answer_of(replace(part, names=(name,)), rows) for name in part.names]
         statuses = {status for status, _ in each}
         return (statuses.pop() if len(statuses) == 1 else "partly"), [
             row for some in zip_longest(*(good for _, good in each)) for row in some if row
         ]
+    rows = sorted(rows, key=lambda row: (not is_named(part, row.title), -share(part.matter, row.quote)))
     about = [row for row in rows if is_about(part, row.quote, row.title, row.head)]
     good: list[Told] = []
-    for row in sorted(rows, key=lambda row: (not is_named(part, row.title), -share(part.matter, row.quote))):
+    for row in rows:
         lead = [one for one in about if one.title != row.title and leads_to(row.title, [one.quote])]
         if answers(part, row.quote, row.title, row.head):
             good.append(row)
         elif lead and answers(part, row.quote, row.title, row.head, [one.quote for one in lead]):
-            good += [lead[0], row]
+            good += [row, lead[0]]
     if good:
         return "answered", good
     # Words about the subject are part of an answer to a wide question, and none to one for a person, date, figure or place.
