@@ -55,7 +55,7 @@ class ContractDrafts:
     """Drafts contracts outside any job, in memory."""
 
     desk: Callable[[Brief], Desk]
-    handlers: Callable[[Desk], Handlers]
+    handlers: Callable[[Desk, Brief], Handlers]
     models: Mapping[str, Model]
     means: Callable[[], Means]
     today: Callable[[], str]
@@ -109,7 +109,7 @@ class ContractDrafts:
         desk = self.desk(brief)
         run = JobRun(
             job_id="draft",
-            handlers=self.handlers(desk),
+            handlers=self.handlers(desk, brief),
             budget=Budget(Spending(seconds=limit_s and limit_s / PLANNING_SHARE), name="draft"),
             clock=self.clock,
             limits=self.limits,

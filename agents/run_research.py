@@ -15,6 +15,7 @@ from weakref import WeakSet
 
 from pydantic import Field, ValidationError
 
+from agents.contracts.contract import Contract
 from agents.contracts.frozen import Frozen, QueryType, Tier, digest
 from agents.contracts.plan import PlanningInput, PlanTree
 from agents.contracts.report import Commission, KeyedRequest
@@ -33,6 +34,7 @@ from agents.core.settings import Settings
 from agents.core.time_policy import FLAT_PLANNING_SHARE, LEAST_RUN_S
 from agents.jobs.config import InUse
 from agents.jobs.live_job import Job
+from agents.memory.knowledge import LOCAL_OWNER
 from agents.nlp.tokens import language_of
 from agents.research.planning.flat_plan import FlatLeaf, flat_brief, flat_leaves, flat_plan
 from agents.research.planning.freeze_contract import TIERS, CapOverrides, make_contract
@@ -52,6 +54,8 @@ class RunOptions(Frozen):
     max_queries: int | None = Field(default=None, ge=1, le=100, strict=True)
     max_sources: int | None = Field(default=None, ge=1, le=100, strict=True)
     max_execution_time_s: float | None = Field(default=None, gt=0, le=86_400, allow_inf_nan=False, strict=True)
+    memory: bool = True
+    """Whether the knowledge base is asked, and told what was found."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +163,7 @@ async def plan_run(team: Team, task: str, wish: RunOptions) -> FlatRun:
     brief = flat_brief(
         text, tier, min(1440.0, left / 60), language=drafted.language or language, query_type=drafted.query_type,
         seed_urls=seeds, today=team.today(), max_cost_usd=team.settings.max_cost_usd,
+        memory=LOCAL_OWNER if wish.memory else None,
     )  # fmt: skip
     plan = flat_plan(text, drafted.leaves, tier, limits, seed_urls=seeds, claims=drafted.claims)
     bounds = CapOverrides(
@@ -252,7 +257,14 @@ async def _quoting_draft(team: Team, desk: Desk, task: str, language: str, until
 
 def begin(team: Team, run: FlatRun, owner: str) -> Job:
     """Start a planned run."""
-    return team.start(run.contract, owner=owner)
+    return team.start(_owned(run.contract, owner), owner=owner)
+
+
+def _owned(contract: Contract, owner: str) -> Contract:
+    """Have a run use the knowledge base of whoever started it, where it uses one."""
+    if contract.brief.memory is None or not owner:
+        return contract
+    return contract.model_copy(update={"brief": contract.brief.model_copy(update={"memory": owner})})
 
 
 async def begin_once(team: Team, run: FlatRun, owner: str, key: str, fingerprint: str) -> Job:
@@ -262,7 +274,7 @@ async def begin_once(team: Team, run: FlatRun, owner: str, key: str, fingerprint
         planning_s=run.planning_s,
     )  # fmt: skip
     request = KeyedRequest(key=key, fingerprint=fingerprint, answer=kept.model_dump_json())
-    return await team.start_once(Commission(contract=run.contract, request=request), owner=owner)
+    return await team.start_once(Commission(contract=_owned(run.contract, owner), request=request), owner=owner)
 
 
 async def taken_up(team: Team, task: str, wish: RunOptions, owner: str) -> tuple[FlatRun, Job]:

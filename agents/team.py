@@ -32,6 +32,9 @@ from agents.jobs.tracing import Tracing
 from agents.llm.choose_models import bind, parts_of, with_server
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.pacing import Pacing
+from agents.memory.embedders import embedder_of
+from agents.memory.knowledge import KnowledgeStore
+from agents.memory.sql_knowledge import SqlKnowledge
 from agents.offline import OfflineModel
 from agents.report.document import build
 from agents.report.earlier import earlier_of
@@ -49,6 +52,7 @@ from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.read_sources import source_handler
 from agents.research.reading.scout_sweep import scout_handler
 from agents.research.reading.taken_over import with_facts_of
+from agents.research.recollection import Recollection, with_memory
 from agents.research.run_context import Desk
 from agents.research.scoping.authorization import DEFAULT_MINUTES
 from agents.research.scoping.follow_up import FollowUpAnswer, follow_up
@@ -61,6 +65,22 @@ from agents.search.registry import open_sources
 from agents.search.searcher import Searcher
 from agents.search.uploads import SearchScope, UploadedFile, UploadResult, places_of, take
 from agents.web.fetching import Fetcher
+
+def open_memory(settings: Settings) -> KnowledgeStore | None:
+    """Open the knowledge base: files in the data folder, or a Qdrant server; None where it is switched off.
+
+    Raises:
+        ConfigError: the server's address can't be used, or a package is missing.
+    """
+    if not settings.memory:
+        return None
+    embedder = embedder_of(settings.embedder)
+    if settings.qdrant_url:
+        from agents.memory.qdrant_knowledge import QdrantKnowledge  # half a second to import
+
+        return QdrantKnowledge(settings.qdrant_url, embedder, settings.qdrant_key.get_secret_value())
+    return SqlKnowledge(settings.data_dir / "memory", embedder)
+
 
 MAX_UNREAD = 20
 """Unreadable files of a library that a report names, at most; `doctor` names all."""
@@ -105,10 +125,12 @@ class Team:
         today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(),
         jobs: JobRuntime | None = None,
         made: Mapping[str, Model] | None = None,
+        memory: KnowledgeStore | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.settings, self.models, self.searcher = settings, models, searcher
         self.prompts, self.blobs, self.sample = prompts, blobs, sample
-        self.clock, self.today = clock, today
+        self.clock, self.today, self.now, self.memory = clock, today, now, memory
         self.jobs: JobRuntime = jobs or MemoryRuntime(blobs, clock, per_job=settings.max_concurrency)
         distinct = tuple(dict.fromkeys(model.name for model in models.values()))
         parts = dict.fromkeys(part.name for model in models.values() for part in parts_of(model))
@@ -219,8 +241,8 @@ class Team:
         chosen = {str(role): self.made[name] for role, name in of.models if name in self.made} if of else {}
         return {**self.models, **chosen}
 
-    def _handlers(self, desk: Desk) -> Handlers:
-        return {
+    def _handlers(self, desk: Desk, brief: Brief | None) -> Handlers:
+        handlers: Handlers = {
             "research": research_handler(desk, self.means),
             "draft": draft_handler(desk, self.means.limits),
             "node": node_handler(desk),
@@ -231,6 +253,9 @@ class Team:
             "claim": claim_handler(desk),
             "check": check_handler(desk, reasons=self.means.reasons),
         }
+        if self.memory is None or brief is None or brief.memory is None:
+            return handlers
+        return with_memory(handlers, desk, Recollection(self.memory, brief.memory, self.blobs, self.now))
 
     async def scope(
         self,
@@ -361,8 +386,9 @@ class Team:
         return earlier_of(document, job.sources, use), document
 
     def renewed(self, contract: Contract) -> Contract:
-        """Give an authorized contract as it is run today: the same questions, plans and caps, with today's date."""
-        return contract.model_copy(update={"brief": contract.brief.model_copy(update={"today": self.today()})})
+        """Give an authorized contract as it is run today: the same questions, plans and caps, as of today and all read anew."""
+        today = {"today": self.today(), "memory": None}
+        return contract.model_copy(update={"brief": contract.brief.model_copy(update=today)})
 
     def _start(self, commission: Commission, owner: str) -> Job:
         setup, (title, budget) = self._set_up(commission, Steering()), self._bounds(commission)
@@ -395,7 +421,7 @@ class Team:
     def _set_up(self, commission: Commission, steering: Steering) -> JobSetup:
         """Set up what a job works with; after a restart anew."""
         brief = commission.contract.brief if commission.contract else commission.brief
-        handlers = self._handlers(desk := self.desk(brief, steering))
+        handlers = self._handlers(desk := self.desk(brief, steering), brief)
         if brief is not None:
             # Caps bound the searches and sources of the whole run, not those of each leaf and round.
             caps = commission.contract.caps if commission.contract else caps_of(brief, self.means.limits)
@@ -432,6 +458,8 @@ class Team:
         """Stop all jobs (kept ones go on at the next start) and let go of connections."""
         self.drafts.close()
         await self.jobs.close()
+        if self.memory is not None:
+            await self.memory.close()
         if self.tracing is not None:
             await asyncio.to_thread(self.tracing.close)
         if isinstance(self.searcher, Chain):
@@ -468,6 +496,7 @@ def open_team(settings: Settings, *, durable: bool = False) -> Team:
         blobs=jobs.blobs if jobs else BlobStore(settings.data_dir),
         sample=sources.sample,
         jobs=jobs,
+        memory=open_memory(settings),
     )
     team.fetcher, team.pacing = sources.fetcher, pacing
     team.observers.append(Pauses(pacing).observe)

@@ -153,6 +153,7 @@ async def _begun(sent: JobRequest, owner: str, site: Any, key: str | None, after
 
     async def start(fingerprint: str) -> Job:
         brief, earlier = await brief_of(team, sent), None
+        brief = brief.model_copy(update={"memory": owner if sent.memory else None})
         if after is not None:
             earlier, document = await team.earlier(after, "continue")
             brief = brief.model_copy(update={"known": known_lines(document)})

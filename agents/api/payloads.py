@@ -46,6 +46,8 @@ class SimpleRunRequest(Payload):
     """Documents read over all rounds, at most."""
     max_execution_time_s: float | None = Field(default=None, gt=0, le=86_400, allow_inf_nan=False)
     """Seconds until the answer, planning and writing included."""
+    memory: bool = True
+    """Ask the knowledge base before the web, and keep what is found there."""
     stream: bool = False
     """Answer with server-sent events: progress, then the answer as the event `result`."""
     async_: bool = Field(default=False, alias="async")
@@ -122,6 +124,8 @@ class JobRequest(Payload):
     domains: list[Domain] | None = Field(default=None, max_length=MAX_LISTED)
     """Sites to search; with a leading `-`, sites to leave out."""
     dates: Dates | None = None
+    memory: bool = True
+    """Ask the knowledge base before the web, and keep what is found there."""
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> "JobRequest":

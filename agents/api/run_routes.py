@@ -91,6 +91,7 @@ async def _run(
     sent: SimpleRunRequest, tier: Tier | None, owner: str, site: "Site", request: Request, key: str | None
 ) -> Response:
     wish = RunOptions(
+        memory=sent.memory,
         tier=tier, max_iters=sent.max_iters, max_queries=sent.max_queries, max_sources=sent.max_sources,
         max_execution_time_s=sent.max_execution_time_s,
     )  # fmt: skip

@@ -42,6 +42,7 @@ from agents.contracts.frozen import Mode
 from agents.core.errors import DossierError
 from agents.core.model import OnText
 from agents.jobs.live_job import Job
+from agents.memory.knowledge import LOCAL_OWNER
 from agents.nlp.tokens import content_words
 from agents.report.earlier import known_lines
 from agents.research.scoping.authorization import DEFAULT_MINUTES, ResearchCommand
@@ -285,7 +286,9 @@ class Conversation:
         scope = self.state.scope
         mode = self.state.picker or self.preferences.mode or scope.mode
         minutes = self.team.usual_minutes if scope.minutes == DEFAULT_MINUTES else scope.minutes
-        return preferred(scope.model_copy(update={"mode": mode, "minutes": minutes}), self.preferences)
+        memory = self.owner or LOCAL_OWNER if self.preferences.memory else None
+        update = {"mode": mode, "minutes": minutes, "memory": memory}
+        return preferred(scope.model_copy(update=update), self.preferences)
 
     def _take_picker(self, modes: Mapping[str, str]) -> bool:
         """Follow the depth picker when it was moved; an option that was typed stands until then."""

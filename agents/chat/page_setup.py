@@ -10,7 +10,7 @@ from chainlit.mode import Mode, ModeOption
 from pydantic import ValidationError
 
 from agents.chat.history import History
-from agents.chat.preferences import DEPTHS, NAMED_LANGUAGES, PLACES, ROLES, TIMES, USUAL, Preferences
+from agents.chat.preferences import DEPTHS, NAMED_LANGUAGES, NO_MEMORY, PLACES, ROLES, TIMES, USUAL, Preferences
 from agents.chat.texts import ChatTexts
 from agents.contracts.frozen import Frozen, Text
 from agents.core.paths import RESOURCES
@@ -89,6 +89,8 @@ def _dialog(team: Team, given: Preferences, words: ChatTexts) -> list[Any]:
             description=words("exclude_about"),
         ),
     ]
+    if team.memory is not None:
+        research.append(select("memory", (USUAL, NO_MEMORY)))
     if len(team.places) > 1:
         research.append(select("places", (USUAL, *PLACES)))
     if len(team.model_choices) < 2:

@@ -16,6 +16,8 @@ from agents.research.scoping.turn import ScopingState
 USUAL = "Default"
 """What an entry of the dialog shows while nothing is set."""
 NO_LIMIT = "No limit"
+NO_MEMORY = "Leave it alone"
+"""That the knowledge base is neither asked nor added to."""
 TIMES = (USUAL, "2 minutes", "5 minutes", "10 minutes", "20 minutes", "60 minutes", NO_LIMIT)
 DEPTHS = (USUAL, "standard", "deep")
 PLACES: Mapping[str, Place] = {"The web only": "web", "My documents only": "library"}
@@ -36,6 +38,8 @@ class Preferences(Frozen):
     exclude_domains: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
     models: tuple[tuple[Role, str], ...] = ()
+    memory: bool = True
+    """Ask what earlier research found before the web, and keep what is found."""
 
     def offered(self, models: tuple[str, ...], places: tuple[Place, ...]) -> "Preferences":
         """Leave out what this server cannot do (any more): a model without its key, a place that is not there."""
@@ -74,6 +78,7 @@ class Preferences(Frozen):
             exclude_domains=_domains(chosen("exclude")),
             places=(PLACES[place],) if place else (),
             models=tuple((role, name) for role in ROLES if (name := chosen(f"model_{role}"))),
+            memory=chosen("memory") != NO_MEMORY,
         )
 
     @property
@@ -85,6 +90,7 @@ class Preferences(Frozen):
             "depth": self.mode or USUAL,
             "language": language_name(self.language) if self.language else USUAL,
             "exclude": ", ".join(self.exclude_domains),
+            "memory": USUAL if self.memory else NO_MEMORY,
             "places": next((name for name, place in PLACES.items() if (place,) == self.places), USUAL),
             **{f"model_{role}": name for role, name in self.models},
         }

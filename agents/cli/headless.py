@@ -48,6 +48,7 @@ async def research(
     out: Path | None,
     refresh: str = "",
     goes_on: str = "",
+    memory: str | None = None,
 ) -> int:
     """Scope, plan, run and write; returns the exit code.
 
@@ -86,7 +87,11 @@ async def research(
         limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
         known = known_lines(before.document) if before is not None else ()
         settled = await team.settle(
-            ScopingState(mode=mode, minutes=minutes, known=known), text, tier=tier, challenge=challenge, limit_s=limit_s
+            ScopingState(mode=mode, minutes=minutes, known=known, memory=memory),
+            text,
+            tier=tier,
+            challenge=challenge,
+            limit_s=limit_s,
         )
         if not settled.scope.queries:
             raise BadRequest(settled.turn.reply)

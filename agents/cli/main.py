@@ -53,6 +53,9 @@ def run(
         str, typer.Option("--continue", help="Ask beginning with what the report of this earlier job cites.")
     ] = "",
     no_challenge: Annotated[bool, typer.Option("--no-challenge", help="Skip the search for counter-evidence.")] = False,
+    no_memory: Annotated[
+        bool, typer.Option("--no-memory", help="Neither ask the knowledge base nor add to it.")
+    ] = False,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the whole report document here.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the report here: .md, .html, .json, .pdf, .docx, .bib, .ris or .csl.")
@@ -93,6 +96,7 @@ def run(
                 out=out,
                 refresh=refresh,
                 goes_on=goes_on,
+                memory=None if no_memory else "local",
             )
         )
     except (BadRequest, ConfigError) as error:

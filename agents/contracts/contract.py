@@ -104,6 +104,8 @@ class Brief(Frozen):
     """Where to search; empty for wherever the server can."""
     models: tuple[tuple[Role, Text], ...] = ()
     """Models the user chose for roles, in the place of the server's."""
+    memory: str | None = None
+    """Whose knowledge base is asked before anything is searched, and told what was found; None leaves it alone."""
     known: tuple[str, ...] = ()
     """What an earlier report has established and left open, which this run goes on from: the planner builds on it."""
     max_cost_usd: float | None = Field(default=None, gt=0)

@@ -26,6 +26,8 @@ class Fact(Frozen):
     confidence: Confidence
     topic: str = ""
     """The question or theme that it was read for."""
+    known_since: str = ""
+    """ISO date on which earlier research first read it; empty for what this run has read itself."""
 
     @model_validator(mode="after")
     def _span_fits_the_quote(self) -> "Fact":

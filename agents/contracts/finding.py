@@ -62,7 +62,11 @@ class Finding(Frozen):
     """How often it was tried: more than once when the user wanted it tried again."""
     markdown: str = ""
     """Own prose, citing facts by `[#id]`: a leaf's section, or a node's lead over its children."""
+    asked: tuple[str, ...] = ()
+    """The questions of a leaf."""
     facts: tuple[Fact, ...] = ()
+    insights: tuple[Insights, ...] = ()
+    """What its sources pointed at beside their answers."""
     sources: tuple[SourceCard, ...] = ()
     rejected: tuple[RejectedSource, ...] = ()
     searches: tuple[SearchRecord, ...] = ()

@@ -6,10 +6,12 @@ from pydantic import Field
 
 from agents.contracts.fact import Fact
 from agents.contracts.frozen import Confidence, Frozen, Text
+from agents.contracts.plan import Plan
 from agents.contracts.sources import SourceCard
 
-MemoryKind = Literal["fact", "reading", "claim", "question", "gap", "link"]
-"""`reading`: a text was read for a question, and these are its facts. The last three are what sources pointed at."""
+MemoryKind = Literal["fact", "reading", "claim", "plan", "question", "gap", "link"]
+"""`reading`: a text was read for a question, and these are its facts. `plan`: how a question was researched. The last
+three are what sources pointed at."""
 
 Standing = Literal[
     "supported", "qualified", "contested", "quoted", "refuted", "unsupported", "gone", "insufficient", "not_checked"
@@ -46,6 +48,8 @@ class Remembered(Frozen):
     """The words around the quote."""
     topics: tuple[str, ...] = ()
     """Questions that it was read for."""
+    plan: Plan | None = None
+    """Only of plans."""
     facts: tuple[str, ...] = ()
     """Of a reading: its facts. Of a claim: the facts for and against it."""
     against: tuple[str, ...] = ()
@@ -86,6 +90,30 @@ class Selection(Frozen):
     def empty(self) -> bool:
         """True when nothing is given: everything is meant."""
         return self == Selection()
+
+
+class Contradiction(Frozen):
+    """A new fact and a remembered one of another source that can't both be right."""
+
+    new: Text
+    new_title: Text
+    old: Text
+    old_title: Text
+    since: str
+
+
+class MemoryNote(Frozen):
+    """What the knowledge base did for a run, and what the run left in it."""
+
+    reused: int = 0
+    """Facts taken over, their pages unchanged."""
+    sources: int = 0
+    since: str = ""
+    """ISO date on which the first of them was first read."""
+    learned: int = 0
+    conflicts: tuple[Contradiction, ...] = ()
+    fault: str = ""
+    """Why it was left out; empty when it was not."""
 
 
 class MemoryStats(Frozen):

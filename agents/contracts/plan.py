@@ -49,6 +49,8 @@ class Leaf(Frozen):
     """How much of what the run may search and read it gets, beside the others."""
     spec: TaskSpec | None = None
     budget: LeafBudget = LeafBudget()
+    known_facts: int = Field(default=0, ge=0)
+    """Facts of earlier research that answer it, as far as is known before its pages are checked."""
 
     @property
     def urgency(self) -> Priority:

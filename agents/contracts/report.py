@@ -15,6 +15,7 @@ from agents.contracts.contract import Brief, Change, ChangeKind, Contract, Forec
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, QuestionAnswer
 from agents.contracts.frozen import Frozen, QueryType, Text
+from agents.contracts.memory import MemoryNote
 from agents.contracts.plan import LoopDecision, RetryEntry, SkippedTopic
 from agents.contracts.sources import RejectedSource, Shortlist, SourceCard, SourceKind
 from agents.contracts.verification import Claim, Gate, Truth, Verdict
@@ -85,6 +86,8 @@ class Outcome(Frozen):
     """What the user changed after the authorization, in order."""
     seed_failures: tuple[str, ...] = ()
     """Addresses the user named that could not be read."""
+    memory: MemoryNote = MemoryNote()
+    """What the knowledge base did for it."""
 
 
 Grade = Literal["complete", "partial", "nothing_found"]
@@ -115,6 +118,8 @@ class Reference(Frozen):
     kind: SourceKind = "web"
     notes: tuple[str, ...] = ()
     """What was not read of it, for example `page 2 of 2 could not be read`."""
+    known_since: str = ""
+    """ISO date on which earlier research first read words of it that are used here; empty where none did."""
     quotes: tuple[Quote, ...]
 
 

@@ -91,6 +91,15 @@ class Settings(BaseSettings):
     """Jobs that this process runs at once; workers on one database want the same number."""
     keep_days: float = Field(default=0.0, ge=0, validation_alias="DOSSIER_KEEP_DAYS")
     """Days that jobs which are over are kept, with events, reports and texts; 0 keeps them for ever."""
+    memory: bool = Field(default=True, validation_alias="DOSSIER_MEMORY")
+    """Keep what research found out and ask it before the web, per user; false switches the knowledge base off."""
+    embedder: str = Field(default="", validation_alias="DOSSIER_EMBEDDER")
+    """Embedding model of the knowledge base, as `provider/model`. Default: a table that ships.
+    After a change, `dossier memory reembed`."""
+    qdrant_url: str = Field(default="", validation_alias="DOSSIER_QDRANT_URL")
+    """Qdrant server for the knowledge base (the `qdrant` extra). Default: files in the data folder."""
+    qdrant_key: SecretStr = Field(default=SecretStr(""), validation_alias="DOSSIER_QDRANT_KEY")
+    """Key of that server."""
     host: str = Field(default="127.0.0.1", validation_alias="DOSSIER_HOST")
     """Address to listen on. Other than loopback needs DOSSIER_API_KEY."""
     port: int = Field(default=8000, ge=1, le=65535, validation_alias="PORT")

@@ -281,7 +281,7 @@ def _payload(owner: str, item: Remembered) -> dict[str, object]:
     return {
         "owner": owner, "id": item.id, "kind": item.kind, "verdict": item.verdict, "url": url,
         "domain": registrable_domain(url) if url else "", "text_hash": item.source.text_hash if item.source else "",
-        "seen": item.seen, "jobs": list(item.jobs), "body": item.model_dump_json(exclude_defaults=True),
+        "seen": item.seen, "jobs": list(item.jobs), "body": item.model_dump_json(exclude_none=True),
     }  # fmt: skip
 
 

@@ -420,7 +420,7 @@ def _connected(path: Path, owner: str) -> sqlite3.Connection:
 
 def _columns(item: Remembered) -> tuple[object, ...]:
     url = item.source.url if item.source else ""
-    body = zlib.compress(item.model_dump_json(exclude_defaults=True).encode(), 1)
+    body = zlib.compress(item.model_dump_json(exclude_none=True).encode(), 1)
     text_hash = item.source.text_hash if item.source else ""
     return item.kind, item.verdict, url, registrable_domain(url) if url else "", text_hash, item.seen, body
 

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from agents.contracts.body import Align, Block, Line, Listing, Paragraph, Sentence, Table, Words
 from agents.contracts.contract import Change, Contract, Forecast, ForecastLine, place
 from agents.contracts.finding import Finding, SearchRecord
+from agents.contracts.memory import MemoryNote
 from agents.contracts.plan import RetryEntry
 from agents.contracts.report import (
     Actual,
@@ -164,6 +165,7 @@ def methodology(
         blocks += introduced(words.searched_with.format(providers=providers), search_lines(records, words))
     else:
         blocks.append(paragraph(words.no_search))
+    blocks += introduced("", memory_lines(outcome.memory, words))
     blocks += introduced(words.rejected, rejected_lines(rejected))
     blocks += introduced(words.assumptions, map(_text, assumptions))
     limits = (_text(limit) for query in outcome.contract.brief.queries for limit in query.scope_limits)
@@ -174,6 +176,20 @@ def methodology(
     blocks.append(_figures(data, nodes, words))
     blocks += introduced("", ((Words(text=tag.tag, style=("code",)), Words(text=f" {tag.text}")) for tag in data.tags))
     return data, tuple(blocks)
+
+
+def memory_lines(note: MemoryNote, words: Wording) -> tuple[Line, ...]:
+    """Say what was taken over from earlier research, what contradicts it, and whether it was left out."""
+    said = words.memory
+    lines = [said.reused.format(facts=note.reused, sources=note.sources, date=note.since)] if note.reused else []
+    lines += [
+        said.contradicted.format(
+            new=one.new, new_title=one.new_title, old=one.old, old_title=one.old_title, date=one.since
+        )
+        for one in note.conflicts
+    ]
+    lines += [said.fault.format(reason=note.fault)] if note.fault else []
+    return tuple(map(_text, lines))
 
 
 def table(header: Iterable[str], align: tuple[Align, ...], rows: Iterable[Iterable[str]]) -> Table:

@@ -52,10 +52,10 @@ class SourceNumbers:
     def references(self) -> tuple[Reference, ...]:
         """Give the reference list: exactly what was cited, with every quote that a sentence rests on, each once."""
         return tuple(
-            self._reference(n, source_id, facts) for n, (source_id, facts) in enumerate(self._cited.items(), 1)
+            self._reference(n, source_id, tuple(facts)) for n, (source_id, facts) in enumerate(self._cited.items(), 1)
         )
 
-    def _reference(self, n: int, source_id: str, fact_ids: Iterable[str]) -> Reference:
+    def _reference(self, n: int, source_id: str, fact_ids: Sequence[str]) -> Reference:
         card = self._cards[source_id]
         quotes = tuple(
             Quote(
@@ -67,7 +67,8 @@ class SourceNumbers:
             )
             for fact in (self.facts[fact_id] for fact_id in fact_ids)
         )
-        return reference_of(card, n, quotes)
+        known_since = min((known for fact in fact_ids if (known := self.facts[fact].known_since)), default="")
+        return reference_of(card, n, quotes).model_copy(update={"known_since": known_since})
 
 
 def reference_of(card: SourceCard, n: int, quotes: tuple[Quote, ...]) -> Reference:
@@ -176,6 +177,8 @@ def about(reference: Reference, words: Wording) -> tuple[str, ...]:
     known = [part for part in (author, site if site not in author else "", reference.published) if part]
     if reference.accessed:
         known.append(words.read.format(date=reference.accessed[:10]))
+    if reference.known_since:
+        known.append(words.memory.since.format(date=reference.known_since))
     return tuple(" ".join(part.split()) for part in (*known, *reference.notes))
 
 

@@ -92,6 +92,19 @@ class EarlierWording(Frozen):
     nothing: str
 
 
+class MemoryWording(Frozen):
+    """What the knowledge base did for a run."""
+
+    since: str
+    """`{date}`: behind a source that was known before."""
+    reused: str
+    """`{facts}`, `{sources}`, `{date}`"""
+    contradicted: str
+    """`{new}`, `{new_title}`, `{old}`, `{old_title}`, `{date}`"""
+    fault: str
+    """`{reason}`"""
+
+
 class Wording(Frozen):
     """Headings, labels and whole sentences. `{…}` are the places that are filled in; labels avoid plurals."""
 
@@ -171,6 +184,7 @@ class Wording(Frozen):
     ledger: LedgerWording
     changes: ChangeWording
     earlier: EarlierWording
+    memory: MemoryWording
 
     @property
     def direction(self) -> str:

@@ -72,7 +72,7 @@ def flat_plan(
 
 def flat_brief(
     task: str, tier: Tier, minutes: float, *, language: str, query_type: QueryType, seed_urls: tuple[str, ...],
-    today: str, max_cost_usd: float | None,
+    today: str, max_cost_usd: float | None, memory: str | None,
 ) -> Brief:  # fmt: skip
     """Freeze a task as a brief whose single query is the task itself."""
     return Brief(
@@ -84,6 +84,7 @@ def flat_brief(
         minutes=minutes,
         seed_urls=seed_urls,
         max_cost_usd=max_cost_usd,
+        memory=memory,
         today=today,
     )
 

@@ -69,15 +69,16 @@ def forecast_of(
         call_s: seconds of one model call, as observed; a first guess where None.
     """
     leaves = [leaf for plan in plans for leaf in plan.root.leaves()]
+    searched = [leaf for leaf in leaves if not leaf.known_facts]  # the others are answered by earlier research
     nodes = sum(plan.root.nodes() for plan in plans)
     # A further round has a leaf for each gap, one search each: as many as there were branches, at most.
-    further = len(leaves) if caps.rounds > 1 else 0
-    planned = sum(min(leaf.budget.searches, len(leaf.searches)) for leaf in leaves)
-    reworded = sum(max(0, min(searches_per_leaf - len(leaf.searches), MAX_ATTEMPTS - 1)) for leaf in leaves)
+    further = len(searched) if caps.rounds > 1 else 0
+    planned = sum(min(leaf.budget.searches, len(leaf.searches)) for leaf in searched)
+    reworded = sum(max(0, min(searches_per_leaf - len(leaf.searches), MAX_ATTEMPTS - 1)) for leaf in searched)
     claims = sum(map(_claims, plans), Range(0, 0))
-    collected = Range(len(leaves), planned + reworded + further)
+    collected = Range(len(searched), planned + reworded + further)
     counter = Range(claims.low, claims.high * SEARCHES_PER_CLAIM) if challenge else Range(0, 0)
-    read = Range(1, sum(leaf.budget.sources for leaf in leaves) + further).within(caps.sources)
+    read = Range(min(1, len(searched)), sum(leaf.budget.sources for leaf in searched) + further).within(caps.sources)
     checked = Range(0, counter.high * NEW_SOURCES).within(caps.sources)
     searches, sources = (collected + counter).within(caps.searches), (read + checked).within(caps.sources)
     attack, look = (
@@ -88,11 +89,13 @@ def forecast_of(
         if counter.high
         else ("", "")
     )
+    known = len(leaves) - len(searched)
     lines = [
         _line(
             "Parts",
             Range(nodes + len(leaves), nodes + len(leaves)),
-            f"{nodes} executor{'s' * (nodes != 1)} and {len(leaves)} {'leaf' if len(leaves) == 1 else 'leaves'} of the plan",
+            f"{nodes} executor{'s' * (nodes != 1)} and {len(leaves)} {'leaf' if len(leaves) == 1 else 'leaves'} of the plan"
+            + (f"; {known} of them answered by earlier research, as far as its pages are unchanged" if known else ""),
         ),
         _line(
             "Searches",
@@ -116,7 +119,7 @@ def forecast_of(
     sections = Range(len(leaves), len(leaves) + further + (REWRITTEN if claims.high else 0))
     leads = sum(_leads(plan.root) for plan in plans)
     calls = (
-        Range(len(leaves), read.high)
+        Range(len(searched), read.high)
         + checked
         + sections
         + Range(leads + nodes, leads + nodes * min(caps.rounds, 2))

@@ -121,7 +121,11 @@ def leaf_handler(desk: Desk) -> Handler:
             note=note,
             ended="stopped" if STOPPED in cut else "",
             markdown=written.markdown,
+            asked=sub_questions(leaf),
             facts=facts,
+            insights=tuple(
+                one.reading.insights for one in done if isinstance(one, SourceDone) and one.reading.insights
+            ),
             sources=sources,
             rejected=rejected,
             searches=found.records,

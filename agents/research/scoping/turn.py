@@ -53,6 +53,8 @@ class ScopingState(Frozen):
     """Where to search; empty for wherever the server can."""
     models: tuple[tuple[Role, Text], ...] = ()
     """Models the user chose for roles."""
+    memory: str | None = None
+    """Whose knowledge base is used; None for none."""
     preset: tuple[str, ...] = ()
     """What of this came from the user's settings and was not said in the talk: `time`, `exclude` and so on."""
 
@@ -94,6 +96,7 @@ class ScopingState(Frozen):
             places=self.places,
             models=self.models,
             known=self.known,
+            memory=self.memory,
             max_cost_usd=max_cost_usd,
             today=today,
         )

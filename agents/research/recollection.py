@@ -1,0 +1,578 @@
+"""What earlier research knows, put to use: leaves ask it before the web, planners see it, and a job adds to it at its end.
+
+All of it is wrapped around the handlers of a run, so that a run without a memory is not touched. A page behind a known
+fact is fetched again before the fact is used: unchanged, its facts cost no search and no model call; changed, it is read.
+"""
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from agents.contracts.contract import Contract
+from agents.contracts.fact import Fact
+from agents.contracts.finding import Finding
+from agents.contracts.frozen import Frozen, QueryType, digest
+from agents.contracts.memory import (
+    REUSABLE,
+    Contradiction,
+    MemoryKind,
+    MemoryNote,
+    Remembered,
+    Selection,
+    Sighting,
+    Standing,
+)
+from agents.contracts.plan import Leaf, Node, Plan
+from agents.contracts.report import Commission, Outcome
+from agents.contracts.sources import Hit, SearchQuery, Source, SourceCard
+from agents.contracts.verification import Claim
+from agents.core.errors import SourceError
+from agents.core.events import Noted, SourceRead
+from agents.core.port import Ctx, Handler, Handlers
+from agents.memory.knowledge import KnowledgeStore, MemoryDown, in_time
+from agents.nlp import lang
+from agents.nlp.near_duplicates import fingerprint
+from agents.nlp.years import years_in
+from agents.research.challenge.claim_ledger import held_against
+from agents.research.loop.topics import compare
+from agents.research.planning.drafting import DraftGiven
+from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP, sub_questions
+from agents.research.reading.searching import LeafGiven, Setting
+from agents.research.reading.subject import LOOKUPS, answers, parts_of
+from agents.research.run_context import Desk, RetrievedSource
+from agents.search.scope_filter import enforced
+from agents.search.searcher import Texts
+from agents.web.url_key import canonical
+
+RECALL_S = 0.3
+"""Seconds that a leaf or a planner waits for one answer of the knowledge base."""
+OPENING_S = 2.0
+"""Seconds that it gets before the first: its file is opened, and the table of meanings read."""
+REMEMBER_S = 20.0
+"""Seconds that a job gives it at its end."""
+ENOUGH_SOURCES = SOURCES_OF_A_LOOKUP
+"""Sources whose unchanged pages must answer a question for it not to be searched for again."""
+MOST_PAGES = 8
+"""Pages of known facts that one leaf has checked."""
+MOST_FACTS = 16
+"""Facts that one leaf takes over: as many as its writer would have of pages that were read anew."""
+MOST_TOLD = 12
+"""Questions answered before that a planner is told of."""
+AROUND = 240
+"""Characters kept on either side of a quote: it opens in its context although the page's text is gone."""
+HISTORY = 40
+
+_KEEPS: Mapping[QueryType, int] = {
+    "news": 1, "technical": 30, "medical_legal_financial": 30, "person_or_organisation": 30, "statistics": 60,
+    "comparison": 60, "academic": 365, "other": 90,
+}  # fmt: skip
+_VOLATILE_DAYS, _HISTORY_DAYS = 2, 3_650
+
+
+def keeps(question: str, query_type: QueryType, today: str) -> timedelta:
+    """Say how long an answer keeps: by the question's own time words first, then by its field.
+
+    Prices, versions and whatever is asked as of now keep for days, what happened in years long past for years.
+    """
+    years, now = years_in(question), int(today[:4] or 0)
+    if lang.cue("volatile").search(question) or (years and max(years) >= now):
+        return timedelta(days=_VOLATILE_DAYS)
+    return timedelta(days=_HISTORY_DAYS if years and max(years) < now - 1 else _KEEPS[query_type])
+
+
+class Recalled(Frozen):
+    """What is known about the questions of a leaf; each fact speaks to its topic."""
+
+    facts: tuple[Fact, ...] = ()
+    sources: tuple[SourceCard, ...] = ()
+    fault: str = ""
+
+
+class Told(Frozen):
+    """What a planner is told: questions answered before, and questions that earlier sources raised."""
+
+    lines: tuple[str, ...] = ()
+    known: tuple[int, ...] = ()
+    """Facts known for each leaf of a plan, where their sources are enough."""
+
+
+class Planned(Told):
+    """A plan that needs no planner: everything in it is answered."""
+
+    plan: Plan | None = None
+
+
+class Recollection:
+    """One user's knowledge base in one run: the bodies of the steps that ask it and add to it."""
+
+    def __init__(
+        self, store: KnowledgeStore, owner: str, texts: Texts, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self.store, self.owner, self.texts, self.now = store, owner, texts, now
+        self.faults: dict[str, None] = {}
+        self._opening: asyncio.Task[object] | None = None
+
+    async def _opened(self) -> None:
+        """Open the knowledge base once in a run, for all branches that ask at the same time."""
+        if self._opening is None:
+            self._opening = asyncio.ensure_future(self.store.search(self.owner, "first words", limit=1))
+        await in_time(asyncio.shield(self._opening), OPENING_S)
+
+    async def _found(self, text: str, kinds: tuple[MemoryKind, ...], limit: int) -> tuple[Remembered, ...]:
+        return await in_time(self.store.search(self.owner, text, Selection(kinds=kinds), limit), RECALL_S)
+
+    async def recall(self, questions: tuple[str, ...], setting: Setting) -> Recalled:
+        """Find the facts that answer questions, as far as they are fresh enough and within the limits of the run."""
+        try:
+            await self._opened()
+            each = [await self._answering(one, setting) for one in questions]
+        except MemoryDown as error:
+            return Recalled(fault=error.notice)
+        facts: dict[str, Fact] = {}
+        cards: dict[str, SourceCard] = {}
+        # The best of each source for each question first, then the second best: nobody is heard out alone.
+        turns: list[tuple[int, str, Remembered]] = []
+        for question, found in zip(questions, each, strict=True):
+            heard: Counter[str] = Counter()
+            for item in sorted(found, key=lambda one: (one.verdict == "quoted", -(one.confidence or 0))):
+                if item.source:
+                    turns.append((heard[item.source.url], question, item))
+                    heard[item.source.url] += 1
+        for _, question, item in sorted(turns, key=lambda turn: turn[0]):
+            if item.fact and item.source and len(facts) < MOST_FACTS:
+                known = item.fact.model_copy(update={"topic": question, "known_since": item.since[:10]})
+                facts.setdefault(known.id, known)
+                cards.setdefault(item.source.id, item.source)
+        return Recalled(facts=tuple(facts.values()), sources=tuple(cards.values()))
+
+    async def _answering(self, question: str, setting: Setting) -> list[Remembered]:
+        keep = keeps(question, setting.query_type, setting.today)
+
+        def fresh(item: Remembered) -> bool:
+            return self.now() - datetime.fromisoformat(item.seen) <= keep
+
+        readings = await self._found(question, ("reading",), 24)
+        same = [one for one in readings if fresh(one) and compare(question, [one.text]).duplicate]
+        ids = tuple(dict.fromkeys(fact for one in same for fact in one.facts))
+        found = list(await in_time(self.store.get(self.owner, Selection(ids=ids)), RECALL_S)) if ids else []
+        parts = parts_of(question)
+        if all(part.kind in LOOKUPS for part in parts):
+            near = await self._found(question, ("fact",), 12)
+            found += [
+                one
+                for one in near
+                if one.fact and one.source
+                if any(answers(part, one.fact.quote, one.source.title, one.source.head) for part in parts)
+            ]
+        read_as = {one.source.url: one.source.text_hash for one in same if one.source}
+        return [
+            one
+            for one in {one.id: one for one in found}.values()
+            if one.source and one.verdict in REUSABLE and fresh(one) and _within(one.source, setting)
+            if read_as.get(one.source.url, one.source.text_hash) == one.source.text_hash
+        ]
+
+    async def told(self, query: str) -> Told:
+        """Say what a planner should know: what was answered before, in the words it was asked in, and what is open."""
+        try:
+            await self._opened()
+            readings, raised = (
+                await self._found(query, ("reading",), 60),
+                await self._found(query, ("question", "gap"), 4),
+            )
+        except MemoryDown as error:
+            self.faults[error.notice] = None
+            return Told()
+        counts: Counter[str] = Counter()
+        last: dict[str, str] = {}
+        for one in readings:
+            if one.facts:
+                counts[one.text] += 1
+                last[one.text] = max(last.get(one.text, ""), one.seen[:10])
+        lines = [
+            f"answered before, costs nothing in these words: {text} ({count} sources, read {last[text]})"
+            for text, count in counts.items()
+            if count >= ENOUGH_SOURCES
+        ]
+        return Told(lines=(*lines[:MOST_TOLD], *(f"raised before, still open: {one.text}" for one in raised)))
+
+    async def planned(self, query: str, setting: Setting) -> Planned:
+        """Give the plan by which a question was researched before, where each of its leaves is still answered."""
+        try:
+            await self._opened()
+            for one in await self._found(query, ("plan",), 4):
+                if one.plan is not None and compare(query, [one.text]).duplicate:
+                    told = await self.covered(one.plan.root.leaves(), setting)
+                    if told.known and all(told.known):
+                        return Planned(plan=one.plan, known=told.known)
+        except MemoryDown as error:
+            self.faults[error.notice] = None
+        return Planned()
+
+    async def covered(self, leaves: tuple[Leaf, ...], setting: Setting) -> Told:
+        """Count for each leaf the facts that are known, 0 where they are not enough to spare it a search."""
+        counts: list[int] = []
+        for leaf in leaves:
+            questions = sub_questions(leaf)
+            recalled = await self.recall(questions, setting)
+            counts.append(len(recalled.facts) if not missing(questions, recalled.facts) else 0)
+        return Told(known=tuple(counts))
+
+    # ---- adding to it
+
+    async def remember(self, job: str, outcome: Outcome) -> MemoryNote:
+        """Keep what a job has found out, with its verdicts: the body of a step, which done twice changes nothing."""
+        findings = [part for top in outcome.findings for part in top.walk()]
+        reused = [fact for part in findings for fact in part.facts if fact.known_since]
+        note = MemoryNote(
+            reused=len({fact.id for fact in reused}),
+            sources=len({fact.source_id for fact in reused}),
+            since=min((fact.known_since for fact in reused), default=""),
+        )
+        try:
+            learned, conflicts = await in_time(self._remembered(job, outcome, findings), REMEMBER_S)
+        except MemoryDown as error:
+            self.faults[error.notice] = None
+            learned, conflicts = 0, ()
+        return note.model_copy(
+            update={"learned": learned, "conflicts": conflicts, "fault": next(iter(self.faults), "")}
+        )
+
+    async def _remembered(
+        self, job: str, outcome: Outcome, findings: Sequence[Finding]
+    ) -> tuple[int, tuple[Contradiction, ...]]:
+        made = _Made(job, self.now().isoformat(timespec="seconds"), outcome)
+        cards: dict[str, SourceCard] = {}
+        for part in (*findings, *outcome.counter):
+            cards |= {card.id: card for card in part.sources if card.kind != "sample"}
+        texts = {card.id: text for card in cards.values() if (text := await self._text(card)) is not None}
+        for part in (*findings, *outcome.counter):
+            for fact in part.facts:
+                if fact.source_id in texts:
+                    made.fact(fact, cards[fact.source_id], texts[fact.source_id])
+            for card in part.sources:
+                if card.id in texts:
+                    made.readings(part, card)
+            made.insights(part)
+        for question in outcome.frame.open_questions if outcome.frame else ():
+            made.add("question", "", question)
+        for plan in outcome.contract.plans:
+            made.add("plan", "", plan.query, plan=plan)
+        for claim in outcome.truth.claims:
+            made.claim(await self._as_known(claim, made))
+        before = {one.id: one for one in await self.store.get(self.owner, Selection(ids=tuple(made.items)), 10_000)}
+        items = {key: merged(before.get(key), item) for key, item in made.items.items()}
+        items |= await self._no_longer_there(cards, texts, items, made)
+        conflicts = await self._contradicted(items, before, outcome.contract)
+        learned = await self.store.put(self.owner, list(items.values()))
+        return learned, conflicts
+
+    async def _text(self, card: SourceCard) -> str | None:
+        try:
+            return await self.texts.get(card.text_hash)
+        except SourceError:
+            return None
+
+    async def _as_known(self, claim: Claim, made: "_Made") -> Claim:
+        """Give a claim the words in which it is known, where it is: a later verdict then is one of the same claim."""
+        for one in await self.store.search(self.owner, claim.text, Selection(kinds=("claim",)), 4):
+            if compare(claim.text, [one.text]).duplicate:
+                return claim.model_copy(update={"text": one.text})
+        return claim
+
+    async def _no_longer_there(
+        self, cards: Mapping[str, SourceCard], texts: Mapping[str, str], items: Mapping[str, Remembered], made: "_Made"
+    ) -> dict[str, Remembered]:
+        """Hold what was known of pages against what they say now: words that are gone are never used again."""
+        changed: dict[str, Remembered] = {}
+        for source_id, text in texts.items():
+            card = cards[source_id]
+            for one in await self.store.get(self.owner, Selection(url=card.url, kinds=("fact",))):
+                if one.id in items or one.source is None or one.source.text_hash == card.text_hash or not one.fact:
+                    continue
+                start = text.find(one.fact.quote)
+                if start < 0:
+                    changed[one.id] = made.seen(one, "gone", None)
+                else:
+                    moved = {"start": start, "end": start + len(one.fact.quote), "source_id": card.id}
+                    now = {"source": card, "fact": one.fact.model_copy(update=moved)}
+                    changed[one.id] = made.seen(one, one.verdict, now)
+        return changed
+
+    async def _contradicted(
+        self, items: dict[str, Remembered], before: Mapping[str, Remembered], contract: Contract
+    ) -> tuple[Contradiction, ...]:
+        """Hold new facts against those of other sources, and note both sides where code sees them contradict."""
+        found: list[Contradiction] = []
+        for new in list(items.values()):
+            if new.kind != "fact" or new.id in before or new.fact is None or new.source is None:
+                continue
+            for old in await self.store.search(self.owner, new.text, Selection(kinds=("fact",)), 4):
+                if (
+                    old.fact is None
+                    or old.source is None
+                    or old.verdict not in REUSABLE
+                    or old.source.url == new.source.url
+                ):
+                    continue
+                held = held_against(new.text, old.fact, old.source, contract.brief.language)
+                if held.stance == "contradicts":
+                    items[new.id] = new.model_copy(update={"against": (*new.against, old.id)})
+                    old = items.get(old.id, old)
+                    items[old.id] = old.model_copy(update={"against": tuple(dict.fromkeys((*old.against, new.id)))})
+                    if old.source is not None:
+                        found.append(
+                            Contradiction(
+                                new=new.text, new_title=new.source.title, old=old.text, old_title=old.source.title,
+                                since=old.since[:10],
+                            )
+                        )  # fmt: skip
+        return tuple(found)
+
+
+class _Made:
+    """The things that a job leaves behind, put together under their ids."""
+
+    def __init__(self, job: str, at: str, outcome: Outcome) -> None:
+        self.job, self.at, self.items = job, at, dict[str, Remembered]()
+        self.language = outcome.contract.brief.language
+        self._standing = standings(outcome)
+
+    def add(self, kind: MemoryKind, where: str, text: str, verdict: Standing = "quoted", **fields: object) -> str:
+        """Add a thing once; gives its id."""
+        # By address, and by the words that count: the same said twice, or laid out otherwise, is one thing.
+        key = digest(f"{kind}|{where}|{fingerprint(text)}")
+        if key not in self.items:
+            sighting = Sighting(job=self.job, at=self.at, verdict=verdict)
+            self.items[key] = Remembered.model_validate(
+                {
+                    "id": key, "kind": kind, "text": text, "verdict": verdict, "since": self.at, "seen": self.at,
+                    "history": (sighting,), "language": self.language, **fields,
+                }
+            )  # fmt: skip
+        return key
+
+    def fact(self, fact: Fact, card: SourceCard, text: str) -> None:
+        if text[fact.start : fact.end] != fact.quote:
+            return  # of another version of the page
+        key = self.add(
+            "fact", canonical(card.url), fact.quote, self._standing.get(fact.id, "quoted"),
+            fact=fact.model_copy(update={"known_since": ""}), source=card, confidence=fact.confidence,
+            before=text[max(0, fact.start - AROUND) : fact.start], after=text[fact.end : fact.end + AROUND],
+        )  # fmt: skip
+        if fact.topic and fact.topic not in self.items[key].topics:
+            topics = (*self.items[key].topics, fact.topic)
+            self.items[key] = self.items[key].model_copy(update={"topics": topics})
+
+    def readings(self, part: Finding, card: SourceCard) -> None:
+        """Note for which questions a text was read, and which facts that gave."""
+        facts = [fact for fact in part.facts if fact.source_id == card.id]
+        for question in part.asked:
+            kept = tuple(
+                digest(f"fact|{canonical(card.url)}|{fingerprint(fact.quote)}")
+                for fact in facts
+                if fact.topic == question or len(part.asked) == 1
+            )
+            self.add("reading", canonical(card.url), question, source=card, facts=kept)
+
+    def claim(self, claim: Claim) -> None:
+        self.add(
+            "claim", "", claim.text, claim.verdict, confidence=claim.confidence,
+            facts=tuple(one.fact_id for one in claim.evidence),
+        )  # fmt: skip
+
+    def insights(self, part: Finding) -> None:
+        for question in part.open_questions:
+            self.add("question", "", question)
+        for one in part.insights:
+            for raised in one.follow_up_questions:
+                self.add("question", "", raised.question, confidence=raised.confidence)
+            for gap in one.source_identified_gaps:
+                self.add("gap", "", gap)
+            for link in one.linked_candidate_sources:
+                self.add("link", link.url, link.context or link.url, confidence=link.priority, topics=(link.url,))
+
+    def seen(self, one: Remembered, verdict: Standing, now: Mapping[str, object] | None) -> Remembered:
+        """Add a sighting to what is known; `now` holds what the page says of it now."""
+        sighting = Sighting(job=self.job, at=self.at, verdict=verdict)
+        update = {
+            "verdict": verdict,
+            "history": _longer(one.history, (sighting,)),
+            "seen": self.at if now else one.seen,
+        }
+        return one.model_copy(update={**update, **(now or {})})
+
+
+def _longer(history: tuple[Sighting, ...], more: tuple[Sighting, ...]) -> tuple[Sighting, ...]:
+    """Add to a history; of a long one the first and the last stay. A job counts once, with its last verdict."""
+    jobs = {one.job for one in more}
+    kept = (*(one for one in history if one.job not in jobs), *more)
+    return kept if len(kept) <= HISTORY else (kept[0], *kept[1 - HISTORY :])
+
+
+def merged(old: Remembered | None, new: Remembered) -> Remembered:
+    """Put a new sighting to what is known: the last verdict holds, the history stays."""
+    if old is None:
+        return new
+    verdict = old.verdict if new.verdict in {"quoted", "not_checked"} and old.verdict != "gone" else new.verdict
+    return new.model_copy(
+        update={
+            "since": old.since, "verdict": verdict, "history": _longer(old.history, new.history),
+            "topics": tuple(dict.fromkeys((*old.topics, *new.topics))), "against": old.against,
+        }
+    )  # fmt: skip
+
+
+def standings(outcome: Outcome) -> dict[str, Standing]:
+    """Say what became of the facts of a job: by the claims they speak for first, then by the sentences that cite them."""
+    found: dict[str, Standing] = {}
+    cited: defaultdict[str, set[str]] = defaultdict(set)
+    for check in outcome.truth.checks:
+        for fact in check.facts:
+            cited[fact].add(check.verdict)
+    for fact, verdicts in cited.items():
+        if verdicts & {"supported", "partly"}:
+            found[fact] = "supported" if "supported" in verdicts else "qualified"
+        elif verdicts & {"unsupported", "contradicted"}:
+            found[fact] = "unsupported"
+    for claim in outcome.truth.claims:
+        for one in claim.evidence:
+            if one.stance == "supports" and claim.verdict in {"supported", "qualified", "contested", "refuted"}:
+                worse = found.get(one.fact_id) in {"contested", "refuted"} and claim.verdict in {
+                    "supported",
+                    "qualified",
+                }
+                if not worse:
+                    found[one.fact_id] = claim.verdict
+    return found
+
+
+def missing(questions: Sequence[str], facts: Sequence[Fact]) -> tuple[str, ...]:
+    """Give the questions that too few sources answer."""
+    held: defaultdict[str, set[str]] = defaultdict(set)
+    for fact in facts:
+        held[fact.topic].add(fact.source_id)
+    return tuple(one for one in questions if len(held[one]) < ENOUGH_SOURCES)
+
+
+def _within(card: SourceCard, setting: Setting) -> bool:
+    query = SearchQuery(
+        text=setting.query, include_domains=setting.domains, exclude_domains=setting.exclude_domains,
+        date_from=setting.date_from, date_to=setting.date_to,
+    )  # fmt: skip
+    return bool(enforced([Hit(url=card.url, title=card.title, published=card.published)], query))
+
+
+# ---- around the handlers of a run
+
+
+def with_memory(handlers: Handlers, desk: Desk, memory: Recollection) -> Handlers:
+    """Have planners told, leaves ask, and the job add what it has found out."""
+    return {
+        **handlers,
+        "draft": _told(handlers["draft"], memory),
+        "leaf": _asking(handlers["leaf"], desk, memory),
+        "research": _adding(handlers["research"], memory),
+    }
+
+
+def _told(draft: Handler, memory: Recollection) -> Handler:
+    async def run(ctx: Ctx, given: DraftGiven) -> Plan:
+        asked, brief = given.query.text, given.brief
+        setting = Setting(
+            query=asked, query_type=brief.query_type, today=brief.today, domains=brief.domains,
+            exclude_domains=brief.exclude_domains, date_from=brief.date_from, date_to=brief.date_to,
+        )  # fmt: skip
+        before = await ctx.call("before", "0", memory.planned, asked, setting, gives=Planned, pool="local")
+        if before.plan is not None:
+            return _marked_plan(before.plan.model_copy(update={"query": asked}), before.known)
+        told = await ctx.call("told", "0", memory.told, asked, gives=Told, pool="local")
+        brief = given.brief.model_copy(update={"known": (*given.brief.known, *told.lines)})
+        plan: Plan = await draft.run(ctx, given.model_copy(update={"brief": brief}))
+        if not told.lines:
+            return plan
+        covered = await ctx.call("covered", "0", memory.covered, plan.root.leaves(), setting, gives=Told, pool="local")
+        return _marked_plan(plan, covered.known)
+
+    return Handler(run=run, takes=DraftGiven, gives=Plan)
+
+
+def _marked_plan(plan: Plan, counts: Sequence[int]) -> Plan:
+    known = dict(zip((leaf.title for leaf in plan.root.leaves()), counts, strict=True))
+    return plan.model_copy(update={"root": _marked(plan.root, known)})
+
+
+def _marked(node: Node, known: Mapping[str, int]) -> Node:
+    """Note in the leaves of a plan how many facts are known for them."""
+    children = tuple(
+        one.model_copy(update={"known_facts": known.get(one.title, 0)})
+        if isinstance(one, Leaf)
+        else _marked(one, known)
+        for one in node.children
+    )
+    return node.model_copy(update={"children": children})
+
+
+def _asking(leaf: Handler, desk: Desk, memory: Recollection) -> Handler:
+    async def run(ctx: Ctx, given: LeafGiven) -> Finding:
+        if given.leaf.searches and not ctx.finishing and ctx.left != 0:
+            given = await _recalled(ctx, desk, memory, given)
+        finding: Finding = await leaf.run(ctx, given)
+        return finding
+
+    return Handler(run=run, takes=LeafGiven, gives=Finding)
+
+
+async def _recalled(ctx: Ctx, desk: Desk, memory: Recollection, given: LeafGiven) -> LeafGiven:
+    """Give a leaf what is known, as far as its pages are unchanged, and leave to it what has to be searched for."""
+    questions = sub_questions(given.leaf)
+    recalled = await ctx.call("recall", "0", memory.recall, questions, given.setting, gives=Recalled, pool="local")
+    if recalled.fault:
+        memory.faults[recalled.fault] = None
+    if not recalled.facts:
+        return given
+    known = recalled.sources[:MOST_PAGES]
+    fetched = await ctx.fan(
+        "recheck", desk.fetch, [(Source.id_of(card.url), card.url, ctx.deadline) for card in known],
+        gives=RetrievedSource, pool="web",
+    )  # fmt: skip
+    now = [(card, one.card) for card, one in zip(known, fetched, strict=True) if isinstance(one, RetrievedSource)]
+    unchanged = {old.id: new for old, new in now if old.text_hash == new.text_hash and old.id == new.id}
+    facts = tuple(fact for fact in recalled.facts if fact.source_id in unchanged)
+    changed = tuple(new.url for old, new in now if old.id not in unchanged)
+    open_ones = missing(questions, facts)
+    leaf = given.leaf
+    if not open_ones:
+        leaf = leaf.model_copy(update={"searches": (), "sources": leaf.sources})
+    else:
+        answered = [one for one in questions if one not in open_ones]
+        left = tuple(text for text in leaf.searches if not (answered and compare(text, answered).duplicate))
+        leaf = leaf.model_copy(
+            update={"searches": left or open_ones, "sources": tuple(dict.fromkeys((*leaf.sources, *changed)))}
+        )
+    if not facts:
+        return given.model_copy(update={"leaf": leaf})
+    since = min(fact.known_since for fact in facts)
+    for card in unchanged.values():
+        count = sum(fact.source_id == card.id for fact in facts)
+        ctx.emit(f"known:{card.id}", SourceRead(node=ctx.path, source=card, facts=count))
+    searching = "" if open_ones else "; nothing is searched again"
+    said = f"{len(facts)} facts of {len(unchanged)} sources are known since {since}, their pages unchanged{searching}."
+    ctx.emit("known", Noted(node=ctx.path, text=said))
+    return given.model_copy(
+        update={
+            "leaf": leaf,
+            "known": (*given.known, *facts),
+            "known_sources": tuple({card.id: card for card in (*given.known_sources, *unchanged.values())}.values()),
+        }
+    )
+
+
+def _adding(research: Handler, memory: Recollection) -> Handler:
+    async def run(ctx: Ctx, given: Commission) -> Outcome:
+        outcome: Outcome = await research.run(ctx, given)
+        note = await ctx.call("remember", "0", memory.remember, ctx.job_id, outcome, gives=MemoryNote, pool="local")
+        return outcome.model_copy(update={"memory": note})
+
+    return Handler(run=run, takes=Commission, gives=Outcome)

@@ -1,0 +1,318 @@
+"""Research that remembers: what a run leaves behind, what a later one takes over, and what it never takes over."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from agents.contracts.contract import Brief
+from agents.contracts.frozen import digest
+from agents.contracts.memory import Selection
+from agents.contracts.sources import Source
+from agents.contracts.verification import Claim, Evidence, SentenceCheck
+from agents.memory.embedders import StaticEmbedder
+from agents.memory.knowledge import MemoryDown
+from agents.memory.sql_knowledge import SqlKnowledge
+from agents.report.document import build
+from agents.research.planning.forecast import work_of
+from agents.research.recollection import Recollection, keeps, standings, with_memory
+from tests.research.conftest import Bench, MemoryTexts
+from tests.scripted_search import ScriptedSearcher
+from tests.scripts import BRIEF, QUERY, leaf, tree, working_model
+
+START = datetime(2026, 11, 27, 12, tzinfo=UTC)
+CLOSED = "On how many days was the Orvane ferry line closed by ice?"
+COST = "How much money was spent on the Orvane winter service?"
+CREW = "How many sailors did the Orvane ferry employ?"
+NEIGHBOUR = QUERY.model_copy(update={"text": "How often was the Orvane ferry closed, and who sailed on it?"})
+PLANS = {
+    QUERY.text: tree(leaf("Closures", CLOSED), leaf("Costs", COST)),
+    NEIGHBOUR.text: tree(leaf("Closures", CLOSED), leaf("Costs", COST), leaf("Crew", CREW)),
+}
+PAGES = {
+    "https://a.example/days": ("Days", "The Orvane ferry line was closed on 12 days in the winter of 2022."),
+    "https://b.example/days": ("Ice", "In the winter of 2022 the Orvane ferry line was closed on 12 days by ice."),
+    "https://c.example/money": ("Money", "On the Orvane winter service 3.1 million crowns were spent in 2022."),
+    "https://d.example/money": (
+        "Fuel",
+        "The Orvane winter service spent 3.1 million crowns in 2022, most of it on fuel.",
+    ),
+}
+MORE = {
+    "https://e.example/crew": ("Crew", "The Orvane ferry employed 44 sailors in 2022."),
+    "https://f.example/crew": ("Sailors", "In 2022 the Orvane ferry did employ 44 sailors."),
+}
+
+
+def page(url, title, text):
+    return Source(
+        id=Source.id_of(url), url=url, title=title, kind="web", text=text, text_hash=digest(text), language="en"
+    )
+
+
+class Life:
+    """One user's runs, one after the other, on a web that may change between them."""
+
+    def __init__(self, folder, pages=PAGES):
+        self.store, self.texts, self.now, self.pages = (
+            SqlKnowledge(folder, StaticEmbedder()),
+            MemoryTexts(),
+            START,
+            pages,
+        )
+        self.count = 0
+
+    async def run(self, query=QUERY, **brief):
+        self.count += 1
+        web = ScriptedSearcher([page(url, *said) for url, said in self.pages.items()])
+        work = Bench(working_model(PLANS), web)
+        work.texts = self.texts
+        plain = work.handlers
+
+        def handlers():
+            made = plain()
+            self.memory = Recollection(self.store, "ada", self.texts, lambda: self.now)
+            return with_memory(made, work.desk, self.memory)
+
+        work.handlers = handlers
+        today = Brief(question=query.text, queries=(query,), today=self.now.date().isoformat(), **brief)
+        job = work.job()
+        job.job_id = f"job{self.count}"
+        work.job = lambda record=None: job
+        outcome = await work.run(today)
+        reads = sum(type(request.given).__name__ == "ExtractionInput" for request in work.model.asked)
+        plans = sum(type(request.given).__name__ == "PlanningInput" for request in work.model.asked)
+        self.bench = work
+        return outcome, web, reads, plans
+
+    async def kept(self, **where):
+        return await self.store.get("ada", Selection(**where))
+
+
+@pytest.fixture
+async def life(tmp_path):
+    made = Life(tmp_path / "memory")
+    yield made
+    await made.store.close()
+
+
+def facts_of(outcome):
+    return {fact.id: fact for finding in outcome.findings for fact in finding.all_facts()}.values()
+
+
+async def test_a_run_leaves_its_facts_with_source_dates_verdict_and_context(life):
+    outcome, *_ = await life.run()
+
+    kept = await life.kept(kinds=("fact",))
+    one = next(item for item in kept if item.source.url == "https://a.example/days")
+    assert outcome.memory.learned == len(await life.kept())
+    assert one.fact.quote == "The Orvane ferry line was closed on 12 days in the winter of 2022."
+    assert (one.since[:10], one.jobs, one.language) == ("2026-11-27", ("job1",), "en")
+    assert one.verdict in {"supported", "quoted"}
+
+
+async def test_the_same_question_again_searches_reads_and_plans_nothing_and_says_so(life):
+    first, *_ = await life.run()
+    life.now += timedelta(days=3)
+
+    again, web, reads, plans = await life.run()
+
+    collected = [query.text for query in web.asked if not query.text.startswith("not ")]
+    assert (reads, plans) == (0, 0)
+    assert set(collected) <= {claim.text for claim in again.truth.claims}
+    assert {fact.quote for fact in facts_of(again)} == {fact.quote for fact in facts_of(first)}
+    assert {fact.known_since for fact in facts_of(again)} == {"2026-11-27"}
+    report = build("a" * 32, again, _actual(), engine="scripted", reasons=True)
+    assert "known since 2026-11-27" in report.markdown
+    assert "Taken over from earlier research" in report.markdown
+
+
+async def test_a_neighbouring_question_searches_only_for_what_is_missing(life):
+    await life.run()
+    life.pages = PAGES | MORE
+
+    outcome, web, reads, plans = await life.run(NEIGHBOUR)
+
+    assert any(CREW in query.text for query in web.asked)
+    assert not any(query.text == CLOSED or query.text == COST for query in web.asked)
+    assert {fact.topic for fact in facts_of(outcome) if fact.known_since} == {CLOSED, COST}
+    assert any(fact.topic == CREW and not fact.known_since for fact in facts_of(outcome))
+
+
+async def test_the_plan_says_what_is_known_and_the_forecast_shrinks(life):
+    first, *_ = await life.run()
+    before = work_of(first.contract.plans, first.contract.caps, challenge=True, searches_per_leaf=5)
+    life.pages = PAGES | MORE
+
+    outcome, *_ = await life.run(NEIGHBOUR)
+    now = work_of(outcome.contract.plans, outcome.contract.caps, challenge=True, searches_per_leaf=5)
+
+    assert [bool(leaf.known_facts) for leaf in outcome.contract.plans[0].root.leaves()] == [True, True, False]
+    assert (now.leaves, now.searched) == (3, 1)
+    assert now.collected.high < before.collected.high
+    planning = next(one.given for one in life.bench.model.asked if type(one.given).__name__ == "PlanningInput")
+    assert any(CLOSED in line and "answered before" in line for line in planning.known)
+
+
+async def test_twenty_changed_pages_are_all_read_anew_and_no_old_figure_is_told(tmp_path):
+    pages = {
+        f"https://s{n}.example/p": (f"Page {n}", f"The Orvane ferry line was closed on {10 + n} days in the winter of 2022, says {n}.")
+        for n in range(20)
+    }  # fmt: skip
+    life = Life(tmp_path / "memory", pages)
+    await life.run()
+    known = {item.source.url for item in await life.kept(kinds=("fact",))}
+    life.pages = {url: (title, text.replace("days", "days and a half")) for url, (title, text) in pages.items()}
+    life.now += timedelta(hours=1)
+
+    outcome, *_ = await life.run()
+
+    told = [fact.quote for fact in facts_of(outcome)]
+    assert told
+    assert all("days and a half" in quote for quote in told)
+    assert not any(fact.known_since for fact in facts_of(outcome))
+    read = {card.url for finding in outcome.findings for card in finding.all_sources()} & known
+    gone = await life.kept(kinds=("fact",), verdicts=("gone",))
+    assert {item.source.url for item in gone} == read
+    await life.store.close()
+
+
+async def test_ten_runs_of_one_question_leave_no_thing_twice(life):
+    await life.run()
+    kept = {item.id: (item.kind, item.text) for item in await life.kept()}
+    for _ in range(9):
+        life.now += timedelta(hours=1)
+        await life.run()
+
+    after = await life.kept()
+    assert {item.id: (item.kind, item.text) for item in after} == kept
+    assert len({(item.kind, item.source and item.source.url, item.text) for item in after}) == len(after)
+    assert max(len(item.history) for item in after) == 10
+
+
+async def test_a_step_done_twice_changes_nothing(life):
+    outcome, *_ = await life.run()
+    before = await life.kept()
+
+    await life.memory.remember("job1", outcome)
+
+    assert await life.kept() == before
+
+
+async def test_refuted_and_unsupported_facts_are_never_taken_over(life):
+    await life.run()
+    wrong = [
+        item.model_copy(update={"verdict": "refuted"}) for item in await life.kept(domain="a.example", kinds=("fact",))
+    ]
+    await life.store.put("ada", wrong)
+
+    outcome, web, *_ = await life.run()
+
+    assert CLOSED in {query.text for query in web.asked}
+    assert not any(fact.known_since and "a.example" in _url(outcome, fact) for fact in facts_of(outcome))
+
+
+async def test_what_is_older_than_its_field_allows_is_searched_for_again(life):
+    await life.run(query_type="news")
+    life.now += timedelta(days=5_000)
+
+    _, web, reads, plans = await life.run(query_type="news")
+
+    assert (plans, reads > 0, CLOSED in {query.text for query in web.asked}) == (1, True, True)
+
+
+async def test_a_domain_that_the_run_rules_out_is_not_taken_over(life):
+    await life.run()
+
+    outcome, *_ = await life.run(exclude_domains=("a.example",))
+
+    assert not any("a.example" in _url(outcome, fact) for fact in facts_of(outcome) if fact.known_since)
+
+
+async def test_a_contradiction_with_what_is_known_is_shown_with_both_sides(life):
+    await life.run()
+    life.pages = {
+        "https://z.example/days": ("New", "The Orvane ferry line was closed on 31 days in the winter of 2022.")
+    }
+
+    outcome, *_ = await life.run()
+
+    assert outcome.memory.conflicts
+    sides = outcome.memory.conflicts[0]
+    assert ("31" in sides.new, "12" in sides.old) == (True, True)
+    assert any(item.against for item in await life.kept(kinds=("fact",)))
+    report = build("a" * 32, outcome, _actual(), engine="scripted", reasons=True)
+    assert "Earlier research read otherwise" in report.markdown
+
+
+@pytest.mark.parametrize("broken", ["search", "put"])
+async def test_a_memory_that_is_down_is_left_out_with_one_line(life, broken):
+    async def down(*args, **kwargs):
+        raise MemoryDown("the knowledge base can't be used: disk I/O error")
+
+    setattr(life.store, broken, down)
+
+    outcome, *_ = await life.run()
+
+    assert outcome.findings[0].status == "done"
+    assert "disk I/O error" in outcome.memory.fault
+    report = build("a" * 32, outcome, _actual(), engine="scripted", reasons=True)
+    assert report.markdown.count("The knowledge base was left out") == 1
+
+
+async def test_without_a_memory_nothing_is_asked_and_nothing_kept(life):
+    work = Bench(working_model(PLANS), ScriptedSearcher(PAGES))
+
+    outcome = await work.run(BRIEF)
+
+    assert (outcome.memory.learned, await life.kept()) == (0, ())
+
+
+@pytest.mark.parametrize(
+    ("question", "query_type", "days"),
+    [
+        ("What is the current price of copper?", "other", 2),
+        ("Welche Version von Python ist aktuell?", "other", 2),
+        ("What happened in 2026?", "academic", 2),
+        ("Who won the election of 1952?", "news", 3_650),
+        ("How do heat pumps work?", "technical", 30),
+        ("What do studies say of sleep and memory?", "academic", 365),
+    ],
+)
+def test_how_long_an_answer_keeps(question, query_type, days):
+    assert keeps(question, query_type, "2026-11-28") == timedelta(days=days)
+
+
+async def test_the_worst_verdict_on_what_a_fact_says_holds(life):
+    outcome, *_ = await life.run()
+    one, two, three, *_ = [fact.id for fact in facts_of(outcome)]
+    truth = outcome.truth.model_copy(
+        update={
+            "checks": (
+                SentenceCheck(text="A.", facts=(one,), verdict="supported"),
+                SentenceCheck(text="B.", facts=(two,), verdict="unsupported"),
+            ),
+            "claims": (
+                Claim(id="c1", text="It was.", verdict="refuted", evidence=(_supports(one), _supports(three))),
+                Claim(id="c2", text="It is.", verdict="supported", evidence=(_supports(one),)),
+            ),
+        }
+    )
+
+    found = standings(outcome.model_copy(update={"truth": truth}))
+
+    assert (found[one], found[two], found[three]) == ("refuted", "unsupported", "refuted")
+
+
+def _supports(fact):
+    return Evidence(fact_id=fact, source_id="s1", domain="a.example", stance="supports", strength=0.9)
+
+
+def _url(outcome, fact):
+    cards = {card.id: card.url for finding in outcome.findings for card in finding.all_sources()}
+    return cards[fact.source_id]
+
+
+def _actual():
+    from agents.contracts.report import Actual
+
+    return Actual()
