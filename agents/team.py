@@ -32,9 +32,7 @@ from agents.jobs.tracing import Tracing
 from agents.llm.choose_models import bind, parts_of, with_server
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.pacing import Pacing
-from agents.memory.embedders import embedder_of
-from agents.memory.knowledge import KnowledgeStore
-from agents.memory.sql_knowledge import SqlKnowledge
+from agents.memory.knowledge import KnowledgeStore, open_memory
 from agents.offline import OfflineModel
 from agents.report.document import build
 from agents.report.earlier import earlier_of
@@ -65,22 +63,6 @@ from agents.search.registry import open_sources
 from agents.search.searcher import Searcher
 from agents.search.uploads import SearchScope, UploadedFile, UploadResult, places_of, take
 from agents.web.fetching import Fetcher
-
-def open_memory(settings: Settings) -> KnowledgeStore | None:
-    """Open the knowledge base: files in the data folder, or a Qdrant server; None where it is switched off.
-
-    Raises:
-        ConfigError: the server's address can't be used, or a package is missing.
-    """
-    if not settings.memory:
-        return None
-    embedder = embedder_of(settings.embedder)
-    if settings.qdrant_url:
-        from agents.memory.qdrant_knowledge import QdrantKnowledge  # half a second to import
-
-        return QdrantKnowledge(settings.qdrant_url, embedder, settings.qdrant_key.get_secret_value())
-    return SqlKnowledge(settings.data_dir / "memory", embedder)
-
 
 MAX_UNREAD = 20
 """Unreadable files of a library that a report names, at most; `doctor` names all."""

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from agents.contracts.memory import MemoryStats, Remembered, Selection
 from agents.core.errors import DossierError
+from agents.core.settings import Settings
 
 T = TypeVar("T")
 
@@ -128,3 +129,22 @@ async def imported(store: KnowledgeStore, owner: str, lines: Sequence[str]) -> t
         known += len(there)
         new += await store.put(owner, [items[one] for one in part if one not in there])
     return new, known, broken
+
+
+def open_memory(settings: Settings) -> KnowledgeStore | None:
+    """Open the knowledge base: files in the data folder, or a Qdrant server; None where it is switched off.
+
+    Raises:
+        ConfigError: the server's address can't be used, or a package is missing.
+    """
+    if not settings.memory:
+        return None
+    from agents.memory.embedders import embedder_of  # they all know this module
+    from agents.memory.sql_knowledge import SqlKnowledge
+
+    embedder = embedder_of(settings.embedder)
+    if settings.qdrant_url:
+        from agents.memory.qdrant_knowledge import QdrantKnowledge  # half a second to import
+
+        return QdrantKnowledge(settings.qdrant_url, embedder, settings.qdrant_key.get_secret_value())
+    return SqlKnowledge(settings.data_dir / "memory", embedder)
