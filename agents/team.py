@@ -50,7 +50,7 @@ from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.read_sources import source_handler
 from agents.research.reading.scout_sweep import scout_handler
 from agents.research.reading.taken_over import with_facts_of
-from agents.research.recollection import Recollection, with_memory
+from agents.research.recollection import with_memory
 from agents.research.run_context import Desk
 from agents.research.scoping.authorization import DEFAULT_MINUTES
 from agents.research.scoping.follow_up import FollowUpAnswer, follow_up
@@ -108,11 +108,10 @@ class Team:
         jobs: JobRuntime | None = None,
         made: Mapping[str, Model] | None = None,
         memory: KnowledgeStore | None = None,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.settings, self.models, self.searcher = settings, models, searcher
         self.prompts, self.blobs, self.sample = prompts, blobs, sample
-        self.clock, self.today, self.now, self.memory = clock, today, now, memory
+        self.clock, self.today, self.memory = clock, today, memory
         self.jobs: JobRuntime = jobs or MemoryRuntime(blobs, clock, per_job=settings.max_concurrency)
         distinct = tuple(dict.fromkeys(model.name for model in models.values()))
         parts = dict.fromkeys(part.name for model in models.values() for part in parts_of(model))
@@ -235,9 +234,7 @@ class Team:
             "claim": claim_handler(desk),
             "check": check_handler(desk, reasons=self.means.reasons),
         }
-        if self.memory is None or brief is None or brief.memory is None:
-            return handlers
-        return with_memory(handlers, desk, Recollection(self.memory, brief.memory, self.blobs, self.now))
+        return with_memory(handlers, desk, self.memory, brief, lambda: datetime.now(UTC))
 
     async def scope(
         self,
@@ -369,8 +366,8 @@ class Team:
 
     def renewed(self, contract: Contract) -> Contract:
         """Give an authorized contract as it is run today: the same questions, plans and caps, as of today and all read anew."""
-        today = {"today": self.today(), "memory": None}
-        return contract.model_copy(update={"brief": contract.brief.model_copy(update=today)})
+        brief = contract.brief.model_copy(update={"today": self.today(), "memory": None})
+        return contract.model_copy(update={"brief": brief})
 
     def _start(self, commission: Commission, owner: str) -> Job:
         setup, (title, budget) = self._set_up(commission, Steering()), self._bounds(commission)
@@ -470,16 +467,9 @@ def open_team(settings: Settings, *, durable: bool = False) -> Team:
     pacing = Pacing(settings.model_limits)
     models, made = bind([role.name for role in ROLES], settings, prompts, pacing, also=usable_models())
     team = Team(
-        settings,
-        models=models,
-        made=made,
-        searcher=sources.searcher,
-        prompts=prompts,
-        blobs=jobs.blobs if jobs else BlobStore(settings.data_dir),
-        sample=sources.sample,
-        jobs=jobs,
-        memory=open_memory(settings),
-    )
+        settings, models=models, made=made, searcher=sources.searcher, prompts=prompts, sample=sources.sample,
+        blobs=jobs.blobs if jobs else BlobStore(settings.data_dir), jobs=jobs, memory=open_memory(settings),
+    )  # fmt: skip
     team.fetcher, team.pacing = sources.fetcher, pacing
     team.observers.append(Pauses(pacing).observe)
     team.jobs.limits.on_share.append(pacing.take_share)

@@ -65,8 +65,6 @@ class Finding(Frozen):
     asked: tuple[str, ...] = ()
     """The questions of a leaf."""
     facts: tuple[Fact, ...] = ()
-    insights: tuple[Insights, ...] = ()
-    """What its sources pointed at beside their answers."""
     sources: tuple[SourceCard, ...] = ()
     rejected: tuple[RejectedSource, ...] = ()
     searches: tuple[SearchRecord, ...] = ()

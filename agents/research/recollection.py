@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
+from agents.contracts.contract import Brief
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen, QueryType
@@ -252,8 +253,13 @@ def _within(card: SourceCard, setting: Setting) -> bool:
 # ---- around the handlers of a run
 
 
-def with_memory(handlers: Handlers, desk: Desk, memory: Recollection) -> Handlers:
-    """Have planners told, leaves ask, and the job add what it has found out."""
+def with_memory(
+    handlers: Handlers, desk: Desk, store: KnowledgeStore | None, brief: Brief | None, now: Callable[[], datetime]
+) -> Handlers:
+    """Have planners told, leaves ask, and the job add what it has found out; nothing changes where there is no memory."""
+    if store is None or brief is None or brief.memory is None:
+        return handlers
+    memory = Recollection(store, brief.memory, desk.texts, now)
     return {
         **handlers,
         "draft": _told(handlers["draft"], memory),

@@ -70,8 +70,9 @@ class Life:
 
         def handlers():
             made = plain()
-            self.memory = Recollection(self.store, "ada", self.texts, lambda: self.now)
-            return with_memory(made, work.desk, self.memory)
+            return with_memory(
+                made, work.desk, self.store, BRIEF.model_copy(update={"memory": "ada"}), lambda: self.now
+            )
 
         work.handlers = handlers
         today = Brief(question=query.text, queries=(query,), today=self.now.date().isoformat(), **brief)
@@ -196,7 +197,7 @@ async def test_a_step_done_twice_changes_nothing(life):
     outcome, *_ = await life.run()
     before = await life.kept()
 
-    await life.memory.remember("job1", outcome)
+    await Recollection(life.store, "ada", life.texts, lambda: life.now).remember("job1", outcome)
 
     assert await life.kept() == before
 

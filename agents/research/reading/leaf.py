@@ -123,9 +123,6 @@ def leaf_handler(desk: Desk) -> Handler:
             markdown=written.markdown,
             asked=sub_questions(leaf),
             facts=facts,
-            insights=tuple(
-                one.reading.insights for one in done if isinstance(one, SourceDone) and one.reading.insights
-            ),
             sources=sources,
             rejected=rejected,
             searches=found.records,
