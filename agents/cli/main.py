@@ -10,6 +10,7 @@ import typer
 
 from agents.cli import jobs_commands as cli_jobs
 from agents.cli import jobs_commands as cli_steering
+from agents.cli import memory_commands as cli_memory
 from agents.cli.jobs_commands import worker
 from agents.core.errors import BadRequest, ConfigError, DossierError
 
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 
 cli_jobs.register(app)
+app.add_typer(cli_memory.app, name="memory")
 cli_steering.register_steering(cli_jobs.app)
 
 EXIT_COMPLETE, EXIT_ERROR, EXIT_USAGE, EXIT_PARTIAL, EXIT_NOTHING = 0, 1, 2, 3, 4
