@@ -516,9 +516,9 @@ parts.ResearchRun =
     }
 
     function Now({ text, over }) {
-      // the line keeps the height of the longest it has shown, so that a new one moves nothing below it
+      // the line keeps room for two, and the height of the longest it has shown: a new one moves nothing below it
       const line = useRef(null);
-      const [lines, setLines] = useState(1);
+      const [lines, setLines] = useState(2);
       useLayoutEffect(() => {
         const need = line.current ? Math.min(3, Math.round(line.current.scrollHeight / 21)) : 1;
         if (!over && need > lines) setLines(need);
