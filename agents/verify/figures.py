@@ -412,10 +412,14 @@ def _written_in_words(text: str, taken: Sequence[tuple[int, int]], language: str
         if any(sign.isdigit() for sign in written):
             continue
         start, end = first.start(), last.end()
+        value = one.value
+        if not one.ordinal and value < 1_000:  # `three lakh`: a scale that the reader of words does not know
+            factor, end, _ = scaled(text, end, language, is_money=False)
+            value *= factor
         unit, end = ("", end) if one.ordinal else _unit(text, end, "")
         weak = written.casefold() in ones and not unit
         kind: Kind = "ordinal" if one.ordinal else "amount"
-        yield _figure(text, start, end, (one.value,), unit, kind, language, weak=weak)
+        yield _figure(text, start, end, (value,), unit, kind, language, weak=weak)
 
 
 def _figure(

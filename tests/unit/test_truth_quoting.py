@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.verify.checks import find_quote
+from agents.verify.quotes import find_quote, speaks_for_itself
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
 PAIRS = [json.loads(line) for line in (CASES / "C23" / "pairs.jsonl").read_text("utf-8").splitlines()]
@@ -79,3 +79,31 @@ def test_whatever_is_found_lies_inside_the_text(before, quote, after):
     found = find_quote(quote, text)
 
     assert found is None or 0 <= found.start < found.end <= len(text)
+
+
+PAGE = (
+    "The new cell gained 13.1 dB at full load. The bridge is unsafe in winter. It fell to −12.5 degrees at night. The effect "
+    "was not significant in either group. No evidence shows that the drug lowers fever in children. The minis-\nter said that "
+    "the dam holds."
+)
+
+
+@pytest.mark.parametrize(
+    "cut",
+    ["gained 3.1 dB at full load", "3.1 dB at full load", "The bridge is safe in winter", "safe in winter",
+     "12.5 degrees at night", "fell to 12.5 degrees at night", "significant in either group",
+     "The effect was significant in either group"],
+)  # fmt: skip
+def test_no_quote_is_cut_out_of_a_number_a_word_a_sign_or_its_negation(cut):
+    assert find_quote(cut, PAGE) is None
+
+
+def test_words_that_the_rest_of_their_sentence_denies_do_not_speak_for_themselves():
+    assert not speaks_for_itself(
+        "the drug lowers fever in children", "No evidence shows that the drug lowers fever in children."
+    )
+
+
+@pytest.mark.parametrize("honest", ["The minister said that the dam holds", "It fell to −12.5 degrees at night"])
+def test_an_honest_quote_is_found_over_a_hyphen_and_with_its_sign(honest):
+    assert find_quote(honest, PAGE)
