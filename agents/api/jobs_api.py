@@ -51,8 +51,8 @@ from agents.research.loop.retry_tracking import Retries
 from agents.team import Team
 
 
-def whole(job: Job, document: ReportDocument | None, window_s: float) -> dict[str, object]:
-    """Describe a job whole."""
+def whole(job: Job, document: ReportDocument | None, window_s: float, ahead: int = 0) -> dict[str, object]:
+    """Describe a job whole; `ahead` is how many jobs start before it, for whoever waits."""
     contract, row = job.contract, summary(job)
     claims = document.claims if document else job.claims
     phase = document.phase_state if document else running_phase(job)
@@ -68,7 +68,7 @@ def whole(job: Job, document: ReportDocument | None, window_s: float) -> dict[st
             for one in claim.evidence
         ],
         "error": _error(job),
-        "metadata": {"created": job.created, "note": row.note, "orchestrator": stands},
+        "metadata": {"created": job.created, "note": row.note, "orchestrator": stands, "jobs_ahead": ahead},
         "report": document.model_dump(mode="json") if document else None,
     }
 
@@ -207,7 +207,7 @@ async def job(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
     """Describe a job whole: status, contract, state of its loops, claims, evidence, report."""
     found = await Lookup(site.team).job(job_id, owner)
     document = found.report or await site.team.blobs.report(job_id)
-    return whole(found, document, pending_window_s(site.team))
+    return whole(found, document, pending_window_s(site.team), await site.team.jobs.position(found))
 
 
 @jobs_api.delete("/research/jobs")

@@ -85,7 +85,11 @@ class Running:
                 return self._edit(command)
             case Pick() | Part() | None:
                 pass
-        return Say(progress_line(self.job, self.words)) if asks_for_progress(text) else self._guidance(text)
+        if not asks_for_progress(text):
+            return self._guidance(text)
+        ahead = await self.team.jobs.position(self.job)
+        waits = f" {self.words('runs_ahead', ahead=ahead)}" if ahead else ""
+        return Say(f"{progress_line(self.job, self.words)}{waits}")
 
     async def _wish(self, wish: Wish) -> Effect:
         words, jobs, progress = self.words, self.team.jobs, progress_line(self.job, self.words)

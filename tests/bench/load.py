@@ -27,7 +27,10 @@ import socketio  # noqa: E402
 
 from tests.bench.chat import BenchServer, cpu_s  # noqa: E402
 
-QUESTIONS = [one["message"] for one in json.loads((ROOT / "examples" / "starters.json").read_text("utf-8"))["starters"]]
+QUESTIONS = [
+    one["message"] for one in json.loads((ROOT / "examples" / "starters.json").read_text("utf-8"))["starters"][:1]
+]
+QUESTIONS += ["How much carbon do the planted eelgrass meadows bury each year?"]
 THINKS_S = (8.0, 30.0)
 """Seconds between two messages of one session, at least and at most."""
 
@@ -100,7 +103,7 @@ async def job(client, number, seen):
         return
     job_id = answer.json()["job_id"]
     stands = (await client.get(f"/research/jobs/{job_id}")).json()
-    seen["positions"].append(stands.get("position", stands.get("queue_position")))
+    seen["positions"].append(stands["metadata"]["jobs_ahead"])
     arrivals = []
     async with client.stream("GET", f"/research/jobs/{job_id}/events", timeout=None) as stream:
         async for line in stream.aiter_lines():
