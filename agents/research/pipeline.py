@@ -1,12 +1,14 @@
 """The root of a job: plan if need be, run every query side by side, frame what came of it."""
 
+import logging
+
 from agents.contracts.contract import Brief, Contract
 from agents.contracts.finding import AnsweredBy, Finding, Frame, FrameInput, Problem
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Plan
 from agents.contracts.report import Commission, Outcome
 from agents.core.budget import Limits as Spending
-from agents.core.errors import StepFailed
+from agents.core.errors import DossierError, StepFailed
 from agents.core.events import JobChanged, NodeChanged, Planned
 from agents.core.port import Ctx, Handler, together
 from agents.core.role import RoleAnswer
@@ -26,6 +28,8 @@ from agents.research.writing.verify_report import Checks
 from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
 from agents.roles import FRAME_WRITER
 from agents.search.circuit_breaker import CircuitBreaker
+
+log = logging.getLogger(__name__)
 
 MOST_ANSWERING = 2
 """Facts for each answered part of the question that the last writer is shown in any case: the answer, and the step before."""
@@ -96,6 +100,20 @@ def research_handler(desk: Desk, means: Means) -> Handler:
             again.ran("node", key, root)
         await again.run(found, lambda _: Spending())
         findings = tuple(without(finding, ctx.dropped) for finding in found)
+        try:
+            return await completed(ctx, given, contract, findings, settings)
+        except Exception as error:  # a fault of ours, anywhere below: what was found is still a report
+            log.exception("salvaging what was found: %s", ctx.path)
+            fault = Problem(where=ctx.path, type=type(error).__name__, message=DossierError.notice, retryable=True)
+            return Outcome(
+                contract=contract, findings=findings, frame=None, problems=(fault,), degraded=_degraded(findings),
+                reasons=(*_reasons(findings, (fault,)), DossierError.notice), tags=_tags(ctx, findings, contract, False),
+            )  # fmt: skip
+
+    async def completed(
+        ctx: Ctx, given: Commission, contract: Contract, findings: tuple[Finding, ...], settings: tuple[Setting, ...]
+    ) -> Outcome:
+        brief = contract.brief
         # Claims are challenged, sections checked and the frame is written at once. What the challenge moves is
         # written again afterwards: a refuted claim is rare, and nobody waits for the usual case.
         challenging = challenge_all(

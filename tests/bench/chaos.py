@@ -158,10 +158,16 @@ def team_of(folder, fault, clock):
 
 def crashing(handlers, fault):
     """Make one kind of branch raise what nobody foresaw, every time or now and then."""
-    victim = fault.dice.choice(("research", "node", "leaf", "source", "challenge", "claim", "check"))
+    victim = fault.dice.choice(
+        ("research", "node", "leaf", "source", "challenge", "claim", "check", "after the branches")
+    )
 
     def some(desk):
         made = dict(handlers(desk))
+        if victim == "after the branches":
+            desk.fallback, desk.keep = None, lambda document: 1 // 0
+            made.pop("check")
+            return made
         inner = made[victim]
 
         async def run(ctx, given):
