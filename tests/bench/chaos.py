@@ -272,8 +272,8 @@ def broken(job, fault, attempts):
     if job.status == "done":
         if job.report is None:
             wrong.append("done without a report")
-        elif missing := [url for url in read if url not in job.report.model_dump_json()]:
-            wrong.append(f"lost: read and not named: {missing}")
+        elif read and not job.report.references:
+            wrong.append(f"lost: nothing is cited of {len(read)} sources that were read")
     twice = sum(count - 1 for count in fault.paid.values())
     bound = IN_FLIGHT if attempts > 1 or fault.kind in {"disk full", "database locked", "paused and resumed"} else 0
     if twice > bound:

@@ -1,0 +1,82 @@
+"""Files made to harm whoever opens them: in a folder of documents and as uploads, each costs a line and nothing else."""
+
+import io
+import os
+import time
+import zipfile
+
+import pytest
+
+from agents.contracts.sources import SearchQuery
+from agents.search.library import Library
+from agents.search.uploads import UploadedFile, take
+from tests.research.conftest import MemoryTexts
+
+HONEST = "# Herons\n\nThe grey heron nests in May and eats fish in the shallow water of the bay.\n"
+SECRET = "The grey heron nests in May in the secret garden outside of the folder.\n"
+LAUGHS = (
+    '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY a0 "ha">'
+    + "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
+    + '<!ENTITY out SYSTEM "file:///etc/passwd">]><w:document xmlns:w="x"><w:body><w:p>&a9;&out;</w:p></w:body></w:document>'
+)
+
+
+def archive(**entries):
+    """A zip file; an underscore stands for a slash, a double one for a dot."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as zipped:
+        for name, content in entries.items():
+            zipped.writestr(name.replace("__", ".").replace("_", "/"), content)
+    return out.getvalue()
+
+
+HOSTILE = {
+    "laughs.docx": archive(word_document__xml=LAUGHS),
+    "bomb.docx": archive(word_document__xml=b"<w>" + b" " * 300_000_000),
+    "bomb.xlsx": archive(xl_workbook__xml=b"<w>" + b" " * 300_000_000, xl_worksheets_sheet1__xml=b" " * 100_000_000),
+    "climbs.docx": archive(**{".._.._.._etc_cron": "x", "word_document__xml": LAUGHS}),
+    "program.md": b"\x7fELF" + bytes(range(256)) * 40,
+    "page.pdf": b"%PDF-1.7\n"
+    + b"1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[2 0 R]/Count 99999999>>endobj",
+    "macros.docm": archive(word_document__xml="<w/>", word_vbaProject__bin=b"Auto_Open"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    inside, outside = tmp_path / "docs", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    (outside / "secret.md").write_text(SECRET)
+    (inside / "honest.md").write_text(HONEST)
+    for name, body in HOSTILE.items():
+        (inside / name).write_bytes(body)
+    (inside / "link.md").symlink_to(outside / "secret.md")
+    (inside / "way_out").symlink_to(outside)
+    (inside / "round").symlink_to(inside)
+    os.mkfifo(inside / "pipe.md")
+    (inside / "device.md").symlink_to("/dev/zero")
+    return inside
+
+
+async def test_a_folder_of_traps_is_searched_for_what_is_honest_in_it(folder, tmp_path):
+    library = Library([folder], tmp_path / "data" / "index.sqlite3", rescan_s=0)
+    began = time.monotonic()
+
+    found = await library.search(SearchQuery(text="When does the grey heron nest?"))
+
+    library.close()
+    assert [hit.url.rpartition("/")[2] for hit in found.hits] == ["honest.md"]
+    assert "secret" not in found.model_dump_json() and "root:" not in found.model_dump_json()
+    assert time.monotonic() - began < 60
+    assert {one.url.rpartition("/")[2] for one in library.skipped} >= {"laughs.docx", "bomb.docx", "page.pdf"}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_an_upload_that_is_a_trap_is_refused_by_name(name):
+    taken = await take(
+        [UploadedFile(name=f"../../{name}", body=HOSTILE[name])], (), MemoryTexts(), "2026-11-27T10:00:00Z"
+    )
+
+    assert not taken.files
+    assert taken.refused and name in taken.refused[0] and ".." not in taken.refused[0]
