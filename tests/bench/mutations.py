@@ -80,7 +80,7 @@ MUTATIONS = (
         "unit/test_novelty.py",
         ("S2 FR-08: early termination can be turned off", "research/loop/novelty.py", "return enabled and score < threshold", "return score < threshold"),
         ("S2 FR-09: the threshold of novelty", "research/loop/novelty.py", "return enabled and score < threshold", "return enabled and score <= threshold + 0.2"),
-        ("S2 FR-07: without notes all is new", "research/loop/novelty.py", "return 1.0 if new else 0.0", "return 0.0"),
+        ("S2 FR-07: without notes all is new", "research/loop/novelty.py", "return 1.0 if total else 0.0", "return 0.0"),
         ("S2 NFR-02: only the latest notes count", "research/loop/novelty.py", "_plain(notes[-NOTES_KEPT:])", "_plain(notes[:10])"),
     ),
     *_rows(

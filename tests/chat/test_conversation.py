@@ -656,9 +656,9 @@ async def test_any_other_sentence_during_a_run_is_guidance(held, text):
 
     assert not started.job.run.steering.finishing("job")
     assert not started.job.over
-    assert act == Say(f"Noted as change 1: {text.rstrip('.')}. It applies from round 2.")
+    assert act == Say(f"Noted as change 1: {text.rstrip('.')}. It applies from round 2. The summary follows it.")
     assert started.job.run.steering.guidance == [text.rstrip(".")]
-    assert f"Your note “{text.rstrip('.')}”. It applies from round 2." in feed(started.job)
+    assert f"Your note “{text.rstrip('.')}”. It applies from round 2. The summary follows it." in feed(started.job)
 
 
 async def test_a_question_without_a_question_mark_is_no_guidance(held):
