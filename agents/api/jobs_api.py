@@ -44,6 +44,7 @@ from agents.core.events import RoundEnded, SearchDone, SourceRejected
 from agents.jobs.changes import reach_of
 from agents.jobs.live_job import Job, orchestrator
 from agents.jobs.runtime import JobRuntime, NotDurable, summary
+from agents.memory.knowledge import forget_with
 from agents.report.earlier import known_lines
 from agents.report.formats import FORMS
 from agents.report.methodology import tracking
@@ -217,6 +218,7 @@ async def remove(
     id: Annotated[list[str] | None, Query(description="Jobs to delete; without it, all that fit.")] = None,
     status: Annotated[list[JobStatus] | None, Query(description="Only jobs in one of these states.")] = None,
     force: bool = False,
+    facts: Annotated[bool, Query(description="Also forget what only these jobs left in the knowledge base.")] = False,
 ) -> dict[str, object]:
     """Delete the caller's jobs with everything that hangs on them; running ones only with `force`."""
     stored = runtime(site)
@@ -232,7 +234,8 @@ async def remove(
     if chosen:
         texts = given_to([one for job_id in chosen if (one := await stored.find(job_id, owner)) is not None])
         await stored.delete(owner, job_ids=chosen, force=True)
-        await forget_texts(stored, site.chats, texts)
+        dropped = await forget_texts(stored, site.chats, texts)
+        await forget_with(site.team.memory, owner, jobs=chosen if facts else (), texts=dropped)
     return {"deleted": chosen, "count": len(chosen)}
 
 

@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse, Response
 from agents.api.error_responses import answer_errors
 from agents.api.jobs_api import jobs_api
 from agents.api.mcp_server import mcp_route
+from agents.api.memory_api import memory_api
 from agents.api.metrics import CONTENT_TYPE
 from agents.api.openai_face import openai_face
 from agents.api.payloads import ERRORS
@@ -37,7 +38,7 @@ async def document() -> JSONResponse:
     return JSONResponse(described())
 
 
-FACES = (branches, runs, jobs_api, openai_face, meta)
+FACES = (branches, runs, jobs_api, memory_api, openai_face, meta)
 
 
 @cache

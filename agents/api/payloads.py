@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from starlette.exceptions import HTTPException
 
 from agents.contracts.frozen import Mode, Tier
+from agents.contracts.memory import Remembered
 from agents.research.scoping.turn import MAX_MESSAGE
 
 MAX_BODY = 1_000_000
@@ -253,6 +254,34 @@ ERRORS: dict[int | str, dict[str, object]] = {
     status: {"model": ErrorBody, "description": said} for status, said in _SAID.items()
 }
 """Answers of every route beside its own, for the OpenAPI document."""
+
+
+class MemoryFound(Payload):
+    """What is known, best first."""
+
+    items: list[Remembered]
+
+
+class MemoryForgotten(Payload):
+    """How many things were forgotten."""
+
+    forgotten: int
+
+
+class MemoryImport(Payload):
+    """Lines of an export."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"lines": ['{"id": "…", "kind": "fact", "text": "…"}']}]})
+
+    lines: list[str] = Field(max_length=5_000)
+
+
+class MemoryImported(Payload):
+    """What became of the lines of an import."""
+
+    new: int
+    known: int
+    unreadable: int
 
 
 class BoundedRoute(APIRoute):

@@ -25,6 +25,7 @@ from agents.chat.run_result import Outcomes
 from agents.chat.state import ChatState, Effect, Refuse, Started, as_picked, texts_of
 from agents.chat.texts import ChatTexts
 from agents.core.errors import DossierError
+from agents.memory.knowledge import forget_with
 from agents.search.uploads import MAX_BYTES, UploadedFile, UploadResult, plain_name
 
 log = logging.getLogger(__name__)
@@ -257,7 +258,8 @@ class Chat:
                 self.team.jobs.stop(job)
                 await self.outcomes.ended(job)
         files = texts_of(talk) if talk else set()
-        await forget_texts(self.team.jobs, self.site.chats, files | given_to(jobs))
+        dropped = await forget_texts(self.team.jobs, self.site.chats, files | given_to(jobs))
+        await forget_with(self.team.memory, owner, texts=dropped)
 
     async def reconnected(self, session: Any) -> None:
         """Send again what a tab may have missed while its connection was cut: Chainlit replays nothing."""

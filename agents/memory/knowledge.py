@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from typing import Protocol, TypeVar
 
 from pydantic import ValidationError
@@ -12,6 +13,8 @@ from agents.core.errors import DossierError
 from agents.core.settings import Settings
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 LOCAL_OWNER = "local"
 """Whose memory the command line and library calls use: the one user of a server on this machine."""
@@ -129,6 +132,26 @@ async def imported(store: KnowledgeStore, owner: str, lines: Sequence[str]) -> t
         known += len(there)
         new += await store.put(owner, [items[one] for one in part if one not in there])
     return new, known, broken
+
+
+async def forget_with(
+    store: KnowledgeStore | None, owner: str, *, jobs: Collection[str] = (), texts: Collection[str] = ()
+) -> int:
+    """Forget what only these jobs met with, and what these texts say; says how much it was, 0 where nothing can be asked."""
+    if store is None:
+        return 0
+    gone = 0
+    try:
+        for text_hash in texts:
+            gone += await store.forget(owner, Selection(text_hash=text_hash))
+        for job in jobs:
+            met = await store.get(owner, Selection(job=job), 100_000)
+            alone = [one.id for one in met if set(one.jobs) <= set(jobs)]
+            for at in range(0, len(alone), BATCH):
+                gone += await store.forget(owner, Selection(ids=tuple(alone[at : at + BATCH])))
+    except MemoryDown as error:
+        log.warning("nothing could be forgotten: %s", error)
+    return gone
 
 
 def open_memory(settings: Settings) -> KnowledgeStore | None:

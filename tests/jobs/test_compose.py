@@ -21,8 +21,8 @@ SERVICE_KEYS = {
 OURS = [name for name, service in COMPOSE["services"].items() if "build" in service]
 
 
-def test_it_has_one_database_two_workers_and_one_chat_server():
-    assert sorted(COMPOSE["services"]) == ["chat", "db", "worker-1", "worker-2"]
+def test_it_has_one_database_one_knowledge_base_two_workers_and_one_chat_server():
+    assert sorted(COMPOSE["services"]) == ["chat", "db", "qdrant", "worker-1", "worker-2"]
     assert sorted(OURS) == ["chat", "worker-1", "worker-2"]
     for service in COMPOSE["services"].values():
         assert set(service) <= SERVICE_KEYS
@@ -58,7 +58,7 @@ def test_no_secret_stands_in_it_and_a_missing_one_is_said():
         for name, value in service.get("environment", {}).items():
             if re.search("PASSWORD|KEY|SECRET", name):
                 assert re.fullmatch(r"\$\{\w+:\?[^}]+\}", value), name
-            if name.endswith("_URL"):
+            if name.endswith("DATABASE_URL"):
                 assert ":${POSTGRES_PASSWORD:?" in value
 
 
