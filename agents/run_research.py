@@ -6,6 +6,7 @@ goes on until it suffices or a bound is reached, and the report is written insid
 A team whose jobs outlive the process, for programs beside the server: a command, a function call, an MCP tool.
 """
 
+import asyncio
 import threading
 import uuid
 from collections.abc import AsyncIterator, Callable
@@ -307,7 +308,9 @@ _ENGINE = threading.Lock()
 
 
 @asynccontextmanager
-async def durable_team(settings: Settings, say: Callable[[str], None] = lambda _: None) -> AsyncIterator[Team]:
+async def durable_team(
+    settings: Settings, say: Callable[[str], None] = lambda _: None, *, at_once: bool = False
+) -> AsyncIterator[Team]:
     """Open a team whose jobs outlive this process, and close it again.
 
     Jobs that a former process left go on. Where another process runs the jobs of the data folder, or another team of
@@ -316,23 +319,31 @@ async def durable_team(settings: Settings, say: Callable[[str], None] = lambda _
     Args:
         settings: where jobs are stored, among all else.
         say: told in one sentence when they live in memory because another process has the folder.
+        at_once: the team is given before its jobs can be started (`Team.ready`): a question can be judged meanwhile.
 
     Raises:
         ConfigError: a setting can't be used.
     """
     first = _ENGINE.acquire(blocking=False)
     try:
-        team = open_team(settings, durable=first)
+        # In a folder, texts are where they are whoever runs the jobs; in a database they need the store from the start.
+        in_folder = not settings.database_url.get_secret_value()
+        team = open_team(settings, durable=first and not in_folder)
+        team.opening = asyncio.create_task(_open_store(team, say, kept=first and in_folder))
         try:
-            await team.open()
-        except InUse as error:
-            say(f"{error.other} runs the jobs of this folder; this run ends with its own process.")
-            await team.close()
-            team = open_team(settings)
-        try:
+            if not at_once:
+                await team.ready()
             yield team
         finally:
+            await asyncio.wait({team.opening})
             await team.close()
     finally:
         if first:
             _ENGINE.release()
+
+
+async def _open_store(team: Team, say: Callable[[str], None], *, kept: bool) -> None:
+    try:
+        await (team.keep_jobs() if kept else team.open())
+    except InUse as error:
+        say(f"{error.other} runs the jobs of this folder; this run ends with its own process.")

@@ -6,6 +6,7 @@ What the faces (chat, routes, command line) may use of this module: `Team`, `ope
 """
 
 import asyncio
+import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from agents.llm.choose_models import bind, parts_of, with_server
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.pacing import Pacing
 from agents.memory.knowledge import KnowledgeStore, open_memory
+from agents.nlp.embeddings import direction
 from agents.offline import OfflineModel
 from agents.report.document import build
 from agents.report.earlier import earlier_of
@@ -56,6 +58,7 @@ from agents.research.scoping.authorization import DEFAULT_MINUTES
 from agents.research.scoping.follow_up import FollowUpAnswer, follow_up
 from agents.research.scoping.turn import ScopingState, checked, take_turn
 from agents.research.steering import Steering
+from agents.research.writing.sections import section_handler
 from agents.research.writing.truthful import check_handler
 from agents.roles import ROLES as ROLES
 from agents.search.chain import Chain, Probed
@@ -64,6 +67,8 @@ from agents.search.searcher import Searcher
 from agents.search.uploads import SearchScope, UploadedFile, UploadResult, places_of, take
 from agents.web.fetching import Fetcher
 
+LOADED_LATER = ("agents.web.html_text", "agents.report.formats")
+"""Parts that only a page, or a finished report, asks for."""
 MAX_UNREAD = 20
 """Unreadable files of a library that a report names, at most; `doctor` names all."""
 
@@ -128,6 +133,8 @@ class Team:
         """Models that a user may choose from, by name; none where only the offline engine answers."""
         self.fetcher: Fetcher | None = None
         self._recalled = False
+        self.opening: asyncio.Task[None] | None = None
+        """Set while the store of the jobs is being opened beside the first work."""
         self.pacing = Pacing(settings.model_limits)
         """How fast each model provider is asked, by all jobs of this process."""
         self.tracing = Tracing() if settings.otel else None
@@ -149,6 +156,7 @@ class Team:
                 novelty_threshold=settings.min_novelty_threshold,
                 early_termination=settings.enable_early_termination,
                 searches_per_leaf=settings.max_react_tool_calls,
+                read_together=self.engine.reasons,
             ),
             thresholds=Thresholds(
                 min_evidence_per_claim=settings.min_evidence_per_claim,
@@ -230,6 +238,7 @@ class Team:
             "leaf": leaf_handler(desk),
             "scout": scout_handler(desk),
             "source": source_handler(desk),
+            "section": section_handler(desk),
             "challenge": challenge_handler(desk),
             "claim": claim_handler(desk),
             "check": check_handler(desk, reasons=self.means.reasons),
@@ -419,14 +428,37 @@ class Team:
         return JobSetup(handlers=handlers, build=document, close=desk.close, steering=steering)
 
     def warm_up(self) -> None:
-        """Load what the first answer would else wait for; slow, so for a thread of its own after start-up."""
+        """Load what answers and reports would else wait for; slow, so for a thread of its own beside the first work."""
         bound = [part for model in self.models.values() for part in parts_of(model)]
         if any(isinstance(model, LiteLLMModel) and model.through_litellm for model in bound):
             warm_up()
+        for name in LOADED_LATER:
+            importlib.import_module(name)
+        direction("warm")
 
     async def probe(self) -> Probed | None:
         """Try keyless web search once, briefly; None where none would be asked."""
         return await self.searcher.probe() if isinstance(self.searcher, Chain) else None
+
+    async def keep_jobs(self) -> None:
+        """Have jobs outlive this process from now on; database and engine are loaded beside what is done meanwhile.
+
+        Raises:
+            ConfigError: the store can't be used; jobs live in memory.
+        """
+        from agents.jobs.config import durable_jobs
+
+        in_memory, self.jobs = self.jobs, await asyncio.to_thread(durable_jobs, self.settings, self.jobs.limits)
+        try:
+            await self.open()
+        except ConfigError:
+            self.jobs = in_memory
+            raise
+
+    async def ready(self) -> None:
+        """Wait until jobs can be started."""
+        if self.opening is not None:
+            await self.opening
 
     async def open(self) -> None:
         """Take up the jobs that a former process left; a `ConfigError` when the store can't be used."""

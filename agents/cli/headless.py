@@ -27,7 +27,6 @@ from agents.core.settings import Settings
 from agents.core.time_policy import SCOPING_SHARE, left_for_research_s
 from agents.jobs.live_job import Job, sources_read
 from agents.report.earlier import earlier_of, known_lines
-from agents.report.formats import FORMS
 from agents.research.scoping.turn import ScopingState, checked
 
 if TYPE_CHECKING:
@@ -69,9 +68,8 @@ async def research(
     if out is not None:
         check_writable(out)
     text = "" if refresh else checked(question)
-    async with durable_team(settings, _say) as team:
+    async with durable_team(settings, _say, at_once=True) as team:
         before = await _before(settings, refresh or goes_on) if refresh or goes_on else None
-        threading.Thread(target=team.warm_up, name="warm-up", daemon=True).start()
         _say(f"engine: {team.engine.name}; searching: {', '.join(team.retrievers)}")
         if (probed := await team.probe()) is not None:
             _say(
@@ -81,22 +79,22 @@ async def research(
             )
         if refresh and before is not None:
             earlier = earlier_of(before.document, before.sources, "refresh")
+            await team.ready()
             job = team.start(team.renewed(before.contract), challenge=challenge, earlier=earlier)
             return await _to_its_end(team, job, json_file, out)
         # A provider that hangs may not use up the time before anything was looked for.
         limit_s = None if minutes is None else SCOPING_SHARE * minutes * 60
         known = known_lines(before.document) if before is not None else ()
-        settled = await team.settle(
-            ScopingState(mode=mode, minutes=minutes, known=known, memory=memory),
-            text,
-            tier=tier,
-            challenge=challenge,
-            limit_s=limit_s,
-        )
+        state = ScopingState(mode=mode, minutes=minutes, known=known, memory=memory)
+        settling = asyncio.create_task(team.settle(state, text, tier=tier, challenge=challenge, limit_s=limit_s))
+        await asyncio.sleep(0)  # the question is on its way before anything else is loaded
+        threading.Thread(target=team.warm_up, name="warm-up", daemon=True).start()
+        settled = await settling
         if not settled.scope.queries:
             raise BadRequest(settled.turn.reply)
         if settled.contract is None:
             raise _not_feasible(settled.scope)
+        await team.ready()
         spent_s = time.monotonic() - started
         left_s = None if minutes is None else left_for_research_s(60 * minutes, spent_s)
         after = earlier_of(before.document, before.sources, "continue") if before is not None else None
@@ -194,6 +192,8 @@ def check_writable(path: Path) -> None:
     Raises:
         BadRequest: its ending says nothing, it is a folder, or its folder does not exist.
     """
+    from agents.report.formats import FORMS
+
     if path.suffix.casefold().removeprefix(".") not in FORMS:
         known = ", ".join(f".{form}" for form in FORMS)
         raise BadRequest(f"{path.name!r} has no ending that says what to write. Use one of {known}.")
@@ -213,6 +213,8 @@ def write_report(document: ReportDocument, json_file: Path | None, out: Path | N
     Raises:
         NotPrintable: as PDF its letters could not be shown; files before it are written.
     """
+    from agents.report.formats import FORMS
+
     targets = [(json_file, "json")] if json_file else []
     targets += [(out, out.suffix.casefold().removeprefix("."))] if out else []
     for path, form in targets:

@@ -64,6 +64,8 @@ class Finding(Frozen):
     """Own prose, citing facts by `[#id]`: a leaf's section, or a node's lead over its children."""
     asked: tuple[str, ...] = ()
     """The questions of a leaf."""
+    verdicts: tuple[str, ...] = ()
+    """Claims with their verdicts that its section was written to agree with."""
     facts: tuple[Fact, ...] = ()
     sources: tuple[SourceCard, ...] = ()
     rejected: tuple[RejectedSource, ...] = ()

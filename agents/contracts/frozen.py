@@ -1,9 +1,17 @@
 """The base of every contract, and the closed sets that several contracts share."""
 
+import ast
 import hashlib
+import inspect
+from collections.abc import Mapping
+from functools import cache
+from itertools import pairwise
+from textwrap import dedent
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, StringConstraints
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 MAX_EXECUTOR_DEPTH = 3
 """Executors in a row, at most, in a feasible plan (specification, section 3). Settings may lower it, never raise it."""
@@ -61,7 +69,36 @@ Role = Literal[
 class Frozen(BaseModel):
     """A value that never changes once made, and holds no field that it does not declare."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Describe each field by the text beneath it, when a schema is asked for: to read it at each start takes long."""
+        schema = handler(core)
+        properties = handler.resolve_ref_schema(schema).get("properties", {})
+        for name, words in field_texts(cls).items():
+            if name in properties:
+                properties[name].setdefault("description", words)
+        return schema
+
+
+@cache
+def field_texts(model: type[BaseModel]) -> Mapping[str, str]:
+    """Read the texts beneath the fields of a model and those it is made from."""
+    texts: dict[str, str] = {}
+    for one in reversed(model.__mro__):
+        if one in (BaseModel, Frozen) or not issubclass(one, BaseModel):
+            continue
+        try:
+            body = ast.parse(dedent(inspect.getsource(one))).body[0]
+        except (OSError, TypeError, SyntaxError):
+            continue  # made while the program runs
+        lines = body.body if isinstance(body, ast.ClassDef) else []
+        for field, text in pairwise(lines):
+            match field, text:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
+                    texts[name] = inspect.cleandoc(words)
+    return texts
 
 
 def digest(text: str, length: int = 16) -> str:

@@ -6,19 +6,21 @@ An attempt uses what earlier ones recorded; what it shall do anew is forgotten f
 """
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from agents.contracts.contract import Brief, Change, Command, Narrowing, place
 from agents.contracts.report import BlockedReason, Stage
 from agents.core.errors import BadRequest, BudgetExceeded
 from agents.core.events import JobChanged, NodeChanged, NodeState, Noted, Numbered, RoundEnded, SearchDone
 from agents.core.time_policy import synthesis_reserve_s
-from agents.jobs.engine import JobQueue
 from agents.jobs.live_job import Job
-from agents.jobs.register import Register
 from agents.jobs.run import JobRun
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS, TAG
 from agents.research.steering import bound_by, together
+
+if TYPE_CHECKING:
+    from agents.jobs.engine import JobQueue
+    from agents.jobs.register import Register
 
 CHANGE, GUIDANCE = "change", "guidance"
 """Tags of the events that record a change of a contract after its authorization, and what the user asked to heed."""
@@ -178,7 +180,7 @@ TAKEN = "Somebody else has just taken this job up."
 class Attempts:
     """Begins attempts at the jobs of the store."""
 
-    def __init__(self, register: Register, engine: JobQueue) -> None:
+    def __init__(self, register: "Register", engine: "JobQueue") -> None:
         self.register, self.engine = register, engine
         self.store, self.writer, self.config = register.store, register.writer, register.config
 

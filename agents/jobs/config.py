@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
+from agents.core.call_limits import ProcessLimits
 from agents.core.errors import ConfigError
 from agents.core.settings import Settings, reread_keys
 from agents.jobs.blob_store import BlobStore
-from agents.jobs.database import async_url
 from agents.jobs.live_job import PLANNER_WINDOW_S
 
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ class JobStoreConfig:
     @classmethod
     def of(cls, folder: Path, url: str = "", **options: Any) -> "JobStoreConfig":
         """Store jobs in two files of the data folder, or in the operator's database."""
+        from agents.jobs.database import async_url  # the database takes a third of a second to load
+
         database = async_url(url, folder)
         if database.startswith("sqlite"):
             # One process, always the same one as far as the engine is concerned.
@@ -89,8 +91,8 @@ class JobStoreConfig:
         return replace(cls(database, database), **options)
 
 
-def durable_jobs(settings: Settings) -> "Client":
-    """Set up jobs that outlive this process.
+def durable_jobs(settings: Settings, limits: ProcessLimits | None = None) -> "Client":
+    """Set up jobs that outlive this process, within `limits` where others keep to them already.
 
     Raises:
         ConfigError: the database's driver is missing.
@@ -108,7 +110,8 @@ def durable_jobs(settings: Settings) -> "Client":
         planner_window_s=settings.planner_pending_window_ms / 1000,
         reread_keys=reread_keys,
     )
-    return Client(BlobStore(settings.data_dir), time.monotonic, config, per_job=settings.max_concurrency)
+    blobs = BlobStore(settings.data_dir)
+    return Client(blobs, time.monotonic, config, per_job=settings.max_concurrency, limits=limits)
 
 
 class InUse(ConfigError):

@@ -184,10 +184,10 @@ class RunCtx:
         except StepFailed:
             raise
         except BranchDropped as dropped:
-            if dropped.path != path:
-                raise
-            record = stopped_record(path, ctx.elapsed, ctx.so_far.steering, dropped=True)
-            raise record.failure(f"{path}#dropped") from dropped
+            if dropped.path != path and not dropped.path.startswith(f"{self.path}/"):
+                raise  # the branch that was dropped is further up
+            record = stopped_record(dropped.path, ctx.elapsed, ctx.so_far.steering, dropped=True)
+            raise record.failure(f"{dropped.path}#dropped") from dropped
         except DossierError as error:
             raise StepRecord.of(error, 0.0).failure(path) from error
         except Exception as error:  # a fault of ours in one branch loses that branch, not what the others found

@@ -1,11 +1,12 @@
 """The root of a job: plan if need be, run every query side by side, frame what came of it."""
 
+import asyncio
 import logging
 
 from agents.contracts.contract import Brief, Contract
 from agents.contracts.finding import AnsweredBy, Finding, Frame, FrameInput, Problem
 from agents.contracts.frozen import Frozen
-from agents.contracts.plan import Plan
+from agents.contracts.plan import Plan, PlannedClaim
 from agents.contracts.report import Commission, Outcome
 from agents.core.budget import Limits as Spending
 from agents.core.errors import DossierError, StepFailed
@@ -13,7 +14,9 @@ from agents.core.events import JobChanged, NodeChanged, Planned
 from agents.core.port import Ctx, Handler, together
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import FRAME_SHARE
+from agents.research.challenge.claim_ledger import planned_claims
 from agents.research.challenge.gates import Thresholds
+from agents.research.loop.after_reading import at_hand, verdict_line
 from agents.research.loop.branch_retry import Again, ended, without
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.planning.freeze_contract import CapOverrides, make_contract
@@ -23,7 +26,7 @@ from agents.research.reading.shortlisting import UNANSWERING
 from agents.research.run_context import Desk
 from agents.research.scoping.inside_job import judged_and_planned
 from agents.research.writing.grading import answers_of
-from agents.research.writing.truthful import MOVED, ToCheck, challenge_all, checked, rewritten, verdict_lines
+from agents.research.writing.truthful import ToCheck, challenge_all, checked, rewritten, surprises
 from agents.research.writing.verify_report import Checks
 from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
 from agents.roles import FRAME_WRITER
@@ -114,23 +117,27 @@ def research_handler(desk: Desk, means: Means) -> Handler:
         ctx: Ctx, given: Commission, contract: Contract, findings: tuple[Finding, ...], settings: tuple[Setting, ...]
     ) -> Outcome:
         brief = contract.brief
-        # Claims are challenged, sections checked and the frame is written at once. What the challenge moves is
-        # written again afterwards: a refuted claim is rare, and nobody waits for the usual case.
+        # Claims are challenged, sections checked and the frame is written at once. Writers are told what code makes of
+        # the claims by the facts at hand; only where the challenge finds otherwise is anything written again.
+        known_claims = [
+            verdict_line(claim)
+            for one, setting in zip(findings, settings, strict=True)
+            for claim in await asyncio.to_thread(at_hand, setting, one)
+        ]
         challenging = challenge_all(
             ctx,
-            contract,
             findings,
             settings,
             search=given.challenge,
             minimum=means.thresholds.min_evidence_per_claim,
         )
         checking = ctx.children("check", [("check", ToCheck(contract=contract, findings=findings))], gives=Checks)
-        framing = _frame(ctx, desk, contract, (findings, ()), (), _degraded(findings), key="0")
+        framing = _frame(ctx, desk, contract, (findings, ()), tuple(known_claims), _degraded(findings), key="0")
         challenged, known, (frame, problems) = await together(challenging, checking, framing)
         counter = tuple(one.finding for one in challenged if one.finding is not None)
         degraded = _degraded((*findings, *counter))
-        if any(done.claim.verdict in MOVED for one in challenged for done in one.claims):
-            claims = tuple(line for one in challenged for line in verdict_lines(one.claims))
+        if surprises(challenged, known_claims):
+            claims = tuple(verdict_line(done.claim) for one in challenged for done in one.claims)
             rewriting = rewritten(ctx, desk, findings, challenged, contract)
             framing = _frame(ctx, desk, contract, (findings, counter), claims, degraded, key="again")
             findings, (anew, failed) = await together(rewriting, framing)
@@ -176,6 +183,7 @@ def _root(plan: Plan, brief: Brief, several: bool, loop: LoopSettings) -> NodeGi
             date_from=brief.date_from,
             date_to=brief.date_to,
             loop=loop,
+            claims=tuple(PlannedClaim(text=claim.text, leaves=claim.leaves) for claim in planned_claims(plan)),
         ),
         parent="job",
         role="query",

@@ -109,6 +109,12 @@ class Dispatched(Frozen):
     """Everything dispatched in the job so far, these topics included."""
 
 
+class TakenSources(Frozen):
+    """Addresses that one leaf reads, of those that it found."""
+
+    urls: tuple[str, ...]
+
+
 @dataclass
 class Desk:
     """One job's means. Caches are for speed only; ledgers are read inside steps only, so a replay decides alike."""
@@ -128,6 +134,8 @@ class Desk:
     steering: Steering = field(default_factory=Steering)
     topics: Topics = field(default_factory=Topics)
     retries: Retries = field(default_factory=Retries)
+    taken: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Which leaf reads an address, by executor and round."""
     rooms: Rooms = field(default_factory=Rooms)
     breaker: CircuitBreaker = field(default_factory=lambda: CircuitBreaker(rest_s=0.0))
     pages: Once[RetrievedSource] = field(default_factory=Once)
@@ -215,6 +223,18 @@ class Desk:
         for topic in dispatched.chosen:
             if topic not in self.topics.dispatched:
                 self.topics = self.topics.add(topic)
+
+    async def take_sources(self, among: str, path: str, urls: tuple[str, ...], most: int) -> TakenSources:
+        """Take the best addresses that no leaf of the same executor reads already: the body of a step."""
+        taken = self.taken.get(among, {})
+        free = tuple(url for url in urls if taken.get(canonical(url), path) == path)
+        chosen = TakenSources(urls=free[:most])
+        self.note_taken(among, path, chosen)
+        return chosen
+
+    def note_taken(self, among: str, path: str, chosen: TakenSources) -> None:
+        """Bring the ledger up to what a step recorded: on a replay the step itself does not run."""
+        self.taken.setdefault(among, {}).update({canonical(url): path for url in chosen.urls})
 
     async def search(self, query: SearchQuery, deadline: Deadline) -> Searched:
         """Search; the same query is made once in a run, and none once searching has failed too often.

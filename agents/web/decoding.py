@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from charset_normalizer import from_bytes
 
+MAX_NAME = 160
+"""Characters of an author, site or title, at most; whatever is longer is no name."""
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),

@@ -12,7 +12,7 @@ from lxml import etree
 
 from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen
-from agents.web.decoding import Document
+from agents.web.decoding import MAX_NAME, Document
 from agents.web.formulas import formula, raised, runs_joined
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 BROKEN = "it is a broken Word file"
 EMPTY = "it has no text"
 
-_MAX_NAME = 160
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _NEVER = {f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", f"{_W}delText", _FALLBACK, f"{_W}rPr", f"{_W}pPr"}
@@ -227,7 +226,7 @@ def _heading(word: "WordDocument") -> str:
 
 def _name(text: str) -> str | None:
     name = one_line(text)
-    return name if 0 < len(name) <= _MAX_NAME and any(letter.isalnum() for letter in name) else None
+    return name if 0 < len(name) <= MAX_NAME and any(letter.isalnum() for letter in name) else None
 
 
 def _file_name(url: str) -> str:

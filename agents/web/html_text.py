@@ -11,15 +11,12 @@ from lxml import etree
 from trafilatura import bare_extraction, extract_metadata
 
 from agents.nlp.tokens import collapsed, language_of, one_line, seen
-from agents.web.decoding import Document
+from agents.web.decoding import MAX_NAME, Document
 from agents.web.formulas import formula, lowered, raised
 from agents.web.hidden_text import WHITE, Colour, StyleSheet, background_of, hides
 from agents.web.url_key import links_of
 
 _Element = lxml.html.HtmlElement
-
-MAX_NAME = 160
-"""Characters of an author, site or title, at most; whatever is longer is no name."""
 
 WEAK = 200
 """An article shorter than this out of a large page was probably missed."""

@@ -11,10 +11,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from agents.nlp.tokens import language_of, one_line, seen, unruffled
-from agents.web.decoding import Document
+from agents.web.decoding import MAX_NAME, Document
 from agents.web.formulas import lowered, raised
 from agents.web.hidden_text import WHITE, declarations, hides
-from agents.web.html_text import MAX_NAME
 
 MAX_COLUMNS = 60
 """Columns from which a line is not read as a table: the parser takes seconds for thousands of them."""

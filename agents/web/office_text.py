@@ -15,7 +15,6 @@ from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, seen
 from agents.web.decoding import Document
 from agents.web.formulas import lowered, raised, runs_joined
-from agents.web.html_text import read_html
 
 MAX_ROWS = 20_000
 """Rows of one table that are read."""
@@ -242,6 +241,8 @@ def _write_styles(root: etree._Element) -> None:
 
 def _book(archive: zipfile.ZipFile) -> Document:
     """Read the chapters of an EPUB in their order."""
+    from agents.web.html_text import read_html
+
     parser = etree.XMLParser(resolve_entities=False)
     container = etree.fromstring(archive.read("META-INF/container.xml"), parser)
     path = next(str(node.get("full-path")) for node in container.iter() if node.get("full-path"))

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from agents.core.errors import SourceError
 from agents.nlp.tokens import language_of, one_line
-from agents.web.decoding import Document
+from agents.web.decoding import MAX_NAME, Document
 
 if TYPE_CHECKING:
     from agents.web.pdf_layout import Line
@@ -31,7 +31,6 @@ _BY_PROGRAM = re.compile(r"^(?:microsoft (?:word|powerpoint|excel)|openoffice)\s
 _NO_AUTHOR = {
     "anonymous", "unknown", "user", "admin", "administrator", "owner", "author", "default", "unspecified", "pc", "none",
 }  # fmt: skip
-_MAX_NAME = 160
 _FAULTS = {"scan": SCAN, "password": LOCKED, "broken": BROKEN, "empty": EMPTY, "garbled": GARBLED}
 
 
@@ -103,18 +102,18 @@ def _headline(lines: Sequence["Line"]) -> str:
         if abs(line.height - largest.height) > 0.5 or largest.height < 1.15 * upper[-1].height:
             break
         same.append(line)
-    return one_line(" ".join(line.text() for line in same))[:_MAX_NAME].strip()
+    return one_line(" ".join(line.text() for line in same))[:MAX_NAME].strip()
 
 
 def _title(written: str) -> str:
     title = _BY_PROGRAM.sub("", one_line(written))
     letters = sum(letter.isalpha() for letter in title)
-    return title[:_MAX_NAME].strip() if letters >= 3 and not _NO_TITLE.fullmatch(title) else ""
+    return title[:MAX_NAME].strip() if letters >= 3 and not _NO_TITLE.fullmatch(title) else ""
 
 
 def _author(written: str) -> str | None:
     name = one_line(written)
-    sane = 2 <= len(name) <= _MAX_NAME and name.casefold() not in _NO_AUTHOR and "@" not in name and "://" not in name
+    sane = 2 <= len(name) <= MAX_NAME and name.casefold() not in _NO_AUTHOR and "@" not in name and "://" not in name
     return name if sane and any(letter.isalpha() for letter in name) else None
 
 

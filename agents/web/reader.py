@@ -12,10 +12,9 @@ from lxml import etree
 
 from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen, unruffled
-from agents.web.decoding import Document, decode
+from agents.web.decoding import MAX_NAME, Document, decode
 from agents.web.docx_text import read_docx
 from agents.web.fetching import FetchedPage, Fetcher
-from agents.web.html_text import MAX_NAME, read_html
 from agents.web.markdown_text import read_markdown
 from agents.web.office_text import archive_of, is_table, read_archive, read_table, rich_text
 from agents.web.pdf_text import is_pdf, read_pdf
@@ -173,6 +172,9 @@ def is_zip(body: bytes) -> bool:
 
 def _page(html: str, url: str) -> Document:
     """Read a page, unless a wall stands before its text."""
+    # The library behind it takes a moment to load, which a run of documents or ready texts need not wait for.
+    from agents.web.html_text import read_html
+
     cut = len(html) > MAX_MARKUP
     html = html[:MAX_MARKUP]
     page = read_html(html, url)

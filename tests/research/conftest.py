@@ -16,6 +16,7 @@ from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.read_sources import source_handler
 from agents.research.reading.scout_sweep import scout_handler
 from agents.research.run_context import Desk
+from agents.research.writing.sections import section_handler
 from agents.research.writing.truthful import check_handler
 from tests.scripts import BRIEF, ROLES, working_model, world
 
@@ -61,6 +62,7 @@ class Bench:
             "leaf": leaf_handler(desk),
             "scout": scout_handler(desk),
             "source": source_handler(desk),
+            "section": section_handler(desk),
             "challenge": challenge_handler(desk),
             "claim": claim_handler(desk),
             "check": check_handler(desk, reasons=self.means.reasons),

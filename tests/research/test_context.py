@@ -254,7 +254,7 @@ async def test_s1_15_1_force_token_budget_exhaustion_and_compaction_is_triggered
     """S1 15.1: force token budget exhaustion, verify compaction triggered. Through `run_research()`."""
     told, team = await asking(
         searcher=ScriptedSearcher(LONG),
-        settings={"token_budget": 60_000, "max_concurrency": 1},
+        settings={"token_budget": 22_000, "max_concurrency": 1},
         complexity_tier="standard",
     )
     assert "less than a quarter of the tokens is left" in compactions(team, told)

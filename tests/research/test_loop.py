@@ -229,7 +229,7 @@ async def test_a_wrong_key_is_never_stood_in_for(bench):
 
 
 async def test_used_up_tokens_end_in_a_report_from_what_was_read(bench):
-    work = bench(working_model(), tokens=9_000)
+    work = bench(working_model(), tokens=5_000)
     outcome = await work.run()
     assert outcome.findings[0].all_facts()
     assert "#TOKEN_LIMIT" in outcome.tags

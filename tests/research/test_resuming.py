@@ -35,12 +35,13 @@ async def test_s0_fr4_an_address_that_fails_three_times_is_not_tried_again(bench
 
 
 async def test_a_site_whose_pages_fail_alike_is_left_alone_by_the_next_sibling(bench):
-    """The fourth branch does not repeat what three siblings just failed at."""
+    """The next branch does not repeat what was just failed at; what one call reads is fetched side by side."""
     pages = {f"https://down.example/{n}": (f"Orvane {n}", "The Orvane ferry line in winter.") for n in range(5)}
     plan = {QUERY.text: tree(*(leaf(f"Line {n}", question) for n, question in enumerate(QUESTIONS)))}
     work = bench(working_model(plan), searcher=ScriptedSearcher(pages, fail=set(pages)), per_job=1)
     outcome = await work.run()
-    assert len(work.searcher.read_urls) == 3
+    assert len(work.searcher.read_urls) <= 4
+    assert len(set(work.searcher.read_urls)) == 3
     reasons = {one.reason for part in outcome.findings[0].walk() for one in part.rejected}
     assert any("three pages of its site failed alike" in reason for reason in reasons)
 

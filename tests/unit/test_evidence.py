@@ -13,6 +13,7 @@ from agents.research.challenge.claim_ledger import (
     claims_of,
     evidence_of,
     held_against,
+    planned_claims,
     settled,
     speaking,
     with_a_models_word,
@@ -108,11 +109,15 @@ def test_where_a_claim_names_nobody_a_page_must_speak_of_the_same_matter():
 def test_a_planned_claim_without_a_word_of_what_is_asked_is_none():
     finding = Finding(path="job/0", title="Closures", role="query", status="empty")
 
-    claims = claims_of(
-        flat("How often was the ferry closed?", "The ferry was closed on 12 days.", "Tags hold data."), finding
-    )
+    plan = flat("How often was the ferry closed?", "The ferry was closed on 12 days.", "Tags hold data.")
+
+    claims = claims_of(plan.query, _planned(plan), finding)
 
     assert [claim.text for claim in claims] == ["The ferry was closed on 12 days."]
+
+
+def _planned(plan):
+    return [PlannedClaim(text=claim.text, leaves=claim.leaves) for claim in planned_claims(plan)]
 
 
 def flat(query, *claims):

@@ -3,7 +3,6 @@
 from agents.contracts.fact import Fact, PointedFact
 from agents.contracts.finding import Finding, Problem, SearchRecord
 from agents.contracts.frozen import Frozen
-from agents.contracts.plan import Plan
 from agents.contracts.sources import Hit, SearchQuery, SourceCard
 from agents.contracts.verification import (
     Attack,
@@ -59,7 +58,6 @@ LABEL = "Challenge"
 class ChallengeGiven(Frozen):
     """One query whose claims are to be challenged."""
 
-    plan: Plan
     finding: Finding
     setting: Setting
     parent: str
@@ -116,7 +114,7 @@ def challenge_handler(desk: Desk) -> Handler:
     async def run(ctx: Ctx, given: ChallengeGiven) -> Challenged:
         started = ctx.elapsed
         facts, cards = held_by(given.finding)
-        claims = claims_of(given.plan, given.finding) if facts else ()
+        claims = claims_of(given.setting.query, given.setting.claims, given.finding) if facts else ()
         if not claims:
             return Challenged(claims=())
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen, Text, digest
-from agents.contracts.plan import Plan
+from agents.contracts.plan import Plan, PlannedClaim
 from agents.contracts.sources import SourceCard
 from agents.contracts.verification import Claim, CounterSearch, Evidence, Stance
 from agents.nlp.sentence_split import spans
@@ -62,16 +62,18 @@ def planned_claims(plan: Plan) -> tuple[LedgerClaim, ...]:
     return tuple(found[:MAX_CLAIMS])
 
 
-def claims_of(plan: Plan, finding: Finding) -> tuple[LedgerClaim, ...]:
+def claims_of(query: str, planned: Sequence[PlannedClaim], finding: Finding) -> tuple[LedgerClaim, ...]:
     """List the claims of one query: the plan's, then what reading brought up, each said once."""
-    found = list(planned_claims(plan))
-    spoken = language_of(plan.query)
+    found: list[LedgerClaim] = []
+    spoken = language_of(query)
+    for claim in planned:
+        _add(found, claim.text, claim.leaves, discovered=False)
     if len(found) < ENOUGH_PLANNED:
         for branch in finding.children or (finding,):
             facts = sorted(branch.all_facts(), key=lambda fact: (-_weight(fact), fact.id))
             added = 0
             for fact in facts:
-                if sum(claim.discovered for claim in found) >= MAX_DISCOVERED:
+                if sum(one.discovered for one in found) >= MAX_DISCOVERED:
                     break
                 if _weight(fact) > 1 and stands_alone(fact.statement) and language_of(fact.statement) == spoken:
                     added += _add(found, " ".join(fact.statement.split()), (branch.title,), discovered=True)

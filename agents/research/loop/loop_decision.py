@@ -7,7 +7,6 @@ The arithmetic of a node's rounds: what is proposed, what counts as found, what 
 
 import math
 import re
-from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -210,7 +209,7 @@ def _next_topic(texts: Sequence[str], given_up: tuple[str, ...]) -> str | None:
 
 LOWERED = 0.02
 """By how much confidence must fall, without more coverage, for a round not to be adopted."""
-MAX_STATEMENTS = 60
+MAX_STATEMENTS = 40
 """Statements that the reflector is shown whole; of the others it is told where they are from."""
 TITLE_CHARS = 90
 
@@ -225,6 +224,9 @@ class LoopSettings(Frozen):
     novelty_threshold: float = 0.15
     early_termination: bool = True
     searches_per_leaf: int = 5
+    read_together: bool = False
+    """A page is read once, with the questions of all leaves of a round: where a model reads. The offline engine chooses
+    sentences for each question anew, and gains nothing by it."""
 
 
 def topic_of(child: Leaf | Node) -> str:
@@ -292,12 +294,15 @@ def statements_of(findings: tuple[Finding, ...]) -> tuple[str, ...]:
     """Put what was found into lines for the reflector, most certain first, with the source behind each."""
     titles = {card.id: card.title for card in sources_of(findings)}
     facts = sorted(facts_of(findings), key=lambda fact: -fact.confidence)
-    # What is not shown is named by its source: the reflector knows that there is more, and where.
-    more = Counter(titles[fact.source_id] for fact in facts[MAX_STATEMENTS:])
-    return (
-        *(f"{fact.statement} [{titles[fact.source_id]}]" for fact in facts[:MAX_STATEMENTS]),
-        *(f"{count} more, not shown [{title}]" for title, count in more.items()),
-    )
+    said: dict[str, dict[str, None]] = {}
+    for fact in facts:
+        # What several sources say stands there once, with all of them behind it.
+        said.setdefault(" ".join(fact.statement.split()), {}).setdefault(titles[fact.source_id])
+    lines = [f"{statement} [{'; '.join(by)}]" for statement, by in said.items()]
+    # What is not shown is named by its sources: the reflector knows that there is more, and where.
+    left = dict.fromkeys(title for by in list(said.values())[MAX_STATEMENTS:] for title in by)
+    more = [f"{len(lines) - MAX_STATEMENTS} more, not shown [{'; '.join(left)}]"] if left else []
+    return (*lines[:MAX_STATEMENTS], *more)
 
 
 def retries_of(findings: tuple[Finding, ...]) -> Retries:

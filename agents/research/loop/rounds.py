@@ -3,11 +3,13 @@
 New topics become leaves of the same executor, never executors: rounds add breadth, depth is the plan's alone.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from agents.contracts.contract import place
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, Problem
 from agents.contracts.frozen import Frozen
@@ -26,9 +28,10 @@ from agents.contracts.sources import Candidate
 from agents.core.budget import Limits
 from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged, Noted, RoundEnded
-from agents.core.port import Ctx
+from agents.core.port import Ctx, together
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import REFLECTION_SHARE, PhaseLeft, Remaining, leaf_limits, least, round_limits
+from agents.research.loop.after_reading import at_hand, shared_out, touching
 from agents.research.loop.branch_retry import Again, ended
 from agents.research.loop.loop_decision import (
     Decided,
@@ -53,10 +56,12 @@ from agents.research.loop.loop_decision import (
 )
 from agents.research.loop.novelty import novelty
 from agents.research.loop.success import Success, met
+from agents.research.reading.leaf import sub_questions
 from agents.research.reading.read_sources import WANTED
 from agents.research.reading.searching import LeafGiven, NodeGiven
 from agents.research.reading.shortlisting import fed
 from agents.research.run_context import Desk, Dispatched
+from agents.research.writing.sections import SectionGiven
 from agents.roles import REFLECTOR
 
 log = logging.getLogger(__name__)
@@ -99,6 +104,10 @@ class Rounds:
         self._starved: dict[str, Leaf] = {}
         """Leaves without a find of their own that read what a sweep chose, by title."""
         self._again = Again(ctx)
+        self._leaves: dict[str, LeafGiven] = {}
+        """Leaves that were begun, by their place."""
+        self._settled: set[str] = set()
+        """Paths of leaves whose section was written, or is not wanted."""
 
     async def phase(self, phase: Phase) -> bool:
         """Run one phase to its end; False when nothing may follow it (time, cap, or the user's wish)."""
@@ -157,6 +166,14 @@ class Rounds:
         last, before = in_phase >= max_rounds, len(self.findings)
         self.findings.extend(await self._run(chosen, number, last=last))
         await self._again.run(self.findings, lambda children: self._share(children, last=last))
+        self.findings[before:] = shared_out(
+            self.findings[before:],
+            {
+                one.path: sub_questions(of.leaf)
+                for one in self.findings[before:]
+                if (of := self._leaf(one)) and of.beside
+            },
+        )
         new = tuple(self.findings[before:])
         said = "\n".join(fact.statement for fact in facts_of(new))
         fresh = novelty(said, self._notes) if self._notes else (1.0 if said else 0.0)
@@ -169,10 +186,21 @@ class Rounds:
         adopted = not lowered(self._before, after)
         if not adopted:
             self.findings[len(self.findings) - len(new) :] = unused(new)
+            self._settled |= {one.path for one in new}
         ends = in_phase >= max_rounds or after.met
         if phase is not self.given.node.phases[-1] and number < self.loop.max_rounds:
             ends = False  # the next phase works on what the reflection asks for
-        self._reflection = None if ends else await self._reflect(after, number, max_rounds, dispatch)
+        writing = self._write()
+        if ends:
+            await writing
+            self._reflection = None
+        else:
+            # A section needs no more than its own facts, and the reflection no sections.
+            _, self._reflection = await together(writing, self._reflect(after, number, max_rounds, dispatch))
+        written = list(self.findings)
+        await self._again.run(self.findings, lambda children: self._share(children, last=last))
+        if self.findings != written:
+            await self._write()
         if self._reflection is not None and (hungry := self._to_feed()):
             self._starved |= hungry
             gaps = tuple(f"“{topic_of(leaf)}” has only the sources that a sweep chose." for leaf in hungry.values())
@@ -232,6 +260,38 @@ class Rounds:
             self.tell("searching", f"round {number + 1}: {decided.decision.nextSearchTopic or ''}".strip(), str(number))
         return decided
 
+    def _leaf(self, finding: Finding) -> LeafGiven | None:
+        return self._leaves.get(place(finding.path))
+
+    async def _write(self) -> None:
+        """Write the sections of the leaves that were read, side by side."""
+        waiting = {
+            f"{one.path.removeprefix(self.ctx.path + '/')}/section": (one, leaf)
+            for one in self.findings
+            if one.facts and one.path not in self._settled and (leaf := self._leaf(one)) is not None
+        }
+        if not waiting:
+            return
+        so_far = Finding(
+            path=self.ctx.path,
+            title=self.given.title,
+            role=self.given.role,
+            status="done",
+            children=tuple(self.findings),
+        )
+        claims = await asyncio.to_thread(at_hand, self.given.setting, so_far)
+        self._settled |= {one.path for one, _ in waiting.values()}
+        items = [
+            ("section", key, SectionGiven(leaf=leaf, finding=one, verdicts=touching(claims, one)))
+            for key, (one, leaf) in waiting.items()
+        ]
+        written = await self.ctx.children_of(items, gives=Finding)
+        done = {
+            before.path: after if isinstance(after, Finding) else ended(before.path, before.title, "leaf", after)
+            for (before, _), after in zip(waiting.values(), written, strict=True)
+        }
+        self.findings = [done.get(one.path, one) for one in self.findings]
+
     async def _dispatch(self, number: int) -> tuple[list[tuple[str, Leaf | Node]], Dispatched]:
         """Have the job's ledger say which proposed topics are new; executors of the plan are never dropped."""
         topics = topics_of(self._proposed)
@@ -250,16 +310,20 @@ class Rounds:
             self.ctx.emit(f"skipped:{number}:{skip.topic}", Noted(node=self.ctx.path, text=text))
             log.info("%s: %s", self.ctx.path, text)
         chosen: list[tuple[str, Leaf | Node]] = []
-        for place, (topic, child) in enumerate(topics.items()):
+        for at, (topic, child) in enumerate(topics.items()):
             if isinstance(child, Node) or not child.searches or topic in dispatch.chosen:
                 # Planned children keep their place in the tree; later rounds have names of their own.
-                chosen.append((str(place) if number == 1 else f"r{number}-{place}", child))
+                chosen.append((str(at) if number == 1 else f"r{number}-{at}", child))
         return chosen, dispatch
 
     async def _run(self, chosen: list[tuple[str, Leaf | Node]], number: int, *, last: bool) -> tuple[Finding, ...]:
         """Run the children of a round side by side; one that fails shows so, and takes no other with it."""
         ctx, given = self.ctx, self.given
         titles = tuple(child.title for _, child in chosen)
+        reading = [one for _, one in chosen if isinstance(one, Leaf) and not one.discovery and not one.spec]
+        asked = (
+            tuple(dict.fromkeys(q for one in reading for q in sub_questions(one))) if self.loop.read_together else ()
+        )
         items: list[tuple[str, str, Frozen]] = []
         for key, child in chosen:
             kind: Literal["leaf", "node"] = "leaf" if isinstance(child, Leaf) else "node"
@@ -276,9 +340,12 @@ class Rounds:
             siblings = (*given.siblings, *(title for title in titles if title != child.title))
             below: LeafGiven | NodeGiven
             if isinstance(child, Leaf):
+                own = set(sub_questions(child))
                 below = LeafGiven(
-                    leaf=child, setting=given.setting, parent=ctx.path, siblings=siblings, tried=given.tried
-                )
+                    leaf=child, setting=given.setting, parent=ctx.path, siblings=siblings, tried=given.tried,
+                    beside=() if child.spec or child.discovery else tuple(q for q in asked if q not in own),
+                )  # fmt: skip
+                self._leaves[f"{place(ctx.path)}/{key}"] = below
             else:
                 below = NodeGiven(
                     node=child, setting=given.setting, parent=ctx.path, title=child.title, siblings=given.siblings,

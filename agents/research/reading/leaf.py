@@ -1,28 +1,29 @@
-"""A leaf: search, read a handful of sources side by side, write one section."""
+"""A leaf: search, and read a handful of sources side by side; its section is written when those beside it were read."""
 
-from typing import NamedTuple, TypedDict
+from collections.abc import Sequence
+from typing import TypedDict
 
+from agents.contracts.contract import place
 from agents.contracts.fact import Fact
-from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord, Section, SectionInput
+from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord
 from agents.contracts.frozen import digest
 from agents.contracts.plan import Leaf, RetryEntry
 from agents.contracts.sources import RejectedSource, Source, SourceCard
 from agents.core.errors import StepFailed
-from agents.core.events import NodeChanged, SectionWritten
+from agents.core.events import NodeChanged
 from agents.core.port import Ctx, Handler
-from agents.core.role import RoleAnswer
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS
 from agents.research.reading.answering import leads_to, settled_by
 from agents.research.reading.read_sources import LATE_FINDING_SHARE, SourceDone, SourceGiven, SourcesDone
 from agents.research.reading.searching import Found, LeafGiven, attempt_number, search_for
 from agents.research.reading.subject import LOOKUPS, is_named, parts_of
-from agents.research.run_context import Desk
+from agents.research.run_context import Desk, TakenSources
 from agents.research.steering import CUT, STOPPED
-from agents.research.writing.writer_input import Numbering, plain_section, spread
-from agents.roles import SECTION_WRITER
 
-SECTION_SHARE = 0.5
-"""Part of the synthesis reserve that a section may use: summary and checks come after it."""
+CALLS_AT_ONCE = 6
+"""Calls of one job that are made at once (specification, section 9)."""
+FEWEST_TOGETHER = 2
+"""Pages that share a call where there are more than one."""
 FIRST_OF_A_LOOKUP = 4
 """Sources that a lookup reads first; the others only where these do not settle it."""
 SOURCES_OF_A_LOOKUP = 2
@@ -84,7 +85,7 @@ def leaf_handler(desk: Desk) -> Handler:
             tell("searching", leaf.searches[0])
             found = await search_for(ctx, desk, given, ctx.writing(LATE_FINDING_SHARE) if late else ctx.deadline)
             urls += [hit.url for hit in found.hits if hit.url not in urls]
-        urls = urls[: max(leaf.budget.sources, len(leaf.sources))]
+        urls = await _own(ctx, desk, given, urls)
         if urls and STOPPED not in found.cut:
             tell("reading", f"{len(urls)} {'source' if len(urls) == 1 else 'sources'}")
         urls, done = await _read(ctx, urls, given, late=late)
@@ -97,21 +98,13 @@ def leaf_handler(desk: Desk) -> Handler:
             if isinstance(one, SourceDone) and one.unread
         )
         cut = found.cut | ({one.type for one in done if isinstance(one, StepFailed)} & CUT)
-        written = Written()
-        if facts:
-            if STOPPED not in cut:
-                tell("writing", _kept(len(facts), len({fact.source_id for fact in facts}), "from"))
-            written = await _section(ctx, desk, given, facts, sources)
-            cut |= written.cut
-            problems += written.problems
-            ctx.emit("section", SectionWritten(node=ctx.path, title=leaf.title, words=len(written.markdown.split())))
-        status, note = _graded(found.records, rejected, problems, written if facts else None, len(urls))
+        status, note = graded(found.records, rejected, problems, len(urls), found_any=bool(facts))
         if STOPPED in cut:
-            status = "stopped"
-            note = f"you stopped it; {len(facts)} facts of {len(sources)} sources were kept" if facts else NOTHING_YET
+            status, note = "stopped", stopped_with(facts, sources)
         elif cut:
             status, note = ("partial", note or SHORTENED) if facts else ("stopped", SHORTENED)
-        tell(status, note or _kept(len(facts), len(sources), "kept"))
+        if not facts:
+            tell(status, note)
         stood_in = next((one.stood_in for one in done if isinstance(one, SourceDone) and one.stood_in), "")
         return Finding(
             path=ctx.path,
@@ -120,7 +113,6 @@ def leaf_handler(desk: Desk) -> Handler:
             status=status,
             note=note,
             ended="stopped" if STOPPED in cut else "",
-            markdown=written.markdown,
             asked=sub_questions(leaf),
             facts=facts,
             sources=sources,
@@ -128,7 +120,7 @@ def leaf_handler(desk: Desk) -> Handler:
             searches=found.records,
             attempts=attempts,
             attempt_number=attempt_number(attempts, leaf),
-            engine_note=(stood_in or written.stood_in) if facts else "",
+            engine_note=stood_in if facts else "",
             insights=tuple(
                 one.reading.insights for one in done if isinstance(one, SourceDone) and one.reading.insights is not None
             ),
@@ -139,47 +131,32 @@ def leaf_handler(desk: Desk) -> Handler:
     return Handler(run=run, takes=LeafGiven, gives=Finding)
 
 
-class Written(NamedTuple):
-    """A leaf's section, or what stands in its place."""
-
-    markdown: str = ""
-    stood_in: str = ""
-    problems: tuple[Problem, ...] = ()
-    cut: frozenset[str] = frozenset()
-    by_code: bool = False
-    """The writer failed or was cut off: its quotes are listed."""
-
-
-async def _section(
-    ctx: Ctx, desk: Desk, given: LeafGiven, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...]
-) -> Written:
-    numbering = Numbering(spread(facts, desk.context_results), sources, given.setting.language)
-    try:
-        asked = await ctx.call(
-            "section", "0", desk.ask, SECTION_WRITER, section_input(given, numbering), ctx.last_deadline,
-            gives=RoleAnswer[Section],
-        )  # fmt: skip
-    except StepFailed as failure:
-        # The reader gets the words that were found, rather than nothing.
-        problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
-        problems = () if failure.type in CUT else (problem,)
-        return Written(plain_section(facts), problems=problems, cut=frozenset({failure.type} & CUT), by_code=True)
-    return Written(numbering.to_ids(asked.output.markdown), asked.stood_in)
+async def _own(ctx: Ctx, desk: Desk, given: LeafGiven, urls: list[str]) -> list[str]:
+    """Choose what this leaf reads: leaves beside one another never read the same, and ask for one another."""
+    most = max(given.leaf.budget.sources, len(given.leaf.sources))
+    if not given.beside or not urls:
+        return urls[:most]
+    # Leaves of one round have the same questions between them; one of a later round may read a page for others.
+    among, path = digest("|".join(sorted({*sub_questions(given.leaf), *given.beside})), 12), place(ctx.path)
+    taken = await ctx.call(
+        "sources", "0", desk.take_sources, among, path, tuple(urls), most, gives=TakenSources, pool="local"
+    )
+    desk.note_taken(among, path, taken)
+    return list(taken.urls)
 
 
-def _graded(
+def graded(
     records: tuple[SearchRecord, ...],
     rejected: tuple[RejectedSource, ...],
-    problems: list[Problem],
-    written: Written | None,
+    problems: Sequence[Problem],
     tried: int,
+    *,
+    found_any: bool,
 ) -> tuple[NodeStatus, str]:
-    """Say how a leaf ended, and what is missing of it."""
+    """Say how the reading of a leaf ended, and what is missing of it; failed searches are in `records` and no problems."""
     failed = sum(1 for record in records if record.failed)
-    if written is None:
+    if not found_any:
         return "failed" if records and failed == len(records) else "empty", _nothing(records, rejected)
-    if written.by_code:
-        return "partial", "the section could not be written; its quotes are listed"
     if problems:
         return "partial", f"{len(problems)} of {tried} sources could not be worked through"
     return ("partial", f"{failed} of {len(records)} searches failed") if failed else ("done", "")
@@ -196,7 +173,7 @@ def _failed_searches(path: str, records: tuple[SearchRecord, ...]) -> list[Probl
 async def _read(
     ctx: Ctx, urls: list[str], given: LeafGiven, *, late: bool
 ) -> tuple[list[str], list[SourceDone | StepFailed]]:
-    """Read sources: pages each by itself, documents at hand together; a lookup stops when it is settled.
+    """Read sources, a few in each call; a lookup stops when it is settled.
 
     Returns:
         The addresses that were read, and what came of each.
@@ -204,9 +181,7 @@ async def _read(
     read: list[str] = []
     done: list[SourceDone | StepFailed] = []
     for wave in _waves(urls, given.leaf):
-        groups = [[url] for url in wave if _is_page(url)]
-        if at_hand := [url for url in wave if not _is_page(url)]:
-            groups.append(at_hand)
+        groups = grouped(wave, 1 + len(given.siblings))
         items = [(_key(group), _to_read(group, given, late=late)) for group in groups]
         for group, result in zip(groups, await ctx.children("source", items, gives=SourcesDone), strict=True):
             read += group
@@ -214,6 +189,16 @@ async def _read(
         if ctx.finishing or _is_settled(done, given.leaf):
             break
     return read, done
+
+
+def grouped(urls: list[str], leaves: int) -> list[list[str]]:
+    """Put pages into as many groups as there are calls at once for each of so many leaves, the best into different ones.
+
+    More calls would only wait for one another, and each says once more what is asked. Documents at hand make one group.
+    """
+    pages, at_hand = [url for url in urls if _is_page(url)], [url for url in urls if not _is_page(url)]
+    groups = min(-(-len(pages) // FEWEST_TOGETHER), max(1, CALLS_AT_ONCE // max(1, leaves)))
+    return [group for group in ([pages[at::groups] for at in range(groups)] + [at_hand]) if group]
 
 
 def _key(group: list[str]) -> str:
@@ -250,9 +235,9 @@ def _to_read(urls: list[str], given: LeafGiven, *, late: bool) -> SourceGiven:
     return SourceGiven(
         urls=tuple(urls),
         objective=leaf.objective,
-        questions=leaf.questions or (leaf.objective,),
+        questions=tuple(dict.fromkeys((*(leaf.questions or (leaf.objective,)), *given.beside))),
         spec=leaf.spec,
-        rubric=composed_rubric(leaf, given.siblings),
+        rubric=composed_rubric(leaf, () if given.beside else given.siblings),
         language=setting.language,
         today=setting.today,
         late=late,
@@ -263,22 +248,6 @@ def _to_read(urls: list[str], given: LeafGiven, *, late: bool) -> SourceGiven:
 def sub_questions(leaf: Leaf) -> tuple[str, ...]:
     """Give the questions that a leaf has to answer."""
     return leaf.spec.questions if leaf.spec else leaf.questions or (leaf.objective,)
-
-
-def section_input(given: LeafGiven, numbering: Numbering) -> SectionInput:
-    """Put together what the writer of a leaf's section is given."""
-    leaf, setting = given.leaf, given.setting
-    return SectionInput(
-        query=setting.query,
-        title=leaf.title,
-        objective=leaf.objective,
-        questions=leaf.spec.questions if leaf.spec else leaf.questions,
-        facts=numbering.numbered,
-        siblings=given.siblings,
-        language=setting.language,
-        query_type=setting.query_type,
-        today=setting.today,
-    )
 
 
 def gathered(
@@ -336,8 +305,14 @@ def joined(
     return (*facts, *known), (*sources, *(card for card in given.known_sources if card.id in wanted))
 
 
-def _kept(facts: int, sources: int, verb: str) -> str:
-    return f"{verb} {facts} fact{'s' * (facts != 1)} of {sources} source{'s' * (sources != 1)}"
+def kept(facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], verb: str) -> str:
+    """Say how much a leaf has found."""
+    return f"{verb} {len(facts)} fact{'s' * (len(facts) != 1)} of {len(sources)} source{'s' * (len(sources) != 1)}"
+
+
+def stopped_with(facts: tuple[Fact, ...], sources: tuple[SourceCard, ...]) -> str:
+    """Say what a leaf had found when the user stopped it."""
+    return f"you stopped it; {len(facts)} facts of {len(sources)} sources were kept" if facts else NOTHING_YET
 
 
 def _nothing(records: tuple[SearchRecord, ...], rejected: tuple[RejectedSource, ...]) -> str:

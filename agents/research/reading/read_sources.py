@@ -1,4 +1,4 @@
-"""Reading sources for one leaf: fetch each, then extract from them. Short ones share one call; a straggler is cut by its time-out.
+"""Reading sources: fetch each, then extract from several in one call. A straggler is cut by its time-out.
 
 What the extractor points at is held against the text here: its words must stand there, other words must be carried by
 them, and they must speak of what was asked. The rest is set aside, whatever the model says of it.
@@ -117,8 +117,10 @@ def _around(text: str, part: str, reach: int = 120) -> str:
 
 MAX_FACTS = 10
 """Facts of one call, and of one source for one leaf."""
-CALL_CHARS = 8_000
-"""Characters of short sources that are read in one call; a longer one is read by itself."""
+CALL_CHARS = MAX_CHARS
+"""Characters of sources that are read in one call; of long ones each gets its share."""
+LEAST_SHARE = 6_000
+"""Characters of a long source that are shown at least: sources that would get less are read in further calls."""
 LATE_SHARE = 0.3
 """Part of the time kept for writing in which a branch that came too late may still have a source read by the model."""
 LATE_FINDING_SHARE = 0.6
@@ -247,17 +249,26 @@ def _nothing(card: SourceCard, refused: dict[str, str]) -> SourceReading:
 def _shown(sources: Sequence[Source], given: SourceGiven) -> list[SourceExcerpt]:
     """Choose the sources that are worth a call, and the passages of each."""
     shown: list[SourceExcerpt] = []
-    first = 0
-    for source in sources:
-        if not given.named and not is_worth_reading(source.title, source.text, (*given.asked, given.objective)):
-            continue
+    first, asked = 0, (*given.asked, given.objective)
+    worth = [source for source in sources if given.named or is_worth_reading(source.title, source.text, asked)]
+    room = _shares([len(source.text) for source in worth], QUICK_CHARS if given.quick else CALL_CHARS)
+    for source, chars in zip(worth, room, strict=True):
         own = spans(source.text)
-        chosen = choose(source.text, own, (*given.asked, given.objective), QUICK_CHARS if given.quick else MAX_CHARS)
+        chosen = choose(source.text, own, asked, chars)
         numbered = tuple(one.model_copy(update={"number": one.number + first}) for one in chosen)
         if numbered:
             shown.append(SourceExcerpt(source, own, numbered, first))
             first += len(own)
     return shown
+
+
+def _shares(sizes: Sequence[int], room: int) -> list[int]:
+    """Share a call out: short sources are shown whole, and what they leave is for the long ones, in equal parts."""
+    shares = [0] * len(sizes)
+    for done, at in enumerate(sorted(range(len(sizes)), key=lambda at: sizes[at])):
+        shares[at] = min(sizes[at], room // (len(sizes) - done)) if len(sizes) - done > 1 else room
+        room -= shares[at]
+    return shares
 
 
 def _held_against(
@@ -397,11 +408,11 @@ def _keys(urls: Sequence[str]) -> list[str]:
 
 
 def batched(cards: Sequence[SourceCard]) -> list[tuple[SourceCard, ...]]:
-    """Put sources together that are short enough to be read in one call, in their order; each text once."""
+    """Put as many sources into one call as can be shown in it, in their order; each text once."""
     batches: list[list[SourceCard]] = []
     room = 0
     for card in {card.id: card for card in cards}.values():
-        size = card.chars or CALL_CHARS
+        size = min(card.chars or CALL_CHARS, LEAST_SHARE)
         if not batches or size > room:
             batches.append([])
             room = CALL_CHARS
@@ -422,8 +433,7 @@ def _of_batch(ctx: Ctx, leaf: str, batch: Sequence[SourceCard], extracted: Extra
             where=extracted.key, type=extracted.type, message=extracted.notice, retryable=extracted.retryable
         )
         return [
-            one.model_copy(update={"card": card, "problem": problem}) if number == 0 else one
-            for number, (one, card) in enumerate(zip(refused, batch, strict=True))
+            one.model_copy(update={"card": card, "problem": problem}) for one, card in zip(refused, batch, strict=True)
         ]
     asked = extracted.asked
     if asked is not None:

@@ -7,7 +7,7 @@ extractors, a shortlist made by code, one section written over it. It spawns no 
 from collections.abc import Sequence
 
 from agents.contracts.fact import Fact
-from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord, Section
+from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord
 from agents.contracts.plan import Leaf, RetryEntry
 from agents.contracts.sources import (
     MIN_DOMAINS,
@@ -21,12 +21,12 @@ from agents.contracts.sources import (
     SourceCard,
 )
 from agents.core.errors import StepFailed
-from agents.core.events import NodeChanged, NodeState, SectionWritten, SourceRead, SourceRejected
+from agents.core.events import NodeChanged, NodeState, SourceRead, SourceRejected
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import SCOUT_SHARE
 from agents.nlp.tokens import content_words
-from agents.research.reading.leaf import NOTHING_YET, composed_rubric, not_begun, section_input, spent
+from agents.research.reading.leaf import NOTHING_YET, composed_rubric, not_begun, spent
 from agents.research.reading.read_sources import Extracted, SourceGiven, extract
 from agents.research.reading.searching import LeafGiven, attempt_number, reformulate, search_for
 from agents.research.reading.shortlisting import (
@@ -45,8 +45,7 @@ from agents.research.reading.shortlisting import (
 )
 from agents.research.run_context import Crawled, Desk, RetrievedSource
 from agents.research.steering import CUT, STOPPED
-from agents.research.writing.writer_input import Numbering, plain_section, spread
-from agents.roles import SCOUT, SECTION_WRITER
+from agents.roles import SCOUT
 from agents.web.url_key import canonical, publisher, registrable_domain
 
 KEPT = 2 / 3
@@ -104,7 +103,7 @@ class _Sweep:
         for copy in sifted.copies:
             self._reject(Hit(url=copy.url, title=self.cards[copy.url].title), f"the same text as {copy.of}")
         chosen = shortlist(weighed, self.questions, self.places, self.setting.today, tuple(self.rejected))
-        return await self._written(chosen, found.records, found.attempts)
+        return self._written(chosen, found.records, found.attempts)
 
     def _widened(self) -> Leaf:
         """Add the questions and other wordings to the planned searches: a sweep looks from several sides."""
@@ -247,10 +246,10 @@ class _Sweep:
             quick=True,
         )
 
-    async def _written(
+    def _written(
         self, chosen: Shortlist, records: tuple[SearchRecord, ...], attempts: tuple[RetryEntry, ...]
     ) -> Finding:
-        """Write the section over what the chosen sources say, and hand on the list."""
+        """Hand on the list, and what the chosen sources say for the section."""
         facts = tuple({fact.id: fact for one in chosen.kept for fact in self.facts.get(one.url, ())}.values())
         sources = tuple({self.cards[one.url].id: self.cards[one.url] for one in chosen.kept}.values())
         for one in chosen.rejected:
@@ -263,10 +262,8 @@ class _Sweep:
                     page="empty" if one.url in self.empty else "read" if one.url in self.cards else "",
                 ),
             )
-        markdown = ""
         if facts:
             self._tell("writing", f"on {len(chosen.kept)} sources chosen from {_found(chosen)}")
-            markdown = await self._section(facts, sources)
         failed = [record for record in records if record.failed]
         note = f"{len(chosen.kept)} sources chosen from {_found(chosen)}"
         status: NodeStatus = "done"
@@ -286,12 +283,12 @@ class _Sweep:
             Problem(where=f"{self.ctx.path}#search", type="SearchError", message=record.failed, retryable=True)
             for record in failed
         ]
-        self._tell(status, note)
+        if not facts:
+            self._tell(status, note)
         unused = (one for one in chosen.rejected if one.url not in self.cards or one.reason == UNANSWERING)
         return self._finding(status, "" if status == "done" else note).model_copy(
             update={
                 "ended": "stopped" if STOPPED in self.cut else "",
-                "markdown": markdown,
                 "facts": facts,
                 "sources": sources,
                 "rejected": tuple(
@@ -305,21 +302,6 @@ class _Sweep:
                 "shortlist": chosen,
             }
         )
-
-    async def _section(self, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...]) -> str:
-        numbering = Numbering(spread(facts, self.desk.context_results), sources, self.setting.language)
-        given = section_input(self.given, numbering)
-        try:
-            asked = await self.ctx.call(
-                "section", "0", self.desk.ask, SECTION_WRITER, given, self.ctx.last_deadline, gives=RoleAnswer[Section]
-            )
-        except StepFailed as failure:
-            self._failed(failure)
-            return plain_section(facts)
-        self.stood_in = self.stood_in or asked.stood_in
-        markdown = numbering.to_ids(asked.output.markdown)
-        self.ctx.emit("section", SectionWritten(node=self.ctx.path, title=self.leaf.title, words=len(markdown.split())))
-        return markdown
 
     def _finding(self, status: NodeStatus, note: str) -> Finding:
         return Finding(

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from agents.contracts.fact import Fact
 from agents.contracts.finding import SearchRecord
 from agents.contracts.frozen import Frozen, QueryType, Text
-from agents.contracts.plan import Leaf, Node, RetryEntry
+from agents.contracts.plan import Leaf, Node, PlannedClaim, RetryEntry
 from agents.contracts.sources import Hit, SearchQuery, SourceCard
 from agents.core.budget import Deadline
 from agents.core.errors import StepFailed
@@ -111,6 +111,8 @@ class Setting(Frozen):
     date_from: str | None = None
     date_to: str | None = None
     loop: LoopSettings = LoopSettings()
+    claims: tuple[PlannedClaim, ...] = ()
+    """The plan's claims, which sections are written to agree with as far as code can tell."""
 
 
 class LeafGiven(Frozen):
@@ -121,6 +123,8 @@ class LeafGiven(Frozen):
     parent: str
     siblings: tuple[str, ...] = ()
     """Titles of the sections beside this one."""
+    beside: tuple[str, ...] = ()
+    """Questions of the leaves beside this one: a page is read once, for all of them."""
     tried: tuple[RetryEntry, ...] = ()
     """What failed when it was tried before; counts on here."""
     known: tuple[Fact, ...] = ()

@@ -1,10 +1,10 @@
 """From findings to a report that says no more than its evidence: challenge, rewriting, checking, gates, judge."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agents.contracts.contract import Contract, place
 from agents.contracts.fact import Fact
-from agents.contracts.finding import Finding, Section, SectionInput
+from agents.contracts.finding import Finding, NumberedFact, SectionInput
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, Node
 from agents.contracts.report import Actual, Outcome, ReportDocument
@@ -18,23 +18,21 @@ from agents.core.time_policy import REWRITE_SHARE
 from agents.report.document import build
 from agents.research.challenge.challenge import Challenged, ChallengeGiven, ClaimDone
 from agents.research.challenge.gates import Ledger, Thresholds, gates
+from agents.research.loop.after_reading import MOVED, verdict_line
 from agents.research.reading.searching import Setting
 from agents.research.run_context import Desk
 from agents.research.writing.grading import answers_of
+from agents.research.writing.sections import write_section
 from agents.research.writing.verify_report import Checks, verify
-from agents.research.writing.writer_input import Numbering, spread
-from agents.roles import JUDGE, SECTION_WRITER
+from agents.roles import JUDGE
 from agents.verify.confidence import count, report_confidence, weigh
 
 REWRITTEN = 4
 """Sections that are written anew, at most: those whose claims did not hold."""
-MOVED = {"qualified", "contested", "refuted"}
-"""Verdicts that a section has to agree with."""
 
 
 async def challenge_all(
     ctx: Ctx,
-    contract: Contract,
     findings: tuple[Finding, ...],
     settings: tuple[Setting, ...],
     *,
@@ -48,25 +46,27 @@ async def challenge_all(
     items = [
         (
             f"challenge-{number}",
-            ChallengeGiven(
-                plan=plan, finding=finding, setting=setting, parent=finding.path, search=search, min_evidence=minimum
-            ),
+            ChallengeGiven(finding=finding, setting=setting, parent=finding.path, search=search, min_evidence=minimum),
         )
-        for number, (plan, finding, setting) in enumerate(zip(contract.plans, findings, settings, strict=True))
+        for number, (finding, setting) in enumerate(zip(findings, settings, strict=True))
     ]
     results = await ctx.children("challenge", items, gives=Challenged)
     return tuple(result if isinstance(result, Challenged) else Challenged(claims=()) for result in results)
 
 
-def verdict_lines(done: tuple[ClaimDone, ...]) -> tuple[str, ...]:
-    """Put claims and verdicts into lines for a writer."""
-    return tuple(f"{one.claim.text} [{one.claim.verdict.replace('_', ' ')}]" for one in done)
+def surprises(challenged: tuple[Challenged, ...], told: Sequence[str]) -> bool:
+    """Tell whether the challenge moved a verdict that no writer was told of."""
+    return any(
+        done.claim.verdict in MOVED and verdict_line(done.claim) not in told
+        for one in challenged
+        for done in one.claims
+    )
 
 
 async def rewritten(
     ctx: Ctx, desk: Desk, findings: tuple[Finding, ...], challenged: tuple[Challenged, ...], contract: Contract
 ) -> tuple[Finding, ...]:
-    """Write sections anew whose claims were qualified, contested or refuted, with the facts that say so."""
+    """Write sections anew that were not told that a claim of theirs is qualified, contested or refuted."""
     ctx.emit("stage:reworking", JobChanged(status="running", stage="reworking"))
     after: list[Finding] = []
     room = REWRITTEN
@@ -76,7 +76,9 @@ async def rewritten(
         titles = tuple(part.title for part in finding.walk() if part.role == "leaf" and part.markdown)
         for part in finding.walk():
             touching = [done for done in moved if _touches(part, done)]
-            if part.role != "leaf" or not part.markdown or not touching or len(chosen) >= room or ctx.left == 0:
+            if all(verdict_line(done.claim) in part.verdicts for done in touching):
+                continue
+            if part.role != "leaf" or not part.markdown or len(chosen) >= room or ctx.left == 0:
                 continue
             chosen.append((part, touching))
         calls = [
@@ -121,36 +123,32 @@ async def _again(
     extra = {fact.id: fact for done in touching for fact in done.facts}
     cards = {card.id: card for done in touching for card in done.sources} | {card.id: card for card in part.sources}
     facts = tuple(({fact.id: fact for fact in part.facts} | extra).values())
-    numbering = Numbering(spread(facts, desk.context_results), tuple(cards.values()), contract.brief.language)
-    given = SectionInput(
-        query=contract.brief.question,
-        title=part.title,
-        objective=leaf.objective if leaf else part.title,
-        questions=leaf.questions if leaf else (part.title,),
-        facts=numbering.numbered,
-        siblings=beside,
-        verdicts=verdict_lines(tuple(touching)),
-        language=contract.brief.language,
-        query_type=contract.brief.query_type,
-        today=contract.brief.today,
-    )
-    try:
-        asked = await ctx.call(
-            "section",
-            f"again:{part.path}",
-            desk.ask,
-            SECTION_WRITER,
-            given,
-            ctx.writing(REWRITE_SHARE),
-            gives=RoleAnswer[Section],
+    verdicts, brief = tuple(verdict_line(done.claim) for done in touching), contract.brief
+
+    def put(numbered: tuple[NumberedFact, ...]) -> SectionInput:
+        return SectionInput(
+            query=brief.question,
+            title=part.title,
+            objective=leaf.objective if leaf else part.title,
+            questions=leaf.questions if leaf else (part.title,),
+            facts=numbered,
+            siblings=beside,
+            verdicts=verdicts,
+            language=brief.language,
+            query_type=brief.query_type,
+            today=brief.today,
         )
-    except StepFailed:
+
+    deadline, sources = ctx.writing(REWRITE_SHARE), tuple(cards.values())
+    written = await write_section(ctx, desk, f"again:{part.path}", put, facts, sources, deadline, brief.language)
+    if written.failure is not None:
         return None
     ctx.emit(f"again:{part.path}", Noted(node=part.path, text="Written anew: the challenge changed a verdict."))
     return Finding.model_validate(
         {
             **part.model_dump(),
-            "markdown": numbering.to_ids(asked.output.markdown),
+            "markdown": written.markdown,
+            "verdicts": verdicts,
             "facts": facts,
             "sources": tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in facts)),
         }

@@ -1,0 +1,101 @@
+"""Between reading and writing: what each leaf of a round read for the others goes to them, and what code sees of the claims.
+
+Pure.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from agents.contracts.fact import Fact
+from agents.contracts.finding import Finding
+from agents.contracts.sources import SourceCard
+from agents.contracts.verification import Claim, CounterSearch
+from agents.research.challenge.claim_ledger import (
+    UNRELATED,
+    claims_of,
+    evidence_of,
+    facts_for,
+    held_against,
+    held_by,
+    read_for,
+    settled,
+)
+from agents.research.reading.answering import is_about
+from agents.research.reading.searching import Setting
+from agents.research.reading.subject import parts_of
+
+MOVED = frozenset({"qualified", "contested", "refuted"})
+"""Verdicts that a section has to agree with."""
+FOR_OTHERS = "what it read answers questions of the sections beside it"
+
+
+def shared_out(findings: Sequence[Finding], questions: Mapping[str, tuple[str, ...]]) -> list[Finding]:
+    """Give each leaf the facts that answer its questions, whichever of them has read the source.
+
+    A leaf that would be left with none gets those that code sees to be about its questions, though they answer others too.
+
+    Args:
+        findings: what a round's leaves have read.
+        questions: of each leaf, by its path; others keep what they have.
+    """
+    asked_by: dict[str, list[str]] = {}
+    for path, own in questions.items():
+        for question in own:
+            asked_by.setdefault(question, []).append(path)
+    facts: dict[str, dict[str, Fact]] = {one.path: {} for one in findings}
+    for one in findings:
+        for fact in one.facts:
+            wanted = asked_by.get(fact.topic, []) if one.path in questions and not one.ended else []
+            for path in [one.path] if not wanted or one.path in wanted else wanted:
+                facts.get(path, facts[one.path]).setdefault(fact.id, fact)
+    cards = {card.id: card for one in findings for card in one.sources}
+    read = {fact.id: fact for one in findings if one.path in questions and not one.ended for fact in one.facts}
+    for path, own in questions.items():
+        if not facts[path]:
+            facts[path] = {fact.id: fact for fact in read.values() if _is_about(fact, cards[fact.source_id], own)}
+    return [_with(one, tuple(facts[one.path].values()), cards) for one in findings]
+
+
+def _is_about(fact: Fact, card: SourceCard, questions: Sequence[str]) -> bool:
+    return any(is_about(part, fact.quote, card.title, card.head) for one in questions for part in parts_of(one))
+
+
+def _with(finding: Finding, facts: tuple[Fact, ...], cards: Mapping[str, SourceCard]) -> Finding:
+    if facts == finding.facts:
+        return finding
+    sources = tuple(cards[source] for source in dict.fromkeys(fact.source_id for fact in facts))
+    update: dict[str, object] = {"facts": facts, "sources": sources}
+    if not facts:
+        update |= {"status": "empty", "note": FOR_OTHERS}
+    return finding.model_copy(update=update)
+
+
+def at_hand(setting: Setting, finding: Finding) -> tuple[Claim, ...]:
+    """Settle the claims of a query by what was read, before anything was searched for against them."""
+    (facts, cards), done = held_by(finding), list[Claim]()
+    for claim in claims_of(setting.query, setting.claims, finding) if facts else ():
+        near = {fact.id: fact for fact in facts_for(claim.text, facts, read_for(claim, finding))}
+        held = {
+            key: held_against(claim.text, fact, cards[fact.source_id], setting.language) for key, fact in near.items()
+        }
+        evidence = [
+            evidence_of(near[key], cards[near[key].source_id], stance)
+            for key, stance in held.items()
+            if stance.stance != UNRELATED.stance
+        ]
+        done.append(settled(claim, evidence, near, cards, CounterSearch())[0])
+    return tuple(done)
+
+
+def verdict_line(claim: Claim) -> str:
+    """Put a claim and its verdict into a line for a writer."""
+    return f"{claim.text} [{claim.verdict.replace('_', ' ')}]"
+
+
+def touching(claims: Sequence[Claim], finding: Finding) -> tuple[str, ...]:
+    """Give the lines of those claims that a section has to agree with, because its facts speak to them."""
+    held = {fact.id for fact in finding.facts}
+    return tuple(
+        verdict_line(claim)
+        for claim in claims
+        if claim.verdict in MOVED and any(evidence.fact_id in held for evidence in claim.evidence)
+    )

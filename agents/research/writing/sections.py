@@ -1,0 +1,133 @@
+"""Sections: a leaf's prose over its facts, written beside the reflection on all that the round found.
+
+What code can tell of the plan's claims from the facts at hand is told to the writer, so that a section is seldom
+written twice: only where the search for counter-evidence moves a verdict afterwards.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from agents.contracts.fact import Fact
+from agents.contracts.finding import Finding, NodeStatus, NumberedFact, Problem, Section, SectionInput
+from agents.contracts.frozen import Frozen
+from agents.contracts.sources import SourceCard
+from agents.core.budget import Deadline
+from agents.core.errors import StepFailed
+from agents.core.events import NodeChanged, SectionWritten
+from agents.core.port import Ctx, Handler
+from agents.core.role import RoleAnswer
+from agents.research.reading.leaf import SHORTENED, graded, kept, spent, stopped_with, sub_questions
+from agents.research.reading.searching import LeafGiven
+from agents.research.run_context import Desk
+from agents.research.steering import CUT, STOPPED
+from agents.research.writing.writer_input import Numbering, plain_section, spread
+from agents.roles import SECTION_WRITER
+
+
+class SectionGiven(Frozen):
+    """A leaf that was read, and what code says of the claims that its facts touch."""
+
+    leaf: LeafGiven
+    finding: Finding
+    verdicts: tuple[str, ...] = ()
+
+
+class Written(NamedTuple):
+    """A section, or what stands in its place."""
+
+    markdown: str
+    stood_in: str = ""
+    failure: StepFailed | None = None
+    """Why its quotes are listed in the place of prose."""
+
+
+def section_handler(desk: Desk) -> Handler:
+    """Write the section of one leaf."""
+
+    async def run(ctx: Ctx, given: SectionGiven) -> Finding:
+        found, started = given.finding, ctx.elapsed
+
+        def tell(state: NodeStatus | str, doing: str) -> None:
+            changed = {"node": found.path, "parent": given.leaf.parent, "role": "leaf", "title": found.title}
+            ctx.emit(f"state:{state}", NodeChanged.model_validate({**changed, "state": state, "doing": doing}))
+
+        if not found.ended:
+            tell("writing", kept(found.facts, found.sources, "from"))
+        written = await write_section(
+            ctx, desk, "0", partial(_put, given.leaf, given.verdicts), found.facts, found.sources, ctx.last_deadline,
+            given.leaf.setting.language,
+        )  # fmt: skip
+        ctx.emit("section", SectionWritten(node=found.path, title=found.title, words=len(written.markdown.split())))
+        status, note, ended, problems = found.status, found.note, found.ended, found.problems
+        if status in {"empty", "failed"}:  # what it read said nothing, but what was read beside it did
+            broken = [problem for problem in problems if problem.type != "SearchError"]
+            tried = len(found.sources) + len(found.rejected) + len(broken)
+            status, note = graded(found.searches, found.rejected, broken, tried, found_any=True)
+        if (failure := written.failure) is not None:
+            if failure.type == STOPPED:
+                status, note, ended = "stopped", stopped_with(found.facts, found.sources), "stopped"
+            elif status != "stopped":
+                by_code = "the section could not be written; its quotes are listed"
+                status, note = "partial", note or (SHORTENED if failure.type in CUT else by_code)
+            if failure.type not in CUT:
+                problem = Problem(
+                    where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable
+                )
+                problems = (*problems, problem)
+        tell(status, note or kept(found.facts, found.sources, "kept"))
+        cost = spent(ctx, started)
+        known = found.cost_usd is not None and cost["cost_usd"] is not None
+        dollars = (found.cost_usd or 0.0) + (cost["cost_usd"] or 0.0)
+        return found.model_copy(
+            update={
+                "status": status,
+                "note": note,
+                "ended": ended,
+                "markdown": written.markdown,
+                "verdicts": given.verdicts,
+                "engine_note": found.engine_note or written.stood_in,
+                "problems": problems,
+                "seconds": (found.seconds or 0.0) + cost["seconds"],
+                "tokens": found.tokens + cost["tokens"],
+                "cost_usd": dollars if known else None,
+            }
+        )
+
+    return Handler(run=run, takes=SectionGiven, gives=Finding)
+
+
+async def write_section(
+    ctx: Ctx,
+    desk: Desk,
+    key: str,
+    put: Callable[[tuple[NumberedFact, ...]], SectionInput],
+    facts: Sequence[Fact],
+    sources: Sequence[SourceCard],
+    deadline: Deadline,
+    language: str,
+) -> Written:
+    """Have a section written over facts; where that fails, the reader gets the words that were found."""
+    numbering = Numbering(spread(tuple(facts), desk.context_results), tuple(sources), language)
+    given = put(numbering.numbered)
+    try:
+        asked = await ctx.call("section", key, desk.ask, SECTION_WRITER, given, deadline, gives=RoleAnswer[Section])
+    except StepFailed as failure:
+        return Written(plain_section(tuple(facts)), failure=failure)
+    return Written(numbering.to_ids(asked.output.markdown), asked.stood_in)
+
+
+def _put(given: LeafGiven, verdicts: tuple[str, ...], facts: tuple[NumberedFact, ...]) -> SectionInput:
+    leaf, setting = given.leaf, given.setting
+    return SectionInput(
+        query=setting.query,
+        title=leaf.title,
+        objective=leaf.objective,
+        questions=sub_questions(leaf),
+        facts=facts,
+        siblings=given.siblings,
+        verdicts=verdicts,
+        language=setting.language,
+        query_type=setting.query_type,
+        today=setting.today,
+    )
