@@ -103,7 +103,9 @@ def leaf_handler(desk: Desk) -> Handler:
             status, note = "stopped", stopped_with(facts, sources)
         elif cut:
             status, note = ("partial", note or SHORTENED) if facts else ("stopped", SHORTENED)
-        if not facts:
+        if facts and not cut:
+            tell("writing", f"{kept(facts, sources, 'kept')}; its section waits for those beside it")
+        elif not facts:
             tell(status, note)
         stood_in = next((one.stood_in for one in done if isinstance(one, SourceDone) and one.stood_in), "")
         return Finding(
