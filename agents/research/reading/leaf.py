@@ -104,7 +104,7 @@ def leaf_handler(desk: Desk) -> Handler:
         elif cut:
             status, note = ("partial", note or SHORTENED) if facts else ("stopped", SHORTENED)
         if facts and not cut:
-            tell("writing", f"{kept(facts, sources, 'kept')}; its section waits for those beside it")
+            tell("writing", kept(facts, sources, "from"))  # as soon as those beside it were read
         elif not facts:
             tell(status, note)
         stood_in = next((one.stood_in for one in done if isinstance(one, SourceDone) and one.stood_in), "")

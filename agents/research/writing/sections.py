@@ -52,7 +52,7 @@ def section_handler(desk: Desk) -> Handler:
             changed = {"node": found.path, "parent": given.leaf.parent, "role": "leaf", "title": found.title}
             ctx.emit(f"state:{state}", NodeChanged.model_validate({**changed, "state": state, "doing": doing}))
 
-        if not found.ended:
+        if found.status in {"empty", "failed"}:  # as the others it was told when it was read
             tell("writing", kept(found.facts, found.sources, "from"))
         written = await write_section(
             ctx, desk, "0", partial(_put, given.leaf, given.verdicts), found.facts, found.sources, ctx.last_deadline,
