@@ -263,7 +263,8 @@ def with_memory(
     return {
         **handlers,
         "draft": _told(handlers["draft"], memory),
-        "leaf": _asking(handlers["leaf"], desk, memory),
+        "leaf": _asking(handlers["leaf"], handlers["leaf"], desk, memory),
+        "scout": _asking(handlers["scout"], handlers["leaf"], desk, memory),
         "research": _adding(handlers["research"], memory),
     }
 
@@ -305,12 +306,16 @@ def _marked(node: Node, known: Mapping[str, int]) -> Node:
     return node.model_copy(update={"children": children})
 
 
-def _asking(leaf: Handler, desk: Desk, memory: Recollection) -> Handler:
+def _asking(first: Handler, leaf: Handler, desk: Desk, memory: Recollection) -> Handler:
+    """Have a leaf ask before it searches; one that would sweep for sources has no need to where all is known."""
+
     async def run(ctx: Ctx, given: LeafGiven) -> Finding:
+        handler = first
         if given.leaf.searches and not ctx.finishing and ctx.left != 0:
             given = await _recalled(ctx, desk, memory, given)
-        finding: Finding = await leaf.run(ctx, given)
-        return finding
+            handler = first if given.leaf.searches else leaf
+        finding: Finding = await handler.run(ctx, given)
+        return finding.model_copy(update={"asked": sub_questions(given.leaf)})
 
     return Handler(run=run, takes=LeafGiven, gives=Finding)
 

@@ -115,7 +115,6 @@ def leaf_handler(desk: Desk) -> Handler:
             status=status,
             note=note,
             ended="stopped" if STOPPED in cut else "",
-            asked=sub_questions(leaf),
             facts=facts,
             sources=sources,
             rejected=rejected,
