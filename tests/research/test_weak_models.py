@@ -7,6 +7,7 @@ from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import SectionInput
 from agents.contracts.report import Actual
 from agents.contracts.verification import StanceInput
+from agents.core.events import RoleAsked
 from agents.report.document import build
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import Worker, leaf, tree, working_model
@@ -132,6 +133,15 @@ async def test_prose_in_the_place_of_numbers_ends_in_an_honest_report(bench):
 
     assert "everybody knows" not in report.model_dump_json()
     assert report.grade != "complete"
+
+
+async def test_what_unusable_answers_took_is_in_the_books_and_told(bench):
+    work, _ = await reported(bench, lambda request: "The Exies were founded by Bill Clinton, as everybody knows.")
+
+    told = [one.event for one in work.last.events if isinstance(one.event, RoleAsked)]
+    assert work.last.budget.spent.calls == len(work.model.asked)
+    assert sum(event.usage.tokens for event in told) == work.last.budget.spent.tokens
+    assert {event.role for event in told if event.failed} == {"extractor"}
 
 
 async def test_the_same_fact_ten_times_is_one_fact(bench):
