@@ -255,8 +255,9 @@ def table(tests: dict[str, str]) -> str:
     lines = [
         HEADING,
         "",
-        "Written by `python -m tests.bench.mutations --table`. Each row was taken away (a field emptied, a decision inverted) and",
-        "the test named noticed. Files are below `agents/`, tests below `tests/`.",
+        "Written by `python -m tests.bench.mutations --table`. Where a row names one test, the effect was taken away (a field",
+        "emptied, a decision inverted) and that test failed; where it names a file, its tests are meant to notice, and that is",
+        "still to be tried. Files are below `agents/`, tests below `tests/`.",
         "",
         "| Requirement | Where it acts | Test that fails without it |",
         "| --- | --- | --- |",
