@@ -142,21 +142,16 @@ class Team:
         """Told of every job before its first event: what metrics, logs and traces are fed from."""
         self._means = Means(
             limits=CapOverrides(
-                rounds=settings.max_iters or settings.max_researcher_iterations,
-                searches=settings.max_queries,
-                sources=settings.max_sources,
-                tokens=settings.token_budget,
-                cost_usd=settings.max_cost_usd,
-                depth=settings.max_depth,
-                leaves=settings.max_leaves,
+                rounds=settings.max_iters or settings.max_researcher_iterations, searches=settings.max_queries,
+                sources=settings.max_sources, tokens=settings.token_budget, cost_usd=settings.max_cost_usd,
+                depth=settings.max_depth, leaves=settings.max_leaves,
                 nothing_paid=not self.engine.reasons and not getattr(searcher, "destinations", ()),
             ),
             loop=LoopSettings(
                 side_by_side=settings.max_concurrent_research_units,
                 novelty_threshold=settings.min_novelty_threshold,
                 early_termination=settings.enable_early_termination,
-                searches_per_leaf=settings.max_react_tool_calls,
-                read_together=self.engine.reasons,
+                searches_per_leaf=settings.max_react_tool_calls, read_together=self.engine.reasons,
             ),
             thresholds=Thresholds(
                 min_evidence_per_claim=settings.min_evidence_per_claim,
@@ -166,8 +161,7 @@ class Team:
                 min_verifiable_ratio=settings.min_verifiable_ratio,
             ),
             judge_thresholds=Thresholds(
-                min_claims=settings.judge_min_claims,
-                min_evidence_per_claim=settings.judge_min_evidence_per_claim,
+                min_claims=settings.judge_min_claims, min_evidence_per_claim=settings.judge_min_evidence_per_claim,
                 min_distinct_domains_per_claim=settings.judge_min_distinct_domains_per_claim,
                 require_counter_evidence=settings.judge_require_counter_evidence,
                 min_report_confidence=settings.judge_min_confidence,
@@ -177,18 +171,12 @@ class Team:
             planner_window_s=settings.planner_pending_window_ms / 1000,
             reasons=self.engine.reasons,
             models=self.engine.names,
-        )
+        )  # fmt: skip
         self.drafts = ContractDrafts(
-            desk=self.desk,
-            handlers=self._handlers,
-            models=models,
-            means=lambda: self.means,
-            today=self.today,
-            clock=clock,
-            limits=self.jobs.limits,
-            at_once=settings.max_concurrency,
+            desk=self.desk, handlers=self._handlers, models=models, means=lambda: self.means, today=self.today,
+            clock=clock, limits=self.jobs.limits, at_once=settings.max_concurrency,
             max_cost_usd=settings.max_cost_usd,
-        )
+        )  # fmt: skip
 
     @property
     def retrievers(self) -> tuple[str, ...]:
