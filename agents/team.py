@@ -100,20 +100,11 @@ class Team:
     """Everything a face needs: scoping, drafting, jobs, kept sources and reports."""
 
     def __init__(
-        self,
-        settings: Settings,
-        *,
-        models: Mapping[str, Model],
-        searcher: Searcher,
-        prompts: PromptBook,
-        blobs: BlobStore,
-        sample: bool,
-        clock: Clock = time.monotonic,
-        today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(),
-        jobs: JobRuntime | None = None,
-        made: Mapping[str, Model] | None = None,
-        memory: KnowledgeStore | None = None,
-    ) -> None:
+        self, settings: Settings, *, models: Mapping[str, Model], searcher: Searcher, prompts: PromptBook,
+        blobs: BlobStore, sample: bool, clock: Clock = time.monotonic,
+        today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(), jobs: JobRuntime | None = None,
+        made: Mapping[str, Model] | None = None, memory: KnowledgeStore | None = None,
+    ) -> None:  # fmt: skip
         self.settings, self.models, self.searcher = settings, models, searcher
         self.prompts, self.blobs, self.sample = prompts, blobs, sample
         self.clock, self.today, self.memory = clock, today, memory
@@ -234,14 +225,9 @@ class Team:
         return with_memory(handlers, desk, self.memory, brief, lambda: datetime.now(UTC))
 
     async def scope(
-        self,
-        scope: ScopingState,
-        message: str,
-        on_text: OnText | None = None,
-        *,
-        limit_s: float | None = None,
+        self, scope: ScopingState, message: str, on_text: OnText | None = None, *, limit_s: float | None = None,
         tier: Tier | None = None,
-    ) -> tuple[ScopingState, ScopingTurn]:
+    ) -> tuple[ScopingState, ScopingTurn]:  # fmt: skip
         """Have the manager answer one message of the scoping talk, within `limit_s` seconds where that is given.
 
         Raises:
@@ -250,25 +236,16 @@ class Team:
         if self.engine.reasons and not scope.turns:
             self.drafts.begin(scope, checked(message), tier, limit_s)
         after, asked = await take_turn(
-            self.desk(scope),
-            scope,
-            message,
-            max_depth=self.settings.max_depth,
-            max_leaves=self.settings.max_leaves,
-            on_text=on_text,
+            self.desk(scope), scope, message, max_depth=self.settings.max_depth,
+            max_leaves=self.settings.max_leaves, on_text=on_text,
             deadline=None if limit_s is None else Within(limit_s),
-        )
+        )  # fmt: skip
         return after, asked.output
 
     async def settle(
-        self,
-        scope: ScopingState,
-        message: str,
-        *,
-        tier: Tier | None = None,
-        challenge: bool = True,
+        self, scope: ScopingState, message: str, *, tier: Tier | None = None, challenge: bool = True,
         limit_s: float | None = None,
-    ) -> Settled:
+    ) -> Settled:  # fmt: skip
         """Have the manager judge a question while the planner already plans it (see `Drafts.draft`).
 
         Raises:
@@ -321,14 +298,9 @@ class Team:
         return await take(given, known, self.blobs, datetime.now(UTC).isoformat(timespec="seconds"))
 
     def start(
-        self,
-        contract: Contract,
-        *,
-        owner: str = "",
-        challenge: bool = True,
-        left_s: float | None = None,
+        self, contract: Contract, *, owner: str = "", challenge: bool = True, left_s: float | None = None,
         earlier: Earlier | None = None,
-    ) -> Job:
+    ) -> Job:  # fmt: skip
         """Start the job of an authorized contract.
 
         Args:
