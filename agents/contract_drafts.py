@@ -25,7 +25,7 @@ from agents.research.pipeline import Means, contract_of
 from agents.research.planning.drafting import draft_plans
 from agents.research.planning.forecast import SECONDS_PER_CALL, WRITING_IN_A_ROW, PastRun, forecast_of, with_likely
 from agents.research.planning.freeze_contract import at_pace
-from agents.research.run_context import Desk
+from agents.research.run_context import RunContext
 from agents.research.scoping.turn import ScopingState, seeds_in
 from agents.roles import EXTRACTOR
 
@@ -54,8 +54,8 @@ class Settled:
 class ContractDrafts:
     """Drafts contracts outside any job, in memory."""
 
-    desk: Callable[[Brief], Desk]
-    handlers: Callable[[Desk, Brief], Handlers]
+    context: Callable[[Brief], RunContext]
+    handlers: Callable[[RunContext, Brief], Handlers]
     models: Mapping[str, Model]
     means: Callable[[], Means]
     today: Callable[[], str]
@@ -106,10 +106,10 @@ class ContractDrafts:
 
     async def of_brief(self, brief: Brief, *, challenge: bool = True, limit_s: float | None = None) -> Contract:
         """Draft the contract of a brief, within `limit_s` seconds where that is given."""
-        desk = self.desk(brief)
+        context = self.context(brief)
         run = JobRun(
             job_id="draft",
-            handlers=self.handlers(desk, brief),
+            handlers=self.handlers(context, brief),
             budget=Budget(Spending(seconds=limit_s and limit_s / PLANNING_SHARE), name="draft"),
             clock=self.clock,
             limits=self.limits,
@@ -119,7 +119,7 @@ class ContractDrafts:
             ctx = RunCtx(run, "draft", run.budget, depth=0)
             return self._contract(brief, await draft_plans(ctx, brief), challenge=challenge)
         finally:
-            desk.close()
+            context.close()
 
     def _contract(self, brief: Brief, plans: tuple[Plan, ...], *, challenge: bool) -> Contract:
         means = self.means()

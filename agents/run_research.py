@@ -39,7 +39,7 @@ from agents.memory.knowledge import LOCAL_OWNER
 from agents.nlp.tokens import language_of
 from agents.research.planning.flat_plan import FlatLeaf, flat_brief, flat_leaves, flat_plan
 from agents.research.planning.freeze_contract import TIERS, CapOverrides, make_contract
-from agents.research.run_context import NO_STAND_IN, Desk
+from agents.research.run_context import NO_STAND_IN, RunContext
 from agents.research.scoping.turn import ScopingState, checked, seeds_in, take_turn
 from agents.roles import FLAT_MAX_QUERIES as MAX_QUERIES
 from agents.roles import FLAT_PLANNER, PLANNER
@@ -148,14 +148,14 @@ async def plan_run(team: Team, task: str, wish: RunOptions) -> FlatRun:
     """
     started = team.clock()
     text = checked(task)
-    desk = team.desk()
+    context = team.context()
     try:
         total = wish.max_execution_time_s or team.settings.max_execution_time_s
         known = total or TIERS[wish.tier or "simple"].minutes * 60
         language = language_of(text)
-        drafted = await _draft(team, desk, text, wish, language, _Until(team, started + FLAT_PLANNING_SHARE * known))
+        drafted = await _draft(team, context, text, wish, language, _Until(team, started + FLAT_PLANNING_SHARE * known))
     finally:
-        desk.close()
+        context.close()
     tier: Tier = wish.tier or drafted.tier or "standard"
     origin: TierOrigin = "request" if wish.tier else "detected" if drafted.tier else "default"
     limits = limits_of(tier, wish, team.settings)
@@ -189,7 +189,9 @@ def limits_of(tier: Tier, wish: RunOptions, settings: Settings) -> RunLimits:
     )
 
 
-async def _draft(team: Team, desk: Desk, task: str, wish: RunOptions, language: str, until: _Until) -> _Drafted:
+async def _draft(
+    team: Team, context: RunContext, task: str, wish: RunOptions, language: str, until: _Until
+) -> _Drafted:
     """Ask the flat planner; the offline engine plans by its own means, where it is bound or has to stand in."""
     lost = NOTHING
     if team.models[FLAT_PLANNER.name].reasons:
@@ -197,23 +199,23 @@ async def _draft(team: Team, desk: Desk, task: str, wish: RunOptions, language: 
             task=task,
             tier=wish.tier,
             max_queries=wish.max_queries or MAX_QUERIES,
-            survey=await desk.survey(task),
+            survey=await context.survey(task),
             language=language,
-            today=desk.today,
+            today=context.today,
         )
         try:
-            return _taken(await _ask_planner(desk, given, until))
+            return _taken(await _ask_planner(context, given, until))
         except ModelError as error:
-            if desk.fallback is None or error.fault in NO_STAND_IN:
+            if context.fallback is None or error.fault in NO_STAND_IN:
                 raise
             lost = spent_by(error)
-    drafted = await _quoting_draft(team, desk, task, language, until)
+    drafted = await _quoting_draft(team, context, task, language, until)
     return replace(drafted, usage=lost + drafted.usage)
 
 
-async def _ask_planner(desk: Desk, given: FlatPlanInput, until: _Until) -> RoleAnswer[FlatPlan]:
-    # Without the desk's own stand-in: the offline engine plans from other contracts.
-    return await replace(desk, fallback=None).ask(FLAT_PLANNER, given, until)
+async def _ask_planner(context: RunContext, given: FlatPlanInput, until: _Until) -> RoleAnswer[FlatPlan]:
+    # Without the context's own stand-in: the offline engine plans from other contracts.
+    return await replace(context, fallback=None).ask(FLAT_PLANNER, given, until)
 
 
 def _taken(asked: RoleAnswer[FlatPlan]) -> _Drafted:
@@ -224,13 +226,13 @@ def _taken(asked: RoleAnswer[FlatPlan]) -> _Drafted:
     return _Drafted(leaves, plan.tier, plan.query_type, plan.claims, asked.usage)
 
 
-async def _quoting_draft(team: Team, desk: Desk, task: str, language: str, until: _Until) -> _Drafted:
+async def _quoting_draft(team: Team, context: RunContext, task: str, language: str, until: _Until) -> _Drafted:
     """Plan without a language model: scope the task, then draft one level of leaves."""
-    engine = desk.fallback or team.models[PLANNER.name]
-    desk = replace(desk, models={"manager": engine, "planner": engine})
+    engine = context.fallback or team.models[PLANNER.name]
+    context = replace(context, models={"manager": engine, "planner": engine})
     settings = team.settings
     scope, asked = await take_turn(
-        desk, ScopingState(), task, max_depth=settings.max_depth, max_leaves=settings.max_leaves
+        context, ScopingState(), task, max_depth=settings.max_depth, max_leaves=settings.max_leaves
     )
     if not scope.queries:
         raise BadRequest(asked.output.reply)
@@ -241,11 +243,11 @@ async def _quoting_draft(team: Team, desk: Desk, task: str, language: str, until
         query=task,
         max_depth=1,
         max_leaves=MAX_QUERIES,
-        survey=await desk.survey(task),
+        survey=await context.survey(task),
         language=scope.language,
-        today=desk.today,
+        today=context.today,
     )
-    tree: RoleAnswer[PlanTree] = await desk.ask(PLANNER, given, until)
+    tree: RoleAnswer[PlanTree] = await context.ask(PLANNER, given, until)
     leaves = tuple(
         FlatLeaf(
             planned=PlanQuery(query=(*leaf.search_terms, *leaf.questions, leaf.title)[0], intent=leaf.title),

@@ -53,7 +53,7 @@ from agents.research.reading.read_sources import source_handler
 from agents.research.reading.scout_sweep import scout_handler
 from agents.research.reading.taken_over import with_facts_of
 from agents.research.recollection import with_memory
-from agents.research.run_context import Desk
+from agents.research.run_context import RunContext
 from agents.research.scoping.authorization import DEFAULT_MINUTES
 from agents.research.scoping.follow_up import FollowUpAnswer, follow_up
 from agents.research.scoping.turn import ScopingState, checked, take_turn
@@ -164,7 +164,7 @@ class Team:
             models=self.engine.names,
         )  # fmt: skip
         self.drafts = ContractDrafts(
-            desk=self.desk, handlers=self._handlers, models=models, means=lambda: self.means, today=self.today,
+            context=self.context, handlers=self._handlers, models=models, means=lambda: self.means, today=self.today,
             clock=clock, limits=self.jobs.limits, at_once=settings.max_concurrency,
             max_cost_usd=settings.max_cost_usd,
         )  # fmt: skip
@@ -185,9 +185,9 @@ class Team:
         seconds = self.settings.max_execution_time_s
         return DEFAULT_MINUTES if seconds is None else seconds / 60
 
-    def desk(self, of: Brief | ScopingState | None = None, steering: Steering | None = None) -> Desk:
+    def context(self, of: Brief | ScopingState | None = None, steering: Steering | None = None) -> RunContext:
         """Set up one run's means, with the files and places of its brief; each has its own caches and ledgers."""
-        return Desk(
+        return RunContext(
             models=self.models_of(of),
             prompts=self.prompts,
             searcher=self.searching.of(of.files, of.places) if of else self.searcher,
@@ -209,20 +209,20 @@ class Team:
         chosen = {str(role): self.made[name] for role, name in of.models if name in self.made} if of else {}
         return {**self.models, **chosen}
 
-    def _handlers(self, desk: Desk, brief: Brief | None) -> Handlers:
+    def _handlers(self, context: RunContext, brief: Brief | None) -> Handlers:
         handlers: Handlers = {
-            "research": research_handler(desk, self.means),
-            "draft": draft_handler(desk, self.means.limits),
-            "node": node_handler(desk),
-            "leaf": leaf_handler(desk),
-            "scout": scout_handler(desk),
-            "source": source_handler(desk),
-            "section": section_handler(desk),
-            "challenge": challenge_handler(desk),
-            "claim": claim_handler(desk),
-            "check": check_handler(desk, reasons=self.means.reasons),
+            "research": research_handler(context, self.means),
+            "draft": draft_handler(context, self.means.limits),
+            "node": node_handler(context),
+            "leaf": leaf_handler(context),
+            "scout": scout_handler(context),
+            "source": source_handler(context),
+            "section": section_handler(context),
+            "challenge": challenge_handler(context),
+            "claim": claim_handler(context),
+            "check": check_handler(context, reasons=self.means.reasons),
         }
-        return with_memory(handlers, desk, self.memory, brief, lambda: datetime.now(UTC))
+        return with_memory(handlers, context, self.memory, brief, lambda: datetime.now(UTC))
 
     async def scope(
         self, scope: ScopingState, message: str, on_text: OnText | None = None, *, limit_s: float | None = None,
@@ -236,7 +236,7 @@ class Team:
         if self.engine.reasons and not scope.turns:
             self.drafts.begin(scope, checked(message), tier, limit_s)
         after, asked = await take_turn(
-            self.desk(scope), scope, message, max_depth=self.settings.max_depth,
+            self.context(scope), scope, message, max_depth=self.settings.max_depth,
             max_leaves=self.settings.max_leaves, on_text=on_text,
             deadline=None if limit_s is None else Within(limit_s),
         )  # fmt: skip
@@ -291,7 +291,7 @@ class Team:
         Raises:
             BadRequest: the question is empty or far too long.
         """
-        return await follow_up(self.desk(), document, question)
+        return await follow_up(self.context(), document, question)
 
     async def take_files(self, given: Sequence[UploadedFile], known: Sequence[OwnFile]) -> UploadResult:
         """Read files that a user gives, and keep their texts."""
@@ -369,7 +369,7 @@ class Team:
     def _set_up(self, commission: Commission, steering: Steering) -> JobSetup:
         """Set up what a job works with; after a restart anew."""
         brief = commission.contract.brief if commission.contract else commission.brief
-        handlers = self._handlers(desk := self.desk(brief, steering), brief)
+        handlers = self._handlers(context := self.context(brief, steering), brief)
         if brief is not None:
             # Caps bound the searches and sources of the whole run, not those of each leaf and round.
             caps = commission.contract.caps if commission.contract else caps_of(brief, self.means.limits)
@@ -385,7 +385,7 @@ class Team:
             self._remember(written)
             return written
 
-        return JobSetup(handlers=handlers, build=document, close=desk.close, steering=steering)
+        return JobSetup(handlers=handlers, build=document, close=context.close, steering=steering)
 
     def warm_up(self) -> None:
         """Load what answers and reports would else wait for; slow, so for a thread of its own beside the first work."""

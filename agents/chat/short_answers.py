@@ -209,7 +209,7 @@ async def three_doors(question: str, scope: ScopingState, team: Team, words: Cha
     """Say that only the sample library is searched, where that is so and a question is about something else."""
     if not team.sample or scope.files:
         return None
-    survey = await team.desk(scope).survey("")
+    survey = await team.context(scope).survey("")
     asked = set(content_words(question))
     if survey.web or not survey.documents or not asked:
         return None

@@ -28,7 +28,7 @@ from agents.core.budget import NoDeadline
 from agents.core.errors import BadRequest, DossierError
 from agents.core.settings import Settings
 from agents.evaluation.variant import Variant
-from agents.research.run_context import Desk
+from agents.research.run_context import RunContext
 from agents.research.scoping.turn import ScopingState
 from agents.research.writing.verify_report import SURE
 from agents.roles import STANCE_JUDGE, VERIFIER
@@ -182,7 +182,7 @@ async def run_stance(path: Path, settings: Settings, variant: Variant) -> tuple[
 
     async def one(row: Row) -> Row:
         async with gate:
-            return await _judged(team.desk(), row)
+            return await _judged(team.context(), row)
 
     try:
         rows = list(await asyncio.gather(*(one(row) for row in data)))
@@ -192,14 +192,14 @@ async def run_stance(path: Path, settings: Settings, variant: Variant) -> tuple[
     return rows, {"n": len(rows), "accuracy": accuracy(told), "macro_f1": macro_f1(told)}
 
 
-async def _judged(desk: Desk, row: Row) -> Row:
+async def _judged(context: RunContext, row: Row) -> Row:
     evidence = " ".join(str(one["text"]) for one in row["gold_evidence"])
     source = str(row.get("wikipedia_page", "")) or "Source"
     pair = StanceNote(number=1, claim=str(row["text"]), quote=evidence or "-", source=source)
     problem, stance = "", "unrelated"
     leaning = await asyncio.to_thread(leans, str(row["text"]), evidence)
     try:
-        asked = await desk.ask(STANCE_JUDGE, StanceInput(pairs=(pair,)), NoDeadline())
+        asked = await context.ask(STANCE_JUDGE, StanceInput(pairs=(pair,)), NoDeadline())
         rows = [one for one in asked.output.rows if one.number == 1]
         if rows:
             stance = rows[0].stance
@@ -252,7 +252,7 @@ async def _checked(team: Team, row: Row) -> Row:
     if team.engine.reasons and not sure:
         given = VerifyInput(sentences=(SentenceNote(number=1, text=sentence, quotes=(passage,)),))
         try:
-            asked = await team.desk().ask(VERIFIER, given, NoDeadline())
+            asked = await team.context().ask(VERIFIER, given, NoDeadline())
             if asked.output.rows:
                 verdict = asked.output.rows[0].verdict
                 score = SCORES[verdict]

@@ -13,7 +13,7 @@ from agents.contracts.verification import SentenceCheck
 from agents.core.errors import BadRequest
 from agents.core.port import Ctx
 from agents.core.settings import Settings
-from agents.research.run_context import Desk
+from agents.research.run_context import RunContext
 from agents.research.writing import truthful
 from agents.search import index
 from agents.search.index import Passage
@@ -26,7 +26,7 @@ STANDARD_ROUNDS = 3
 
 async def _unverified(
     ctx: Ctx,
-    desk: Desk,
+    context: RunContext,
     sentences: tuple[ReportSentence, ...],
     facts: Mapping[str, Fact],
     cards: Mapping[str, SourceCard],

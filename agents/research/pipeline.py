@@ -23,7 +23,7 @@ from agents.research.planning.freeze_contract import CapOverrides, make_contract
 from agents.research.reading.leaf import READ_FOR_NOTHING
 from agents.research.reading.searching import NodeGiven, Setting
 from agents.research.reading.shortlisting import UNANSWERING
-from agents.research.run_context import Desk
+from agents.research.run_context import RunContext
 from agents.research.scoping.inside_job import judged_and_planned
 from agents.research.writing.grading import answers_of
 from agents.research.writing.truthful import ToCheck, challenge_all, checked, rewritten, surprises
@@ -69,14 +69,14 @@ def contract_of(brief: Brief, plans: tuple[Plan, ...], means: Means, *, challeng
     )
 
 
-def research_handler(desk: Desk, means: Means) -> Handler:
+def research_handler(context: RunContext, means: Means) -> Handler:
     """Run a commission from plan to outcome."""
 
     async def run(ctx: Ctx, given: Commission) -> Outcome:
         contract = given.contract
         if contract is None:
             ctx.emit("stage:planning", JobChanged(status="running", stage="planning"))
-            brief, plans, limits = await judged_and_planned(ctx, desk, given, means.limits, means.planner_window_s)
+            brief, plans, limits = await judged_and_planned(ctx, context, given, means.limits, means.planner_window_s)
             surroundings = means.model_copy(update={"limits": limits})
             contract = contract_of(brief, plans, surroundings, challenge=given.challenge)
             ctx.emit(f"contract:{contract.hash}", Planned(contract=contract))
@@ -132,14 +132,14 @@ def research_handler(desk: Desk, means: Means) -> Handler:
             minimum=means.thresholds.min_evidence_per_claim,
         )
         checking = ctx.children("check", [("check", ToCheck(contract=contract, findings=findings))], gives=Checks)
-        framing = _frame(ctx, desk, contract, (findings, ()), tuple(known_claims), _degraded(findings), key="0")
+        framing = _frame(ctx, context, contract, (findings, ()), tuple(known_claims), _degraded(findings), key="0")
         challenged, known, (frame, problems) = await together(challenging, checking, framing)
         counter = tuple(one.finding for one in challenged if one.finding is not None)
         degraded = _degraded((*findings, *counter))
         if surprises(challenged, known_claims):
             claims = tuple(verdict_line(done.claim) for one in challenged for done in one.claims)
-            rewriting = rewritten(ctx, desk, findings, challenged, contract)
-            framing = _frame(ctx, desk, contract, (findings, counter), claims, degraded, key="again")
+            rewriting = rewritten(ctx, context, findings, challenged, contract)
+            framing = _frame(ctx, context, contract, (findings, counter), claims, degraded, key="again")
             findings, (anew, failed) = await together(rewriting, framing)
             frame, problems = anew or frame, (*problems, *failed)
         ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
@@ -165,7 +165,7 @@ def research_handler(desk: Desk, means: Means) -> Handler:
         )
         judge = means.judge_thresholds if means.require_judge else None
         checks = known[0].checks if isinstance(known[0], Checks) else ()
-        return await checked(ctx, desk, outcome, challenged, means.thresholds, judge, checks, reasons=means.reasons)
+        return await checked(ctx, context, outcome, challenged, means.thresholds, judge, checks, reasons=means.reasons)
 
     return Handler(run=run, takes=Commission, gives=Outcome)
 
@@ -195,7 +195,7 @@ def _root(plan: Plan, brief: Brief, several: bool, loop: LoopSettings) -> NodeGi
 
 async def _frame(
     ctx: Ctx,
-    desk: Desk,
+    context: RunContext,
     contract: Contract,
     held: tuple[tuple[Finding, ...], tuple[Finding, ...]],
     claims: tuple[str, ...],
@@ -206,7 +206,7 @@ async def _frame(
     """Have the last synthesizer write around the sections; a report is made without it when it fails."""
     findings, counter = held
     parts = _parts(findings)
-    facts = facts_behind(tuple(parts), desk.context_results)
+    facts = facts_behind(tuple(parts), context.context_results)
     if not facts:
         return None, ()
     # What speaks against a claim is shown to the last writer too, although no section cites it yet.
@@ -237,7 +237,7 @@ async def _frame(
     )  # fmt: skip
     try:
         asked = await ctx.call(
-            "frame", key, desk.ask, FRAME_WRITER, given, ctx.writing(FRAME_SHARE), gives=RoleAnswer[Frame]
+            "frame", key, context.ask, FRAME_WRITER, given, ctx.writing(FRAME_SHARE), gives=RoleAnswer[Frame]
         )
     except StepFailed as failure:
         problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)

@@ -35,7 +35,7 @@ from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP, sub_questions
 from agents.research.reading.searching import LeafGiven, Setting
 from agents.research.reading.subject import LOOKUPS, parts_of
 from agents.research.remembering import Remembering
-from agents.research.run_context import Desk, RetrievedSource
+from agents.research.run_context import RetrievedSource, RunContext
 from agents.search.scope_filter import enforced
 from agents.search.searcher import Texts
 
@@ -254,17 +254,21 @@ def _within(card: SourceCard, setting: Setting) -> bool:
 
 
 def with_memory(
-    handlers: Handlers, desk: Desk, store: KnowledgeStore | None, brief: Brief | None, now: Callable[[], datetime]
+    handlers: Handlers,
+    context: RunContext,
+    store: KnowledgeStore | None,
+    brief: Brief | None,
+    now: Callable[[], datetime],
 ) -> Handlers:
     """Have planners told, leaves ask, and the job add what it has found out; nothing changes where there is no memory."""
     if store is None or brief is None or brief.memory is None:
         return handlers
-    memory = Recollection(store, brief.memory, desk.texts, now)
+    memory = Recollection(store, brief.memory, context.texts, now)
     return {
         **handlers,
         "draft": _told(handlers["draft"], memory),
-        "leaf": _asking(handlers["leaf"], handlers["leaf"], desk, memory),
-        "scout": _asking(handlers["scout"], handlers["leaf"], desk, memory),
+        "leaf": _asking(handlers["leaf"], handlers["leaf"], context, memory),
+        "scout": _asking(handlers["scout"], handlers["leaf"], context, memory),
         "research": _adding(handlers["research"], memory),
     }
 
@@ -306,13 +310,13 @@ def _marked(node: Node, known: Mapping[str, int]) -> Node:
     return node.model_copy(update={"children": children})
 
 
-def _asking(first: Handler, leaf: Handler, desk: Desk, memory: Recollection) -> Handler:
+def _asking(first: Handler, leaf: Handler, context: RunContext, memory: Recollection) -> Handler:
     """Have a leaf ask before it searches; one that would sweep for sources has no need to where all is known."""
 
     async def run(ctx: Ctx, given: LeafGiven) -> Finding:
         handler = first
         if given.leaf.searches and not ctx.finishing and ctx.left != 0:
-            given = await _recalled(ctx, desk, memory, given)
+            given = await _recalled(ctx, context, memory, given)
             handler = first if given.leaf.searches else leaf
         finding: Finding = await handler.run(ctx, given)
         return finding.model_copy(update={"asked": sub_questions(given.leaf)})
@@ -320,7 +324,7 @@ def _asking(first: Handler, leaf: Handler, desk: Desk, memory: Recollection) -> 
     return Handler(run=run, takes=LeafGiven, gives=Finding)
 
 
-async def _recalled(ctx: Ctx, desk: Desk, memory: Recollection, given: LeafGiven) -> LeafGiven:
+async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: LeafGiven) -> LeafGiven:
     """Give a leaf what is known, as far as its pages are unchanged, and leave to it what has to be searched for."""
     questions = sub_questions(given.leaf)
     recalled = await ctx.call("recall", "0", memory.recall, questions, given.setting, gives=Recalled, pool="local")
@@ -330,7 +334,7 @@ async def _recalled(ctx: Ctx, desk: Desk, memory: Recollection, given: LeafGiven
         return given
     known = recalled.sources[:MOST_PAGES]
     fetched = await ctx.fan(
-        "recheck", desk.fetch, [(Source.id_of(card.url), card.url, ctx.deadline) for card in known],
+        "recheck", context.fetch, [(Source.id_of(card.url), card.url, ctx.deadline) for card in known],
         gives=RetrievedSource, pool="web",
     )  # fmt: skip
     now = [(card, one.card) for card, one in zip(known, fetched, strict=True) if isinstance(one, RetrievedSource)]

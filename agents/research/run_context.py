@@ -1,4 +1,4 @@
-"""What the research code has on its desk: roles to ask, documents to find and read. Each method is one step's body."""
+"""What the research code works with: roles to ask, documents to find and read. Each method is one step's body."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -116,7 +116,7 @@ class TakenSources(Frozen):
 
 
 @dataclass
-class Desk:
+class RunContext:
     """One job's means. Caches are for speed only; ledgers are read inside steps only, so a replay decides alike."""
 
     models: Mapping[str, Model]

@@ -162,10 +162,10 @@ def crashing(handlers, fault):
         ("research", "node", "leaf", "source", "challenge", "claim", "check", "after the branches")
     )
 
-    def some(desk):
-        made = dict(handlers(desk))
+    def some(context):
+        made = dict(handlers(context))
         if victim == "after the branches":
-            desk.fallback, desk.keep = None, lambda document: 1 // 0
+            context.fallback, context.keep = None, lambda document: 1 // 0
             made.pop("check")
             return made
         inner = made[victim]

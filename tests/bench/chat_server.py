@@ -17,10 +17,10 @@ EVENTS_A_SECOND = int(os.environ.get("BENCH_EVENTS", "20"))
 STATES = ("searching", "reading", "writing", "reading", "searching")
 
 
-def storm(desk, means):
+def storm(context, means):
     """Tell of as many branches as wished, then of changes to them for ever; as usual when none is wished."""
     if not NODES:
-        return research_handler(desk, means)
+        return research_handler(context, means)
 
     def changed(number, state, key, ctx):
         child, parent = f"{ctx.path}/0/{number // 10}/{number % 10}", f"{ctx.path}/0/{number // 10}"

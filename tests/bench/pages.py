@@ -23,7 +23,7 @@ from agents.core.prompts import load  # noqa: E402
 from agents.jobs.blob_store import BlobStore  # noqa: E402
 from agents.offline import OfflineModel  # noqa: E402
 from agents.research.reading.read_sources import SourceGiven, extract  # noqa: E402
-from agents.research.run_context import Desk  # noqa: E402
+from agents.research.run_context import RunContext  # noqa: E402
 from agents.search.pages import WebPages  # noqa: E402
 from agents.web.fetching import Fetcher  # noqa: E402
 from agents.web.guard import AllowedHosts  # noqa: E402
@@ -115,7 +115,7 @@ async def read_all(site: _Site, folder: Path) -> tuple[int, int]:
     pages = WebPages(fetcher)
     blobs = BlobStore(folder)
     model = OfflineModel()
-    desk = Desk(
+    context = RunContext(
         models={"extractor": model}, prompts=load(), searcher=ScriptedSearcher({}), texts=blobs, today="2026-11-28"
     )
 
@@ -137,14 +137,14 @@ async def read_all(site: _Site, folder: Path) -> tuple[int, int]:
             language="en",
             today="2026-11-28",
         )
-        await extract(desk, (SourceCard.of(source),), given, NoDeadline())
+        await extract(context, (SourceCard.of(source),), given, NoDeadline())
         return True
 
     try:
         done = await asyncio.gather(*(one(number, path) for number, path in enumerate(site.files)))
     finally:
         await fetcher.aclose()
-        desk.close()
+        context.close()
     return sum(done), len(done) - sum(done)
 
 

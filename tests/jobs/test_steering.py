@@ -10,7 +10,7 @@ from agents.core.budget import Limits
 from agents.core.errors import BadRequest
 from agents.core.events import NodeChanged, Noted
 from agents.core.prompts import load
-from agents.research.run_context import Desk, Searched
+from agents.research.run_context import RunContext, Searched
 from agents.research.steering import Steering
 from tests.jobs.conftest import Given, Word, bench_of, opened
 from tests.jobs.test_fleet import nothing, running, until
@@ -20,19 +20,19 @@ from tests.scripts import world
 
 
 def desk_of(ctx, searcher):
-    return Desk(models={}, prompts=load(), searcher=searcher, texts=None, today="", steering=ctx.run.steering)
+    return RunContext(models={}, prompts=load(), searcher=searcher, texts=None, today="", steering=ctx.run.steering)
 
 
 async def test_limits_hold_after_the_process_is_gone(tmp_path):
     gate, searcher, seen = World(), world(), []
 
     async def root(ctx):
-        desk = desk_of(ctx, searcher)
+        context = desk_of(ctx, searcher)
         first = SearchQuery(text="Orvane costs passengers closures")
-        before = await ctx.call("search", "1", desk.search, first, ctx.deadline, gives=Searched, pool="web")
+        before = await ctx.call("search", "1", context.search, first, ctx.deadline, gives=Searched, pool="web")
         await ctx.call("hold", "1", gate.held, "h", gives=Word)
         again = SearchQuery(text="Orvane ferry costs")
-        after = await ctx.call("search", "2", desk.search, again, ctx.deadline, gives=Searched, pool="web")
+        after = await ctx.call("search", "2", context.search, again, ctx.deadline, gives=Searched, pool="web")
         seen.append([sorted(hit.url for hit in one.result.hits) for one in (before, after)])
 
     async with opened(tmp_path, bench_of(root)) as kept:

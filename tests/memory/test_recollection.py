@@ -71,7 +71,7 @@ class Life:
         def handlers():
             made = plain()
             return with_memory(
-                made, work.desk, self.store, BRIEF.model_copy(update={"memory": "ada"}), lambda: self.now
+                made, work.context, self.store, BRIEF.model_copy(update={"memory": "ada"}), lambda: self.now
             )
 
         work.handlers = handlers

@@ -15,7 +15,7 @@ from agents.research.planning.flat_plan import bounded
 from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.read_sources import source_handler
 from agents.research.reading.scout_sweep import scout_handler
-from agents.research.run_context import Desk
+from agents.research.run_context import RunContext
 from agents.research.writing.sections import section_handler
 from agents.research.writing.truthful import check_handler
 from tests.scripts import BRIEF, ROLES, working_model, world
@@ -51,28 +51,28 @@ class Bench:
         self.per_job, self.caps = per_job, caps
 
     def handlers(self):
-        self.desk = desk = Desk(
+        self.context = context = RunContext(
             models=dict.fromkeys(ROLES, self.model), prompts=load(), searcher=self.searcher, texts=self.texts,
             today="2026-11-27",
         )  # fmt: skip
         handlers = {
-            "research": research_handler(desk, self.means),
-            "draft": draft_handler(desk, self.means.limits),
-            "node": node_handler(desk),
-            "leaf": leaf_handler(desk),
-            "scout": scout_handler(desk),
-            "source": source_handler(desk),
-            "section": section_handler(desk),
-            "challenge": challenge_handler(desk),
-            "claim": claim_handler(desk),
-            "check": check_handler(desk, reasons=self.means.reasons),
+            "research": research_handler(context, self.means),
+            "draft": draft_handler(context, self.means.limits),
+            "node": node_handler(context),
+            "leaf": leaf_handler(context),
+            "scout": scout_handler(context),
+            "source": source_handler(context),
+            "section": section_handler(context),
+            "challenge": challenge_handler(context),
+            "claim": claim_handler(context),
+            "check": check_handler(context, reasons=self.means.reasons),
         }
         return bounded(handlers, self.caps) if self.caps else handlers
 
     def job(self, record=None):
         handlers = self.handlers()
         return JobRun(
-            job_id="test", handlers=handlers, steering=self.desk.steering, budget=Budget(self.limits, name="job"), clock=self.clock,
+            job_id="test", handlers=handlers, steering=self.context.steering, budget=Budget(self.limits, name="job"), clock=self.clock,
             limits=ProcessLimits(), per_job=self.per_job, record=dict(record or {}),
         )  # fmt: skip
 

@@ -199,7 +199,7 @@ def test_an_answer_after_the_deadline_is_not_waited_for(bench):
 
         def with_stand_in():
             table = handlers()
-            place.desk.fallback = working_model()
+            place.context.fallback = working_model()
             return table
 
         place.handlers = with_stand_in
@@ -256,7 +256,7 @@ def test_a_branch_that_comes_when_collecting_is_over_still_reads(bench):
 
         def slow_to_plan():
             table = handlers()
-            place.desk.fallback = working_model()
+            place.context.fallback = working_model()
             survey = place.searcher.survey
 
             async def slowly(question="", limit=24):

@@ -350,7 +350,7 @@ async def test_while_searching_is_tried_again_no_other_search_is_made_beside_it(
 
     async def search(text):
         try:
-            await work.desk.search(SearchQuery(text=text), NoDeadline())
+            await work.context.search(SearchQuery(text=text), NoDeadline())
         except SearchError as error:
             return str(error)
 

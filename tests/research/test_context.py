@@ -235,8 +235,8 @@ async def test_c09_a_part_that_cannot_be_written_is_there_in_its_quotes(bench):
             else overflow(9_000)
         )
 
-    desk_of.desk.models = {"synthesizer": ScriptedModel(by_role={"synthesizer": only_the_first})}
-    asked = await desk_of.desk.ask(SECTION_WRITER, given, NoDeadline())
+    desk_of.context.models = {"synthesizer": ScriptedModel(by_role={"synthesizer": only_the_first})}
+    asked = await desk_of.context.ask(SECTION_WRITER, given, NoDeadline())
     assert "The first.[f1]" in asked.output.markdown
     assert f"“{given.facts[1].quote.strip()}” [f2]" in asked.output.markdown
 

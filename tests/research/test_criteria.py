@@ -310,7 +310,7 @@ async def test_s2_fr_01_a_topic_is_in_the_ledger_before_its_branch_starts(bench)
 
     class Watching(ScriptedSearcher):
         async def search(self, query, deadline_s=None):
-            seen.append(query.text in work.desk.topics.dispatched)
+            seen.append(query.text in work.context.topics.dispatched)
             return await super().search(query, deadline_s)
 
     work.searcher = Watching(WORLD)

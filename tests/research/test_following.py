@@ -17,7 +17,7 @@ async def report_of(bench):
 
 async def test_a_question_that_the_report_knows_is_answered_with_its_own_numbers(bench):
     work, document = await report_of(bench)
-    answer = await follow_up(work.desk, document, "On how many days was the Orvane ferry line closed?")
+    answer = await follow_up(work.context, document, "On how many days was the Orvane ferry line closed?")
     assert answer.enough
     assert "12 days" in answer.markdown
     listed = {reference.n for reference in document.references}
@@ -28,7 +28,7 @@ async def test_a_question_that_the_report_knows_is_answered_with_its_own_numbers
 
 async def test_a_question_beyond_the_report_needs_new_research(bench):
     work, document = await report_of(bench)
-    answer = await follow_up(work.desk, document, "Which volcanoes erupted in Iceland during 1783?")
+    answer = await follow_up(work.context, document, "Which volcanoes erupted in Iceland during 1783?")
     assert not answer.enough
     assert answer.markdown == ""
 
@@ -36,7 +36,7 @@ async def test_a_question_beyond_the_report_needs_new_research(bench):
 async def test_a_writer_that_changes_a_figure_is_not_repeated(bench):
     work, document = await report_of(bench)
     liar = working_model(synthesizer=lambda request: '{"markdown": "The line was closed on 99 days.[f1]"}')
-    work.desk.models = dict.fromkeys(work.desk.models, liar)
-    answer = await follow_up(work.desk, document, "On how many days was the Orvane ferry line closed?")
+    work.context.models = dict.fromkeys(work.context.models, liar)
+    answer = await follow_up(work.context, document, "On how many days was the Orvane ferry line closed?")
     assert "99 days" not in answer.markdown
     assert not answer.enough

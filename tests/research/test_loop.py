@@ -210,7 +210,7 @@ async def test_a_provider_that_fails_for_good_is_stood_in_for_and_named(bench):
 
     def with_fallback():
         table = handlers()
-        work.desk.fallback = OfflineModel()
+        work.context.fallback = OfflineModel()
         return table
 
     work.handlers = with_fallback
@@ -291,7 +291,7 @@ async def test_guidance_reaches_the_next_reflection(bench):
 
     def guided():
         table = handlers()
-        work.desk.steering.guidance.append("prefer official figures")
+        work.context.steering.guidance.append("prefer official figures")
         return table
 
     work.handlers = guided

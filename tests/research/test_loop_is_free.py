@@ -8,7 +8,7 @@ from agents.core.budget import NoDeadline
 from agents.core.prompts import load
 from agents.research.reading import read_sources as reading
 from agents.research.reading.read_sources import SourceGiven, extract
-from agents.research.run_context import Desk
+from agents.research.run_context import RunContext
 from tests.research.conftest import MemoryTexts
 from tests.scripts import working_model, world
 
@@ -28,14 +28,14 @@ async def test_the_heavy_parts_of_an_extraction_run_beside_the_event_loop(monkey
     await texts.put(text)
     url = "https://a.example/"
     source = Source(id=Source.id_of(url), url=url, title="Log", kind="web", text=text, text_hash=digest(text))
-    desk = Desk(
+    context = RunContext(
         models={"extractor": working_model()}, prompts=load(), searcher=world(), texts=texts, today="2026-11-28"
     )
     given = SourceGiven(
         urls=(url,), objective="x", questions=("How long?",), spec=None, rubric="", language="en", today="2026-11-28"
     )
 
-    done = await extract(desk, (SourceCard.of(source),), given, NoDeadline())
+    done = await extract(context, (SourceCard.of(source),), given, NoDeadline())
 
     assert done.readings[0].facts
     assert where == [("_shown", False), ("_held_against", False)]

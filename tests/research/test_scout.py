@@ -219,7 +219,7 @@ async def test_finishing_early_ends_a_sweep_before_it_begins(bench):
 
     def finishing():
         table = handlers()
-        swept.work.desk.steering.finish.add("job")
+        swept.work.context.steering.finish.add("job")
         return table
 
     swept.work.handlers = finishing

@@ -62,7 +62,7 @@ async def test_a_replay_tells_the_same_and_asks_no_model(bench):
 async def test_the_offline_engine_comes_last_and_is_named_too(bench):
     work = bench(WithFallbacks([broken(), broken()], Ward()))
     run = work.job()
-    work.desk.fallback = OfflineModel()
+    work.context.fallback = OfflineModel()
 
     outcome = await run.run("research", Commission(brief=BRIEF), Outcome)
 

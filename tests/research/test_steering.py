@@ -399,7 +399,7 @@ async def test_a_failed_try_does_not_lose_what_the_one_before_had_found(bench):
     await until(lambda: told(run, "job/0/1").count("stopped") == 2)
     change(run, "retry", "job/0/1")
     gate.inner = ScriptedSearcher({})  # nothing is found any more
-    work.desk.searches._running.clear()
+    work.context.searches._running.clear()
     model.open.set()
     outcome = await asyncio.wait_for(task, 30)
 

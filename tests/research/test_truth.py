@@ -191,7 +191,7 @@ async def test_the_report_is_kept_before_any_check_runs_on_it(bench):
         async def keep(document):
             kept.append({sentence.verdict for sentence in document.sentences})
 
-        work.desk.keep = keep
+        work.context.keep = keep
         return table
 
     work.handlers = keeping

@@ -177,7 +177,9 @@ def framed(*rows: tuple[str, ...], question: str = "What was the price of rent i
 
 
 def test_the_summary_answers_with_quotations_and_starts_with_the_dispute() -> None:
-    found = framed(("Office", "2021-01-01", OFFICE), ("Union", "2022-01-01", TENANTS), ("Desk", "2023-01-01", WHY))
+    found = framed(
+        ("Office", "2021-01-01", OFFICE), ("Union", "2022-01-01", TENANTS), ("RunContext", "2023-01-01", WHY)
+    )
 
     assert found.summary.startswith("The sources differ: “")
     assert re.search(r"\[f1\].*\[f2\]", found.summary)

@@ -41,7 +41,7 @@ from agents.research.reading.leaf import spent
 from agents.research.reading.locate_quotes import fact_of
 from agents.research.reading.searching import Setting
 from agents.research.reading.subject import names_held, stems_of
-from agents.research.run_context import Desk, RetrievedSource, Searched
+from agents.research.run_context import RetrievedSource, RunContext, Searched
 from agents.roles import CHALLENGER, STANCE_JUDGE
 
 NEW_SOURCES = 2
@@ -108,7 +108,7 @@ class Challenged(Frozen):
     finding: Finding | None = None
 
 
-def challenge_handler(desk: Desk) -> Handler:
+def challenge_handler(context: RunContext) -> Handler:
     """Challenge the claims of one query, side by side."""
 
     async def run(ctx: Ctx, given: ChallengeGiven) -> Challenged:
@@ -125,7 +125,7 @@ def challenge_handler(desk: Desk) -> Handler:
             ctx.emit(f"state:{state}", changed)
 
         tell("searching", f"what speaks against {len(claims)} claims")
-        attacks, problems = await _attacks(ctx, desk, given, claims, facts, cards)
+        attacks, problems = await _attacks(ctx, context, given, claims, facts, cards)
         read = tuple(dict.fromkeys(card.url for card in cards.values()))
         items: list[tuple[str, Frozen]] = []
         for claim in claims:
@@ -143,7 +143,7 @@ def challenge_handler(desk: Desk) -> Handler:
         results = await ctx.children("claim", items, gives=ClaimFound)
         problems += tuple(_problem(one) for one in results if isinstance(one, StepFailed))
         found = [one if isinstance(one, ClaimFound) else None for one in results]
-        done, failed = await _settled(ctx, desk, given, claims, found)
+        done, failed = await _settled(ctx, context, given, claims, found)
         problems += (*failed, *(problem for one in found if one for problem in one.problems))
         finding = Finding(
             path=ctx.path,
@@ -169,7 +169,7 @@ def challenge_handler(desk: Desk) -> Handler:
 
 async def _attacks(
     ctx: Ctx,
-    desk: Desk,
+    context: RunContext,
     given: ChallengeGiven,
     claims: tuple[LedgerClaim, ...],
     facts: tuple[Fact, ...],
@@ -193,7 +193,7 @@ async def _attacks(
     )
     try:
         asked = await ctx.call(
-            "challenger", "0", desk.ask, CHALLENGER, asked_for, ctx.within(CALL_SHARE), gives=RoleAnswer[Challenge]
+            "challenger", "0", context.ask, CHALLENGER, asked_for, ctx.within(CALL_SHARE), gives=RoleAnswer[Challenge]
         )
     except StepFailed as failure:
         return {}, (_problem(failure),)
@@ -205,7 +205,11 @@ async def _attacks(
 
 
 async def _settled(
-    ctx: Ctx, desk: Desk, given: ChallengeGiven, claims: tuple[LedgerClaim, ...], found: list[ClaimFound | None]
+    ctx: Ctx,
+    context: RunContext,
+    given: ChallengeGiven,
+    claims: tuple[LedgerClaim, ...],
+    found: list[ClaimFound | None],
 ) -> tuple[tuple[ClaimDone, ...], tuple[Problem, ...]]:
     """Hold facts against claims by code, ask a model once about what code left open, and weigh."""
     language = given.setting.language
@@ -230,7 +234,7 @@ async def _settled(
         asked_for = StanceInput(pairs=notes, language=language)
         try:
             asked = await ctx.call(
-                "stance", "0", desk.ask, STANCE_JUDGE, asked_for, ctx.within(CALL_SHARE), gives=RoleAnswer[Stances]
+                "stance", "0", context.ask, STANCE_JUDGE, asked_for, ctx.within(CALL_SHARE), gives=RoleAnswer[Stances]
             )
         except StepFailed as failure:
             problems = (_problem(failure),)
@@ -267,7 +271,7 @@ async def _settled(
     return tuple(done), problems
 
 
-def claim_handler(desk: Desk) -> Handler:
+def claim_handler(context: RunContext) -> Handler:
     """Search for what speaks against one claim, and read what is about its subject."""
 
     async def run(ctx: Ctx, given: ClaimGiven) -> ClaimFound:
@@ -281,19 +285,19 @@ def claim_handler(desk: Desk) -> Handler:
         if given.attack and len(speaks) < given.min_evidence:
             # Targeted rework: a claim that falls short is searched for itself while there is time.
             queries.append(given.claim.text)
-        return await _brought(ctx, desk, given, list(dict.fromkeys(queries))[: given.searches])
+        return await _brought(ctx, context, given, list(dict.fromkeys(queries))[: given.searches])
 
     return Handler(run=run, takes=ClaimGiven, gives=ClaimFound)
 
 
-async def _brought(ctx: Ctx, desk: Desk, given: ClaimGiven, queries: list[str]) -> ClaimFound:
+async def _brought(ctx: Ctx, context: RunContext, given: ClaimGiven, queries: list[str]) -> ClaimFound:
     """Search for a claim and read what is about its subject; nothing found is an answer, a failed search is not."""
     if not queries or ctx.finishing or ctx.collecting_left == 0:
         return ClaimFound(facts=given.facts, cards=given.cards)
     setting = given.setting
     results = await ctx.fan(
         "search",
-        desk.search,
+        context.search,
         [
             (
                 str(number),
@@ -322,15 +326,15 @@ async def _brought(ctx: Ctx, desk: Desk, given: ClaimGiven, queries: list[str]) 
             hits |= {hit.url: hit for hit in reversed(one.result.hits)}
     urls = to_read(given.claim.text, tuple(hits.values()), given.read)
     fetched = await ctx.fan(
-        "fetch", desk.fetch, [(url, url, ctx.deadline) for url in urls], gives=RetrievedSource, pool="web"
+        "fetch", context.fetch, [(url, url, ctx.deadline) for url in urls], gives=RetrievedSource, pool="web"
     )
     for url, read in zip(urls, fetched, strict=True):
         if isinstance(read, StepFailed):
-            desk.note_unread(url, ctx.path, read)
+            context.note_unread(url, ctx.path, read)
     cards = tuple(one.card for one in fetched if isinstance(one, RetrievedSource))
     found = ClaimFound()
     if cards:
-        found = await ctx.call("picked", "0", _picked, desk, cards, given.claim.text, gives=ClaimFound, pool="local")
+        found = await ctx.call("picked", "0", _picked, context, cards, given.claim.text, gives=ClaimFound, pool="local")
     for card in found.cards:
         count = sum(fact.source_id == card.id for fact in found.facts)
         ctx.emit(f"read:{card.id}", SourceRead(node=ctx.path.rsplit("/", 1)[0], source=card, facts=count))
@@ -358,13 +362,13 @@ def to_read(claim: str, hits: tuple[Hit, ...], read: tuple[str, ...]) -> list[st
     return [*(url for url in about if url not in read), *(url for url in about if url in read)][:NEW_SOURCES]
 
 
-async def _picked(desk: Desk, cards: tuple[SourceCard, ...], claim: str) -> ClaimFound:
+async def _picked(context: RunContext, cards: tuple[SourceCard, ...], claim: str) -> ClaimFound:
     """Take the sentences of documents that speak of a claim's subject and measure: the body of a step, without a model."""
     facts: list[Fact] = []
     about: list[SourceCard] = []
     subject = subject_of(claim)
     for card in cards:
-        source = await desk.text_of(card)
+        source = await context.text_of(card)
         if len(names_held(subject, stems_of(f"{source.title} {source.text}"))) < len(subject.names):
             continue
         about.append(card)

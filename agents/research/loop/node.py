@@ -9,7 +9,7 @@ from agents.core.time_policy import LEAD_SHARE
 from agents.research.loop.rounds import COVERED, Rounds, Tell
 from agents.research.reading.leaf import spent
 from agents.research.reading.searching import NodeGiven
-from agents.research.run_context import Desk
+from agents.research.run_context import RunContext
 from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
 from agents.roles import LEAD_WRITER
 
@@ -17,7 +17,7 @@ UNMERGED = 2
 """Results of an inner executor that pass up as they are; more get a synthesizer (specification, section 5)."""
 
 
-def node_handler(desk: Desk) -> Handler:
+def node_handler(context: RunContext) -> Handler:
     """Run one executor's part of the plan, round by round."""
 
     async def run(ctx: Ctx, given: NodeGiven) -> Finding:
@@ -26,7 +26,7 @@ def node_handler(desk: Desk) -> Handler:
         tell(
             "searching", f"{len(node.children)} {'branch' if len(node.children) == 1 else 'branches'} side by side", "0"
         )
-        went = Rounds(ctx, desk, given, tell)
+        went = Rounds(ctx, context, given, tell)
         for phase in node.phases:
             if not await went.phase(phase):
                 break
@@ -36,7 +36,7 @@ def node_handler(desk: Desk) -> Handler:
         written = tuple(finding for finding in findings if prose_of(finding))
         if given.lead and len(written) > UNMERGED:
             tell("writing", "what the branches say taken together", "lead")
-            markdown, more = await _lead(ctx, desk, given, written)
+            markdown, more = await _lead(ctx, context, given, written)
             problems += more
         tell(status, note or f"{len(written)} of {len(findings)} branches delivered", "end")
         return Finding(
@@ -78,10 +78,10 @@ def _teller(ctx: Ctx, given: NodeGiven) -> Tell:
 
 
 async def _lead(
-    ctx: Ctx, desk: Desk, given: NodeGiven, written: tuple[Finding, ...]
+    ctx: Ctx, context: RunContext, given: NodeGiven, written: tuple[Finding, ...]
 ) -> tuple[str, tuple[Problem, ...]]:
     """Have the branch opened by what its parts say together; without it the parts still stand."""
-    numbering = Numbering(facts_behind(written, desk.context_results), sources_behind(written))
+    numbering = Numbering(facts_behind(written, context.context_results), sources_behind(written))
     asked_for = LeadInput(
         query=given.setting.query,
         title=given.title,
@@ -93,7 +93,7 @@ async def _lead(
     )
     try:
         asked = await ctx.call(
-            "lead", "0", desk.ask, LEAD_WRITER, asked_for, ctx.writing(LEAD_SHARE), gives=RoleAnswer[Section]
+            "lead", "0", context.ask, LEAD_WRITER, asked_for, ctx.writing(LEAD_SHARE), gives=RoleAnswer[Section]
         )
     except StepFailed as failure:
         return "", (Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable),)

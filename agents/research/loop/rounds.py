@@ -60,7 +60,7 @@ from agents.research.reading.leaf import sub_questions
 from agents.research.reading.read_sources import WANTED
 from agents.research.reading.searching import LeafGiven, NodeGiven
 from agents.research.reading.shortlisting import fed
-from agents.research.run_context import Desk, Dispatched
+from agents.research.run_context import Dispatched, RunContext
 from agents.research.writing.sections import SectionGiven
 from agents.roles import REFLECTOR
 
@@ -83,8 +83,8 @@ COVERED = "other branches already cover all its topics"
 class Rounds:
     """What one executor's rounds have come to."""
 
-    def __init__(self, ctx: Ctx, desk: Desk, given: NodeGiven, tell: Tell) -> None:
-        self.ctx, self.desk, self.given, self.tell = ctx, desk, given, tell
+    def __init__(self, ctx: Ctx, context: RunContext, given: NodeGiven, tell: Tell) -> None:
+        self.ctx, self.context, self.given, self.tell = ctx, context, given, tell
         self.loop = given.setting.loop
         self.findings: list[Finding] = []
         self.problems: list[Problem] = []
@@ -299,9 +299,9 @@ class Rounds:
         leaf_topics = tuple(topic for topic, child in topics.items() if isinstance(child, Leaf) and child.searches)
         bound = self.loop.side_by_side if number > 1 else max(len(leaf_topics), 1)
         dispatch = await self.ctx.call(
-            "dispatch", f"r{number}", self.desk.dispatch, leaf_topics, bound, gives=Dispatched, pool="local"
+            "dispatch", f"r{number}", self.context.dispatch, leaf_topics, bound, gives=Dispatched, pool="local"
         )
-        self.desk.note_dispatched(dispatch)
+        self.context.note_dispatched(dispatch)
         self._waiting = tuple(child for topic, child in topics.items() if topic in dispatch.waiting)
         self.dispatched += (*dispatch.chosen, *(topic for topic, child in topics.items() if isinstance(child, Node)))
         self.skipped += dispatch.skipped
@@ -430,7 +430,7 @@ class Rounds:
         )
         try:
             asked = await ctx.call(
-                "reflector", f"r{number}", self.desk.ask, REFLECTOR, given, ctx.within(REFLECTION_SHARE),
+                "reflector", f"r{number}", self.context.ask, REFLECTOR, given, ctx.within(REFLECTION_SHARE),
                 gives=RoleAnswer[ReflectionResponse],
             )  # fmt: skip
         except StepFailed as failure:

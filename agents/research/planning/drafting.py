@@ -30,7 +30,7 @@ from agents.core.time_policy import PLANNING_SHARE
 from agents.nlp.tokens import content_words
 from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of
 from agents.research.reading.subject import standalone
-from agents.research.run_context import Desk
+from agents.research.run_context import RunContext
 from agents.roles import PLANNER
 
 SEVERAL = 3
@@ -50,9 +50,9 @@ class SurveyTaken(Frozen):
     survey: CorpusSurvey
 
 
-async def take_survey(desk: Desk, question: str) -> SurveyTaken:
+async def take_survey(context: RunContext, question: str) -> SurveyTaken:
     """Survey the searchable documents: the body of a step."""
-    return SurveyTaken(survey=await desk.survey(question))
+    return SurveyTaken(survey=await context.survey(question))
 
 
 class DraftGiven(Frozen):
@@ -63,14 +63,14 @@ class DraftGiven(Frozen):
     suggested: tuple[str, ...] = ()
 
 
-def draft_handler(desk: Desk, limits: CapOverrides) -> Handler:
+def draft_handler(context: RunContext, limits: CapOverrides) -> Handler:
     """Draft the plan of one query."""
 
     async def run(ctx: Ctx, given: DraftGiven) -> Plan:
-        taken = await ctx.call("survey", "0", take_survey, desk, given.query.text, gives=SurveyTaken, pool="local")
+        taken = await ctx.call("survey", "0", take_survey, context, given.query.text, gives=SurveyTaken, pool="local")
         planning = planning_for(given.query, given.brief, limits, taken.survey, given.suggested)
         asked = await ctx.call(
-            "planner", "0", desk.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), gives=RoleAnswer[PlanTree]
+            "planner", "0", context.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), gives=RoleAnswer[PlanTree]
         )
         return plan_of(asked.output, planning, bounds_of(given.brief))
 

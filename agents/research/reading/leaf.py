@@ -17,7 +17,7 @@ from agents.research.reading.answering import leads_to, settled_by
 from agents.research.reading.read_sources import LATE_FINDING_SHARE, SourceDone, SourceGiven, SourcesDone
 from agents.research.reading.searching import Found, LeafGiven, attempt_number, search_for
 from agents.research.reading.subject import LOOKUPS, is_named, parts_of
-from agents.research.run_context import Desk, TakenSources
+from agents.research.run_context import RunContext, TakenSources
 from agents.research.steering import CUT, STOPPED
 
 CALLS_AT_ONCE = 6
@@ -49,7 +49,7 @@ def composed_rubric(leaf: Leaf, siblings: tuple[str, ...]) -> str:
     return " ".join(parts)
 
 
-def leaf_handler(desk: Desk) -> Handler:
+def leaf_handler(context: RunContext) -> Handler:
     """Work through one leaf."""
 
     async def run(ctx: Ctx, given: LeafGiven) -> Finding:
@@ -83,9 +83,9 @@ def leaf_handler(desk: Desk) -> Handler:
         found = Found()
         if leaf.searches:
             tell("searching", leaf.searches[0])
-            found = await search_for(ctx, desk, given, ctx.writing(LATE_FINDING_SHARE) if late else ctx.deadline)
+            found = await search_for(ctx, context, given, ctx.writing(LATE_FINDING_SHARE) if late else ctx.deadline)
             urls += [hit.url for hit in found.hits if hit.url not in urls]
-        urls = await _own(ctx, desk, given, urls)
+        urls = await _own(ctx, context, given, urls)
         if urls and STOPPED not in found.cut:
             tell("reading", f"{len(urls)} {'source' if len(urls) == 1 else 'sources'}")
         urls, done = await _read(ctx, urls, given, late=late)
@@ -132,7 +132,7 @@ def leaf_handler(desk: Desk) -> Handler:
     return Handler(run=run, takes=LeafGiven, gives=Finding)
 
 
-async def _own(ctx: Ctx, desk: Desk, given: LeafGiven, urls: list[str]) -> list[str]:
+async def _own(ctx: Ctx, context: RunContext, given: LeafGiven, urls: list[str]) -> list[str]:
     """Choose what this leaf reads: leaves beside one another never read the same, and ask for one another."""
     most = max(given.leaf.budget.sources, len(given.leaf.sources))
     if not given.beside or not urls:
@@ -140,9 +140,9 @@ async def _own(ctx: Ctx, desk: Desk, given: LeafGiven, urls: list[str]) -> list[
     # Leaves of one round have the same questions between them; one of a later round may read a page for others.
     among, path = digest("|".join(sorted({*sub_questions(given.leaf), *given.beside})), 12), place(ctx.path)
     taken = await ctx.call(
-        "sources", "0", desk.take_sources, among, path, tuple(urls), most, gives=TakenSources, pool="local"
+        "sources", "0", context.take_sources, among, path, tuple(urls), most, gives=TakenSources, pool="local"
     )
-    desk.note_taken(among, path, taken)
+    context.note_taken(among, path, taken)
     return list(taken.urls)
 
 

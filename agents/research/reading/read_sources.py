@@ -38,7 +38,7 @@ from agents.offline.ranking import orders_a_machine
 from agents.research.reading.answering import answers, is_about
 from agents.research.reading.locate_quotes import fact_of
 from agents.research.reading.subject import MAX_CHARS, choose, is_worth_reading, parts_of
-from agents.research.run_context import Desk, RetrievedSource
+from agents.research.run_context import RetrievedSource, RunContext
 from agents.research.steering import CUT
 from agents.roles import EXTRACTOR
 
@@ -181,22 +181,24 @@ class Extracted(Charged):
     asked: RoleAnswer[Extraction] | None = None
 
 
-async def extract(desk: Desk, cards: tuple[SourceCard, ...], given: SourceGiven, deadline: Deadline) -> Extracted:
+async def extract(
+    context: RunContext, cards: tuple[SourceCard, ...], given: SourceGiven, deadline: Deadline
+) -> Extracted:
     """Show sources to the extractor and hold what it points at against their texts: the body of a step.
 
     Raises:
         SourceError: a limit that the user set since they were fetched rules all of them out.
     """
-    allowed, refused = _allowed(desk, cards)
+    allowed, refused = _allowed(context, cards)
     if not allowed:
         raise SourceError(cards[0].url, next(iter(refused.values())))
-    sources = [await desk.text_of(card) for card in allowed]
+    sources = [await context.text_of(card) for card in allowed]
     # A long document takes a second of computing: in a thread, so that nobody's page stands still meanwhile.
     shown = await asyncio.to_thread(_shown, sources, given)
     if not shown:
         return Extracted(readings=tuple(_nothing(card, refused) for card in cards))
     spec = given.spec
-    asked = await desk.ask(
+    asked = await context.ask(
         EXTRACTOR,
         ExtractionInput(
             objective=given.objective,
@@ -215,7 +217,7 @@ async def extract(desk: Desk, cards: tuple[SourceCard, ...], given: SourceGiven,
         ),
         deadline,
     )
-    _, since = _allowed(desk, cards)  # some may have been ruled out while they were read
+    _, since = _allowed(context, cards)  # some may have been ruled out while they were read
     if len(since) == len(cards):
         raise SourceError(cards[0].url, next(iter(since.values())))
     readings = await asyncio.to_thread(_held_against, asked.output, shown, given)
@@ -228,13 +230,13 @@ async def extract(desk: Desk, cards: tuple[SourceCard, ...], given: SourceGiven,
     )
 
 
-def _allowed(desk: Desk, cards: Sequence[SourceCard]) -> tuple[list[SourceCard], dict[str, str]]:
+def _allowed(context: RunContext, cards: Sequence[SourceCard]) -> tuple[list[SourceCard], dict[str, str]]:
     """Tell the sources that may be used from those that a limit rules out, with the reason."""
     allowed: list[SourceCard] = []
     refused: dict[str, str] = {}
     for card in cards:
         try:
-            desk.allow(card.url, card.published)
+            context.allow(card.url, card.published)
         except SourceError as error:
             refused[card.url] = error.reason
         else:
@@ -345,14 +347,14 @@ def _found_by_code(question: str, shown: Sequence[SourceExcerpt], language: str)
     return found
 
 
-def source_handler(desk: Desk) -> Handler:
+def source_handler(context: RunContext) -> Handler:
     """Read sources: fetch them side by side, then extract from them, short ones together."""
 
     async def run(ctx: Ctx, given: SourceGiven) -> SourcesDone:
         leaf = ctx.path.rsplit("/", 1)[0]
         finding = ctx.writing(LATE_FINDING_SHARE) if given.late else ctx.deadline
         deadline = ctx.writing(LATE_SHARE) if given.late else ctx.deadline
-        fetched = await _fetched(ctx, desk, given.urls, finding)
+        fetched = await _fetched(ctx, context, given.urls, finding)
         done: dict[str, SourceDone] = {}
         cards: list[SourceCard] = []
         for url, one in zip(given.urls, fetched, strict=True):
@@ -368,7 +370,7 @@ def source_handler(desk: Desk) -> Handler:
         batches = batched(cards)
         keys = _keys([batch[0].url for batch in batches])
         read = await ctx.fan(
-            "extract", extract, [(key, desk, batch, given, deadline) for key, batch in zip(keys, batches, strict=True)],
+            "extract", extract, [(key, context, batch, given, deadline) for key, batch in zip(keys, batches, strict=True)],
             gives=Extracted,
         )  # fmt: skip
         by_card = {
@@ -386,19 +388,23 @@ def source_handler(desk: Desk) -> Handler:
     return Handler(run=run, takes=SourceGiven, gives=SourcesDone)
 
 
-async def _fetched(ctx: Ctx, desk: Desk, urls: Sequence[str], deadline: Deadline) -> list[RetrievedSource | StepFailed]:
+async def _fetched(
+    ctx: Ctx, context: RunContext, urls: Sequence[str], deadline: Deadline
+) -> list[RetrievedSource | StepFailed]:
     """Fetch sources side by side; a failure of one alone is counted before another branch goes on."""
     if len(urls) > 1:
         items = [(Source.id_of(url), url, deadline) for url in urls]
-        fetched = await ctx.fan("fetch", desk.fetch, items, gives=RetrievedSource, pool="web")
+        fetched = await ctx.fan("fetch", context.fetch, items, gives=RetrievedSource, pool="web")
     else:
         try:
-            fetched = [await ctx.call("fetch", "0", desk.fetch, urls[0], deadline, gives=RetrievedSource, pool="web")]
+            fetched = [
+                await ctx.call("fetch", "0", context.fetch, urls[0], deadline, gives=RetrievedSource, pool="web")
+            ]
         except StepFailed as failure:
             fetched = [failure]
     for url, one in zip(urls, fetched, strict=True):
         if isinstance(one, StepFailed) and one.type not in CUT:
-            desk.note_unread(url, ctx.path, one)
+            context.note_unread(url, ctx.path, one)
     return fetched
 
 

@@ -43,7 +43,7 @@ from agents.research.reading.shortlisting import (
     turns,
     view_of,
 )
-from agents.research.run_context import Crawled, Desk, RetrievedSource
+from agents.research.run_context import Crawled, RetrievedSource, RunContext
 from agents.research.steering import CUT, STOPPED
 from agents.roles import SCOUT
 from agents.web.url_key import canonical, publisher, registrable_domain
@@ -59,11 +59,11 @@ NOT_REACHED = "skipped: stronger sources were enough"
 OUT_OF_TIME = "not read: the sweep's time was up"
 
 
-def scout_handler(desk: Desk) -> Handler:
+def scout_handler(context: RunContext) -> Handler:
     """Work through one discovery leaf."""
 
     async def run(ctx: Ctx, given: LeafGiven) -> Finding:
-        return await _Sweep(ctx, desk, given).run()
+        return await _Sweep(ctx, context, given).run()
 
     return Handler(run=run, takes=LeafGiven, gives=Finding)
 
@@ -71,8 +71,8 @@ def scout_handler(desk: Desk) -> Handler:
 class _Sweep:
     """One sweep: what it has found so far."""
 
-    def __init__(self, ctx: Ctx, desk: Desk, given: LeafGiven) -> None:
-        self.ctx, self.desk, self.given = ctx, desk, given
+    def __init__(self, ctx: Ctx, context: RunContext, given: LeafGiven) -> None:
+        self.ctx, self.context, self.given = ctx, context, given
         self.leaf, self.setting, self.started = given.leaf, given.setting, ctx.elapsed
         self.places = max(MIN_DOMAINS, round(KEPT * self.leaf.budget.sources))
         self.questions = self.leaf.spec.questions if self.leaf.spec else self.leaf.questions
@@ -92,7 +92,9 @@ class _Sweep:
             return self._finding("stopped", not_begun(self.ctx))
         wide = self._widened()
         self._tell("searching", f"a sweep for sources: {wide.searches[0]}")
-        found = await search_for(self.ctx, self.desk, self.given.model_copy(update={"leaf": wide}), self.ctx.deadline)
+        found = await search_for(
+            self.ctx, self.context, self.given.model_copy(update={"leaf": wide}), self.ctx.deadline
+        )
         self.cut |= found.cut
         hits: dict[str, Hit] = {}
         for hit in (*(Hit(url=url, title=url) for url in self.leaf.sources), *found.hits):
@@ -133,18 +135,18 @@ class _Sweep:
 
     async def _fetch(self, hits: Sequence[Hit]) -> None:
         items = [(Source.id_of(hit.url), hit.url, self.ctx.deadline) for hit in hits]
-        fetched = await self.ctx.fan("fetch", self.desk.fetch, items, gives=RetrievedSource, pool="web")
+        fetched = await self.ctx.fan("fetch", self.context.fetch, items, gives=RetrievedSource, pool="web")
         for hit, one in zip(hits, fetched, strict=True):
             if isinstance(one, StepFailed) and one.type in CUT:
                 self.cut.add(one.type)
             elif isinstance(one, StepFailed):
                 if is_refusal := one.type == "SourceError":
                     self.empty.add(hit.url)
-                self.desk.note_unread(hit.url, self.ctx.path, one)
+                self.context.note_unread(hit.url, self.ctx.path, one)
                 self._reject(hit, one.message.removeprefix(f"{hit.url}: ") if is_refusal else one.notice)
             else:
                 self.cards[hit.url] = one.card
-                await self.desk.remember(hit.url, one)
+                await self.context.remember(hit.url, one)
 
     async def _linked(self, hits: Sequence[Hit]) -> list[Hit]:
         """Go on from the best pages of different sites to pages of theirs that speak of the questions."""
@@ -153,7 +155,7 @@ class _Sweep:
             if url.startswith(("http://", "https://")):
                 hubs.setdefault(registrable_domain(url), url)
         items = [(Source.id_of(url), url, LINKS_SEEN, self.ctx.deadline) for url in list(hubs.values())[:HUBS]]
-        crawled = await self.ctx.fan("crawl", self.desk.crawl, items, gives=Crawled, pool="web")
+        crawled = await self.ctx.fan("crawl", self.context.crawl, items, gives=Crawled, pool="web")
         known = {canonical(hit.url) for hit in hits}
         wanted = frozenset(content_words(" ".join((self.leaf.objective, *self.questions))))
         scored: dict[str, tuple[int, Hit]] = {}
@@ -170,7 +172,7 @@ class _Sweep:
         found = tuple(self.cards.items())
         try:
             return await self.ctx.call(
-                "sift", "0", sift, self.desk, found, self.questions, gives=Sifted, pool="local"
+                "sift", "0", sift, self.context, found, self.questions, gives=Sifted, pool="local"
             )  # fmt: skip
         except StepFailed as failure:
             self._failed(failure)
@@ -193,7 +195,7 @@ class _Sweep:
                 asked = await self.ctx.call(
                     "scout",
                     "0",
-                    self.desk.ask,
+                    self.context.ask,
                     SCOUT,
                     given,
                     self.ctx.part(SCOUT_SHARE),
@@ -212,7 +214,7 @@ class _Sweep:
         turns = in_turn(weighed, len(self.questions), self.setting.today)
         chosen = turns[: self.leaf.budget.sources]
         items = [
-            (one.scanned.card.id, self.desk, (one.scanned.card,), self._to_scan(one.scanned.url), self.ctx.deadline)
+            (one.scanned.card.id, self.context, (one.scanned.card,), self._to_scan(one.scanned.url), self.ctx.deadline)
             for one in chosen
         ]
         extracted = await self.ctx.fan("extract", extract, items, gives=Extracted)

@@ -23,7 +23,7 @@ from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS
-from agents.research.run_context import Desk, Searched
+from agents.research.run_context import RunContext, Searched
 from agents.research.steering import CUT
 from agents.search.scope_filter import fuse
 
@@ -172,7 +172,7 @@ class Found(NamedTuple):
     """Ways in which the user cut searches off; those are no failures."""
 
 
-async def search_for(ctx: Ctx, desk: Desk, given: LeafGiven, deadline: Deadline) -> Found:
+async def search_for(ctx: Ctx, context: RunContext, given: LeafGiven, deadline: Deadline) -> Found:
     """Search with the planned texts side by side; too little found is searched again in other words (tier 2)."""
     leaf = given.leaf
     wanted = min(leaf.budget.searches, leaf.spec.budget.searches) if leaf.spec else leaf.budget.searches
@@ -189,7 +189,7 @@ async def search_for(ctx: Ctx, desk: Desk, given: LeafGiven, deadline: Deadline)
     async def make(batch: list[str], first: int) -> None:
         results = await ctx.fan(
             "search",
-            desk.search,
+            context.search,
             [(f"q{first + n}", _query(given.setting, text), deadline) for n, text in enumerate(batch)],
             gives=Searched,
             pool="web",

@@ -26,7 +26,7 @@ from agents.contracts.sources import (
 from agents.nlp.near_duplicates import copies, is_about_the_same, shingles
 from agents.nlp.sentence_split import spans
 from agents.nlp.tokens import content_words
-from agents.research.run_context import Desk
+from agents.research.run_context import RunContext
 from agents.search.telling_terms import Phrase, phrases, telling
 from agents.web.url_key import publisher
 
@@ -349,9 +349,9 @@ class Sifted(Frozen):
     copies: tuple[Copy, ...] = ()
 
 
-async def sift(desk: Desk, found: tuple[tuple[str, SourceCard], ...], questions: tuple[str, ...]) -> Sifted:
+async def sift(context: RunContext, found: tuple[tuple[str, SourceCard], ...], questions: tuple[str, ...]) -> Sifted:
     """Put copies of one text together, and say of the others what they are about."""
-    texts = [await desk.texts.get(card.text_hash) for _, card in found]
+    texts = [await context.texts.get(card.text_hash) for _, card in found]
     return await asyncio.to_thread(_sifted, found, texts, questions)
 
 

@@ -10,7 +10,7 @@ from agents.nlp.tokens import content_words
 from agents.report.escaping import attached, settled
 from agents.report.parse_body import parse
 from agents.report.write_markdown import by_number, markdown_of
-from agents.research.run_context import Desk
+from agents.research.run_context import RunContext
 from agents.research.scoping.turn import checked
 from agents.research.writing.verify_report import quotes_alone
 from agents.roles import SECTION_WRITER
@@ -33,7 +33,7 @@ class FollowUpAnswer(Frozen):
     """False: this needs new research."""
 
 
-async def follow_up(desk: Desk, document: ReportDocument, question: str) -> FollowUpAnswer:
+async def follow_up(context: RunContext, document: ReportDocument, question: str) -> FollowUpAnswer:
     """Answer `question` from the quotes of `document` alone.
 
     Raises:
@@ -63,10 +63,10 @@ async def follow_up(desk: Desk, document: ReportDocument, question: str) -> Foll
         facts=facts,
         language=document.language,
         query_type=document.query_type,
-        today=desk.today,
+        today=context.today,
     )
     try:
-        written = (await desk.ask(SECTION_WRITER, given, NoDeadline())).output.markdown
+        written = (await context.ask(SECTION_WRITER, given, NoDeadline())).output.markdown
     except (BadOutput, ModelError):
         # The words themselves are an answer too.
         written = "\n\n".join(f"“{fact.statement}”[f{fact.number}]" for fact in facts[:4])

@@ -16,7 +16,7 @@ from agents.core.port import Ctx, together
 from agents.nlp.tokens import language_of
 from agents.research.planning.drafting import draft_plans
 from agents.research.planning.freeze_contract import CapOverrides, caps_of
-from agents.research.run_context import NO_STAND_IN, Desk
+from agents.research.run_context import NO_STAND_IN, RunContext
 from agents.research.scoping.turn import ScopingState, take_turn
 
 TAKEN_AS_ASKED = "#PATH_DECISION"
@@ -35,7 +35,7 @@ class JudgedQuestion(Charged):
         return self.asked.model_copy(update={"node": node})
 
 
-async def judge_question(desk: Desk, text: str, limits: CapOverrides, deadline: Deadline) -> JudgedQuestion:
+async def judge_question(context: RunContext, text: str, limits: CapOverrides, deadline: Deadline) -> JudgedQuestion:
     """Have the manager judge one question: the body of a step.
 
     Raises:
@@ -45,7 +45,7 @@ async def judge_question(desk: Desk, text: str, limits: CapOverrides, deadline: 
     try:
         async with asyncio.timeout(deadline.seconds()):
             scope, asked = await take_turn(
-                desk, ScopingState(), text, max_depth=limits.depth, max_leaves=limits.leaves, deadline=deadline
+                context, ScopingState(), text, max_depth=limits.depth, max_leaves=limits.leaves, deadline=deadline
             )
     except TimeoutError as error:
         raise ModelError("no verdict in time", fault="timeout", notice=NO_ANSWER) from error
@@ -56,7 +56,7 @@ async def judge_question(desk: Desk, text: str, limits: CapOverrides, deadline: 
 
 
 async def judged_and_planned(
-    ctx: Ctx, desk: Desk, given: Commission, limits: CapOverrides, window_s: float
+    ctx: Ctx, context: RunContext, given: Commission, limits: CapOverrides, window_s: float
 ) -> tuple[Brief, tuple[Plan, ...], CapOverrides]:
     """Settle what a job without a contract works by: its brief, its plans, and what bounds them.
 
@@ -71,7 +71,7 @@ async def judged_and_planned(
     if not given.unjudged:
         return brief, await draft_plans(ctx, brief), limits
     until = Within(window_s, ctx.within(1.0))
-    asking = [(str(number), desk, query.text, limits, until) for number, query in enumerate(brief.queries)]
+    asking = [(str(number), context, query.text, limits, until) for number, query in enumerate(brief.queries)]
     verdicts, plans = await together(
         ctx.fan("manager", judge_question, asking, gives=JudgedQuestion), draft_plans(ctx, brief)
     )

@@ -11,7 +11,7 @@ from agents.core.events import RoleAsked
 from agents.core.model import OnText
 from agents.core.role import RoleAnswer
 from agents.nlp.tokens import language_of
-from agents.research.run_context import Desk
+from agents.research.run_context import RunContext
 from agents.research.scoping.authorization import DEFAULT_MINUTES
 from agents.roles import MANAGER
 
@@ -125,7 +125,7 @@ def seeds_in(text: str) -> tuple[str, ...]:
 
 
 async def take_turn(
-    desk: Desk,
+    context: RunContext,
     scope: ScopingState,
     message: str,
     *,
@@ -142,18 +142,18 @@ async def take_turn(
     """
     text = checked(message)
     seeds = tuple(dict.fromkeys((*scope.seed_urls, *seeds_in(text))))
-    survey = await desk.survey(_topic(scope, text))
+    survey = await context.survey(_topic(scope, text))
     given = ScopingInput(
         message=text,
         turns=scope.turns[-MAX_TURNS:],
         agreed=scope.queries,
         survey=survey,
-        today=desk.today,
+        today=context.today,
         language=language_of(text),
         max_depth=max_depth,
         max_leaves=max_leaves,
     )
-    asked = await desk.ask(MANAGER, given, deadline or NoDeadline(), on_text)
+    asked = await context.ask(MANAGER, given, deadline or NoDeadline(), on_text)
     turn = asked.output
     queries = tuple(_code_verdict(query, max_depth) for query in turn.queries)
     feasible = bool(queries) and all(query.feasible for query in queries)

@@ -19,7 +19,7 @@ from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.research.reading.leaf import SHORTENED, graded, kept, spent, stopped_with, sub_questions
 from agents.research.reading.searching import LeafGiven
-from agents.research.run_context import Desk
+from agents.research.run_context import RunContext
 from agents.research.steering import CUT, STOPPED
 from agents.research.writing.writer_input import Numbering, plain_section, spread
 from agents.roles import SECTION_WRITER
@@ -42,7 +42,7 @@ class Written(NamedTuple):
     """Why its quotes are listed in the place of prose."""
 
 
-def section_handler(desk: Desk) -> Handler:
+def section_handler(context: RunContext) -> Handler:
     """Write the section of one leaf."""
 
     async def run(ctx: Ctx, given: SectionGiven) -> Finding:
@@ -55,7 +55,7 @@ def section_handler(desk: Desk) -> Handler:
         if found.status in {"empty", "failed"}:  # as the others it was told when it was read
             tell("writing", kept(found.facts, found.sources, "from"))
         written = await write_section(
-            ctx, desk, "0", partial(_put, given.leaf, given.verdicts), found.facts, found.sources, ctx.last_deadline,
+            ctx, context, "0", partial(_put, given.leaf, given.verdicts), found.facts, found.sources, ctx.last_deadline,
             given.leaf.setting.language,
         )  # fmt: skip
         ctx.emit("section", SectionWritten(node=found.path, title=found.title, words=len(written.markdown.split())))
@@ -99,7 +99,7 @@ def section_handler(desk: Desk) -> Handler:
 
 async def write_section(
     ctx: Ctx,
-    desk: Desk,
+    context: RunContext,
     key: str,
     put: Callable[[tuple[NumberedFact, ...]], SectionInput],
     facts: Sequence[Fact],
@@ -108,10 +108,10 @@ async def write_section(
     language: str,
 ) -> Written:
     """Have a section written over facts; where that fails, the reader gets the words that were found."""
-    numbering = Numbering(spread(tuple(facts), desk.context_results), tuple(sources), language)
+    numbering = Numbering(spread(tuple(facts), context.context_results), tuple(sources), language)
     given = put(numbering.numbered)
     try:
-        asked = await ctx.call("section", key, desk.ask, SECTION_WRITER, given, deadline, gives=RoleAnswer[Section])
+        asked = await ctx.call("section", key, context.ask, SECTION_WRITER, given, deadline, gives=RoleAnswer[Section])
     except StepFailed as failure:
         return Written(plain_section(tuple(facts)), failure=failure)
     return Written(numbering.to_ids(asked.output.markdown), asked.stood_in)

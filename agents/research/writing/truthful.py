@@ -20,7 +20,7 @@ from agents.research.challenge.challenge import Challenged, ChallengeGiven, Clai
 from agents.research.challenge.gates import Ledger, Thresholds, gates
 from agents.research.loop.after_reading import MOVED, verdict_line
 from agents.research.reading.searching import Setting
-from agents.research.run_context import Desk
+from agents.research.run_context import RunContext
 from agents.research.writing.grading import answers_of
 from agents.research.writing.sections import write_section
 from agents.research.writing.verify_report import Checks, verify
@@ -64,7 +64,7 @@ def surprises(challenged: tuple[Challenged, ...], told: Sequence[str]) -> bool:
 
 
 async def rewritten(
-    ctx: Ctx, desk: Desk, findings: tuple[Finding, ...], challenged: tuple[Challenged, ...], contract: Contract
+    ctx: Ctx, context: RunContext, findings: tuple[Finding, ...], challenged: tuple[Challenged, ...], contract: Contract
 ) -> tuple[Finding, ...]:
     """Write sections anew that were not told that a claim of theirs is qualified, contested or refuted."""
     ctx.emit("stage:reworking", JobChanged(status="running", stage="reworking"))
@@ -83,7 +83,7 @@ async def rewritten(
             chosen.append((part, touching))
         calls = [
             _again(
-                ctx, desk, part, touching, _leaf_of(plan.root, part.path, finding.path),
+                ctx, context, part, touching, _leaf_of(plan.root, part.path, finding.path),
                 tuple(title for title in titles if title != part.title), contract,
             )
             for part, touching in chosen
@@ -112,7 +112,7 @@ def _leaf_of(node: Node, path: str, root: str) -> Leaf | None:
 
 async def _again(
     ctx: Ctx,
-    desk: Desk,
+    context: RunContext,
     part: Finding,
     touching: list[ClaimDone],
     leaf: Leaf | None,
@@ -140,7 +140,7 @@ async def _again(
         )
 
     deadline, sources = ctx.writing(REWRITE_SHARE), tuple(cards.values())
-    written = await write_section(ctx, desk, f"again:{part.path}", put, facts, sources, deadline, brief.language)
+    written = await write_section(ctx, context, f"again:{part.path}", put, facts, sources, deadline, brief.language)
     if written.failure is not None:
         return None
     ctx.emit(f"again:{part.path}", Noted(node=part.path, text="Written anew: the challenge changed a verdict."))
@@ -164,7 +164,7 @@ def _replaced(finding: Finding, changed: Mapping[str, Finding]) -> Finding:
 
 async def checked(
     ctx: Ctx,
-    desk: Desk,
+    context: RunContext,
     outcome: Outcome,
     challenged: tuple[Challenged, ...],
     wanted: Thresholds,
@@ -181,15 +181,15 @@ async def checked(
     answers = answers_of(outcome.contract, outcome.findings)
     outcome = outcome.model_copy(update={"truth": Truth(answers=answers)})
     draft = build(ctx.job_id, outcome, Actual(), engine="", reasons=reasons)
-    if desk.keep is not None and ctx.job_id:
-        await ctx.call("keep", "draft", desk.keep_draft, draft, gives=ReportDocument, pool="local")
+    if context.keep is not None and ctx.job_id:
+        await ctx.call("keep", "draft", context.keep_draft, draft, gives=ReportDocument, pool="local")
     held = (*outcome.findings, *outcome.counter)
     facts: dict[str, Fact] = {fact.id: fact for finding in held for fact in finding.all_facts()}
     cards = {card.id: card for finding in held for card in finding.all_sources()}
     checks: tuple[SentenceCheck, ...] = ()
     if draft.references:
         try:
-            checks = await _completed(ctx, desk, draft, known, facts, cards, reasons=reasons)
+            checks = await _completed(ctx, context, draft, known, facts, cards, reasons=reasons)
         except StepFailed:
             ctx.emit(
                 "unchecked",
@@ -224,14 +224,14 @@ async def checked(
     )
     if judged_by is not None and draft.references:
         truth = truth.model_copy(
-            update={"judgement": await _judge(ctx, desk, outcome, draft, truth, ledger, judged_by)}
+            update={"judgement": await _judge(ctx, context, outcome, draft, truth, ledger, judged_by)}
         )
     return outcome.model_copy(update={"truth": truth})
 
 
 async def _completed(
     ctx: Ctx,
-    desk: Desk,
+    context: RunContext,
     draft: ReportDocument,
     known: tuple[SentenceCheck, ...],
     facts: Mapping[str, Fact],
@@ -242,7 +242,7 @@ async def _completed(
     """Check what was not checked while the frame was written, and put all checks in the order of the body."""
     before = {check.text: check for check in known}
     new = tuple(sentence for sentence in draft.sentences if sentence.text not in before)
-    checks = await verify(ctx, desk, new, facts, cards, draft.language, ask_model=reasons)
+    checks = await verify(ctx, context, new, facts, cards, draft.language, ask_model=reasons)
     found = before | {check.text: check for check in checks}
     return tuple(found[sentence.text] for sentence in draft.sentences if sentence.text in found)
 
@@ -254,7 +254,7 @@ class ToCheck(Frozen):
     findings: tuple[Finding, ...]
 
 
-def check_handler(desk: Desk, *, reasons: bool) -> Handler:
+def check_handler(context: RunContext, *, reasons: bool) -> Handler:
     """Check the sentences of all sections."""
 
     async def run(ctx: Ctx, given: ToCheck) -> Checks:
@@ -265,7 +265,7 @@ def check_handler(desk: Desk, *, reasons: bool) -> Handler:
         facts = {fact.id: fact for finding in given.findings for fact in finding.all_facts()}
         cards = {card.id: card for finding in given.findings for card in finding.all_sources()}
         language = given.contract.brief.language
-        checks = await verify(ctx, desk, draft.sentences, facts, cards, language, ask_model=reasons)
+        checks = await verify(ctx, context, draft.sentences, facts, cards, language, ask_model=reasons)
         return Checks(checks=checks)
 
     return Handler(run=run, takes=ToCheck, gives=Checks)
@@ -273,7 +273,7 @@ def check_handler(desk: Desk, *, reasons: bool) -> Handler:
 
 async def _judge(
     ctx: Ctx,
-    desk: Desk,
+    context: RunContext,
     outcome: Outcome,
     draft: ReportDocument,
     truth: Truth,
@@ -296,7 +296,7 @@ async def _judge(
         language=outcome.contract.brief.language,
     )
     try:
-        asked = await ctx.call("judge", "0", desk.ask, JUDGE, given, ctx.last_deadline, gives=RoleAnswer[Judgement])
+        asked = await ctx.call("judge", "0", context.ask, JUDGE, given, ctx.last_deadline, gives=RoleAnswer[Judgement])
     except StepFailed as failure:
         return Judgement(verdict="request_changes", reasons=(f"The judge gave no usable verdict: {failure.notice}",))
     return asked.output

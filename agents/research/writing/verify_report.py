@@ -16,7 +16,7 @@ from agents.core.errors import StepFailed
 from agents.core.port import Ctx
 from agents.core.role import RoleAnswer
 from agents.nlp.tokens import content_words
-from agents.research.run_context import Desk
+from agents.research.run_context import RunContext
 from agents.roles import VERIFIER
 from agents.verify.checks import carried, denies, doubts, names_in, speaks_for_itself
 
@@ -129,7 +129,7 @@ async def _check_all(
 
 async def verify(
     ctx: Ctx,
-    desk: Desk,
+    context: RunContext,
     sentences: tuple[ReportSentence, ...],
     facts: Mapping[str, Fact],
     cards: Mapping[str, SourceCard],
@@ -145,13 +145,13 @@ async def verify(
     found = await ctx.call("check", "code", _check_all, sentences, facts, cards, language, gives=Checks, pool="local")
     checks = list(found.checks)
     if ask_model and found.unsure:
-        await _second_opinion(ctx, desk, checks, found.unsure, facts, language)
+        await _second_opinion(ctx, context, checks, found.unsure, facts, language)
     return tuple(repaired(check, facts, language) for check in checks)
 
 
 async def _second_opinion(
     ctx: Ctx,
-    desk: Desk,
+    context: RunContext,
     checks: list[SentenceCheck],
     unsure: tuple[int, ...],
     facts: Mapping[str, Fact],
@@ -175,7 +175,7 @@ async def _second_opinion(
     ]
     answers = await ctx.fan(
         "verifier",
-        desk.ask,
+        context.ask,
         [(str(number), VERIFIER, given, ctx.last_deadline) for number, given in enumerate(asked)],
         gives=RoleAnswer[Verified],
     )
