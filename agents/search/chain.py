@@ -237,13 +237,13 @@ class Chain:
         """
         if url.startswith(FILES) and self._files is not None:
             return await self._files.read(url, deadline_s)
+        if not url.startswith(LIBRARY) and (source := self._cached(url, whole=True)):
+            return source
         if url.startswith(LIBRARY) or self._pages is None:
             documents = self._library or (self._sample.searcher if self._sample else None)
             if documents is None:
                 raise SourceError(url, "there is no library")
             return await documents.read(url, deadline_s)
-        if source := self._cached(url, whole=True):
-            return source
         try:
             return await self._pages.read(url, deadline_s)
         except SourceError:

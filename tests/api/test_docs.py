@@ -84,6 +84,8 @@ async def test_every_command_of_the_page_gives_what_stands_below_it(put, http, t
     from agents.jobs.blob_store import BlobStore
     from agents.jobs.client import Client
     from agents.jobs.config import JobStoreConfig
+    from agents.memory.embedders import StaticEmbedder
+    from agents.memory.sql_knowledge import SqlKnowledge
     from agents.offline import OfflineModel
     from agents.search.library import Library
     from agents.search.registry import SAMPLE_LIBRARY
@@ -107,12 +109,13 @@ async def test_every_command_of_the_page_gives_what_stands_below_it(put, http, t
     model = Patient()
     library = Library((SAMPLE_LIBRARY,), tmp_path / "library.db", kind="sample", name="sample library")
     site = put(model, searcher=library, jobs=jobs)
+    site.team.memory = SqlKnowledge(tmp_path / "memory", StaticEmbedder())
     await site.team.open()
     job_id = fact = ""
     for command, status, written in commands():
         if "/research/jobs -H" in command:
             model.open.clear()
-            model.left = 3
+            model.left = 1
         elif "/nodes/" in command:
             await asyncio.wait_for(model.some.wait(), 10)
         elif "/events" in command:
@@ -158,7 +161,7 @@ def test_a_command_is_typed_at_every_route():
     ]
     missing = []
     for path, operations in described()["paths"].items():
-        pattern = re.compile(re.sub(r"\{(node|job_id|fact_id|form|what|model|element_id|name)\}", "[^?]+", path))
+        pattern = re.compile(re.sub(r"\{(node|job_id|fact_id|form|what|model|element_id|name|item_id)\}", "[^?]+", path))
         missing += [
             f"{method.upper()} {path}"
             for method in operations
