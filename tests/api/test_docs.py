@@ -161,7 +161,9 @@ def test_a_command_is_typed_at_every_route():
     ]
     missing = []
     for path, operations in described()["paths"].items():
-        pattern = re.compile(re.sub(r"\{(node|job_id|fact_id|form|what|model|element_id|name|item_id)\}", "[^?]+", path))
+        pattern = re.compile(
+            re.sub(r"\{(node|job_id|fact_id|form|what|model|element_id|name|item_id)\}", "[^?]+", path)
+        )
         missing += [
             f"{method.upper()} {path}"
             for method in operations
