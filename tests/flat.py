@@ -3,6 +3,7 @@
 import asyncio
 
 from agents.contracts.response import FlatPlan, FlatPlanInput, PlanQuery
+from agents.core.errors import ModelError
 from agents.core.model import ScriptedModel
 from tests.scripts import Worker
 
@@ -40,7 +41,7 @@ class FlatWorker(Worker):
 
 
 class Gate(ScriptedModel):
-    """Holds extractors back until it is opened."""
+    """Holds extractors back until it is opened, or until their time is up, as a real model does."""
 
     def __init__(self, worker):
         super().__init__(by_role=dict.fromkeys(NAMES, worker))
@@ -48,7 +49,11 @@ class Gate(ScriptedModel):
 
     async def reply(self, request, on_text=None):
         if request.role == "extractor":
-            await self.open.wait()
+            try:
+                async with asyncio.timeout(request.deadline_s):
+                    await self.open.wait()
+            except TimeoutError:
+                raise ModelError("no answer", fault="timeout", notice="The model did not answer in time.") from None
         return await super().reply(request, on_text)
 
 

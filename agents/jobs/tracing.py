@@ -10,6 +10,7 @@ restart, and nothing has to be handed from task to task.
 
 import hashlib
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from agents.contracts.report import OVER
@@ -86,6 +87,7 @@ class _JobSpans:
         self.tracing, self.job = tracing, job
         self.trace = job.id
         self.open: dict[str, Span] = {}
+        self.begun = Counter[str]()
         self.made = 0
 
     @property
@@ -94,8 +96,9 @@ class _JobSpans:
         return self.job.run.attempt
 
     def name(self, path: str) -> str:
-        """Name a branch among all attempts at all jobs."""
-        return f"{self.job.id}~{self.attempt}/{path}"
+        """Name a branch among all attempts at all jobs; one that is tried again has a span of its own each time."""
+        again = self.begun[path]
+        return f"{self.job.id}~{self.attempt}/{path}{f'+{again}' if again > 1 else ''}"
 
     def heard(self, numbered: Numbered) -> None:
         """Begin and end the spans of job and nodes."""
@@ -150,6 +153,7 @@ class _JobSpans:
         above = path.rpartition("/")[0]
         while above and above not in self.open:
             above = above.rpartition("/")[0]
+        self.begun[path] += 1
         self.open[path] = self.tracing.span(
             name, self.trace, self.name(path), self.name(above) if above else "", self._common() | attributes, 0.0
         )

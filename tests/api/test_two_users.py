@@ -7,6 +7,9 @@ from chainlit.auth import create_jwt
 from chainlit.user import User
 
 from agents.contracts.contract import Brief
+from agents.memory.embedders import StaticEmbedder
+from agents.memory.sql_knowledge import SqlKnowledge
+from tests.memory.test_knowledge import ALL, TUNNEL
 from tests.scripts import QUERY
 
 TITLE = "Bob's secret question about the Orvane ferry?"
@@ -16,7 +19,8 @@ OPEN_TO_ALL = {"/healthz", "/research/openapi.json"}
 BODIES = {
     "guidance": {"text": "leave out the costs"},
     "tasks": {"stage": "write"},
-    "continue": {"question": "And since?"},
+    "continue": {"query": "And since?"},
+    "import": {"lines": []},
 }
 
 
@@ -36,14 +40,17 @@ def routes_of(app):
 
 
 @pytest.fixture
-def remote(put):
-    return put(host="0.0.0.0", api_key=KEY)
+def remote(put, tmp_path):
+    site = put(host="0.0.0.0", api_key=KEY)
+    site.team.memory = SqlKnowledge(tmp_path / "memory", StaticEmbedder())
+    return site
 
 
 @pytest.fixture
 async def bobs(remote):
     """A finished job of Bob's, and what in a path stands for it."""
     brief = Brief(question=TITLE, queries=(QUERY.model_copy(update={"text": TITLE}),), today="2026-11-27")
+    await remote.team.memory.put("bob", ALL)
     job = remote.team.commission(brief, owner="bob")
     await asyncio.wait_for(job.wait(), 30)
     document = await remote.team.blobs.report(job.id)
@@ -51,6 +58,7 @@ async def bobs(remote):
     stands = {
         "job_id": job.id, "node": "job/0", "what": "stop", "form": "json", "fact_id": fact.fact_id, "model": "dossier",
         "source_id": reference.source_id, "element_id": reference.source_id, "name": "bob.txt", "file_id": reference.source_id,
+        "item_id": TUNNEL.id,
     }  # fmt: skip
     return job, document, stands
 
@@ -85,13 +93,16 @@ async def test_no_route_shows_or_moves_the_job_of_another_user(server_app, bobs,
         if answer.status_code < 400 and "{model}" not in path:
             seen.append((method, path, answer.status_code))
         assert TITLE not in answer.text and document.references[0].quotes[0].text not in answer.text, (method, path)
+    known = await http.get("/research/memory/export.jsonl", headers=session("eve"))
     found = await http.get("/research/jobs", headers=session("eve"))
     deleted = await http.delete(f"/research/jobs?id={job.id}&force=true", headers=session("eve"))
     mine = await http.get(f"/research/jobs/{job.id}", headers=session("bob"))
 
     assert seen == []
+    assert known.text == ""
     assert job.id not in found.text and deleted.json().get("deleted", 0) == 0
     assert mine.status_code == 200
+    assert (await http.get(f"/research/memory/{TUNNEL.id}", headers=session("bob"))).status_code == 200
     kept = await document_of(job, bobs)
     assert (job.status, len(job.run.events), kept.model_dump_json()) == before
 

@@ -622,7 +622,9 @@ async def test_a_question_about_the_run_is_answered_from_its_events(held, text):
     (act,) = await held(text)
 
     assert isinstance(act, Say)
-    assert act.text.startswith("0 of 3 parts have delivered, 0 sources read, nothing spent. Slowest: ")
+    in_german = "0 von 3 Teilen fertig, 0 Quellen gelesen, nichts ausgegeben. Am langsamsten: "
+    in_english = "0 of 3 parts have delivered, 0 sources read, nothing spent. Slowest: "
+    assert act.text.startswith(in_german if text.startswith("Wie") else in_english)
 
 
 async def test_stop_stops_at_once(held):

@@ -174,6 +174,7 @@ class Rounds:
                 if (of := self._leaf(one)) and of.beside
             },
         )
+        self._tell_empty()
         new = tuple(self.findings[before:])
         said = "\n".join(fact.statement for fact in facts_of(new))
         fresh = novelty(said, self._notes) if self._notes else (1.0 if said else 0.0)
@@ -200,6 +201,7 @@ class Rounds:
         written = list(self.findings)
         await self._again.run(self.findings, lambda children: self._share(children, last=last))
         if self.findings != written:
+            self._tell_empty()
             await self._write()
         if self._reflection is not None and (hungry := self._to_feed()):
             self._starved |= hungry
@@ -384,6 +386,17 @@ class Rounds:
             ),
         )  # fmt: skip
         return finding
+
+    def _tell_empty(self) -> None:
+        """Say how leaves ended that had nothing after the round's finds were shared out."""
+        for one in self.findings:
+            if one.status == "empty" and not one.facts and (of := self._leaf(one)) and of.beside:
+                self.ctx.emit(
+                    f"empty:{one.path}",
+                    NodeChanged(
+                        node=one.path, parent=self.ctx.path, role="leaf", title=one.title, state="empty", doing=one.note
+                    ),
+                )
 
     def _left(self) -> Remaining:
         return Remaining(self.ctx.left, self.ctx.collecting_left, self.ctx.budget.tokens_left())

@@ -31,6 +31,7 @@ SOURCES_OF_A_LOOKUP = 2
 
 SHORTENED = "the run was shortened before all its sources were read"
 NOTHING_YET = "you stopped it before it had found anything"
+AWAITS = "what the sections beside it read may answer it"
 GIVEN_UP = f"given up after {MAX_ATTEMPTS} failed searches"
 READ_FOR_NOTHING = "read; does not mention it"
 
@@ -55,9 +56,9 @@ def leaf_handler(context: RunContext) -> Handler:
     async def run(ctx: Ctx, given: LeafGiven) -> Finding:
         started, leaf = ctx.elapsed, given.leaf
 
-        def tell(state: str, doing: str) -> None:
+        def tell(state: str, doing: str, key: str = "") -> None:
             ctx.emit(
-                f"state:{state}",
+                f"state:{key or state}",
                 NodeChanged.model_validate(
                     {
                         "node": ctx.path,
@@ -105,6 +106,8 @@ def leaf_handler(context: RunContext) -> Handler:
             status, note = ("partial", note or SHORTENED) if facts else ("stopped", SHORTENED)
         if facts and not cut:
             tell("writing", kept(facts, sources, "from"))  # as soon as those beside it were read
+        elif status == "empty" and given.beside:
+            tell("reading", AWAITS, "awaits")  # how it ended is said when the round has shared out what it read
         elif not facts:
             tell(status, note)
         stood_in = next((one.stood_in for one in done if isinstance(one, SourceDone) and one.stood_in), "")
