@@ -3,6 +3,7 @@
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import SectionInput
 from agents.contracts.plan import ReflectionInput
+from agents.core.events import NodeChanged
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.pipeline import Means
 from agents.research.reading.leaf import grouped
@@ -48,6 +49,23 @@ async def test_a_page_is_read_once_with_the_questions_of_all_leaves_and_its_fact
     assert not {fact.id for fact in costs.facts} & {fact.id for fact in closures.facts}
     assert await work.run(record=work.last.record) == outcome
     assert work.last.calls_made == 0
+
+
+async def test_a_leaf_has_found_nothing_only_when_what_those_beside_it_read_says_nothing_either(bench):
+    plan = tree(*TWO.leaves, leaf("Moon", "How many craters does the Tethys moon have?"))
+    work = bench(working_model({QUERY.text: plan}, extractor=pointing), means=TOGETHER)
+
+    await work.run()
+
+    events = [numbered.event for numbered in work.last.events]
+    told = {
+        title: [one.state for one in events if isinstance(one, NodeChanged) and one.title == title]
+        for title in ("Closures", "Costs", "Moon")
+    }
+    assert "empty" not in told["Closures"] + told["Costs"]
+    assert told["Costs"][-2:] == ["writing", "done"]
+    assert told["Moon"][-1] == "empty"
+    assert told["Moon"].count("empty") == 1
 
 
 async def test_a_reflection_is_asked_beside_the_sections(bench):
