@@ -14,6 +14,7 @@ export const KINDS = [
   'source',
   'rejected',
   'round',
+  'claim',
   'section',
   'note',
   'report',
