@@ -77,8 +77,9 @@ def build(
     cards = _unique(card for top in held for card in top.all_sources())
     refused = _rejected(held, rejected, cards)
     has_facts = any(numbering.source_of(fact) for fact in numbering.facts)
+    planned = (part.title for plan in outcome.contract.plans for part in plan.root.leaves())
     composer = Composer(numbering, brief.language, tuple(card.url for card in cards), truth.checks,
-                        (brief.question, *(query.text for query in brief.queries)))  # fmt: skip
+                        (brief.question, *(query.text for query in brief.queries), *planned))  # fmt: skip
     frame = outcome.frame if has_facts else None
     if has_facts:
         frame = _usable(frame, composer) or _frame_by_code(outcome, composer)

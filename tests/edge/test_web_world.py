@@ -127,7 +127,8 @@ def test_a_standard_job_reads_widely_and_cites_sources_of_many_domains(world):
     read = read_in(world.job)
     domains = {urlsplit(one.url).hostname for one in world.report.references}
 
-    assert len(read) >= 12  # of the 15 that the cap allows two are kept for the search for counter-evidence
+    # Of the 15 that the cap allows two are kept for counter-evidence; a sweep and a later round read some pages for themselves.
+    assert len(read) >= 10
     assert len({urlsplit(url).hostname for url in read}) >= 6
     assert len(domains) >= 4
     assert world.report.grade in ("complete", "partial")
@@ -138,7 +139,7 @@ def test_no_prompt_search_or_page_is_paid_twice(world):
 
     assert world.calls["distinct_prompts"] == world.calls["llm_calls"]
     assert world.calls["distinct_searches"] == world.calls["searches"]
-    assert len(pages) >= (12 if world.retriever == "searxng" else 1), "texts that came with the hits are not fetched"
+    assert len(pages) >= (10 if world.retriever == "searxng" else 1), "texts that came with the hits are not fetched"
     assert max(pages.values()) == 1
 
 

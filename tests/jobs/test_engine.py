@@ -125,7 +125,7 @@ async def test_what_was_cut_off_goes_on_by_itself_and_pays_nothing_twice(tmp_pat
     assert sorted(calls.made) == sorted(["0a", "1a", "2a", "0b", "1b", "held", "held", "2b"])
 
 
-async def test_a_failure_is_data_in_its_place_and_a_broken_branch_fails_the_job(tmp_path, calls):
+async def test_a_failure_is_data_in_its_place_a_broken_branch_too_and_a_broken_root_fails_the_job(tmp_path, calls):
     async def broken():
         raise SearchError("secret detail", provider="library")
 
@@ -145,13 +145,16 @@ async def test_a_failure_is_data_in_its_place_and_a_broken_branch_fails_the_job(
         seen.append((caught.value.type, caught.value.notice, caught.value.retryable))
         found = await ctx.children("branch", [(str(n), Given(n=n)) for n in range(2)], gives=Word)
         seen.append(" ".join(one.text if isinstance(one, Word) else one.type for one in found))
-        await ctx.children("branch", [(str(n), Given(n=n)) for n in (2, 3)], gives=Word)
+        found = await ctx.children("branch", [(str(n), Given(n=n)) for n in (2, 3)], gives=Word)
+        seen.append(" ".join(one.text if isinstance(one, Word) else one.type for one in found))
+        raise ZeroDivisionError
 
     async with opened(tmp_path, bench_of(root, {"branch": branch})) as kept:
         job = await kept.ended(kept.start())
         assert job.status == "failed"
         assert "ZeroDivision" not in job.notice
-    assert seen == [("SearchError", "The search (library) did not answer.", True), "0 BudgetExceeded"]
+    search = ("SearchError", "The search (library) did not answer.", True)
+    assert seen == [search, "0 BudgetExceeded", "ZeroDivisionError 3"]
 
 
 async def test_budgets_are_charged_alike_before_and_after_a_restart(tmp_path, calls):
