@@ -7,6 +7,7 @@ import pytest
 
 from agents.api.tree import Tree
 from agents.chat.runs import progress_line
+from agents.chat.texts import ChatTexts
 from agents.core.errors import BadRequest, ModelError
 from agents.core.settings import reread_keys
 from tests.jobs.conftest import Given, Word, bench_of, opened, until
@@ -119,7 +120,7 @@ async def test_a_caller_who_waits_for_the_end_is_told_and_does_not_wait_for_a_ke
         assert (view.status, view.blocked_reason) == ("blocked", "awaiting_key")
         assert NOTICE in view.note
         assert NOTICE in view.feed[-1].text
-        assert NOTICE in progress_line(job)
+        assert NOTICE in progress_line(job, ChatTexts())
 
 
 async def test_other_faults_of_a_model_are_failed_steps_as_ever(tmp_path):

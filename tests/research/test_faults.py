@@ -102,7 +102,7 @@ FAULTS = (
     Fault("another provider steps in", "partial", lambda: Faulty(switched=True), tags=("#DEGRADED_SEARCH",), without=(), tells=LIMITED, failures=True),
     Fault("search finds nothing", "nothing_found", lambda: Faulty(empty=True), tags=("#LOW_EVIDENCE",)),
     Fault("no page can be read", "nothing_found", lambda: Faulty(reads=lambda n: "403")),
-    Fault("one page can't be read", "complete", lambda: Faulty(reads=lambda n: "403" if n == 1 else "")),
+    Fault("the page with the costs can't be read", "partial", lambda: Faulty(reads=lambda n: "403" if n == 1 else "")),
     Fault("pages without text", "nothing_found", lambda: Faulty(BLANK)),
     Fault("pages about something else", "nothing_found", lambda: Faulty(OFF_TOPIC), tags=("#LOW_EVIDENCE",)),
     Fault("copies of one page", "partial", lambda: Faulty(COPIES), tags=("#LOW_EVIDENCE",)),
