@@ -89,7 +89,11 @@ def test_every_text_from_outside_goes_in_fenced():
     for name, prompt in prompts.load().items():
         if name == "answer_format":
             continue
-        for expression in re.findall(r"\{\{(.*?)\}\}", prompt.user, flags=re.DOTALL):
+        user = prompt.user
+        for block, made in re.findall(r"(\{% set (\w+) %\}.*?\{% endset %\})", user, flags=re.DOTALL):
+            assert f"{made} | fence(" in user, f"{name}: {made}"  # what is put together is fenced as a whole
+            user = user.replace(block, "")
+        for expression in re.findall(r"\{\{(.*?)\}\}", user, flags=re.DOTALL):
             head = expression.strip()
             if (
                 "fence(" in head
