@@ -228,6 +228,7 @@ def _run(test: str, tree: Path, said: Path) -> None:
     with said.open("w") as out:
         os.dup2(out.fileno(), 1)
         os.dup2(out.fileno(), 2)
+        sys.stdout = sys.stderr = out  # a runner around this one has put its own there
         code = pytest.main([f"tests/{test}", "-x", "-q", "-p", "no:cacheprovider", "--show-capture=no"])
         sys.stdout.flush()
     os._exit(int(code))
