@@ -162,8 +162,8 @@ def crashing(handlers, fault):
         ("research", "node", "leaf", "source", "challenge", "claim", "check", "after the branches")
     )
 
-    def some(context):
-        made = dict(handlers(context))
+    def some(context, brief):
+        made = dict(handlers(context, brief))
         if victim == "after the branches":
             context.fallback, context.keep = None, lambda document: 1 // 0
             made.pop("check")
