@@ -58,7 +58,7 @@ class Server:
             "TEST_PACE": str(self.folder / "pace"),
             **self.env,
         }
-        for name in ("CHAINLIT_APP_ROOT", "CHAINLIT_AUTH_SECRET"):
+        for name in ("CHAINLIT_APP_ROOT", "CHAINLIT_AUTH_SECRET", "DOSSIER_HOST"):
             env.pop(name, None)
         command = [sys.executable, "-m", self.module]
         with (self.folder / "server.log").open("ab") as log:

@@ -10,7 +10,8 @@ from agents.core.settings import Settings, example, load, misspelt, usable_key
 def test_the_environment_wins_over_dotenv(tmp_path, monkeypatch):
     (tmp_path / ".env").write_text("PORT=9001\nDOSSIER_HOST=::1\n")
     monkeypatch.setenv("PORT", "9002")
-    monkeypatch.delenv("DOSSIER_HOST", raising=False)
+    monkeypatch.setenv("DOSSIER_HOST", "")  # so that what the file sets is taken back too
+    monkeypatch.delenv("DOSSIER_HOST")
     settings = load(tmp_path / ".env")
     assert (settings.port, settings.host) == (9002, "::1")
 
@@ -68,7 +69,8 @@ def test_a_dotenv_is_read_in_the_encoding_that_its_first_bytes_tell(tmp_path, mo
     """Case 29 of the second collection: PowerShell writes UTF-16."""
     mark = "\ufeff" if encoding == "utf-16-be" else ""
     (tmp_path / ".env").write_bytes(f"{mark}# größer\r\nDOSSIER_HOST=::1\r\n".encode(encoding))
-    monkeypatch.delenv("DOSSIER_HOST", raising=False)
+    monkeypatch.setenv("DOSSIER_HOST", "")  # so that what the file sets is taken back too
+    monkeypatch.delenv("DOSSIER_HOST")
     monkeypatch.setattr("agents.core.settings._FROM_FILE", set())
 
     assert load(tmp_path / ".env").host == "::1"
