@@ -92,7 +92,7 @@ eval: setup-dev ## measure quality on the labelled data, where it is at hand
 	$(BIN)/python -m tests.bench.quality
 
 eval-model: setup-dev ## the same with a model (MODEL, BASE; default: the local one) on the first questions of a set; resumable
-	$(BIN)/python -m agents.evaluation.model_eval $(or $(DATA),../shared/data/multihop/hotpotqa_questions.jsonl) --rows $(or $(ROWS),/tmp/dossier-eval-model.jsonl) \
+	$(BIN)/python -m tests.bench.model_eval $(or $(DATA),../shared/data/multihop/hotpotqa_questions.jsonl) --rows $(or $(ROWS),/tmp/dossier-eval-model.jsonl) \
 	  $(if $(MODEL),--model $(MODEL)) $(if $(BASE),--base $(BASE)) $(if $(LIMIT),--limit $(LIMIT)) $(if $(TOKENS),--tokens $(TOKENS))
 
 chaos: setup-dev ## 300 whole jobs under seeded faults, and processes killed: nothing lost, stuck, or paid twice (minutes)

@@ -9,8 +9,7 @@ from chainlit.session import WebsocketSession
 from chainlit.types import ThreadDict
 
 from agents.api.app_state import opened
-from agents.api.exposure import on_loopback
-from agents.api.serve import sign_sessions
+from agents.api.serve import on_loopback, sign_sessions
 from agents.chat.handlers import Chat, shielded
 
 site = opened()

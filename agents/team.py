@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from agents.contract_drafts import REMEMBERED, ContractDrafts, Settled
 from agents.contracts.contract import Brief, Contract, ScopingTurn
 from agents.contracts.frozen import Tier
 from agents.contracts.report import Actual, Commission, Earlier, EarlierUse, Outcome, ReportDocument
@@ -26,6 +25,7 @@ from agents.core.prompts import PromptBook
 from agents.core.prompts import load as load_prompts
 from agents.core.settings import Settings, usable_models
 from agents.jobs.blob_store import BlobStore
+from agents.jobs.contract_drafts import REMEMBERED, ContractDrafts, Settled
 from agents.jobs.live_job import Job, JobSetup, Pauses
 from agents.jobs.run import Clock
 from agents.jobs.runtime import JobRuntime, MemoryRuntime

@@ -1,13 +1,33 @@
-"""Who is asking: the dependency of every route of ours, and the log-in that nobody sees on loopback."""
+"""Who is asking: the dependency of every route of ours, and the log-in that nobody sees on loopback.
 
+What a browser may do with the server: own origin only, own assets only. Chainlit checks no origin on its socket, sends no
+security headers, and its page links to fonts and styles elsewhere.
+
+Files on their way into the chat: bounded before they are read, kept even when empty, and never shown as a page. Chainlit
+reads a whole upload before it looks at its size, fails on an empty one, and gives HTML back as HTML.
+"""
+
+import mimetypes
+import re
+import uuid
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import chainlit.server as chainlit_server
 from chainlit.auth import create_jwt, get_current_user, get_token_from_cookies, set_auth_cookie
+from chainlit.chat_context import chat_contexts
+from chainlit.element import Element
+from chainlit.session import WebsocketSession
 from chainlit.user import User
 from fastapi import HTTPException, Request, Response
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agents.api.error_responses import ApiError
-from agents.api.exposure import LOCAL, is_the_key, on_loopback, owner_name
+from agents.api.serve import LOCAL, LOOPBACK, is_the_key, on_loopback, owner_name
 from agents.core.settings import Settings
+from agents.search.uploads import MAX_BYTES
 
 _UNKNOWN = ApiError(401, "unauthorized", "Log in, or send the key as `Authorization: Bearer …`.")
 
@@ -24,7 +44,7 @@ async def caller(request: Request) -> str:
     if bearer and is_the_key(settings, bearer):
         return owner_name(settings)
     if on_loopback(settings.host):
-        # The chat's own log-in asks for nothing here either; origin and host were checked before (see hardening).
+        # The chat's own log-in asks for nothing here either; origin and host were checked before (see `RequestGuard`).
         return LOCAL
     token = get_token_from_cookies(request.cookies) or bearer
     if not token:
@@ -65,3 +85,209 @@ class LocalLogin:
             await send(message)
 
         await self.app(scope, receive, sending)
+
+
+UPLOADS = "/project/file"
+FRAMING = 100_000
+"""Bytes of a request beside the file itself, at most."""
+_SANDBOX = "sandbox; default-src 'none'"
+TOO_LARGE = f"Files may have up to {MAX_BYTES // 1_000_000} MB."
+
+
+class UploadBounds:
+    """Refuses uploads that are too large while they come, and gives files back as downloads."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it with 413."""
+        if scope["type"] != "http" or not scope["path"].startswith(UPLOADS):
+            await self.app(scope, receive, send)
+            return
+        said = Headers(scope=scope).get("content-length", "")
+        if said.isdecimal() and int(said) > MAX_BYTES + FRAMING:
+            await JSONResponse({"detail": TOO_LARGE}, 413)(scope, receive, send)
+            return
+        read = 0
+
+        async def bounded() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            # A body that says no length, or a wrong one, ends here as if the browser had gone.
+            return {"type": "http.disconnect"} if read > MAX_BYTES + FRAMING else message
+
+        async def harmless(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["content-security-policy"] = _SANDBOX
+                headers["x-content-type-options"] = "nosniff"
+            await send(message)
+
+        await self.app(scope, bounded, harmless)
+
+
+def take_uploads() -> None:
+    """Teach Chainlit's sessions to keep empty files, so that the chat can say that they are; once."""
+    if getattr(WebsocketSession, "dossier_uploads", False):
+        return
+    WebsocketSession.dossier_uploads = True
+    persist = WebsocketSession.persist_file
+
+    async def persist_file(
+        self: WebsocketSession, name: str, mime: str, path: str | None = None, content: bytes | str | None = None
+    ) -> dict[str, object]:
+        if path or content:
+            kept: dict[str, object] = await persist(self, name, mime, path, content)
+            return kept
+        self.files_dir.mkdir(exist_ok=True)
+        file_id = str(uuid.uuid4())
+        place = (self.files_dir / file_id).with_suffix(mimetypes.guess_extension(mime) or "")
+        place.touch()
+        self.files[file_id] = {"id": file_id, "path": place, "name": name, "type": mime, "size": 0}
+        return {"id": file_id}
+
+    WebsocketSession.persist_file = persist_file
+    # What a file is, its bytes tell when it is read; the browser's word for it counts for nothing.
+    chainlit_server.validate_file_mime_type = lambda file, spec: None
+    # A file that was dropped is shown by its name: a viewer of its pages would push the talk off the screen.
+    Element.infer_type_from_mime = classmethod(lambda cls, mime_type: "file")
+
+
+CSP = (
+    # unsafe-eval: Chainlit compiles custom elements in the browser; unsafe-inline: its page sets its theme in a script.
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; frame-src 'self' blob:; "
+    "worker-src 'self' blob:; frame-ancestors 'none'; object-src 'none'; base-uri 'self'; form-action 'self'"
+)
+"""Nothing is loaded from, or sent to, anywhere else: text out of a web page cannot leak through an image's address."""
+
+_HEADERS = {
+    "content-security-policy": CSP,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+}
+_OUTSIDE_LINK = re.compile(r'<link\b[^>]*href="(?:https?:)?//[^>]*>')
+_OUTSIDE_SCRIPT = re.compile(r'<script\b[^>]*src="(?:https?:)?//[^>]*>\s*</script>')
+_OUTSIDE_META = re.compile(r'<meta property="og:(?:image|url)"[^>]*>')
+
+
+def without_outside_assets(page: str) -> str:
+    """Take everything out of a page that a browser would load from elsewhere."""
+    for pattern in (_OUTSIDE_LINK, _OUTSIDE_SCRIPT, _OUTSIDE_META):
+        page = pattern.sub("", page)
+    return page
+
+
+def _name_of(authority: str) -> str:
+    return (urlsplit(f"//{authority}").hostname or "").lower()
+
+
+class RequestGuard:
+    """Refuses requests that a foreign page makes a browser send, sockets included; adds the headers."""
+
+    def __init__(self, app: ASGIApp, host: str, port: int) -> None:
+        self.app, self.loopback = app, on_loopback(host)
+        names = ("localhost", "127.0.0.1", "[::1]") if self.loopback else (host,)
+        self.origins = frozenset(f"http://{name}:{port}" for name in names)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it with 403."""
+        if scope["type"] not in {"http", "websocket"}:
+            await self.app(scope, receive, send)
+        elif why := self.refusal(Headers(scope=scope)):
+            await self._refuse(scope, receive, send, why)
+        else:
+            await self.app(scope, receive, self._with_headers(send))
+
+    def refusal(self, headers: Headers) -> str:
+        """Say why a request is refused; empty when it is not."""
+        authority, origin = headers.get("host", ""), headers.get("origin")
+        # A name of somebody's own that resolves to this machine would make a foreign page look like ours.
+        if self.loopback and _name_of(authority) not in LOOPBACK:
+            return "This address is not one of this server's."
+        if origin is not None and origin not in self.origins and urlsplit(origin).netloc != authority:
+            return "Requests from other sites are refused."
+        if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
+            return "Requests from other sites are refused."
+        return ""
+
+    @staticmethod
+    async def _refuse(scope: Scope, receive: Receive, send: Send, why: str) -> None:
+        if scope["type"] == "websocket":
+            # Closed before it was accepted: the server answers 403.
+            await send({"type": "websocket.close", "code": 1008, "reason": why})
+            return
+        body = {"error": {"type": "forbidden", "message": why, "retryable": False}}
+        await JSONResponse(body, 403)(scope, receive, send)
+
+    @staticmethod
+    def _with_headers(send: Send) -> Send:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        return sending
+
+
+class BelowPath:
+    """Serves below a path of a proxy's, whether the proxy takes the path off or leaves it on.
+
+    The app knows nothing of it: addresses that it sends a browser to, and those in its pages and answers, are put below it.
+    """
+
+    def __init__(self, app: ASGIApp, path: str) -> None:
+        self.app, self.path = app, path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on under the address that the app knows."""
+        if scope["type"] not in {"http", "websocket"}:
+            await self.app(scope, receive, send)
+            return
+        asked = scope["path"]
+        if asked == self.path or asked.startswith(f"{self.path}/"):
+            raw = scope.get("raw_path") or asked.encode()
+            scope = {**scope, "path": asked[len(self.path) :] or "/", "raw_path": raw[len(self.path) :] or b"/"}
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                if (where := headers.get("location", "")).startswith("/") and not where.startswith("//"):
+                    headers["location"] = self.path + where
+            await send(message)
+
+        await self.app(scope, receive, sending)
+
+
+def harden(host: str, port: int, path: str = "") -> None:
+    """Guard Chainlit's app; once, however often it is called."""
+    app = chainlit_server.app
+    if getattr(app.state, "dossier_hardened", False):
+        return
+    app.state.dossier_hardened = True
+    if on_loopback(host):
+        app.add_middleware(LocalLogin)
+    app.add_middleware(UploadBounds)
+    take_uploads()
+    # Added last, so that it stands before everything else.
+    app.add_middleware(RequestGuard, host=host, port=port)
+    if path:
+        app.add_middleware(BelowPath, path=path)
+
+    page: Callable[[str], str] = chainlit_server.get_html_template
+    chainlit_server.get_html_template = lambda root_path: without_outside_assets(page(root_path))
+
+    delete = WebsocketSession.delete
+
+    async def delete_whole(self: WebsocketSession) -> None:
+        await delete(self)
+        # Chainlit keeps every message of every session for ever.
+        chat_contexts.pop(self.id, None)
+
+    WebsocketSession.delete = delete_whole

@@ -10,7 +10,6 @@ from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
 
 from agents.api.error_responses import ApiError, as_api_error
-from agents.api.jobs_api_start import brief_of, pending_window_s, status_url
 from agents.api.payloads import (
     ERRORS,
     BoundedRoute,
@@ -21,7 +20,7 @@ from agents.api.payloads import (
     TaskRequest,
 )
 from agents.api.reports import Lookup, forget_texts, given_to, kinds, written
-from agents.api.run_routes import Here, Key, Owner
+from agents.api.run_routes import Here, Key, Owner, brief_of, pending_window_s, status_url
 from agents.contracts.report import (
     OVER,
     Commission,

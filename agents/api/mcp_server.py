@@ -176,7 +176,7 @@ async def serve_stdio(settings: Settings) -> None:
 
     Its jobs are kept where no server runs those of the data folder; what a former process left goes on meanwhile.
     """
-    from agents.api.exposure import LOCAL
+    from agents.api.serve import LOCAL
     from agents.run_research import durable_team
 
     async with durable_team(settings, _say) as team:

@@ -13,8 +13,8 @@ import chainlit as cl
 from pydantic import ValidationError
 
 from agents.api.app_state import Site
-from agents.api.exposure import LOCAL, REMOTE, is_the_key
 from agents.api.reports import forget_texts, given_to
+from agents.api.serve import LOCAL, REMOTE, is_the_key
 from agents.chat.conversation import Conversation
 from agents.chat.history import THREAD_NAME, History, Uploads
 from agents.chat.page_setup import FOR_THE_WEB, frame_words, furnish, preferences_of, sample_starters

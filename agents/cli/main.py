@@ -152,8 +152,8 @@ def evaluate(
     import json
 
     from agents.core.settings import load
-    from agents.evaluation.model_eval import evaluate as measure
-    from agents.evaluation.variant import variant
+    from agents.evaluation import evaluate as measure
+    from agents.evaluation.labelled_sets import variant
 
     try:
         summary = measure(name, data, json_file, load(), variant(without, limits, limit))

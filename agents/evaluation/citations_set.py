@@ -3,8 +3,6 @@
 Reports are rows with an `article` (a peer's), report documents as `--json` writes them, Markdown files, or a folder of
 these. Rows with a `question` are researched first, so that our own reports are looked at. The summary counts reports in
 which a fault occurs; the rows say how often.
-
-Reports of others that cite by number: their text and their list, and parts merged into one.
 """
 
 import re
@@ -13,39 +11,14 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from agents.contracts.frozen import Frozen
 from agents.contracts.report import ReportDocument
 from agents.core.errors import BadRequest
 from agents.core.settings import Settings
 from agents.evaluation.findcite_set import over, pairs, researched
-from agents.evaluation.labelled_sets import Row, load
-from agents.evaluation.variant import Variant
-from agents.report.cut_sentences import URL, Mark, find_marks, is_reference_heading, trimmed_url
+from agents.evaluation.labelled_sets import Row, Variant, load
+from agents.report.cut_sentences import URL, find_marks, is_reference_heading, trimmed_url
 from agents.team import open_team
 from agents.web.url_key import canonical
-
-
-class Statement(Frozen):
-    """A stretch of text up to its marks, with what they came to."""
-
-    text: str
-    urls: tuple[int, ...] = ()
-    """Places in `Merged.references`, counted from 0."""
-    dangling: tuple[int, ...] = ()
-    """Numbers as written that no entry of the part's list has."""
-    ambiguous: tuple[int, ...] = ()
-    """Numbers as written that more than one entry has."""
-
-
-class Merged(Frozen):
-    """Several parts as one text with one list."""
-
-    markdown: str
-    statements: tuple[Statement, ...]
-    references: tuple[str, ...]
-    """Addresses in order of first use; number n of the text is at place n - 1."""
-    not_listed: tuple[str, ...]
-    """Addresses that a part listed and no part cites."""
 
 
 def split_references(markdown: str) -> tuple[str, str]:
@@ -57,87 +30,7 @@ def split_references(markdown: str) -> tuple[str, str]:
     return markdown, ""
 
 
-_CONJUNCTION = re.compile(r"^(?:and|but|while|whereas|und|aber|während|et|mais|y|pero)\s+", re.IGNORECASE)
-_ENTRY = re.compile(r"^\s*(?:[-*]\s+)?(?:\[(\d{1,4})\]|(\d{1,4})[.)])\s*:?\s*(.*)$")
-
-
-def merge_parts(parts: Sequence[str]) -> Merged:
-    """Join parts that each cite by their own numbers and end with their own list.
-
-    Every statement keeps its addresses; numbers run from 1 in order of first use. A number that the part's list does
-    not have, or has twice for different pages, is reported and dropped: guessing would tie a statement to a page that
-    it was not read on.
-    """
-    references: dict[str, int] = {}
-    listed: dict[str, None] = {}
-    ambiguous: set[str] = set()
-    statements: list[Statement] = []
-    texts: list[str] = []
-    for part in parts:
-        body, section = split_references(part)
-        own = _own_list(section)
-        listed.update(dict.fromkeys(url for urls in own.values() for url in urls))
-        seen = len(statements)
-        lines = []
-        for line in body.split("\n"):
-            merged, found = _merged_line(line, own, references)
-            lines.append(merged)
-            statements.extend(found)
-        ambiguous.update(url for found in statements[seen:] for number in found.ambiguous for url in own[number])
-        texts.append("\n".join(lines).strip())
-    return Merged(
-        markdown="\n\n".join(text for text in texts if text),
-        statements=tuple(statements),
-        references=tuple(references),
-        not_listed=tuple(url for url in listed if url not in references and url not in ambiguous),
-    )
-
-
-def _own_list(section: str) -> dict[int, list[str]]:
-    own: dict[int, list[str]] = {}
-    for line in section.split("\n"):
-        entry, url = _ENTRY.match(line), URL.search(line)
-        if entry and url:
-            key = canonical(trimmed_url(url[0]))
-            urls = own.setdefault(int(entry[1] or entry[2]), [])
-            if key not in urls:
-                urls.append(key)
-    return own
-
-
-def _merged_line(line: str, own: dict[int, list[str]], references: dict[str, int]) -> tuple[str, list[Statement]]:
-    found: list[Statement] = []
-    out, last = "", 0
-    for group in _runs(line):
-        numbers = dict.fromkeys(number for mark in group for number in mark.numbers)
-        places: dict[int, None] = {}
-        for number in numbers:
-            if len(own.get(number, ())) == 1:
-                places[references.setdefault(own[number][0], len(references))] = None
-        text = line[last : group[0].start]
-        found.append(
-            Statement(
-                text=_CONJUNCTION.sub("", re.split(r"(?<=[.!?。])\s+", text.strip(" .,;:"))[-1].strip()),
-                urls=tuple(sorted(places)),
-                dangling=tuple(number for number in numbers if number not in own),
-                ambiguous=tuple(number for number in numbers if len(own.get(number, ())) > 1),
-            )
-        )
-        cited = "".join(f"[{place + 1}]" for place in sorted(places))
-        out += text if cited else text.rstrip()
-        out, last = out + cited, group[-1].end
-    return out + line[last:], found
-
-
-def _runs(line: str) -> list[list[Mark]]:
-    """Group marks that stand side by side."""
-    groups: list[list[Mark]] = []
-    for mark in find_marks(line):
-        if groups and not line[groups[-1][-1].end : mark.start].strip(" ,"):
-            groups[-1].append(mark)
-        else:
-            groups.append([mark])
-    return groups
+ENTRY = re.compile(r"^\s*(?:[-*]\s+)?(?:\[(\d{1,4})\]|(\d{1,4})[.)])\s*:?\s*(.*)$")
 
 
 FAULTS = ("unknown", "uncited", "duplicates")
@@ -214,7 +107,7 @@ def of_markdown(markdown: str) -> Row:
         body, section = _tail(markdown)
     lines = section.split("\n")[1:]
     end = next((at for at, line in enumerate(lines) if line.startswith("#")), len(lines))
-    entries = [match for line in lines[:end] if (match := _ENTRY.match(line))]
+    entries = [match for line in lines[:end] if (match := ENTRY.match(line))]
     urls = [trimmed_url(found[0]) for entry in entries for found in URL.finditer(entry[3])]
     return _counted(_cited(body), [int(entry[1] or entry[2]) for entry in entries], urls)
 
@@ -224,12 +117,12 @@ def _tail(markdown: str) -> tuple[str, str]:
     lines = markdown.rstrip().split("\n")
     first = len(lines)
     for at in range(len(lines) - 1, -1, -1):
-        entry = _ENTRY.match(lines[at])
+        entry = ENTRY.match(lines[at])
         if entry and URL.search(entry[3]):
             first = at
         elif lines[at].strip(" -*_"):
             break
-    entries = sum(bool(_ENTRY.match(line)) for line in lines[first:])
+    entries = sum(bool(ENTRY.match(line)) for line in lines[first:])
     if entries < FEWEST_ENTRIES:
         return markdown, ""
     return "\n".join(lines[:first]), "\n".join(["", *lines[first:]])

@@ -14,26 +14,140 @@ the rows in which the judge took a side.
 Support: model sentences with the passage that they should rest on, checked as verification checks a sentence.
 
 Code compares first; where a model is configured it is asked, as in a run, about what code could not decide.
+
+Switching parts of a run off, or its limits up and down, to see what each buys and what it costs.
 """
 
 import asyncio
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from agents.contracts.verification import SentenceNote, StanceInput, StanceNote, VerifyInput
+from agents.contracts.fact import Fact
+from agents.contracts.frozen import Mode
+from agents.contracts.report import ReportSentence
+from agents.contracts.sources import Hit, SourceCard
+from agents.contracts.verification import SentenceCheck, SentenceNote, StanceInput, StanceNote, VerifyInput
 from agents.core.budget import NoDeadline
 from agents.core.errors import BadRequest, DossierError
+from agents.core.port import Ctx
 from agents.core.settings import Settings
-from agents.evaluation.variant import Variant
 from agents.research.run_context import RunContext
 from agents.research.scoping.turn import ScopingState
+from agents.research.writing import truthful
 from agents.research.writing.verify_report import SURE
 from agents.roles import STANCE_JUDGE, VERIFIER
+from agents.search import index
+from agents.search.index import Passage
 from agents.team import Team, open_team
 from agents.verify.checks import SUPPORTED, carried, leans
+
+PARTS = ("challenge", "verification", "novelty", "rerank", "meaning")
+"""What `--without` can name."""
+STANDARD_ROUNDS = 3
+"""Rounds that the standard mode allows; more of them need the deep one."""
+
+
+async def _unverified(
+    ctx: Ctx,
+    context: RunContext,
+    sentences: tuple[ReportSentence, ...],
+    facts: Mapping[str, Fact],
+    cards: Mapping[str, SourceCard],
+    language: str,
+    *,
+    ask_model: bool,
+) -> tuple[SentenceCheck, ...]:
+    return ()
+
+
+def _as_found(text: str, found: Sequence[Hit]) -> list[Hit]:
+    return list(found)
+
+
+def _by_words(text: str, passages: Sequence[Passage]) -> list[Passage]:
+    return list(passages)
+
+
+_SWAPS: dict[str, tuple[ModuleType, str, object]] = {
+    "verification": (truthful, "verify", _unverified),
+    "rerank": (index, "reranked", _as_found),
+    "meaning": (index, "by_meaning", _by_words),
+}
+"""Parts that no setting switches: where they are called, and what is called instead."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to run: what is left out, and limits other than the usual ones."""
+
+    without: frozenset[str] = frozenset()
+    rounds: int | None = None
+    searches: int | None = None
+    limit: int | None = None
+    """Rows looked at, from the first; None is all."""
+
+    @property
+    def challenge(self) -> bool:
+        """Whether counter-evidence is searched for."""
+        return "challenge" not in self.without
+
+    @property
+    def mode(self) -> Mode:
+        """The mode that allows the rounds wanted."""
+        return "deep" if self.rounds is not None and self.rounds > STANDARD_ROUNDS else "standard"
+
+    def settings(self, settings: Settings) -> Settings:
+        """Apply to settings what settings can express."""
+        update: dict[str, object] = {}
+        if "novelty" in self.without:
+            update["enable_early_termination"] = False
+        if self.rounds is not None:
+            update["max_iters"] = self.rounds
+        if self.searches is not None:
+            # Past the bound of the setting on purpose: the larger limits are what the bound is measured against.
+            update["max_react_tool_calls"] = self.searches
+        return settings.model_copy(update=update)
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Take out what no setting switches, for as long as the context lasts."""
+        swaps = [_SWAPS[part] for part in sorted(self.without) if part in _SWAPS]
+        kept = [(module, name, getattr(module, name)) for module, name, _ in swaps]
+        try:
+            for module, name, instead in swaps:
+                setattr(module, name, instead)
+            yield
+        finally:
+            for module, name, before in kept:
+                setattr(module, name, before)
+
+
+def variant(without: str = "", limits: str = "", limit: int | None = None) -> Variant:
+    """Read what the command line says.
+
+    Raises:
+        BadRequest: a part is unknown, or a figure cannot be used.
+    """
+    parts = frozenset(part.strip() for part in without.split(",") if part.strip())
+    if unknown := sorted(parts - set(PARTS)):
+        raise BadRequest(f"There is no part {unknown[0]!r} to leave out; these are: {', '.join(PARTS)}.")
+    rounds: int | None = None
+    searches: int | None = None
+    if limits:
+        first, _, second = limits.partition("/")
+        if not (first.isdecimal() and second.isdecimal() and int(first) and int(second)):
+            raise BadRequest(f"{limits!r} says no limits; give rounds and searches of a leaf, as in 3/5.")
+        rounds, searches = int(first), int(second)
+    if limit is not None and limit < 1:
+        raise BadRequest("The limit must be 1 row or more.")
+    return Variant(parts, rounds, searches, limit)
+
 
 Row = dict[str, Any]
 """One line of a data file, or one row of a result: JSON, whatever the set holds."""
@@ -118,6 +232,25 @@ AT_ONCE = 8
 VAGUE, CLEAR = "vague", "clear"
 
 
+async def _each(settings: Settings, data: Sequence[Row], judge: Callable[[Team, Row], Awaitable[Row]]) -> list[Row]:
+    """Judge rows side by side, all with one team."""
+    team, gate = open_team(settings), asyncio.Semaphore(AT_ONCE)
+
+    async def one(row: Row) -> Row:
+        async with gate:
+            return await judge(team, row)
+
+    try:
+        return list(await asyncio.gather(*map(one, data)))
+    finally:
+        await team.close()
+
+
+def _sorted_out(rows: list[Row]) -> tuple[list[Row], Row]:
+    told = [(row["label"], row["given"]) for row in rows]
+    return rows, {"n": len(rows), "accuracy": accuracy(told), "macro_f1": macro_f1(told)}
+
+
 async def run(path: Path, settings: Settings, variant: Variant) -> tuple[list[Row], Row]:
     """Put every task to the manager, one turn each.
 
@@ -125,45 +258,32 @@ async def run(path: Path, settings: Settings, variant: Variant) -> tuple[list[Ro
         BadRequest: the file holds neither tasks nor topics.
         ConfigError: the settings can't be used.
     """
-    data = load(path, ())[: variant.limit]
-    wanted = [_wanted(row, path) for row in data]
+    data = [_wanted(row, path) for row in load(path, ())[: variant.limit]]
     with tempfile.TemporaryDirectory(prefix="dossier-eval-") as folder:
         empty = Path(folder) / "empty"
         empty.mkdir()
         update = {"library": (empty,), "retriever": ("library",), "data_dir": Path(folder) / "data"}
-        team = open_team(settings.model_copy(update=update))
-        gate = asyncio.Semaphore(AT_ONCE)
-
-        async def one(text: str, label: str) -> Row:
-            async with gate:
-                return await _asked(team, text, label)
-
-        try:
-            rows = list(await asyncio.gather(*(one(text, label) for text, label in wanted)))
-        finally:
-            await team.close()
-    told = [(row["label"], row["given"]) for row in rows]
-    return rows, {"n": len(rows), "accuracy": accuracy(told), "macro_f1": macro_f1(told)}
+        return _sorted_out(await _each(settings.model_copy(update=update), data, _asked))
 
 
-def _wanted(row: Row, path: Path) -> tuple[str, str]:
+def _wanted(row: Row, path: Path) -> Row:
     if "task" in row and "vague" in row:
-        return str(row["task"]), VAGUE if row["vague"] else CLEAR
+        return {"task": str(row["task"]), "label": VAGUE if row["vague"] else CLEAR}
     if "topic" in row and "facets" in row:
-        return str(row["topic"]), VAGUE
+        return {"task": str(row["topic"]), "label": VAGUE}
     raise BadRequest(f"{path} holds neither tasks (task, vague) nor topics (topic, facets).")
 
 
-async def _asked(team: Team, text: str, label: str) -> Row:
+async def _asked(team: Team, row: Row) -> Row:
     problem, given = "", CLEAR
     questions: tuple[str, ...] = ()
     try:
-        scope, turn = await team.scope(ScopingState(), text)
+        scope, turn = await team.scope(ScopingState(), row["task"])
         questions = turn.open_questions
         given = VAGUE if questions or not scope.feasible else CLEAR
     except DossierError as error:
         problem, given = error.notice, "none"
-    return {"task": text, "label": label, "given": given, "questions": list(questions), "problem": problem}
+    return row | {"given": given, "questions": list(questions), "problem": problem}
 
 
 SUPPORTS, REFUTES = "SUPPORTS", "REFUTES"
@@ -177,29 +297,17 @@ async def run_stance(path: Path, settings: Settings, variant: Variant) -> tuple[
         ConfigError: the settings can't be used.
     """
     data = load(path, ("text", "label", "gold_evidence"))[: variant.limit]
-    team = open_team(settings)
-    gate = asyncio.Semaphore(AT_ONCE)
-
-    async def one(row: Row) -> Row:
-        async with gate:
-            return await _judged(team.context(), row)
-
-    try:
-        rows = list(await asyncio.gather(*(one(row) for row in data)))
-    finally:
-        await team.close()
-    told = [(row["label"], row["given"]) for row in rows]
-    return rows, {"n": len(rows), "accuracy": accuracy(told), "macro_f1": macro_f1(told)}
+    return _sorted_out(await _each(settings, data, _judged))
 
 
-async def _judged(context: RunContext, row: Row) -> Row:
+async def _judged(team: Team, row: Row) -> Row:
     evidence = " ".join(str(one["text"]) for one in row["gold_evidence"])
     source = str(row.get("wikipedia_page", "")) or "Source"
     pair = StanceNote(number=1, claim=str(row["text"]), quote=evidence or "-", source=source)
     problem, stance = "", "unrelated"
     leaning = await asyncio.to_thread(leans, str(row["text"]), evidence)
     try:
-        asked = await context.ask(STANCE_JUDGE, StanceInput(pairs=(pair,)), NoDeadline())
+        asked = await team.context().ask(STANCE_JUDGE, StanceInput(pairs=(pair,)), NoDeadline())
         rows = [one for one in asked.output.rows if one.number == 1]
         if rows:
             stance = rows[0].stance
@@ -229,17 +337,7 @@ async def run_support(path: Path, settings: Settings, variant: Variant) -> tuple
         ConfigError: the settings can't be used.
     """
     data = load(path, ("knowledge", "response", "begin_label"))[: variant.limit]
-    team = open_team(settings)
-    gate = asyncio.Semaphore(AT_ONCE)
-
-    async def one(row: Row) -> Row:
-        async with gate:
-            return await _checked(team, row)
-
-    try:
-        rows = list(await asyncio.gather(*(one(row) for row in data)))
-    finally:
-        await team.close()
+    rows = await _each(settings, data, _checked)
     scored = [(bool(row["attributable"]), float(row["score"])) for row in rows]
     return rows, {"n": len(rows), "balanced_accuracy": balanced_accuracy(scored, SUPPORTED), "auc": auc(scored)}
 

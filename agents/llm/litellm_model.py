@@ -26,7 +26,15 @@ from agents.core.errors import ModelError, ModelFault
 from agents.core.events import current_trace
 from agents.core.model import FinishReason, OnText, Reply, Request, estimated_tokens
 from agents.core.settings import has_key
-from agents.llm.chat_completions import OPENAI, RAISED, ChatCompletions, close_connections, listed_cost, listed_models
+from agents.llm.chat_completions import (
+    OPENAI,
+    RAISED,
+    ChatCompletions,
+    ProviderAnswer,
+    close_connections,
+    listed_cost,
+    listed_models,
+)
 from agents.llm.litellm_errors import Failed, exceptions_of, failed, key_variable, notice_for
 from agents.llm.manners import (
     OLLAMA,
@@ -43,7 +51,6 @@ from agents.llm.manners import (
     without_refused,
 )
 from agents.llm.pacing import HeldBack, Permit, RateLimiter
-from agents.llm.provider_answer import ProviderAnswer
 from agents.llm.wire import FIELD, gather, messages_for, response_format
 
 ATTEMPTS = 3

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
+from agents.llm.chat_completions import ProviderAnswer
 from agents.llm.litellm_errors import Failed
-from agents.llm.provider_answer import ProviderAnswer
 
 ResponseForm = Literal["schema", "object", "prompt"]
 """How JSON is asked for: by a schema, as any object, or in words; the last two with the schema in the messages."""

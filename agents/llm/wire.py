@@ -16,8 +16,8 @@ from typing import Any, Literal
 from agents.contracts.frozen import Frozen
 from agents.core.model import OnText, Request
 from agents.core.model_answers import OPENING, closing_tag, drop_thoughts
+from agents.llm.chat_completions import ProviderAnswer
 from agents.llm.manners import Ways
-from agents.llm.provider_answer import ProviderAnswer
 
 _BOUNDS = frozenset(
     {"minLength", "maxLength", "minItems", "maxItems"} | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}

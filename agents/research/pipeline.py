@@ -30,7 +30,7 @@ from agents.research.writing.truthful import ToCheck, challenge_all, checked, re
 from agents.research.writing.verify_report import Checks
 from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
 from agents.roles import FRAME_WRITER
-from agents.search.circuit_breaker import CircuitBreaker
+from agents.search.searcher import CircuitBreaker
 
 log = logging.getLogger(__name__)
 

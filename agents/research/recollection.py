@@ -80,7 +80,7 @@ class Recalled(Frozen):
     fault: str = ""
 
 
-class Told(Frozen):
+class KnownLines(Frozen):
     """What a planner is told: questions answered before, and questions that earlier sources raised."""
 
     lines: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class Told(Frozen):
     """Facts known for each leaf of a plan, where their sources are enough."""
 
 
-class Planned(Told):
+class KnownPlan(KnownLines):
     """A plan that needs no planner: everything in it is answered."""
 
     plan: Plan | None = None
@@ -162,7 +162,7 @@ class Recollection:
             if read_as.get(one.source.url, one.source.text_hash) == one.source.text_hash
         ]
 
-    async def told(self, query: str) -> Told:
+    async def told(self, query: str) -> KnownLines:
         """Say what a planner should know: what was answered before, in the words it was asked in, and what is open."""
         try:
             await self._opened()
@@ -172,7 +172,7 @@ class Recollection:
             )
         except MemoryDown as error:
             self.faults[error.notice] = None
-            return Told()
+            return KnownLines()
         counts: Counter[str] = Counter()
         last: dict[str, str] = {}
         for one in readings:
@@ -184,9 +184,9 @@ class Recollection:
             for text, count in counts.items()
             if count >= ENOUGH_SOURCES
         ]
-        return Told(lines=(*lines[:MOST_TOLD], *(f"raised before, still open: {one.text}" for one in raised)))
+        return KnownLines(lines=(*lines[:MOST_TOLD], *(f"raised before, still open: {one.text}" for one in raised)))
 
-    async def planned(self, query: str, setting: Setting) -> Planned:
+    async def planned(self, query: str, setting: Setting) -> KnownPlan:
         """Give the plan by which a question was researched before, where each of its leaves is still answered."""
         try:
             await self._opened()
@@ -194,19 +194,19 @@ class Recollection:
                 if one.plan is not None and compare(query, [one.text]).duplicate:
                     told = await self.covered(one.plan.root.leaves(), setting)
                     if told.known and all(told.known):
-                        return Planned(plan=one.plan, known=told.known)
+                        return KnownPlan(plan=one.plan, known=told.known)
         except MemoryDown as error:
             self.faults[error.notice] = None
-        return Planned()
+        return KnownPlan()
 
-    async def covered(self, leaves: tuple[Leaf, ...], setting: Setting) -> Told:
+    async def covered(self, leaves: tuple[Leaf, ...], setting: Setting) -> KnownLines:
         """Count for each leaf the facts that are known, 0 where they are not enough to spare it a search."""
         counts: list[int] = []
         for leaf in leaves:
             questions = sub_questions(leaf)
             recalled = await self.recall(questions, setting)
             counts.append(len(recalled.facts) if not missing(questions, recalled.facts) else 0)
-        return Told(known=tuple(counts))
+        return KnownLines(known=tuple(counts))
 
     # ---- adding to it
 
@@ -280,15 +280,17 @@ def _told(draft: Handler, memory: Recollection) -> Handler:
             query=asked, query_type=brief.query_type, today=brief.today, domains=brief.domains,
             exclude_domains=brief.exclude_domains, date_from=brief.date_from, date_to=brief.date_to,
         )  # fmt: skip
-        before = await ctx.call("before", "0", memory.planned, asked, setting, gives=Planned, pool="local")
+        before = await ctx.call("before", "0", memory.planned, asked, setting, gives=KnownPlan, pool="local")
         if before.plan is not None:
             return _marked_plan(before.plan.model_copy(update={"query": asked}), before.known)
-        told = await ctx.call("told", "0", memory.told, asked, gives=Told, pool="local")
+        told = await ctx.call("told", "0", memory.told, asked, gives=KnownLines, pool="local")
         brief = given.brief.model_copy(update={"known": (*given.brief.known, *told.lines)})
         plan: Plan = await draft.run(ctx, given.model_copy(update={"brief": brief}))
         if not told.lines:
             return plan
-        covered = await ctx.call("covered", "0", memory.covered, plan.root.leaves(), setting, gives=Told, pool="local")
+        covered = await ctx.call(
+            "covered", "0", memory.covered, plan.root.leaves(), setting, gives=KnownLines, pool="local"
+        )
         return _marked_plan(plan, covered.known)
 
     return Handler(run=run, takes=DraftGiven, gives=Plan)

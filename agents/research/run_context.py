@@ -23,9 +23,8 @@ from agents.research.loop.topics import Topics
 from agents.research.steering import Steering
 from agents.research.writing.writer_input import MAX_FACTS
 from agents.roles import SECTION_WRITER
-from agents.search.circuit_breaker import CircuitBreaker
 from agents.search.scope_filter import enforced
-from agents.search.searcher import Crawler, Searcher, Texts
+from agents.search.searcher import CircuitBreaker, Crawler, Searcher, Texts
 from agents.web.url_key import canonical
 
 T = TypeVar("T")

@@ -23,11 +23,10 @@ from agents.contracts.sources import (
     Source,
 )
 from agents.core.errors import SearchError, SourceError
-from agents.search.circuit_breaker import REST_S, CircuitBreaker
 from agents.search.library import Library, together
 from agents.search.pages import Pages
 from agents.search.scope_filter import fuse
-from agents.search.searcher import Searcher, SearchFailed, SearchProvider, none_answered
+from agents.search.searcher import REST_S, CircuitBreaker, Searcher, SearchFailed, SearchProvider, none_answered
 
 LIBRARY = "library:"
 FILES = "upload:"
@@ -54,7 +53,7 @@ AT_ONCE = frozenset[SearchFault]({"auth", "quota"})
 
 @runtime_checkable
 class CrawlService(Protocol):
-    """A provider that crawls; see `agents.search.firecrawl.Firecrawl`."""
+    """A provider that crawls; see `agents.search.web_services.Firecrawl`."""
 
     name: str
 

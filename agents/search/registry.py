@@ -15,16 +15,15 @@ from agents.core.errors import ConfigError
 from agents.core.paths import RESOURCES
 from agents.core.retry_policy import RetryPolicy
 from agents.core.settings import Settings, search_values
-from agents.search import keyless
+from agents.search import web_services
 from agents.search.academic import ACADEMIC, INDEXES, Academic
 from agents.search.chain import Chain
-from agents.search.firecrawl import BASE as FIRECRAWL_BASE
-from agents.search.firecrawl import Firecrawl
 from agents.search.library import Library
-from agents.search.litellm_web import SERVICES, Web
 from agents.search.pages import PageCache, Pages, WebPages
 from agents.search.provider import Access, Provider
 from agents.search.searcher import LIBRARY_NAME, SAMPLE_NAME, Searcher
+from agents.search.web_services import BASE as FIRECRAWL_BASE
+from agents.search.web_services import SERVICES, Firecrawl, Web
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
 
@@ -60,7 +59,7 @@ PROVIDERS: dict[str, ProviderEntry] = {
         base_variable="FIRECRAWL_API_BASE",
         needs="FIRECRAWL_API_KEY",
     ),
-    "ddgs": ProviderEntry(keyless.Ddgs),
+    "ddgs": ProviderEntry(web_services.Ddgs),
     **{
         service.name: ProviderEntry(
             partial(Web, service),
@@ -72,7 +71,7 @@ PROVIDERS: dict[str, ProviderEntry] = {
         for service in SERVICES
     },
     "searxng": ProviderEntry(
-        keyless.Searxng, role="service", base_variable="SEARXNG_API_BASE", needs="SEARXNG_API_BASE"
+        web_services.Searxng, role="service", base_variable="SEARXNG_API_BASE", needs="SEARXNG_API_BASE"
     ),
     **{
         name: ProviderEntry(
@@ -141,7 +140,7 @@ def choose(
 
     if not names:
         chosen = [made(name) for name in ("tavily", "firecrawl") if keys.get(PROVIDERS[name].key_variable, "").strip()]
-        behind = [made("tavily", keyed=False), *([made("ddgs")] if keyless.installed() else [])]
+        behind = [made("tavily", keyed=False), *([made("ddgs")] if web_services.installed() else [])]
         return Chain([*chosen, *behind], pages, library, sample=None if library or chosen else sample)
     notes = []
     if "tavily" in names and not keys.get("TAVILY_API_KEY", "").strip():
@@ -171,8 +170,8 @@ def _expanded(name: str, values: Mapping[str, str]) -> tuple[str, ...]:
             raise ConfigError(f"RETRIEVER names web, and no service for it is set up. Set one of {wanted} in `.env`.")
         return (usable[0],)
     entry = PROVIDERS[name]
-    if name == "ddgs" and not keyless.installed():
-        raise ConfigError(f"RETRIEVER names ddgs, and {keyless.MISSING}.")
+    if name == "ddgs" and not web_services.installed():
+        raise ConfigError(f"RETRIEVER names ddgs, and {web_services.MISSING}.")
     own_server = name == "firecrawl" and values.get("FIRECRAWL_API_BASE", FIRECRAWL_BASE) != FIRECRAWL_BASE
     if not entry.is_set_up(values) and not own_server:
         raise ConfigError(

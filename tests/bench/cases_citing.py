@@ -11,9 +11,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from agents.core.settings import load
-from agents.evaluation.citations_set import merge_parts
 from agents.evaluation.findcite_set import over, researched
-from agents.evaluation.variant import Variant
+from agents.evaluation.labelled_sets import Variant
 from agents.report.escaping import is_safe, link
 from agents.report.html_export import blocks_html, render_markdown
 from agents.report.parse_body import parse
@@ -23,6 +22,7 @@ from agents.verify.confidence import Witness, count, origins
 from agents.web.html_text import read_html
 from agents.web.url_key import identity, registrable_domain
 from tests.bench.cases_replying import rows
+from tests.merged_parts import merge_parts
 
 EMPTY_HANDED = "How many passengers did the Orvane ferry carry in 2023?"
 

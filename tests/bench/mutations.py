@@ -173,7 +173,7 @@ MUTATIONS = (
     ),
     *_rows(
         "api/test_jobs_api.py",
-        ("S4 §5.1: a job is there at once", "api/jobs_api_start.py", "    if team.engine.reasons:\n        return brief\n", ""),
+        ("S4 §5.1: a job is there at once", "api/run_routes.py", "    if team.engine.reasons:\n        return brief\n", ""),
         ("S4 §5.1: the contract is readable while it runs", "research/pipeline.py", "            ctx.emit(f\"contract:{contract.hash}\", Planned(contract=contract))\n", ""),
         ("S4 §5.1: too broad a question fails the job", "research/scoping/inside_job.py", "    if broad := [query for query in queries if not query.feasible]:", "    if broad := []:"),
         ("S4 §5.1: the planner's window", "research/scoping/inside_job.py", "async with asyncio.timeout(deadline.seconds()):", "async with asyncio.timeout(None):"),

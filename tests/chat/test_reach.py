@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.api.app_state import Reach
+from agents.api.app_state import WebReach
 from agents.core.settings import Settings
 from agents.search.chain import Probed
 from agents.team import open_team
@@ -25,7 +25,7 @@ class Tried:
 async def test_what_is_searched_and_what_leaves_is_said_once_and_only_when_it_is_known(tmp_path, reachable):
     team = open_team(Settings(data_dir=tmp_path, model="offline", retriever="tavily,library"))
     told = []
-    reach = Reach(tell=told.append)
+    reach = WebReach(tell=told.append)
 
     await reach.ask(Tried(team, reachable))
     await team.close()

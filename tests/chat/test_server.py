@@ -10,10 +10,9 @@ import tomllib
 import pytest
 from pydantic import ValidationError
 
-from agents.api.exposure import check_exposure, kept_secret
-from agents.api.hardening import BelowPath
+from agents.api.access import BelowPath
 from agents.api.reports import disposition
-from agents.api.serve import app_root, reserve, serve
+from agents.api.serve import app_root, check_exposure, kept_secret, reserve, serve
 from agents.core.errors import ConfigError
 from agents.core.paths import RESOURCES as ROOT
 from agents.core.settings import Settings

@@ -12,10 +12,9 @@ from werkzeug import Request, Response
 
 from agents.contracts.sources import SearchQuery
 from agents.core.retry_policy import RetryPolicy
-from agents.search.firecrawl import Firecrawl
-from agents.search.keyless import Searxng
 from agents.search.provider import Access
 from agents.search.searcher import SearchFailed
+from agents.search.web_services import Firecrawl, Searxng
 
 KEY = "fc-FAKE0123456789abcdefFAKE"
 

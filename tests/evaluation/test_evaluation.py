@@ -11,10 +11,8 @@ from agents.cli.main import app
 from agents.core.errors import BadRequest
 from agents.core.settings import load as load_settings
 from agents.evaluation.citations_set import of_document
-from agents.evaluation.findcite_set import over, researched
-from agents.evaluation.grades_set import taken_from
-from agents.evaluation.labelled_sets import accuracy, auc, balanced_accuracy, load, macro_f1
-from agents.evaluation.variant import Variant, variant
+from agents.evaluation.findcite_set import over, researched, taken_from
+from agents.evaluation.labelled_sets import Variant, accuracy, auc, balanced_accuracy, load, macro_f1, variant
 from agents.research.writing import truthful
 from agents.search import index
 

@@ -16,16 +16,14 @@ from agents.contracts.sources import Hit, SearchQuery, SearchResult
 from agents.core.errors import ConfigError, ModelError, SearchError, SourceError
 from agents.core.retry_policy import RetryPolicy
 from agents.llm.litellm_errors import Failed
-from agents.search import keyless
+from agents.search import web_services
 from agents.search.chain import Chain
-from agents.search.circuit_breaker import REST_S, CircuitBreaker
-from agents.search.keyless import Ddgs
-from agents.search.litellm_web import SERVICES, Web
 from agents.search.pages import page_source
 from agents.search.provider import Access
 from agents.search.registry import NAMES, choose
 from agents.search.scope_filter import enforced, fuse, in_range, keywords, prepared, shortened, whole_day, within
-from agents.search.searcher import SearchFailed
+from agents.search.searcher import REST_S, CircuitBreaker, SearchFailed
+from agents.search.web_services import SERVICES, Ddgs, Web
 from tests.scripted_search import ScriptedSearcher
 
 CASES = Path(__file__).resolve().parent.parent / "data" / "cases"
@@ -645,7 +643,7 @@ def chosen(
     ],
 )
 async def test_names_and_keys_decide_who_is_asked(names, keys, made, monkeypatch):
-    monkeypatch.setattr(keyless, "installed", lambda: False)
+    monkeypatch.setattr(web_services, "installed", lambda: False)
 
     chain = chosen(names, keys=keys)
     await chain.close()
@@ -667,7 +665,7 @@ async def test_names_and_keys_decide_who_is_asked(names, keys, made, monkeypatch
     ],
 )
 def test_a_wrong_choice_is_refused_in_one_clear_sentence(names, message, monkeypatch):
-    monkeypatch.setattr(keyless, "installed", lambda: False)
+    monkeypatch.setattr(web_services, "installed", lambda: False)
 
     with pytest.raises(ConfigError, match=message):
         chosen(names)
@@ -691,7 +689,7 @@ async def test_keyless_use_of_a_named_provider_is_said():
 
 
 async def test_every_name_can_be_chosen(monkeypatch):
-    monkeypatch.setattr(keyless, "installed", lambda: True)
+    monkeypatch.setattr(web_services, "installed", lambda: True)
     keys = dict.fromkeys(("FIRECRAWL_API_KEY", "BRAVE_API_KEY", "EXA_API_KEY", "SERPER_API_KEY"), "k")
     keys |= {"LINKUP_API_KEY": "k", "PERPLEXITYAI_API_KEY": "k"}
 

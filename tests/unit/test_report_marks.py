@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.evaluation.citations_set import merge_parts
 from agents.report.cut_sentences import trimmed_url
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
+from tests.merged_parts import merge_parts
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
 NOTATIONS = [json.loads(line) for line in (CASES / "C20" / "marks.jsonl").read_text("utf-8").splitlines()]

@@ -1,8 +1,6 @@
-"""`python -m agents eval`: one set over one file, its rows and summary as JSON.
+"""A named model over the first questions of a labelled set: the offline engine's figures, and what they cost.
 
-A named model over the first questions of a labelled set: the offline engine's figures, and what they cost.
-
-    python -m agents.evaluation.model_eval DATA --rows FILE [--limit 20] [--model NAME] [--base URL] [--tokens N] [--offline]
+    python -m tests.bench.model_eval DATA --rows FILE [--limit 20] [--model NAME] [--base URL] [--tokens N] [--offline]
 
 Each question is a run of its own, one after the other; its row is kept in FILE at once, and a row that is there is not
 paid again. The local model of the evaluation machine (`http://127.0.0.1:18080/v1`) is the default.
@@ -13,60 +11,15 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from agents.contracts.report import ReportDocument
-from agents.core.errors import BadRequest, ConfigError, DossierError
+from agents.core.errors import ConfigError, DossierError
 from agents.core.settings import Settings, load
-from agents.evaluation import citations_set as citations
-from agents.evaluation import findcite_set as findcite
-from agents.evaluation import grades_set as grades
-from agents.evaluation import labelled_sets as scoping
-from agents.evaluation import labelled_sets as stance
-from agents.evaluation import labelled_sets as support
 from agents.evaluation.findcite_set import Answered, over, pairs, researched, row_of, summed
-from agents.evaluation.labelled_sets import Row, mean
-from agents.evaluation.variant import Variant
+from agents.evaluation.labelled_sets import Row, Variant, mean
 from agents.verify.checks import carried
-
-Evaluate = Callable[[Path, Settings, Variant], Coroutine[Any, Any, tuple[list[Row], Row]]]
-SETS: dict[str, Evaluate] = {
-    "findcite": findcite.run,
-    "stance": stance.run_stance,
-    "support": support.run_support,
-    "scoping": scoping.run,
-    "citations": citations.run,
-    "grades": grades.run,
-}
-
-
-def evaluate(name: str, data: Path, out: Path | None, settings: Settings, variant: Variant) -> Row:
-    """Run one set and write what came of it.
-
-    Returns:
-        The summary.
-
-    Raises:
-        BadRequest: there is no such set, or a file can't be read or written.
-        ConfigError: the settings can't be used.
-    """
-    if name not in SETS:
-        raise BadRequest(f"There is no set {name!r}; these are: {', '.join(SETS)}.")
-    if not data.exists():
-        raise BadRequest(f"There is no file or folder {data}.")
-    if out is not None and (out.is_dir() or not out.parent.is_dir()):
-        raise BadRequest(f"{out} can't be written: give a file name in a folder that exists.")
-    rows, summary = asyncio.run(SETS[name](data, settings, variant))
-    if out is not None:
-        try:
-            out.write_text(json.dumps({"rows": rows, "summary": summary}, ensure_ascii=False, indent=1) + "\n", "utf-8")
-        except OSError as error:
-            raise BadRequest(f"{out} can't be written: {error.strerror or error}.") from error
-        sys.stderr.write(f"wrote {out}\n")
-    return summary
-
 
 LOCAL = "http://127.0.0.1:18080/v1"
 MINUTES = 10.0
