@@ -4,16 +4,19 @@
 import chainlit as cl
 from chainlit.context import init_ws_context
 from chainlit.data.base import BaseDataLayer
+from chainlit.server import app as server_app
 from chainlit.server import sio
 from chainlit.session import WebsocketSession
 from chainlit.types import ThreadDict
 
-from agents.api.app_state import opened
+from agents.api.app_state import in_front, opened
 from agents.api.serve import on_loopback, sign_sessions
 from agents.chat.handlers import Chat, shielded
+from agents.chat.memory_page import memory_page
 
 site = opened()
 chat = Chat(site)
+in_front(server_app, memory_page)
 sign_sessions(site.settings.data_dir)
 
 

@@ -55,7 +55,7 @@ from agents.research.reading.taken_over import with_facts_of
 from agents.research.recollection import with_memory
 from agents.research.run_context import RunContext
 from agents.research.scoping.authorization import DEFAULT_MINUTES
-from agents.research.scoping.follow_up import FollowUpAnswer, follow_up
+from agents.research.scoping.follow_up import FollowUpAnswer, Quoting, follow_up
 from agents.research.scoping.turn import ScopingState, checked, take_turn
 from agents.research.steering import Steering
 from agents.research.writing.sections import section_handler
@@ -285,8 +285,8 @@ class Team:
         """Draft the contract of a brief."""
         return await self.drafts.of_brief(brief)
 
-    async def follow_up(self, document: ReportDocument, question: str) -> FollowUpAnswer:
-        """Answer a question from a finished report's own facts; `enough` is False where that needs new research.
+    async def follow_up(self, document: Quoting, question: str) -> FollowUpAnswer:
+        """Answer a question from a finished report's own facts, or known ones; `enough` is False where that needs new research.
 
         Raises:
             BadRequest: the question is empty or far too long.

@@ -239,7 +239,7 @@ window.dossier = Object.freeze(shared);
 // ------------------------------------------------------------------ citation chips
 /** Path below which a proxy serves us, as the page says. */
 const rootPath = (document.querySelector('meta[property="og:root_path"]')?.content || '').replace(/\/$/, '');
-const CHIP = 'a[href*="/research/jobs/"][href*="/quote/"]:not(.ds-plain)';
+const CHIP = 'a[href*="/quote/"]:is([href*="/research/jobs/"], [href*="/memory/"]):not(.ds-plain)';
 const narrow = matchMedia('(max-width: 640px)');
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 const kept = new Map(); // address -> promise of the quote

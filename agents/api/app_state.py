@@ -80,14 +80,18 @@ def described() -> dict[str, object]:
 
 
 def install_routes(app: FastAPI) -> None:
-    """Put our routes in front of Chainlit's catch-all, which would answer every GET with its page."""
+    """Put up our routes, and the shape of their errors."""
     answer_errors(app)
+    # The last one answers for every unknown path below ours.
+    in_front(app, *FACES, api)
+    app.router.routes.insert(0, mcp_route)
+
+
+def in_front(app: FastAPI, *routers: APIRouter) -> None:
+    """Put routes in front of Chainlit's catch-all, which would answer every GET with its page."""
     count = len(app.router.routes)
-    for router in FACES:
+    for router in routers:
         app.include_router(router)
-    app.router.routes.append(mcp_route)
-    # Its last route answers for every unknown path below ours.
-    app.include_router(api)
     ours = app.router.routes[count:]
     del app.router.routes[count:]
     app.router.routes[0:0] = ours

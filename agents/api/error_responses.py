@@ -20,7 +20,7 @@ from agents.core.errors import (
     StepFailed,
 )
 
-OURS = ("/research", "/run", "/run-simple", "/search", "/files", "/healthz", "/metrics", "/v1", "/mcp")
+OURS = ("/research", "/run", "/run-simple", "/search", "/files", "/healthz", "/metrics", "/v1", "/mcp", "/memory")
 """Paths that are ours."""
 
 STATUSES: tuple[tuple[type[DossierError], int], ...] = (

@@ -1,7 +1,7 @@
 """What a message does to a run that is over: commands concern its report, questions are answered out of it."""
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from agents.chat.commands import Command, Part, Wish, WishName
 from agents.chat.limits import Edit
@@ -9,8 +9,9 @@ from agents.chat.runs import explained
 from agents.chat.state import Ask, Button, Effect, Refuse, Say, Started
 from agents.chat.texts import ChatTexts, minutes_and_seconds
 from agents.contracts.contract import Contract
-from agents.contracts.report import ReportDocument, ReportSentence
+from agents.contracts.report import Reference, ReportDocument, ReportSentence
 from agents.core.paths import public
+from agents.memory.knowledge import LOCAL_OWNER, forget_with
 from agents.report.escaping import link
 from agents.team import Team
 
@@ -54,6 +55,8 @@ class Over:
                 yield Say(words("released")) if released else Refuse(words("not_held"))
             case "thanks" | "agree" | "hello" | "wait":
                 yield Say(words("thanks_report"))
+            case "forget":
+                yield await self._forget(sure=bool(wish.topic))
             case "term":
                 yield Say(explained(words, wish.topic))
             case "help":
@@ -68,6 +71,14 @@ class Over:
                 yield Say(await self._standing(wish.name) if document is None else self._took(document))
             case _:
                 yield Say(await self._standing(wish.name))
+
+    async def _forget(self, *, sure: bool) -> Effect:
+        """Forget what this run left in the knowledge base, once it is clear that it is meant."""
+        if not sure:
+            label = self.words("button_forget")
+            return Ask(self.words("forget_ask"), (Button(label, label),))
+        gone = await forget_with(self.team.memory, self.owner or LOCAL_OWNER, jobs=(self.job_id,))
+        return Say(self.words("forgotten", things=self.words.counted(gone, "thing")))
 
     async def _standing(self, wish: WishName) -> str:
         """Say that it is over, and what can be done."""
@@ -96,7 +107,11 @@ class Over:
         stated = list(distinct.values())[: max(1, min(count, _MAX_SUMMED))]
         text = " ".join(one.text.strip() + "".join(f"[{n}]" for n in one.citations) for one in stated)
         facts = tuple(fact for one in stated for fact in one.facts)
-        return f"{linked(text, document, facts)}\n\n{self.words('summary_from_report')}"
+        text = linked(text, document.references, facts, self._quote)
+        return f"{text}\n\n{self.words('summary_from_report')}"
+
+    def _quote(self, fact_id: str) -> str:
+        return public(f"/research/jobs/{self.job_id}/quote/{fact_id}#quote")
 
     async def _taken_up(self, wish: WishName) -> Effect:
         """Take it up again under the contract that was authorized.
@@ -130,14 +145,16 @@ class Over:
         if document is None or not document.references:
             return None
         answer = await self.team.follow_up(document, question)
-        text = linked(answer.markdown, document, answer.facts)
+        text = linked(answer.markdown, document.references, answer.facts, self._quote)
         return f"{text}\n\n{self.words('from_report')}" if answer.enough else ""
 
 
-def linked(markdown: str, document: ReportDocument, facts: tuple[str, ...]) -> str:
-    """Make each citation open the quote behind it."""
+def linked(
+    markdown: str, references: Sequence[Reference], facts: tuple[str, ...], opens_at: Callable[[str], str]
+) -> str:
+    """Make each citation open the quote behind it: `opens_at` gives the address for the id of a fact."""
     opens: dict[int, str] = {}
-    for reference in document.references:
+    for reference in references:
         for quote in reference.quotes:
             if quote.fact_id in facts:
                 opens.setdefault(reference.n, quote.fact_id)
@@ -146,6 +163,6 @@ def linked(markdown: str, document: ReportDocument, facts: tuple[str, ...]) -> s
         fact = opens.get(int(match[1]))
         if fact is None:
             return match[0]
-        return link(rf"\[{match[1]}\]", public(f"/research/jobs/{document.job_id}/quote/{fact}#quote"))
+        return link(rf"\[{match[1]}\]", opens_at(fact))
 
     return _NUMBER.sub(one, markdown)

@@ -141,6 +141,8 @@ class ContractCard(Frozen):
     dates: str
     models: tuple[str, ...]
     retrievers: tuple[str, ...]
+    memory: bool
+    """What earlier research found is asked first."""
     files: tuple[FileItem, ...] = ()
     """The user's own files, in the order of their numbers."""
     preset: tuple[str, ...] = ()
@@ -186,6 +188,7 @@ class ContractCard(Frozen):
             dates=dates_words(brief.date_from, brief.date_to, words),
             models=tuple(map(shown_name, contract.models)),
             retrievers=searched(contract, words),
+            memory=brief.memory is not None,
             files=tuple(FileItem(name=file.name, note=note_of(file)) for file in brief.files),
             preset=scope.preset,
             # Said only where nothing but the samples is searched.

@@ -17,7 +17,8 @@ WishName = Literal[
     "agree", "thanks", "hello", "begin", "how_long", "cost", "sources", "privacy", "model", "next", "help", "show",
     "wait", "cancel", "stop", "finish", "pause", "resume", "continue", "refresh", "progress", "restart", "rework",
     "release",
-        "undo", "draft_again", "summarise", "shorter", "term", "new_question", "change", "door_file", "door_folder", "door_key",
+    "forget", "undo", "draft_again", "summarise", "shorter", "term", "new_question", "change", "door_file", "door_folder",
+    "door_key",
 ]  # fmt: skip
 PartOp = Literal["drop", "add", "rename", "up", "down", "stop", "finish", "retry"]
 
@@ -61,7 +62,14 @@ class Part(Frozen):
     """Said without a number or the word for a part: in a run it is guidance."""
 
 
-Command = Start | Research | Pick | Wish | Part | Edit
+class Recall(Frozen):
+    """Asks what is known already; nothing is searched."""
+
+    question: str
+    """Empty asks what there is at all."""
+
+
+Command = Start | Research | Pick | Wish | Part | Edit | Recall
 
 MAX_WISH = 120
 """Characters of a short wish; longer messages say something of their own."""
@@ -79,6 +87,8 @@ def read(message: str, command: str | None = None) -> Command | None:
     """
     if command == "research" or message.lstrip().split(maxsplit=1)[:1] == ["/research"]:
         return Research(given=parse_research(message))
+    if (question := _recalled(message, command)) is not None:
+        return Recall(question=question)
     if authorizes(message):
         return Start(exact=True)
     if looks_like_the_phrase(message):
@@ -93,6 +103,22 @@ def read(message: str, command: str | None = None) -> Command | None:
 def asks_for_progress(message: str) -> bool:
     """Tell whether a message sent during a run asks how it is going."""
     return message.rstrip(" \"'”’»").endswith(("?", "？", "؟")) or bool(_progress().search(message))
+
+
+# ---- what is known
+
+
+def _recalled(message: str, command: str | None) -> str | None:
+    text = " ".join(message.replace("’", "'").split())
+    if command == "memory":
+        return text
+    first, _, rest = text.partition(" ")
+    if first.lower() == "/memory":
+        return rest
+    asked = re.compile(rf"(?:{part_words()['recall']})[\s:,]+(?P<q>.+)", re.IGNORECASE)
+    found = asked.fullmatch(bare(text.rstrip("?!. ")))
+    # What is asked in whole sentences keeps its question mark; a topic is no question.
+    return found["q"] + ("?" if text.endswith("?") and " " in found["q"] else "") if found else None
 
 
 # ---- wishes

@@ -9,8 +9,9 @@ from datetime import datetime
 
 from agents.chat import short_answers
 from agents.chat.after_run import Over
-from agents.chat.commands import Command, Part, Pick, Research, Start, Wish, read
+from agents.chat.commands import Command, Part, Pick, Recall, Research, Start, Wish, read
 from agents.chat.drafting_talk import ChatDrafts, one
+from agents.chat.known import Recalling
 from agents.chat.limits import Edit, edited, read_edit
 from agents.chat.plan_edits import (
     CardEdit,
@@ -68,7 +69,7 @@ class Conversation:
         preferences: Preferences = Preferences(),
     ) -> None:
         self.team, self.owner = team, owner
-        self.drafts = ChatDrafts(team, state or ChatState())
+        self.drafts = ChatDrafts(team, state or ChatState(), owner or LOCAL_OWNER)
         self.preferences = preferences.offered(team.model_choices, team.places)
 
     @property
@@ -143,6 +144,9 @@ class Conversation:
                 effects = one(Refuse(self.words("files_changed")))
             else:
                 effects = self._authorized(modes)
+        elif isinstance(said, Recall):
+            # At any time: nothing is searched, and whatever lies on the table stays there.
+            effects = Recalling(self.team, self.owner, self.words).hear(said.question)
         elif self.running is not None:
             effects = one(
                 await Running(self.team, self.running, self.words).hear(checked(text) if said is None else text, said)
@@ -286,7 +290,8 @@ class Conversation:
         scope = self.state.scope
         mode = self.state.picker or self.preferences.mode or scope.mode
         minutes = self.team.usual_minutes if scope.minutes == DEFAULT_MINUTES else scope.minutes
-        memory = self.owner or LOCAL_OWNER if self.preferences.memory else None
+        remembers = self.preferences.memory and self.team.memory is not None
+        memory = self.owner or LOCAL_OWNER if remembers else None
         update = {"mode": mode, "minutes": minutes, "memory": memory}
         return preferred(scope.model_copy(update=update), self.preferences)
 

@@ -28,8 +28,8 @@ from agents.team import Team
 class ChatDrafts:
     """How a chat stands, and all that makes or changes the draft in it."""
 
-    def __init__(self, team: Team, state: ChatState) -> None:
-        self.team, self.state = team, state
+    def __init__(self, team: Team, state: ChatState, owner: str) -> None:
+        self.team, self.state, self.owner = team, state, owner
 
     @property
     def words(self) -> ChatTexts:
@@ -117,8 +117,13 @@ class ChatDrafts:
         if edit.places and not set(edit.places) <= set(self.team.places):
             raise BadRequest(self.words("place_not_alone"))
         scope = edited(state.scope, edit)
-        # The words of a plan are in the language it was drafted in; one that was edited by hand stays all the same.
-        stays = before is not None and (edit.language is None or state.by_hand)
+        if edit.memory:
+            if self.team.memory is None:
+                raise BadRequest(self.words("known_off"))
+            scope = scope.model_copy(update={"memory": self.owner})
+        # The words of a plan are in the language it was drafted in, and it leaves out what is known; one that was edited
+        # by hand stays all the same.
+        stays = before is not None and ((edit.language is None and edit.memory is None) or state.by_hand)
         contract = with_terms(self.team, before.contract, scope) if before and stays else None
         self.now(scope=scope)
         if not (scope.feasible and scope.ready):

@@ -42,6 +42,8 @@ class Edit(Frozen):
     """Where to search; empty for everywhere."""
     all_domains: bool = False
     any_date: bool = False
+    memory: bool | None = None
+    """Whether what earlier research found is used."""
 
     def __or__(self, other: "Edit") -> "Edit":
         changed = {name: getattr(other, name) for name in other.model_fields_set}
@@ -89,6 +91,10 @@ _PLACE = re.compile(
     r"(?:search |use )?(?:only (?:in |on )?(?:my |the )?(documents|files|library|web|internet)|"
     r"(?:my |the )?(documents|files|library|web|internet) only)|(?:just |only )?search the (web|internet)|"
     r"search (everywhere)"
+)
+_MEMORY = re.compile(
+    r"(?P<no>(?:without|no|don't use|do not use|ohne|kein)\s+)?(?:(?:the |my |with (?:the )?|use (?:the |my )?|mit )?"
+    r"(?:memory|earlier research|what (?:i|we) know(?: already)?|früherer? recherchen?|gedächtnis))(?P<off> off)?(?: on)?"
 )
 _LANGUAGE = re.compile(
     r"(?:(?:the )?(?:report )?language:? |(?:(?:the )?report |write |answer |reply |respond |written |antworten |schreiben )?"
@@ -170,6 +176,8 @@ def _of_terms(text: str) -> Edit | None:
     for pattern, field in ((_ONLY, "domains"), (_EXCLUDE, "exclude_domains"), (_LIFT, "lift")):
         if found := pattern.fullmatch(text):
             return Edit.model_validate({field: (found[1],)})
+    if found := _MEMORY.fullmatch(text):
+        return Edit(memory=not (found["no"] or found["off"]))
     if _ALL_DOMAINS.fullmatch(text):
         return Edit(all_domains=True)
     if _ANY_DATE.fullmatch(text):
@@ -233,6 +241,7 @@ def edited(scope: ScopingState, edit: Edit) -> ScopingState:
             "date_to": date_to,
             "files": tuple(file for number, file in enumerate(scope.files, start=1) if number not in edit.drop_files),
             "places": scope.places if edit.places is None else edit.places,
+            "memory": None if edit.memory is False else scope.memory,
             "preset": tuple(name for name in scope.preset if name not in _said(edit)),
         }
     )
@@ -287,6 +296,8 @@ def changes(before: Contract, after: Contract, words: ChatTexts) -> tuple[str, .
     said += [words("without_file", name=name) for url, name in before_files.items() if url not in after_files]
     if old.places != new.places:
         said.append(words("search_web" if set(new.places) == {"web"} else "search_own" if new.places else "search_all"))
+    if (old.memory is None) != (new.memory is None):
+        said.append(words("memory_on" if new.memory else "memory_off"))
     if (old.date_from, old.date_to) != (new.date_from, new.date_to):
         said.append(words("dates", dates=dates_words(new.date_from, new.date_to, words) or words("open")))
     if not said and before.hash != after.hash:

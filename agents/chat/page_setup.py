@@ -19,16 +19,6 @@ from agents.team import Team
 
 log = logging.getLogger(__name__)
 
-COMMANDS: list[object] = [
-    {
-        "id": "research",
-        "description": "Narrow a question: [--deep] [--time N|unlimited] question",
-        "icon": "search",
-        "button": False,
-        "persistent": False,
-    }
-]
-
 
 async def preferences_of(history: History, owner: str) -> Preferences:
     """Find what a user set; what can't be read any more counts as never set."""
@@ -43,8 +33,12 @@ async def preferences_of(history: History, owner: str) -> Preferences:
 async def furnish(team: Team, given: Preferences) -> None:
     """Set up the page at hand: commands and pickers belong to the page, so every page gets them."""
     emitter, words = cl.context.emitter, frame_words()
-    command: Any = {"id": "research", "description": words("command"), "icon": "search"}
-    await emitter.set_commands([{**command, "button": False, "persistent": False}])
+    icons = {"research": "search", "memory": "library"}
+    commands: list[Any] = [
+        {"id": name, "description": words(f"command_{name}"), "icon": icon, "button": False, "persistent": False}
+        for name, icon in icons.items()
+    ]
+    await emitter.set_commands(commands[: 1 if team.memory is None else 2])
     await emitter.set_modes(_modes(given, words))
     await cl.ChatSettings(_dialog(team, given.offered(team.model_choices, team.places), words)).send()
 

@@ -229,7 +229,7 @@ def widening(brief: Brief, edit: Edit, words: ChatTexts) -> str:
         return words("wider_language", language=words.language_name(edit.language))
     if edit.time_given and (edit.minutes is None or (brief.minutes is not None and edit.minutes > brief.minutes)):
         return words("wider_time", wanted=words.minutes(edit.minutes), bound=words.minutes(brief.minutes))
-    if edit.drop_files or edit.places is not None:
+    if edit.drop_files or edit.places is not None or edit.memory is not None:
         return words("wider_places")
     if edit.lift or edit.all_domains or edit.any_date:
         return words("wider_more")

@@ -412,6 +412,25 @@ parts.ContractCard =
           mine('models'),
         ]);
       if (has(p.retrievers)) rows.push([t('Searches in'), words(p.retrievers), mine('places')]);
+      if (typeof p.memory === 'boolean')
+        rows.push([
+          t('Earlier research'),
+          <span key="e">
+            {t(p.memory ? 'is asked first' : 'is not used')}
+            {editable ? (
+              <>
+                {' '}
+                <button
+                  type="button"
+                  className="ds-link ds-small"
+                  onClick={() => say(p.memory ? 'without memory' : 'use memory')}
+                >
+                  {t(p.memory ? 'Leave it out' : 'Use it')}
+                </button>
+              </>
+            ) : null}
+          </span>,
+        ]);
       if (has(p.files)) rows.push([t('Your files'), <Files key="f" files={p.files} editable={editable} say={say} />]);
       return (
         <dl className="ds-set">

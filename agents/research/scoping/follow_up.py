@@ -1,9 +1,11 @@
 """Follow-up questions: answered from a finished report's own facts, with its own numbers, or said to need new research."""
 
+from typing import Protocol
+
 from agents.contracts.body import Sentence
 from agents.contracts.finding import NumberedFact, SectionInput
-from agents.contracts.frozen import Frozen
-from agents.contracts.report import Quote, Reference, ReportDocument
+from agents.contracts.frozen import Frozen, QueryType
+from agents.contracts.report import Quote, Reference
 from agents.core.budget import NoDeadline
 from agents.core.errors import BadOutput, ModelError
 from agents.nlp.tokens import content_words
@@ -22,6 +24,30 @@ ENOUGH = 0.5
 them that the report's own question lacks, since a fact about the same subject alone answers nothing new."""
 
 
+class Quoting(Protocol):
+    """What an answer rests on: a report, or what is known from earlier ones."""
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """The sources, each with its quotes."""
+        ...
+
+    @property
+    def question(self) -> str:
+        """What they were read for; words of it tell nothing new."""
+        ...
+
+    @property
+    def language(self) -> str:
+        """Language of the answer."""
+        ...
+
+    @property
+    def query_type(self) -> QueryType:
+        """Kind of the question."""
+        ...
+
+
 class FollowUpAnswer(Frozen):
     """An answer out of a report, or the news that it holds none."""
 
@@ -33,7 +59,7 @@ class FollowUpAnswer(Frozen):
     """False: this needs new research."""
 
 
-async def follow_up(context: RunContext, document: ReportDocument, question: str) -> FollowUpAnswer:
+async def follow_up(context: RunContext, document: Quoting, question: str) -> FollowUpAnswer:
     """Answer `question` from the quotes of `document` alone.
 
     Raises:
@@ -56,7 +82,7 @@ async def follow_up(context: RunContext, document: ReportDocument, question: str
         for number, (reference, quote) in enumerate(known, start=1)
     )
     given = SectionInput(
-        query=document.question,
+        query=document.question or text,
         title=text[:120],
         objective=text,
         questions=(text,),
@@ -73,7 +99,7 @@ async def follow_up(context: RunContext, document: ReportDocument, question: str
     return _numbered(written, known, document.language)
 
 
-def _near(document: ReportDocument, question: str) -> list[tuple[Reference, Quote]]:
+def _near(document: Quoting, question: str) -> list[tuple[Reference, Quote]]:
     """Choose the quotes that share most telling words with the question; none when the best shares too few."""
     wanted = frozenset(content_words(question))
     if not wanted:

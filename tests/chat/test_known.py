@@ -1,0 +1,172 @@
+"""What is known already: asked in the chat, looked through and forgotten on its page, left out of a run."""
+
+import pytest
+
+from agents.chat.commands import Recall, read
+from agents.chat.limits import Edit
+from agents.chat.state import Ask, Refuse, Say, ShowContract, Started
+from agents.contracts.memory import Selection
+from agents.memory.embedders import StaticEmbedder
+from agents.memory.sql_knowledge import SqlKnowledge
+from tests.memory.test_knowledge import ALL, BRIDGE, CHEESE, TUNNEL
+
+ASKED = "How often was the Orvane ferry closed, and what did it cost?"
+
+
+@pytest.fixture
+async def knowing(talker, tmp_path):
+    """A conversation of somebody who knows of a bridge and of a tunnel."""
+    talker.team.memory = store = SqlKnowledge(tmp_path / "memory", StaticEmbedder())
+    await store.put("local", ALL)
+    await store.put("eve", [TUNNEL])
+    yield talker
+    await store.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("What do I know about seagrass?", "seagrass?"),
+        ("what do you already know about the Velsmar bridge", "the Velsmar bridge"),
+        ("Ask what I know: how long is the tunnel, and who built it?", "how long is the tunnel, and who built it?"),
+        ("Was weiß ich schon über Seegras?", "Seegras"),
+        ("/memory", ""),
+        ("/memory carbon burial", "carbon burial"),
+    ],
+)
+def test_words_that_ask_what_is_known_are_read(said, asked):
+    assert read(said) == Recall(question=asked.removesuffix("?") if " " not in asked else asked)
+
+
+@pytest.mark.parametrize("said", ["What is known about the causes of gout?", "What does recall mean?", "I know that."])
+def test_ordinary_questions_are_not(said):
+    assert not isinstance(read(said), Recall)
+
+
+async def test_an_answer_comes_from_memory_alone_with_citations_and_what_is_missing(knowing):
+    (said,) = await knowing("Ask what I know: How long is the Ostrau tunnel, and who painted the Velsmar lighthouse?")
+
+    assert isinstance(said, Ask)
+    assert "12.4 kilometres" in said.text
+    assert f"/memory/quote/{TUNNEL.id}#quote" in said.text
+    assert "known since 2026-11-01" in said.text
+    assert "Missing: who painted the Velsmar lighthouse." in said.text
+    assert not knowing.team.jobs.of()
+
+
+async def test_what_was_refuted_or_is_somebody_elses_is_no_answer(knowing):
+    (said,) = await knowing("What do I know about goat cheese in the caves?")
+
+    assert "Earlier research says nothing of that" in said.text
+    assert [button.says for button in said.buttons] == ["/research goat cheese in the caves?"]
+
+
+async def test_asking_leaves_the_draft_on_the_table(knowing):
+    await knowing(ASKED)
+    before = knowing.state.contract
+
+    await knowing("What do I know about the Ostrau tunnel?")
+
+    assert knowing.state.contract == before
+    assert not knowing.state.pending
+
+
+async def test_a_run_can_leave_out_what_is_known_and_the_contract_says_so(knowing):
+    (*_, first) = await knowing(ASKED)
+    (*_, second) = await knowing("without memory")
+    (*_, third) = await knowing("use memory")
+
+    assert all(isinstance(one, ShowContract) for one in (first, second, third))
+    assert [one.contract.brief.memory for one in (first, second, third)] == ["local", None, "local"]
+    assert "without what earlier research found" in second.changed
+    assert read("don't use earlier research") == Edit(memory=False)
+
+
+async def test_what_a_run_found_is_forgotten_once_it_is_clear_that_it_is_meant(knowing):
+    await knowing(ASKED)
+    (started,) = [one for one in await knowing("Authorized to execute") if isinstance(one, Started)]
+    await started.job.wait()
+    store = knowing.team.memory
+    await store.put(
+        "local",
+        [TUNNEL.model_copy(update={"history": (TUNNEL.history[0].model_copy(update={"job": started.job.id}),)})],
+    )
+
+    (asked,) = await knowing("forget what this run found")
+    assert isinstance(asked, Ask)
+    assert await store.get("local", Selection(ids=(TUNNEL.id,)))
+    (done,) = await knowing(asked.buttons[0].says)
+
+    assert isinstance(done, Say)
+    assert not await store.get("local", Selection(job=started.job.id))
+    assert await store.get("local", Selection(ids=(BRIDGE.id,)))
+
+
+async def test_it_says_so_where_nothing_is_kept(talker):
+    assert await talker("/memory") == [Refuse("Nothing is kept here between runs: DOSSIER_MEMORY is false.")]
+
+
+# ---- the page
+
+
+@pytest.fixture
+async def page(chat, http, tmp_path):
+    """The page of the same somebody."""
+    chat.team.memory = store = SqlKnowledge(tmp_path / "memory", StaticEmbedder())
+    await store.put("local", ALL)
+    await store.put("eve", [TUNNEL])
+    http.store = store
+    yield http
+    await store.close()
+
+
+async def test_facts_are_searched_filtered_and_open_in_their_context(page):
+    everything = await page.get("/memory")
+    found = (await page.get("/memory", params={"q": "How long is the tunnel?", "verdict": "supported"})).text
+    opened = (await page.get(f"/memory/quote/{TUNNEL.id}")).text
+    card = (await page.get(f"/memory/quote/{TUNNEL.id}", params={"format": "json"})).json()
+
+    assert "script" not in everything.text
+    assert "form-action 'self'" in everything.headers["content-security-policy"]
+    assert (TUNNEL.text in everything.text, CHEESE.text in everything.text) == (True, True)
+    assert (TUNNEL.text in found, CHEESE.text in found) == (True, False)
+    assert BRIDGE.text not in (await page.get("/memory", params={"domain": "b.example"})).text
+    assert BRIDGE.text not in (await page.get("/memory", params={"job": "job2"})).text
+    assert TUNNEL.text not in (await page.get("/memory", params={"since": "2026-11-02"})).text
+    assert f'id="quote" class="focus">{TUNNEL.text}' in opened or 'id="quote"' in opened
+    assert (card["quote"], card["verdict"], card["note"]) == (TUNNEL.text, "supported", "known since 2026-11-01")
+
+
+@pytest.mark.parametrize(
+    ("what", "left"),
+    [
+        ({"id": TUNNEL.id}, {BRIDGE.id, CHEESE.id}),
+        ({"url": "https://b.example/two"}, {BRIDGE.id, CHEESE.id}),
+        ({"domain": "b.example"}, {BRIDGE.id}),
+        ({"job": "job1"}, {TUNNEL.id, CHEESE.id}),
+    ],
+    ids=["a fact", "a source", "a domain", "a job"],
+)
+async def test_a_fact_a_source_a_domain_or_a_job_is_forgotten_for_good(page, what, left):
+    answer = await page.post("/memory/forget", data=what | {"back": "q=length"})
+
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/memory?q=length&gone=")
+    assert {item.id for item in await page.store.get("local", Selection())} == left
+    assert len(await page.store.get("eve", Selection())) == 1
+
+
+async def test_nothing_is_forgotten_by_accident_or_for_another_site(page):
+    assert (await page.post("/memory/forget", data={})).status_code == 422
+    assert len(await page.store.get("local", Selection())) == 3
+    assert (await page.get("/memory/quote/none")).status_code == 404
+    assert (await page.get("/memory/other")).status_code == 404
+
+
+async def test_it_speaks_the_browsers_language_and_says_so_where_nothing_is_known(page):
+    await page.store.forget("local", Selection())
+
+    german = await page.get("/memory", headers={"accept-language": "de-AT,de;q=0.9"})
+
+    assert '<html lang="de">' in german.text
+    assert "Noch ist nichts bekannt." in german.text
