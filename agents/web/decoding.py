@@ -6,8 +6,12 @@ A document as it was read from bytes, whatever the bytes were: text, what it say
 import codecs
 import re
 from dataclasses import dataclass
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
 
 from charset_normalizer import from_bytes
+
+from agents.nlp.tokens import one_line
 
 MAX_NAME = 160
 """Characters of an author, site or title, at most; whatever is longer is no name."""
@@ -25,6 +29,7 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:-]+)", re.I)
 _TAGS = re.compile(rb"<(?:script|style)\b.*?</(?:script|style)>|<[^>]{0,2000}>", re.I | re.S)
 _HEAD = 4_096  # bytes in which a page declares its encoding
 _MUCH = 0.4  # share of non-ASCII bytes from which a text is in no Latin script
+_BEGINNING = 20_000  # characters of a text that bear out a title
 _SAMPLE = 60_000  # bytes shown to the detector
 
 # Czech or Polish read as windows-1252: signs within words, or ø beside è and ù.
@@ -166,6 +171,23 @@ def _undefined_bytes(error: UnicodeError) -> tuple[str, int]:
 
 codecs.register_error("cp1252-bytes", _stray_bytes)
 codecs.register_error("c1", _undefined_bytes)
+
+
+def file_name(url: str) -> str:
+    """Give the name of a file for its reader: without folders, ending and the signs that stand for spaces."""
+    name = PurePosixPath(unquote(urlsplit(url).path)).stem
+    return " ".join(name.replace("_", " ").replace("-", " ").split()) or (urlsplit(url).hostname or "Untitled")
+
+
+def title_of(declared: str, text: str) -> str:
+    """Give the title that a file states beside its text, where its text bears it out; else nothing.
+
+    Readers of a file never see what is stated so: it may be that of a template, or made for machines.
+    """
+    words = [word for word in re.findall(r"\w+", declared.casefold()) if len(word) > 1 or word > "\u2e7f"]
+    held = text[:_BEGINNING].casefold()
+    borne_out = 2 * sum(word in held for word in words) > len(words)
+    return one_line(declared)[:MAX_NAME].strip() if words and borne_out else ""
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,15 @@ import io
 import zipfile
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from pathlib import PurePosixPath
+from string import hexdigits
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from lxml import etree
 
 from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen
-from agents.web.decoding import MAX_NAME, Document
+from agents.web.decoding import MAX_NAME, Document, file_name, title_of
 from agents.web.formulas import formula, raised, runs_joined
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _NOTES = {f"{_W}footnoteReference": "footnote", f"{_W}endnoteReference": "endnote"}
 _SCRIPTS = {"superscript": "raised", "subscript": "lowered"}
 _SPECK = 4  # half points of a letter that cannot be read
+_NARROW = 10  # per cent of the width of letters that nobody can read
+_SHIFTED = 4  # half points by which letters that are raised or lowered stand higher or lower
+_NEAR = 24  # of 255, what parts a colour from the one that it lies on
 _BREAKS = {f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}tab": "\t", f"{_W}noBreakHyphen": "-"}
 _TEMPLATE_AUTHOR, _TEMPLATE_DATE = "python-docx", "2013-12-23"  # of the library that wrote the file, not of the file
 
@@ -49,7 +52,8 @@ def read_docx(body: bytes, url: str) -> Document:
     try:
         word = docx.Document(io.BytesIO(body))
         with zipfile.ZipFile(io.BytesIO(body)) as archive:
-            reader = _Reader(_notes_of(archive))
+            styles = _Styles(word)
+            reader = _Reader(_notes_of(archive, styles), styles)
         blocks = [block for block in reader.blocks(word.element.body) if block.strip()]
         title, author, published = _facts(word)
         heading = _heading(word)
@@ -67,7 +71,7 @@ def read_docx(body: bytes, url: str) -> Document:
     if not any(letter.isalnum() for letter in text):
         raise SourceError(url, EMPTY)
     return Document(
-        title=title or heading or _name(text.split("\n", 1)[0]) or _file_name(url),
+        title=heading or title_of(title, text) or _name(text.split("\n", 1)[0]) or file_name(url),
         text=text,
         author=author,
         site=(urlsplit(url).hostname or "").removeprefix("www.") or None,
@@ -81,10 +85,11 @@ class _Reader:
 
     Args:
         notes: text of footnotes and endnotes, by their kind and number.
+        styles: those of the file.
     """
 
-    def __init__(self, notes: Mapping[tuple[str, str], str]) -> None:
-        self._notes = notes
+    def __init__(self, notes: Mapping[tuple[str, str], str], styles: "_Styles") -> None:
+        self._notes, self._styles = notes, styles
         self._pending: list[str] = []  # notes and text boxes of the paragraph at hand
 
     def blocks(self, parent: etree._Element) -> Iterator[str]:
@@ -98,7 +103,7 @@ class _Reader:
                 yield f"- {' '.join(text.split())}" if text.strip() and _is_item(child) else text
                 yield from self._taken()
             elif child.tag == f"{_W}tbl":
-                yield "\n".join(row for row in map(self._row, child.iter(f"{_W}tr")) if row.strip(" |"))
+                yield "\n".join(row for row in self._rows(child) if row.strip(" |"))
                 yield from self._taken()
             elif child.tag in {f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins", f"{_W}customXml", f"{_W}moveTo"}:
                 yield from self.blocks(child)
@@ -114,16 +119,18 @@ class _Reader:
                 continue
             if event == "end":
                 kind = "" if node.tag == f"{_W}r" else kind
-            elif node.tag in _NEVER or (node.tag == f"{_W}r" and _is_hidden(node)):
+            elif node.tag in _NEVER:
                 skip = node
             elif node.tag == f"{_W}txbxContent":
-                self._pending += [block for block in _Reader(self._notes).blocks(node) if block.strip()]
+                self._pending += [block for block in _Reader(self._notes, self._styles).blocks(node) if block.strip()]
                 skip = node
             elif node.tag == f"{_M}oMath":
                 runs.append(("", formula(node)))
                 skip = node
             elif node.tag == f"{_W}r":
-                kind = _SCRIPTS.get(_value(node, "vertAlign"), "")
+                look = self._styles.look(node)
+                kind = self._styles.kind(look)
+                skip = node if self._styles.hides(node, look) else None
             elif node.tag == f"{_W}t":
                 runs.append((kind, node.text or ""))
             elif node.tag in _NOTES and (note := self._notes.get((_NOTES[node.tag], node.get(f"{_W}id", "")))):
@@ -138,59 +145,108 @@ class _Reader:
         taken, self._pending = self._pending, []
         yield from taken
 
-    def _row(self, row: etree._Element) -> str:
-        """Write a row; a cell over several columns is followed by empty ones, so that columns stay columns."""
-        cells: list[str] = []
-        for cell in row.iterchildren(f"{_W}tc"):
-            inner = "; ".join(" ".join(self.text(one).split()) for one in cell.iter(f"{_W}p"))
-            cells.append(inner.strip("; ").replace("|", "/"))
-            span = cell.find(f"{_W}tcPr/{_W}gridSpan")
-            width = span.get(f"{_W}val", "1") if span is not None else "1"
-            cells += [""] * (min(int(width), 64) - 1 if width.isdigit() else 0)
-        while cells and not cells[-1]:
-            cells.pop()
-        return " | ".join(cells)
+    def _rows(self, table: etree._Element) -> Iterator[str]:
+        """Write rows; a cell over several columns is followed by empty ones, one over several rows stands in each."""
+        above: list[str] = []
+        for row in table.iter(f"{_W}tr"):
+            if row.find(f"{_W}trPr/{_W}del") is not None:
+                continue
+            cells: list[str] = []
+            for cell in row.iterchildren(f"{_W}tc"):
+                inner = "; ".join(" ".join(self.text(one).split()) for one in cell.iter(f"{_W}p"))
+                merged = cell.find(f"{_W}tcPr/{_W}vMerge")
+                if merged is not None and merged.get(f"{_W}val", "continue") == "continue" and len(cells) < len(above):
+                    inner = above[len(cells)]
+                cells.append(inner.strip("; ").replace("|", "/"))
+                span = cell.find(f"{_W}tcPr/{_W}gridSpan")
+                width = span.get(f"{_W}val", "1") if span is not None else "1"
+                cells += [""] * (min(int(width), 64) - 1 if width.isdigit() else 0)
+            above = list(cells)
+            while cells and not cells[-1]:
+                cells.pop()
+            yield " | ".join(cells)
 
 
-def _notes_of(archive: zipfile.ZipFile) -> dict[tuple[str, str], str]:
+class _Styles:
+    """How the runs of a file look: by their own properties, and by those of their styles and of the styles above these."""
+
+    def __init__(self, word: "WordDocument | None" = None) -> None:
+        found = word.styles.element.iter(f"{_W}style") if word is not None else ()
+        self._by_id = {style.get(f"{_W}styleId", ""): style for style in found}
+
+    def look(self, run: etree._Element) -> dict[str, etree._Element]:
+        """Give the properties of a run by their names; the nearest hold."""
+        own = run.find(f"{_W}rPr")
+        look = {str(part.tag): part for part in own} if own is not None else {}
+        paragraph = next(run.iterancestors(f"{_W}p"), None)
+        named = (own, f"{_W}rStyle"), (paragraph.find(f"{_W}pPr") if paragraph is not None else None, f"{_W}pStyle")
+        for properties, kind in named:
+            style = properties.find(kind) if properties is not None else None
+            for _ in range(8):
+                style = self._by_id.get(style.get(f"{_W}val", "")) if style is not None else None
+                if style is None:
+                    break
+                look = {str(part.tag): part for part in style.iterfind(f"{_W}rPr/*")} | look
+                style = style.find(f"{_W}basedOn")
+        return look
+
+    def kind(self, look: Mapping[str, etree._Element]) -> str:
+        """Tell raised and lowered runs; some are so by their place alone."""
+        place = _value(look, "position")
+        high = int(place) if place.lstrip("-").isdigit() else 0
+        shifted = "raised" if high >= _SHIFTED else "lowered" if high <= -_SHIFTED else ""
+        return _SCRIPTS.get(_value(look, "vertAlign"), shifted)
+
+    def hides(self, run: etree._Element, look: Mapping[str, etree._Element]) -> bool:
+        """Tell a run that no reader sees, or that is struck: switched off, in its ground's colour, or small as a speck."""
+        for name in ("vanish", "strike", "dstrike"):
+            found = look.get(f"{_W}{name}")
+            if found is not None and found.get(f"{_W}val", "1") not in {"0", "false", "off"}:
+                return True
+        size, width = _value(look, "sz"), _value(look, "w")
+        if (size.isdigit() and int(size) <= _SPECK) or (width.isdigit() and int(width) < _NARROW):
+            return True
+        written, ground = look.get(f"{_W}color"), look.get(f"{_W}shd")
+        for part in ("pPr", "tcPr"):
+            above = (one.find(f"{_W}{part}/{_W}shd") for one in run.iterancestors())
+            ground = ground if ground is not None else next((one for one in above if one is not None), None)
+        if written is None or f"{_W}highlight" in look:
+            return False
+        colour = _colour(written, "val", "themeColor")
+        under: tuple[int, ...] = (255, 255, 255)
+        if ground is not None and ground.get(f"{_W}fill", "auto") != "auto":
+            under = _colour(ground, "fill", "themeFill")
+        return bool(colour and under) and all(abs(a - b) < _NEAR for a, b in zip(colour, under, strict=False))
+
+
+def _notes_of(archive: zipfile.ZipFile, styles: _Styles) -> dict[tuple[str, str], str]:
     """Read footnotes and endnotes; the separators that Word keeps among them have a type."""
     notes: dict[tuple[str, str], str] = {}
+    reader = _Reader({}, styles)
     for kind in ("footnote", "endnote"):
         name = f"word/{kind}s.xml"
         if name not in archive.namelist():
             continue
         root = etree.fromstring(archive.read(name), etree.XMLParser(resolve_entities=False))
         for note in root.iter(f"{_W}{kind}"):
-            text = " ".join(" ".join(_Reader({}).text(one).split()) for one in note.iter(f"{_W}p")).strip()
+            text = " ".join(" ".join(reader.text(one).split()) for one in note.iter(f"{_W}p")).strip()
             if text and note.get(f"{_W}type") in {None, "normal"}:
                 notes[kind, note.get(f"{_W}id", "")] = text
     return notes
 
 
-def _is_hidden(run: etree._Element) -> bool:
-    """Tell a run that no reader sees, or that is struck: switched off, white on white, or as small as a speck."""
-    properties = run.find(f"{_W}rPr")
-    if properties is None:
-        return False
-    for name in ("vanish", "strike", "dstrike"):
-        found = properties.find(f"{_W}{name}")
-        if found is not None and found.get(f"{_W}val", "1") not in {"0", "false", "off"}:
-            return True
-    filled = any(properties.find(f"{_W}{name}") is not None for name in ("shd", "highlight"))
-    white = _value(run, "color").upper() in {"FFFFFF", "FEFEFE", "FFFFFE"} and not filled
-    size = _value(run, "sz")
-    return (white and not _is_shaded(run)) or (size.isdigit() and int(size) <= _SPECK)
+def _colour(part: etree._Element, name: str, theme: str) -> tuple[int, ...]:
+    """Give a colour in three parts; of the colours of a theme only its white ground is known."""
+    if part.get(f"{_W}{theme}"):
+        known = part.get(f"{_W}{theme}") in {"background1", "light1"} and not part.get(f"{_W}{theme}Shade")
+        return (255, 255, 255) if known else ()
+    digits = part.get(f"{_W}{name}", "")
+    is_hex = len(digits) == 6 and all(digit in hexdigits for digit in digits)
+    return tuple(bytes.fromhex(digits)) if is_hex else ()
 
 
-def _is_shaded(run: etree._Element) -> bool:
-    """Tell a run that lies in a filled cell or paragraph, where white letters are seen."""
-    return any(
-        above.find(f"{_W}{part}/{_W}shd") is not None for above in run.iterancestors() for part in ("tcPr", "pPr")
-    )
-
-
-def _value(run: etree._Element, name: str) -> str:
-    found = run.find(f"{_W}rPr/{_W}{name}")
+def _value(look: Mapping[str, etree._Element], name: str) -> str:
+    found = look.get(f"{_W}{name}")
     return found.get(f"{_W}val", "") if found is not None else ""
 
 
@@ -219,7 +275,7 @@ def _heading(word: "WordDocument") -> str:
     for paragraph in word.element.body.iterchildren(f"{_W}p"):
         style = paragraph.find(f"{_W}pPr/{_W}pStyle")
         kind = style.get(f"{_W}val", "").lower() if style is not None else ""
-        if kind.startswith(("title", "heading")) and (name := _name(_Reader({}).text(paragraph))):
+        if kind.startswith(("title", "heading")) and (name := _name(_Reader({}, _Styles()).text(paragraph))):
             return name
     return ""
 
@@ -227,8 +283,3 @@ def _heading(word: "WordDocument") -> str:
 def _name(text: str) -> str | None:
     name = one_line(text)
     return name if 0 < len(name) <= MAX_NAME and any(letter.isalnum() for letter in name) else None
-
-
-def _file_name(url: str) -> str:
-    name = PurePosixPath(unquote(urlsplit(url).path)).stem
-    return " ".join(name.replace("_", " ").replace("-", " ").split()) or "Untitled"

@@ -1,8 +1,15 @@
-"""Style declarations that keep text from a reader's eyes, or strike it. Knows simple selectors only; does not lay out a page."""
+"""Style declarations that keep text from a reader's eyes, or strike it. Does not lay out a page."""
 
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import cssselect
+
+if TYPE_CHECKING:
+    from cssselect.parser import Selector
+    from lxml.html import HtmlElement
 
 Declared = Mapping[str, str]
 """Property to value, both lower-case and without white space."""
@@ -13,12 +20,29 @@ WHITE: Colour = (255, 255, 255)
 """What a page lies on that says nothing else."""
 
 _NEAR = 24  # colours that differ by less than this in every part cannot be told apart
+_SPECK = 2.0  # pixels of letters that nobody can read
+_FAR_LETTERS = 100  # pixels by which letters lie over one another
 _FAR_OFF = 900  # pixels beyond the edge from which nothing can be seen
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 _ESCAPE = re.compile(r"\\([0-9a-fA-F]{1,6})\s?")
 _RULE = re.compile(r"([^{}]{1,2000})\{([^{}]{0,20000})\}")
-_SIMPLE = re.compile(r"(?P<tag>[a-z][\w-]*)?(?P<rest>(?:[.#][\w-]+)+)")
+_NAME = re.compile(r"[.#][A-Za-z_][\w-]*")
+_NEGATED = re.compile(r":not\([^)]*\)|\[[^\]]*\]")
+_MATTERS = re.compile(
+    r"display|visibility|opacity|font|color|background|clip|transform|scale|indent|overflow|decoration|margin|filter"
+    r"|spacing|zoom|left|right|top|bottom",
+    re.I,
+)
+_VARIABLE = re.compile(r"(--[\w-]+)\s*:\s*([^;{}]+)")
+_VARIED = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,\s*([^()]*))?\)")
+_HOLDS = re.compile(
+    r"@(?:layer|supports|container)\b.*|(?:@media )?(?:only )?(?:all|screen)"
+    r"|(?:@media )?(?:(?:only )?(?:all|screen) and )?\(min-width: ?(?:\d{1,3}|1[01]\d\d)(?:\.\d+)?(?:px|em|rem)\)"
+)
+_MAX_RULES = 1_500  # selectors that are looked up in a page
+_MAX_HEAD = 2_000
+_TRANSLATOR = cssselect.HTMLTranslator()
 _NUMBER = re.compile(r"(-?\d*\.?\d+)(px|em|rem|ex|ch|pt|%|vw|vh|cm|mm|in)?")
 _PIXELS = {
     "em": 16.0,
@@ -36,48 +60,60 @@ _PIXELS = {
 _OFFSETS = ("left", "right", "top", "bottom", "text-indent", "margin-left", "margin-top", "margin-right")
 _HEX = re.compile(r"#([0-9a-f]{3,8})$")
 _RGB = re.compile(r"rgba?\((\d+)[,/](\d+)[,/](\d+)(?:[,/]([\d.]+%?))?\)")
-_NAMED: dict[str, Colour] = {"white": WHITE, "black": (0, 0, 0), "snow": (255, 250, 250), "ivory": (255, 255, 240)}
+_HSL = re.compile(r"hsla?\([\d.]+(?:deg)?[,/][\d.]+%[,/]([\d.]+)%")
+_PALE = "white snow ivory whitesmoke ghostwhite floralwhite azure mintcream seashell aliceblue honeydew".split()
+_NAMED: dict[str, Colour] = dict.fromkeys(_PALE, (250, 250, 250)) | {"black": (0, 0, 0)}
 
 
 class StyleSheet:
-    """The rules of a page's own style blocks whose selector names one class, one address or several of one element.
+    """The rules of a page's own style blocks that hold for its elements on a screen of usual size.
 
-    Rules within `@media` and the like are left out: they hold for paper or small screens. So are combinators.
+    Args:
+        tree: the page; rules are looked up for it as it is now.
     """
 
-    def __init__(self, css: str) -> None:
-        self._rules: defaultdict[str, list[tuple[str, frozenset[str], dict[str, str]]]] = defaultdict(list)
-        for selectors, body in _RULE.findall(_top_level(_COMMENT.sub("", css))):
-            declared = declarations(body)
+    def __init__(self, tree: "HtmlElement") -> None:
+        css = _COMMENT.sub("", "\n".join(style.text_content() for style in tree.iter("style")))
+        self._known: dict[str, str] = dict(_VARIABLE.findall(css))
+        names = {f".{name}" for element in tree.iter() for name in str(element.get("class", "")).split()}
+        names |= {f"#{element.get('id')}" for element in tree.iter() if element.get("id")}
+        found: list[tuple[tuple[int, ...], str, Selector]] = []
+        for at, (selectors, body) in enumerate(_RULE.findall(_on_screen(css))):
+            if not _MATTERS.search(body):
+                continue
             for selector in selectors.split(","):
-                if declared and (match := _SIMPLE.fullmatch(selector.strip())):
-                    marks = re.findall(r"[.#][\w-]+", match["rest"])
-                    self._rules[marks[0]].append((match["tag"] or "", frozenset(marks), declared))
+                if all(name in names for name in _NAME.findall(_NEGATED.sub("", selector))):
+                    found += [((*one.specificity(), at), body, one) for one in _selectors(selector)]
+        self._rules: defaultdict[HtmlElement, list[str]] = defaultdict(list)
+        for _, body, selector in sorted(found[:_MAX_RULES], key=lambda rule: rule[0]):
+            for element in tree.xpath(_TRANSLATOR.selector_to_xpath(selector)):
+                self._rules[element].append(body)
 
-    def declared(self, tag: str, marks: frozenset[str], style: str) -> dict[str, str]:
-        """Give what holds for an element: the rules for it, then its own `style`.
+    def of(self, element: "HtmlElement") -> Declared:
+        """Give what holds for an element: old attributes, the rules for it, its own `style`, then what is important."""
+        written = [f"color: {element.get('color')}" if element.tag == "font" and element.get("color") else ""]
+        written.append(f"background-color: {element.get('bgcolor')}" if element.get("bgcolor") else "")
+        written += [*self._rules.get(element, ()), element.get("style", "")]
+        style = _VARIED.sub(lambda found: self._known.get(found[1]) or found[2] or "", ";".join(filter(None, written)))
+        return declarations(style) if style else {}
 
-        Args:
-            tag: its lower-case name.
-            marks: its classes as `.name` and its id as `#name`.
-            style: its `style` attribute, or nothing.
-        """
-        found: dict[str, str] = {}
-        for mark in marks:
-            for rule_tag, needed, rule in self._rules.get(mark, ()):
-                if needed <= marks and rule_tag in {"", tag}:
-                    found.update(rule)
-        return found | declarations(style) if style else found
+
+def _selectors(written: str) -> "list[Selector]":
+    try:
+        return cssselect.parse(written)
+    except cssselect.SelectorError:  # those of newer standards
+        return []
 
 
 def declarations(style: str) -> dict[str, str]:
-    """Read a `style` attribute or the body of a rule."""
+    """Read a `style` attribute or the body of a rule; what is important in it holds against what comes later."""
     style = _ESCAPE.sub(lambda match: chr(min(int(match[1], 16), 0x10FFFF)), _COMMENT.sub("", style))
-    parts = (part.partition(":") for part in style.lower().replace("!important", "").split(";"))
+    parts = [part.partition(":") for part in style.lower().split(";")]
+    parts.sort(key=lambda part: "!important" in part[2])
     return {
-        name.strip(): "".join(value.split()) if "," in value else "/".join(value.split())
+        name.strip(): "".join(written.split()) if "," in written else "/".join(written.split())
         for name, _, value in parts
-        if value
+        if (written := value.replace("!important", ""))
     }
 
 
@@ -105,10 +141,22 @@ def _is_switched_off(declared: Declared) -> bool:
         or declared.get("visibility") in {"hidden", "collapse"}
         or declared.get("content-visibility") == "hidden"
         or _is_at_most(declared.get("opacity"), 0.05)
-        or _is_at_most(declared.get("font-size"), 1)
+        or _is_speck(declared)
+        or declared.get("zoom") == "0"
+        or (_pixels(declared.get("letter-spacing")) or 0) < -_FAR_LETTERS
         or "opacity(0" in declared.get("filter", "")
         or "line-through" in declared.get("text-decoration", "") + declared.get("text-decoration-line", "")
     )
+
+
+def _is_speck(declared: Declared) -> bool:
+    """Tell letters of no size, by their size or by the first size in a whole `font`."""
+    size = declared.get("font-size") or next(
+        (part for part in declared.get("font", "").split("/") if part == "0" or re.search(r"\d(?:px|pt|r?em|%)", part)),
+        "",
+    )
+    shares = float(size[:-1]) * 0.16 if re.fullmatch(r"\d*\.?\d+%", size) else None
+    return shares <= _SPECK if shares is not None else _is_at_most(size, _SPECK)
 
 
 def _is_out_of_sight(declared: Declared) -> bool:
@@ -116,8 +164,8 @@ def _is_out_of_sight(declared: Declared) -> bool:
         return True
     clipped = declared.get("clip", "") + declared.get("clip-path", "")
     moved = declared.get("transform", "") + declared.get("scale", "")
-    if re.search(r"rect\((?:0|1px)|inset\((?:50|100)%|circle\(0", clipped) or re.search(
-        r"scale[xy]?\(0\)|\(-\d{4,}px", moved
+    if re.search(r"rect\((?:0|1px)|inset\((?:50|100)%|circle\(0|polygon\((?:0(?:px|%)?[,/]?)+\)", clipped) or re.search(
+        r"scale[xy]?\(0\)|\(-(?:\d{4,}px|\d{3,}(?:vw|vh|r?em|%))", moved
     ):
         return True
     sides = (declared.get(name) for name in ("width", "height", "max-width", "max-height"))
@@ -125,7 +173,7 @@ def _is_out_of_sight(declared: Declared) -> bool:
 
 
 def _is_painted_over(declared: Declared, background: Colour | None) -> bool:
-    written = declared.get("color", "")
+    written = declared.get("-webkit-text-fill-color") or declared.get("color", "")
     if written == "transparent" or ((match := _RGB.match(written)) and _is_at_most(match[4], 0.05)):
         return True
     own = background_of(declared)
@@ -153,6 +201,8 @@ def _colour(value: str) -> Colour | None:
         return _NAMED[value]
     if match := _RGB.match(value):
         return int(match[1]), int(match[2]), int(match[3])
+    if (match := _HSL.match(value)) and float(match[1]) in {0.0, 100.0}:  # the others would need their hue
+        return WHITE if float(match[1]) else (0, 0, 0)
     if not (match := _HEX.match(value)):
         return None
     digits = match[1]
@@ -161,15 +211,23 @@ def _colour(value: str) -> Colour | None:
     return (int(digits[0:2], 16), int(digits[2:4], 16), int(digits[4:6], 16)) if len(digits) >= 6 else None
 
 
-def _top_level(css: str) -> str:
-    """Leave out what stands within another pair of braces."""
+def _on_screen(css: str) -> str:
+    """Give the rules that hold on a screen of usual size, without the braces of the conditions around them."""
     kept: list[str] = []
-    depth = start = 0
-    for match in re.finditer("[{}]", css):
-        depth += 1 if match[0] == "{" else -1
-        if depth <= 0:
-            rule = css[start : match.end()]
-            if rule.count("{") == 1 and not rule.lstrip().startswith("@"):
-                kept.append(rule)
-            depth, start = 0, match.end()
+    open_rules: list[bool] = []  # of the braces that are open, whether what is in them holds
+    start = 0
+    for match in re.finditer("[{};]", css):
+        head = css[start : match.start()].strip()
+        if match[0] == "{" and head.startswith("@"):
+            held = any(_HOLDS.fullmatch(" ".join(part.split())) for part in head.lower().split(","))
+            open_rules.append(all(open_rules) and held)
+            start = match.end()
+        elif match[0] == "{":
+            open_rules.append(all(open_rules))
+        elif match[0] == "}" and open_rules:
+            if open_rules.pop() and "{" in css[start : match.start()]:
+                kept.append(css[start : match.end()])
+            start = match.end()
+        elif match[0] == ";" and not head.count("{") and len(head) < _MAX_HEAD:
+            start = match.end()  # such as @import
     return "".join(kept)

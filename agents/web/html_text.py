@@ -38,6 +38,7 @@ _BLOCKS = {
     "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li",
     "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
 }  # fmt: skip
+_PARTS = ("p", "h1", "h2", "h3", "h4", "li", "dd")
 _OVERLAY = re.compile(
     r"(?:^|[\s_-])(?:cookies?|consent|gdpr|ccpa|cmp(?![\w-])|onetrust|didomi|usercentrics|cookiebot)|privacy[\s_-]?(?:banner|modal|notice)",
     re.I,
@@ -71,8 +72,8 @@ def read_html(html: str, url: str) -> Document:
         tree = lxml.html.document_fromstring(_XML_DECLARATION.sub("", html).replace("\x00", ""))
     except (etree.ParserError, etree.XMLSyntaxError):
         return Document(title="", text="")
-    sheet = StyleSheet("\n".join(style.text_content() for style in tree.iter("style")))
     _clean(tree)
+    sheet = StyleSheet(tree)
     base = _joined(url, _first(tree, "//base/@href")) or url
     facts = _Facts.of(tree, url, base)
     _write_formulas(tree)
@@ -188,22 +189,14 @@ def _is_hidden(element: _Element, sheet: StyleSheet) -> bool:
         element.tag == "dialog" and "open" not in element.attrib
     ):
         return True
-    declared = _declared(element, sheet)
+    declared = sheet.of(element)
     return bool(declared) and hides(declared, _background(element, sheet) if "color" in declared else WHITE)
-
-
-def _declared(element: _Element, sheet: StyleSheet) -> dict[str, str]:
-    marks = [f".{name}" for name in element.get("class", "").split()]
-    if identity := element.get("id"):
-        marks.append(f"#{identity}")
-    style = element.get("style", "")
-    return sheet.declared(str(element.tag), frozenset(marks), style) if marks or style else {}
 
 
 def _background(element: _Element, sheet: StyleSheet) -> Colour | None:
     """Give the colour that an element lies on, as far as the page itself says."""
     for above in element.iterancestors():
-        filled = background_of(_declared(above, sheet))
+        filled = background_of(sheet.of(above))
         if filled is not False:
             return None if filled is True else filled
     return WHITE
@@ -276,7 +269,7 @@ def _article(tree: _Element, size: int) -> str:
     wall = sum(len(paragraph) for paragraph in paragraphs if _asks_consent(paragraph))
     is_wall = 2 * wall > len(text)
     if not is_wall and (len(text) >= WEAK or size < _LARGE):
-        return text if text and not _lost_its_rows(text, tree) else _tidy(_everything(tree))
+        return text if text and not _ran_together(text, tree) else _tidy(_everything(tree))
     rest = [part for part in _tidy(_everything(tree)).split("\n\n") if not _asks_consent(part)]
     other = "\n\n".join(rest)
     return other if len(other) > max(len(text) - wall, _LEFT if is_wall else WEAK) else text
@@ -338,9 +331,12 @@ def _depth(element: etree._Element) -> int:
     return sum(1 for _ in element.iterancestors())
 
 
-def _lost_its_rows(text: str, tree: _Element) -> bool:
-    """Tell a text in which nothing but a table of figures was run together into one line."""
-    return "\n" not in text and any(
+def _ran_together(text: str, tree: _Element) -> bool:
+    """Tell a text in which paragraphs or rows of a table were run together into one line."""
+    if "\n" in text:
+        return False
+    parts = (" ".join(part.text_content().split()) for part in tree.iter(*_PARTS))
+    return sum(bool(part) and part in text for part in parts) > 1 or any(
         sum(1 for row in table.iter("tr") if len(row.findall("td")) > 1) > 1 for table in tree.iter("table")
     )
 

@@ -26,19 +26,21 @@ _DATE_FORMS = ("%d %B %Y", "%B %d, %Y", "%d.%m.%Y", "%Y/%m/%d", "%B %Y")
 _TAG = re.compile(r"<(?P<close>/)?(?P<name>[a-zA-Z][\w-]*)(?P<rest>[^>]*)>", re.S)
 _STYLE = re.compile(r"style\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+))", re.I)
 _HIDDEN = re.compile(r"(?:^|\s)hidden(?:\s|=|/|$)|aria-hidden\s*=\s*[\"']?true", re.I)
-_NEVER_SHOWN = {"script", "style", "template", "noscript", "iframe", "title", "textarea", "select"}
+_NEVER_SHOWN = set("script style template noscript iframe title textarea select del s strike".split())
 _EMPTY = {"br", "hr", "img", "input", "meta", "link", "wbr", "source", "col", "area", "base", "embed", "track"}
 _PARTING = set(
-    "address article aside blockquote br caption dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main ol p"
-    " pre section table tbody td tfoot th thead tr ul".split()
+    "address article aside blockquote br caption dd details div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main"
+    " ol p pre section summary table tbody td tfoot th thead tr ul".split()
 )
 """Tags that part words from words."""
 _INDICES = {"sup": raised, "sub": lowered}
 _INDEX = re.compile(r"<(sup|sub)\b[^>]*>([^<]*)</\1>", re.I)
 _COMMENT = re.compile(r"<!--.*?-->", re.S)
-_STRAY_BAR = re.compile(r"^(?:\| ?)+|(?: ?\|)+$|(?<=\|) \|")
+_STRAY_BAR = re.compile(r"^\| ?|(?: ?\|)+$")
 _FOOTNOTE = re.compile(r"^( {0,3})\[\^([\w-]+)\]:", re.M)
 _SOFT_BREAK = "\ue000"  # a line of the file ended here; words go on after a space, scripts without spaces without one
+_CELL_END = "\ue001"
+_CELLS_MEET = re.compile(f"{_CELL_END}[ \\t]*\\|")
 _UNSPACED_BREAK = re.compile(
     f"(?<=[\u3000-\u30ff\u3400-\u9fff\uff01-\uff60]){_SOFT_BREAK}(?=[\u3000-\u30ff\u3400-\u9fff\uff01-\uff60])"
 )
@@ -184,6 +186,9 @@ def _inline(token: Token) -> str:
                 index = "" if child.content.startswith("</") else name
             else:
                 parts.append(_between(child.content, hidden))
+        elif child.type in {"s_open", "s_close"}:
+            hidden += ["s"] if child.type == "s_open" else []
+            hidden[:] = hidden if child.type == "s_open" else hidden[: hidden.index("s")] if "s" in hidden else hidden
         elif hidden:
             continue
         elif child.type in {"text", "code_inline", "text_special"}:
@@ -197,6 +202,7 @@ def _inline(token: Token) -> str:
 
 def _lines(text: str) -> str:
     text = _UNSPACED_BREAK.sub("", text).replace(_SOFT_BREAK, " ")
+    text = _CELLS_MEET.sub(" |", text).replace(_CELL_END, " | ")
     lines = (_STRAY_BAR.sub("", " ".join(line.split())) for line in text.split("\n"))
     return "\n".join(line for line in lines if line)
 
@@ -222,7 +228,9 @@ def _between(tag: str, hidden: list[str]) -> str:
     name = found["name"].lower() if found else ""
     if hidden or name not in _PARTING:
         return ""
-    return " | " if name in {"td", "th"} else "\n"
+    if name in {"td", "th"}:
+        return _CELL_END if found and found["close"] else " | "
+    return "\n"
 
 
 def _follow(html: str, hidden: list[str]) -> None:

@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from statistics import median
 
 from agents.nlp.tokens import UNSPACED
@@ -15,6 +15,8 @@ _MIN_WORDS = 4  # words in the middling row of a column; cells of tables have fe
 _PROSE_WORDS = 7  # words in the middling line of a text that fills its column
 _CROSSING = 0.15  # share of rows that may run across the gap: titles, wide tables
 _CELL_GAP = 1.5  # heights of a line that part two cells of a table
+_TIGHT_GAP = 0.7  # that part them where the cells of the rows above and below stand in the same columns
+_WRAPPED = 1.7  # heights of a line from one line of a cell to the next
 _PARAGRAPH_GAP = 1.35  # usual steps between lines, from which a paragraph ends
 _KEY_FIGURE = 1.4  # of the usual height of letters, from which a lone number is no page number
 _HEAD_ROWS = 2
@@ -83,9 +85,13 @@ class Line:
     @cached_property
     def cells(self) -> tuple["Line", ...]:
         """Give its words, parted where the space between them is as wide as between columns of a table."""
+        return self.parted(_CELL_GAP)
+
+    def parted(self, gap: float) -> tuple["Line", ...]:
+        """Give its words, parted at spaces that are wider than so many heights of its letters."""
         cells = [[self.words[0]]]
         for before, word in pairwise(self.words):
-            if word.left - before.right > _CELL_GAP * self.height:
+            if word.left - before.right > gap * self.height:
                 cells.append([])
             cells[-1].append(word)
         return tuple(Line(tuple(cell)) for cell in cells)
@@ -110,7 +116,22 @@ def lines_of(words: Sequence[Word]) -> list[Line]:
             open_line = []
     if open_line:
         lines.append(Line(tuple(open_line)))
-    return _in_columns(lines)
+    return _joined_rows(_in_columns(lines))
+
+
+def _joined_rows(lines: list[Line]) -> list[Line]:
+    """Join cells of one row that are drawn one after the other, as tables are whose cells hold several lines."""
+    joined: list[Line] = []
+    for line in lines:
+        for at in range(len(joined) - 1, max(-1, len(joined) - 2 * _MIN_ROWS), -1):
+            other = joined[at]
+            is_short = len(line.words) < _MIN_WORDS and (len(other.words) < _MIN_WORDS or len(other.cells) > 1)
+            if is_short and other.right < line.left and abs(other.bottom - line.bottom) < 0.3 * line.height:
+                joined[at] = Line(other.words + line.words)
+                break
+        else:
+            joined.append(line)
+    return joined
 
 
 def without_heads(pages: Sequence[list[Line]]) -> list[list[Line]]:
@@ -284,6 +305,9 @@ class Flow:
         was_row = False
         for at, line in enumerate(lines):
             is_row = at in rows
+            if is_row and not rows[at]:
+                before, was_row = line, True
+                continue
             joint = self._joint(before, line, usual, edges[at])
             if is_row or was_row:
                 joint = "\n" if is_row and was_row else "\n\n" * bool(self.size)
@@ -349,27 +373,66 @@ class Flow:
 def _rows(lines: Sequence[Line]) -> dict[int, str]:
     """Write the lines that are rows of tables: two or more, one below the other, in which wide spaces part the words.
 
-    Cells stand in the columns of their whole table, so that an empty one moves no value under another head.
+    Cells stand in the columns of their whole table, so that an empty one moves no value under another head. Lines with
+    which a cell goes on are written with it, and as nothing in their own place.
     """
     written: dict[int, str] = {}
-    wide = [at for at, line in enumerate(lines) if len(line.cells) > 1]
-    for first, last in _stretches(wide):
-        if first == last:
+    for rows in _tables(lines):
+        tight = {row[0]: lines[row[0]].parted(_TIGHT_GAP) for row in rows}
+        columns = _columns([*chain(*tight.values()), *(lines[at] for row in rows for at in row[1:])])
+        is_wide = any(len(lines[at].cells) > 1 for at in tight)
+        if len(rows) >= 3 - is_wide and len(columns) >= max(map(len, tight.values())):
+            for at, *more in rows:
+                written[at] = _row([*tight[at], *(lines[one] for one in more)], columns)
+                written |= dict.fromkeys(more, "")
             continue
-        table = [lines[at].cells for at in range(first, last + 1)]
-        columns = _columns([cell for row in table for cell in row])
-        for at, row in enumerate(table, start=first):
-            cells = [cell.text() for cell in row]
-            if len(columns) >= max(map(len, table)):
-                under = {
-                    next(
-                        n for n, (left, right) in enumerate(columns) if cell.left <= right and cell.right >= left
-                    ): cell
-                    for cell in row
-                }
-                cells = [under[n].text() if n in under else "" for n in range(len(columns))]
-            written[at] = " | ".join(cells).rstrip()
+        for first, last in _stretches([at for at in tight if len(lines[at].cells) > 1]):
+            if first == last:
+                continue
+            table = [lines[at].cells for at in range(first, last + 1)]
+            most = max(map(len, table))
+            columns = _columns([*chain(*table)])
+            if len(columns) < most:  # heads over several columns
+                columns = _columns([*chain(*(row for row in table if len(row) == most))])
+            for at, row in enumerate(table, start=first):
+                known = len(columns) >= most
+                written[at] = _row(row, columns) if known else " | ".join(cell.text() for cell in row)
     return written
+
+
+def _tables(lines: Sequence[Line]) -> Iterator[list[list[int]]]:
+    """Give lines that may be rows of one table, each with those that go on with one of its cells."""
+    rows: list[list[int]] = []
+    for at, line in enumerate(lines):
+        if len(line.parted(_TIGHT_GAP)) > 1:
+            rows.append([at])
+        elif rows and _is_wrapped(lines, rows[-1][0], at):
+            rows[-1].append(at)
+        elif rows:
+            yield rows
+            rows = []
+    if rows:
+        yield rows
+
+
+def _is_wrapped(lines: Sequence[Line], row: int, at: int) -> bool:
+    """Tell a line that goes on with a cell of a row: under its left edge, and nearer to it than rows are to one another."""
+    line, cells = lines[at], lines[row].parted(_TIGHT_GAP)
+    step = lines[at - 1].bottom - line.bottom
+    under = next((n for n, cell in enumerate(cells) if abs(cell.left - line.left) < line.height / 2), None)
+    if under is None or not 0 < step <= _WRAPPED * line.height:
+        return False
+    row_below = next((n for n, one in enumerate(lines[at + 1 : at + 5], at + 1) if len(one.parted(_TIGHT_GAP)) > 1), 0)
+    return step < 0.95 * (lines[row_below - 1].bottom - lines[row_below].bottom) if row_below else under > 0
+
+
+def _row(cells: Iterable[Line], columns: Sequence[tuple[float, float]]) -> str:
+    texts = [""] * len(columns)
+    for cell in cells:
+        under = (n for n, (left, right) in enumerate(columns) if cell.left <= right and cell.right >= left)
+        n = next(under, len(columns) - 1)
+        texts[n] = f"{texts[n]} {cell.text()}".strip()
+    return " | ".join(texts).rstrip()
 
 
 def _columns(cells: Sequence[Line]) -> list[tuple[float, float]]:

@@ -7,7 +7,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import hypot
 from typing import Literal
 
@@ -17,6 +16,7 @@ import pypdfium2.raw as raw  # type: ignore[import-untyped]
 from agents.nlp.tokens import one_line, stop_words, visible
 from agents.web.formulas import lowered, raised, runs_joined
 from agents.web.pdf_layout import Flow, Line, Word, lines_of, without_heads
+from agents.web.pdf_look import Box, Look, Style
 
 MAX_PAGES = 1_000
 MAX_CHARS = 3_000_000
@@ -32,9 +32,6 @@ _HYPHENATED = re.compile(r"\w+(?:-\w+)+")
 
 _SMALLER = 0.86  # of the height of the letters around it, what a raised or lowered one has at most
 _MARK = 8  # characters of an exponent or a mark, at most
-_SPECK = 1.5  # points of a letter that nobody can read
-_FAINT = 12  # of 255, what parts a colour from white or from nothing
-_INVISIBLE = 3  # the mode of drawing letters that leaves no ink
 _JUDGED = 40  # letters from which a page is judged by them
 _MEANINGFUL = 0.70  # how near the letters of a text come to those of European languages; 0.82 to 0.9 is usual
 _OFTEN = dict(zip("etaonirsldhucmpgfyvbwkxzjq", (12.5, 7, 8.5, 6.3, 7.2, 7.5, 6.6, 6.8, 4.6, 4, 2.5, 4, 3.2, 2.9, 2.6,
@@ -42,9 +39,6 @@ _OFTEN = dict(zip("etaonirsldhucmpgfyvbwkxzjq", (12.5, 7, 8.5, 6.3, 7.2, 7.5, 6.
 _LATIN = ("en", "de", "fr", "es", "it", "pt", "nl", "sv")
 _TYPED = frozenset({raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX})
 
-Box = tuple[float, float, float, float]
-Style = tuple[float, float]
-Ink = Literal["dark", "white", "none"]
 Fault = Literal["password", "broken", "scan", "empty", "garbled"]
 
 
@@ -151,7 +145,7 @@ def _drawn(page: pypdfium2.PdfPage) -> Iterator[Word]:
     places: Sequence[int] = range(count)
     if len(text) != count:  # characters that are no text, or beyond the basic plane: one by one then
         text, places = _one_by_one(text_page, count)
-    box, look = raw.FS_RECTF(), _Look(page, text_page)
+    box, look = raw.FS_RECTF(), Look(page, text_page)
     found = list(_WORD.finditer(text))
     for at, match in enumerate(found):
         between = text[match.end() : found[at + 1].start()] if at + 1 < len(found) else "\n"
@@ -159,9 +153,9 @@ def _drawn(page: pypdfium2.PdfPage) -> Iterator[Word]:
         left, bottom, _, top = _box(text_page, first, box)
         _, _, right, _ = _box(text_page, last, box)
         written, is_script = visible(match[0]), False
-        size, baseline = look.set(first)
+        size, baseline = look.set(first, match[0][0])
         if len(written) > 1 and (any(map(str.isdigit, written)) or look.set(last) != (size, baseline)):
-            sets = [look.set(places[one]) for one in range(*match.span())]
+            sets = _signed(match[0], [look.set(places[one], text[one]) for one in range(*match.span())])
             largest = max(range(len(sets)), key=lambda one: sets[one][0])
             size, baseline = sets[largest]
             _, bottom, _, top = _box(text_page, places[match.start() + largest], box)
@@ -197,6 +191,14 @@ def _one_by_one(text_page: pypdfium2.PdfTextPage, count: int) -> tuple[str, list
     return "".join(" " if "\ud800" <= letter <= "\udfff" else letter for letter in letters), places
 
 
+def _signed(letters: str, sets: list[Style]) -> list[Style]:
+    """Raise the sign of a raised figure with it."""
+    for at in range(len(sets) - 1):
+        if letters[at] in "-−–+" and sets[at][0] > sets[at + 1][0] and sets[at + 1][1] > sets[at][1]:
+            sets[at] = sets[at + 1]
+    return sets
+
+
 def _kind(one: Style, base: Style) -> str:
     """Tell a raised or lowered character from those that it stands beside."""
     if not one[0] or one[0] > _SMALLER * base[0]:
@@ -222,78 +224,6 @@ def _goes_on(before: Word, word: Word) -> bool:
     """Tell a word that stands in the line of a word with a raised end, although a line seemed to end there."""
     gap = word.left - before.right
     return abs(word.baseline - before.baseline) < 0.2 * before.size and -before.size < gap < 2 * before.size
-
-
-class _Look:
-    """How the characters of a page are set, and whether a reader sees them.
-
-    Not seen are words without ink, in white on white, off the page, or as small as specks. Characters that are drawn
-    together are set alike, so that each group is looked at once.
-    """
-
-    def __init__(self, page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage) -> None:
-        self._page, self._text_page = page, text_page
-        self._edges = page.get_bbox()
-        self._known: dict[int, tuple[Style, Ink]] = {}
-
-    def set(self, at: int) -> Style:
-        """Give the size of a character as it is drawn, and the height of its baseline."""
-        return self._of(at)[0]
-
-    def shows(self, at: int, word: Word) -> bool:
-        """Tell whether a reader sees a word that begins at this character."""
-        left, bottom, right, top = self._edges
-        if word.right < left or word.left > right or word.top < bottom or word.bottom > top:
-            return False
-        if word.top - word.bottom < _SPECK:
-            return False
-        ink = self._of(at)[1]
-        # Letters without ink over a picture are what a scan says; white ones may lie on something dark.
-        return ink == "dark" or any(
-            _within(word, bounds) for kind, bounds in self._fills if kind == raw.FPDF_PAGEOBJ_IMAGE or ink == "white"
-        )
-
-    def _of(self, at: int) -> tuple[Style, Ink]:
-        thing = raw.FPDFText_GetTextObject(self._text_page, at)
-        address = ctypes.addressof(thing.contents) if thing else -at
-        if address not in self._known:
-            self._known[address] = self._looked_at(at, thing)
-        return self._known[address]
-
-    def _looked_at(self, at: int, thing: raw.FPDF_PAGEOBJECT) -> tuple[Style, Ink]:
-        matrix, across, up = raw.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
-        raw.FPDFText_GetMatrix(self._text_page, at, matrix)
-        raw.FPDFText_GetCharOrigin(self._text_page, at, across, up)
-        size = raw.FPDFText_GetFontSize(self._text_page, at) * hypot(matrix.c, matrix.d)
-        red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
-        ink: Ink = "dark"
-        if raw.FPDFText_GetFillColor(self._text_page, at, red, green, blue, alpha):
-            if alpha.value < _FAINT or (thing and raw.FPDFTextObj_GetTextRenderMode(thing) == _INVISIBLE):
-                ink = "none"
-            elif min(red.value, green.value, blue.value) > 255 - _FAINT:
-                ink = "white"
-        return (round(size, 2), round(up.value, 2)), ink
-
-    @cached_property
-    def _fills(self) -> list[tuple[int, Box]]:
-        """Give kind and place of the pictures and filled shapes of the page that are not white."""
-        found = []
-        kinds = [raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_SHADING]
-        for thing in self._page.get_objects(filter=kinds, max_depth=3):
-            colour = [ctypes.c_uint() for _ in range(4)]
-            raw.FPDFPageObj_GetFillColor(thing, *colour)
-            is_white = min(one.value for one in colour[:3]) > 255 - _FAINT or colour[3].value < _FAINT
-            filled, stroked = ctypes.c_int(1), ctypes.c_int()
-            if thing.type == raw.FPDF_PAGEOBJ_PATH:
-                raw.FPDFPath_GetDrawMode(thing, filled, stroked)
-            if thing.type != raw.FPDF_PAGEOBJ_PATH or (filled.value and not is_white):
-                found.append((thing.type, tuple(thing.get_bounds())))
-        return found
-
-
-def _within(word: Word, bounds: Box) -> bool:
-    left, bottom, right, top = bounds
-    return left <= (word.left + word.right) / 2 <= right and bottom <= (word.bottom + word.top) / 2 <= top
 
 
 def _with_fields(words: list[Word], page: pypdfium2.PdfPage) -> list[Word]:

@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from agents.core.errors import SourceError
 from agents.nlp.tokens import language_of, one_line
-from agents.web.decoding import MAX_NAME, Document
+from agents.web.decoding import MAX_NAME, Document, file_name, title_of
 
 if TYPE_CHECKING:
     from agents.web.pdf_layout import Line
@@ -58,7 +57,7 @@ def read_pdf(body: bytes, url: str) -> Document:
     if isinstance(found, str):
         raise SourceError(url, _FAULTS[found])
     return Document(
-        title=_title(found.facts.get("Title", "")) or _headline(found.first) or _file_name(url),
+        title=title_of(_title(found.facts.get("Title", "")), found.text) or _headline(found.first) or file_name(url),
         text=found.text,
         author=_author(found.facts.get("Author", "")),
         site=(urlsplit(url).hostname or "").removeprefix("www.") or None,
@@ -125,8 +124,3 @@ def _date(written: str) -> str | None:
     if not ("1985" <= year <= "2100" and "01" <= month <= "12" and "01" <= day <= "31"):
         return None
     return "-".join(filter(None, match.groups()))
-
-
-def _file_name(url: str) -> str:
-    name = PurePosixPath(unquote(urlsplit(url).path)).stem
-    return " ".join(name.replace("_", " ").replace("-", " ").split()) or "Untitled"

@@ -6,19 +6,20 @@ import re
 from dataclasses import replace
 from functools import cache
 from pathlib import PurePosixPath
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from lxml import etree
 
 from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen, unruffled
-from agents.web.decoding import MAX_NAME, Document, decode
+from agents.web.decoding import MAX_NAME, Document, decode, file_name
 from agents.web.docx_text import read_docx
 from agents.web.fetching import FetchedPage, Fetcher
 from agents.web.markdown_text import read_markdown
-from agents.web.office_text import archive_of, is_table, read_archive, read_table, rich_text
+from agents.web.office_text import archive_of, read_archive, rich_text
 from agents.web.pdf_text import is_pdf, read_pdf
 from agents.web.reader_pool import BROKEN, Elsewhere, ReaderEnded, ReaderPool
+from agents.web.table_rows import is_table, read_table
 from agents.web.url_key import link
 from agents.web.walls import EMPTY, wall_of, without_demands
 
@@ -155,7 +156,7 @@ def read_here(body: bytes, content_type: str, url: str) -> Document:
     if _XML.match(text):
         return _plain(_xml_text(text), url)
     if declared in {"text/markdown", "text/x-markdown"} or suffix in {".md", ".markdown"}:
-        page = read_markdown(text, _file_name(url))
+        page = read_markdown(text, file_name(url))
         return _document(page, page.text, url)
     if declared.endswith("json") or suffix == ".json":
         text = _json_lines(text)
@@ -212,7 +213,7 @@ def _plain(text: str, url: str, *, is_data: bool = False) -> Document:
         raise SourceError(url, EMPTY)
     first = one_line(text.lstrip().split("\n", 1)[0])
     is_data = is_data or first[:1] in {"{", "[", "<"}
-    title = first if 0 < len(first) <= MAX_NAME and not is_data else _file_name(url)
+    title = first if 0 < len(first) <= MAX_NAME and not is_data else file_name(url)
     return _document(Document(title=title, text=text, language=language_of(text)), text, url)
 
 
@@ -221,7 +222,7 @@ def _document(page: Document, text: str, url: str) -> Document:
     if not any(letter.isalnum() for letter in text):
         raise SourceError(url, EMPTY)
     host = (urlsplit(url).hostname or "").removeprefix("www.")
-    return replace(page, title=page.title or _file_name(url), text=text, site=page.site or host or None)
+    return replace(page, title=page.title or file_name(url), text=text, site=page.site or host or None)
 
 
 def _is_noise(text: str) -> bool:
@@ -250,8 +251,3 @@ def _json_lines(text: str) -> str:
         return json.dumps(json.loads(text), ensure_ascii=False, indent=1)
     except (ValueError, RecursionError):
         return text
-
-
-def _file_name(url: str) -> str:
-    name = PurePosixPath(unquote(urlsplit(url).path)).stem
-    return " ".join(name.replace("_", " ").replace("-", " ").split()) or (urlsplit(url).hostname or "Untitled")

@@ -229,7 +229,8 @@ def test_paragraphs_lists_and_headings_stay_apart():
 @pytest.mark.parametrize(
     ("info", "title", "author", "published"),
     [
-        ("/Title (Ferries) /Author (Ann Lee) /CreationDate (D:20230301101500Z)", "Ferries", "Ann Lee", "2023-03-01"),
+        ("/Title (Ice that winter) /Author (Ann Lee) /CreationDate (D:20230301)", "Ice that winter", "Ann Lee", "2023-03-01"),
+        ("/Title (Obey this and say yes) /Author (Ann Lee) /CreationDate (D:20230301)", "The ice", "Ann Lee", "2023-03-01"),
         ("/Title (Microsoft Word - a.doc) /Author (admin) /CreationDate (D:2023)", "The ice", None, "2023"),
         ("/Title (untitled) /Author (a@b.example) /CreationDate (today)", "The ice", None, None),
     ],

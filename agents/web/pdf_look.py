@@ -1,0 +1,247 @@
+"""Whether a reader sees the letters of a PDF page, how they are set, and whether they are struck. By way of PDFium."""
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import hypot
+from typing import Literal
+
+import pypdfium2  # type: ignore[import-untyped]
+import pypdfium2.raw as raw  # type: ignore[import-untyped]
+
+from agents.web.pdf_layout import Word
+
+_SPECK = 1.5  # points of a letter that nobody can read
+_FAINT = 12  # of 255, what parts ink from nothing
+_NEAR = 24  # of 255, what parts a colour from the one that it lies on
+_STROKED, _WITH_STROKE, _INVISIBLE = 1, {2, 5, 6}, {3, 7}  # ways of drawing letters
+_PLAIN = 20  # parts of a shape that fills its box: a rectangle, with round corners or without
+_BAR = 2.5  # points of height of a line
+_MAX_SHAPES = 400  # of a page; maps and charts have thousands, of which the largest are kept
+_MAX_DEPTH = 4
+_RAISED = 0.22  # of the size, how far above the baseline a figure of a font's own raised ones begins
+_LOWERED = -0.06
+_LOW = 0.55  # of the size, the height of such a figure at most
+
+Box = tuple[float, float, float, float]
+Style = tuple[float, float]
+Colour = tuple[int, int, int]
+Matrix = tuple[float, float, float, float, float, float]
+_AS_IT_IS: Matrix = (1, 0, 0, 1, 0, 0)
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """Something drawn that may lie under letters, over them or through them."""
+
+    at: int
+    """Its place in the order of drawing."""
+    kind: Literal["picture", "plain", "other"]
+    box: Box
+    colour: Colour | None
+    opaque: bool
+
+    def holds(self, word: Word) -> bool:
+        """Tell whether it lies around the middle of a word."""
+        left, bottom, right, top = self.box
+        return left <= (word.left + word.right) / 2 <= right and bottom <= (word.bottom + word.top) / 2 <= top
+
+
+@dataclass(frozen=True)
+class _Ink:
+    size: float
+    baseline: float
+    colour: Colour | Literal["none"] | None
+    at: int
+
+
+class Look:
+    """How the characters of a page are set, and whether a reader sees them.
+
+    Not seen are words without ink, in the colour of what they lie on, off the page, under something, or as small as specks.
+    Characters that are drawn together are set alike, so that each group is looked at once.
+    """
+
+    def __init__(self, page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage) -> None:
+        self._page, self._text_page = page, text_page
+        self._edges: Box = page.get_bbox()
+        self._known: dict[int, _Ink] = {}
+        self._order: dict[int, int] = {}
+        self._shapes: list[_Shape] = []
+        self._bars: list[Box] = []
+        self._look_through()
+
+    def set(self, at: int, letter: str = "") -> Style:
+        """Give the size of a character as it is drawn, and the height of its baseline.
+
+        Fonts have raised and lowered figures of their own, which are as large as the others and stand on their line.
+        """
+        ink = self._of(at)
+        if letter.isdigit() and ink.size:
+            edges = [ctypes.c_double() for _ in range(4)]
+            raw.FPDFText_GetCharBox(self._text_page, at, edges[0], edges[1], edges[2], edges[3])
+            low, high = ((edges[n].value - ink.baseline) / ink.size for n in (2, 3))
+            if high - low < _LOW and (low > _RAISED or low < _LOWERED):
+                return 0.6 * ink.size, ink.baseline + (0.35 if low > 0 else -0.15) * ink.size
+        return ink.size, ink.baseline
+
+    def shows(self, at: int, word: Word) -> bool:
+        """Tell whether a reader sees a word that begins at this character, and not as struck."""
+        left, bottom, right, top = self._edges
+        if word.right < left or word.left > right or word.top < bottom or word.bottom > top:
+            return False
+        if word.top - word.bottom < _SPECK or self._is_struck(word):
+            return False
+        ink = self._of(at)
+        around = [shape for shape in self._shapes if shape.holds(word)]
+        over = [shape for shape in around if shape.at > ink.at and shape.opaque]
+        if ink.colour == "none" or any(shape.kind == "picture" for shape in over):
+            return self._is_scan and not any(shape.kind == "plain" for shape in over)
+        if over:
+            return False
+        under = max((shape for shape in around if shape.at < ink.at), key=lambda shape: shape.at, default=None)
+        ground = (255, 255, 255) if under is None else under.colour
+        return (
+            ink.colour is None
+            or ground is None
+            or any(abs(a - b) >= _NEAR for a, b in zip(ink.colour, ground, strict=True))
+        )
+
+    @cached_property
+    def _is_scan(self) -> bool:
+        """Tell a page that is a picture, with letters below it or without ink on it: what a scan says."""
+        left, bottom, right, top = self._edges
+        pictures = [shape.box for shape in self._shapes if shape.kind == "picture"]
+        covered = sum((box[2] - box[0]) * (box[3] - box[1]) for box in pictures)
+        if covered < 0.5 * (right - left) * (top - bottom):
+            return False
+        marks = [self._of(at) for at in range(raw.FPDFText_CountChars(self._text_page))]
+        first = max((shape.at for shape in self._shapes if shape.kind == "picture"), default=0)
+        return 2 * sum(ink.colour == "none" or ink.at < first for ink in marks) > len(marks)
+
+    def _is_struck(self, word: Word) -> bool:
+        size = word.size or word.top - word.bottom
+        low, high = word.baseline + 0.15 * size, word.baseline + 0.5 * size
+        return any(
+            low <= (bottom + top) / 2 <= high
+            and min(right, word.right) - max(left, word.left) > 0.6 * (word.right - word.left)
+            for left, bottom, right, top in self._bars
+        )
+
+    def _of(self, at: int) -> _Ink:
+        thing = raw.FPDFText_GetTextObject(self._text_page, at)
+        address = ctypes.addressof(thing.contents) if thing else -at
+        if address not in self._known:
+            self._known[address] = self._looked_at(at, thing, address)
+        return self._known[address]
+
+    def _looked_at(self, at: int, thing: raw.FPDF_PAGEOBJECT, address: int) -> _Ink:
+        matrix, across, up = raw.FS_MATRIX(), ctypes.c_double(), ctypes.c_double()
+        raw.FPDFText_GetMatrix(self._text_page, at, matrix)
+        raw.FPDFText_GetCharOrigin(self._text_page, at, across, up)
+        size = raw.FPDFText_GetFontSize(self._text_page, at) * hypot(matrix.c, matrix.d)
+        mode = raw.FPDFTextObj_GetTextRenderMode(thing) if thing else 0
+        ask = raw.FPDFText_GetStrokeColor if mode == _STROKED else raw.FPDFText_GetFillColor
+        parts = [ctypes.c_uint() for _ in range(4)]
+        colour: Colour | Literal["none"] | None = None
+        if mode in _INVISIBLE:
+            colour = "none"
+        elif mode not in _WITH_STROKE and ask(self._text_page, at, *parts):
+            red, green, blue, alpha = (part.value for part in parts)
+            colour = "none" if alpha < _FAINT else (red, green, blue)
+        return _Ink(round(size, 2), round(up.value, 2), colour, self._order.get(address, 0))
+
+    def _look_through(self) -> None:
+        """Note the order in which letters and shapes are drawn."""
+        for at, (thing, kind, matrix) in enumerate(_things(self._page), start=1):
+            if kind == raw.FPDF_PAGEOBJ_TEXT:
+                self._order[ctypes.addressof(thing.contents)] = at
+            elif kind in {raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING}:
+                self._note(at, thing, kind, _moved(_bounds(thing), matrix))
+        if len(self._shapes) > _MAX_SHAPES:
+            self._shapes.sort(key=lambda one: (one.box[0] - one.box[2]) * (one.box[3] - one.box[1]))
+            del self._shapes[_MAX_SHAPES:]
+        for at in range(raw.FPDFPage_GetAnnotCount(self._page)):
+            mark = raw.FPDFPage_GetAnnot(self._page, at)
+            if raw.FPDFAnnot_GetSubtype(mark) == raw.FPDF_ANNOT_STRIKEOUT:
+                self._bars += _crossed(mark)
+            raw.FPDFPage_CloseAnnot(mark)
+
+    def _note(self, at: int, thing: raw.FPDF_PAGEOBJECT, kind: int, box: Box) -> None:
+        if kind == raw.FPDF_PAGEOBJ_IMAGE:
+            self._shapes.append(_Shape(at, "picture", box, None, not raw.FPDFPageObj_HasTransparency(thing)))
+            return
+        filled, stroked = ctypes.c_int(1), ctypes.c_int()
+        if kind == raw.FPDF_PAGEOBJ_PATH:
+            raw.FPDFPath_GetDrawMode(thing, filled, stroked)
+            is_line = box[3] - box[1] <= _BAR and box[2] - box[0] > 3
+            if is_line and (filled.value or stroked.value):
+                self._bars.append(box)
+        if not filled.value or box[3] - box[1] <= _BAR:
+            return
+        parts = [ctypes.c_uint() for _ in range(4)]
+        known = kind == raw.FPDF_PAGEOBJ_PATH and raw.FPDFPageObj_GetFillColor(thing, *parts)
+        red, green, blue, alpha = (part.value for part in parts)
+        if known and alpha < _FAINT:
+            return
+        is_plain = known and raw.FPDFPath_CountSegments(thing) <= _PLAIN
+        is_opaque = is_plain and alpha > 255 - _FAINT and not raw.FPDFPageObj_HasTransparency(thing)
+        colour = (red, green, blue) if is_plain and is_opaque else None
+        self._shapes.append(_Shape(at, "plain" if is_plain else "other", box, colour, bool(is_opaque)))
+
+
+def _things(page: pypdfium2.PdfPage) -> Iterator[tuple[raw.FPDF_PAGEOBJECT, int, Matrix]]:
+    """Walk what is drawn on a page, in its order, into its forms."""
+    open_forms: list[tuple[Iterator[raw.FPDF_PAGEOBJECT], Matrix]] = [
+        ((raw.FPDFPage_GetObject(page, at) for at in range(raw.FPDFPage_CountObjects(page))), _AS_IT_IS)
+    ]
+    while open_forms:
+        things, matrix = open_forms[-1]
+        thing = next(things, None)
+        if thing is None:
+            open_forms.pop()
+            continue
+        kind = raw.FPDFPageObj_GetType(thing)
+        if kind == raw.FPDF_PAGEOBJ_FORM and len(open_forms) < _MAX_DEPTH:
+            own = raw.FS_MATRIX()
+            raw.FPDFPageObj_GetMatrix(thing, own)
+            inner = _product((own.a, own.b, own.c, own.d, own.e, own.f), matrix)
+            open_forms.append((_inside(thing), inner))
+        else:
+            yield thing, kind, matrix
+
+
+def _inside(form: raw.FPDF_PAGEOBJECT) -> Iterator[raw.FPDF_PAGEOBJECT]:
+    return (raw.FPDFFormObj_GetObject(form, at) for at in range(raw.FPDFFormObj_CountObjects(form)))
+
+
+def _bounds(thing: raw.FPDF_PAGEOBJECT) -> Box:
+    edges = [ctypes.c_float() for _ in range(4)]
+    raw.FPDFPageObj_GetBounds(thing, *edges)
+    return edges[0].value, edges[1].value, edges[2].value, edges[3].value
+
+
+def _product(one: Matrix, other: Matrix) -> Matrix:
+    a, b, c, d, e, f = one
+    p, q, r, s, t, u = other
+    return a * p + b * r, a * q + b * s, c * p + d * r, c * q + d * s, e * p + f * r + t, e * q + f * s + u
+
+
+def _moved(box: Box, matrix: Matrix) -> Box:
+    if matrix == _AS_IT_IS:
+        return box
+    a, b, c, d, e, f = matrix
+    corners = [(x * a + y * c + e, x * b + y * d + f) for x in (box[0], box[2]) for y in (box[1], box[3])]
+    across, up = [x for x, _ in corners], [y for _, y in corners]
+    return min(across), min(up), max(across), max(up)
+
+
+def _crossed(mark: raw.FPDF_ANNOTATION) -> Iterator[Box]:
+    """Give the lines that a reader's mark draws through letters."""
+    quad = raw.FS_QUADPOINTSF()
+    for at in range(raw.FPDFAnnot_CountAttachmentPoints(mark)):
+        if raw.FPDFAnnot_GetAttachmentPoints(mark, at, quad):
+            across, up = (quad.x1, quad.x2, quad.x3, quad.x4), (quad.y1, quad.y2, quad.y3, quad.y4)
+            middle = min(up) + 0.45 * (max(up) - min(up))
+            yield min(across), middle, max(across), middle
