@@ -5,6 +5,8 @@ BIN := .venv/bin
 # litellm would otherwise download a price list while it is imported, and read a .env of its own finding.
 export LITELLM_LOCAL_MODEL_COST_MAP = True
 export LITELLM_MODE = PRODUCTION
+# Modules are compiled once and kept, also where the surroundings forbid it: else each start takes twice as long.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: chaos load lint-frontend help run setup setup-dev browser test test-fast house check fmt lint types arch lock prompts bench bench-pg eval eval-model clean
 

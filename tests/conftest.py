@@ -1,5 +1,6 @@
 """What every test stands on: no network beyond loopback, no keys, a data folder of its own, and where shared lies."""
 
+import gc
 import os
 import socket
 import tempfile
@@ -26,6 +27,9 @@ os.environ |= {
     "DOSSIER_DATA_DIR": str(HOME / "data"),
     "CHAINLIT_APP_ROOT": str(HOME / "chat"),
 }
+
+# By default the collector goes through every module again and again while they are imported, and later for each job.
+gc.set_threshold(50_000, 20, 20)
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "data"

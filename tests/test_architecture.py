@@ -1,6 +1,7 @@
 """Rules about the house itself."""
 
 import ast
+import functools
 import json
 import re
 import subprocess
@@ -38,6 +39,7 @@ HEAVY = {
 }
 
 
+@functools.cache
 def imports(path: Path) -> set[str]:
     """Top-level names that a file imports, anywhere in it."""
     found = set()

@@ -6,6 +6,7 @@ local user on loopback, else whoever has the key).
 
 import asyncio
 import functools
+import gc
 import hmac
 import importlib.util
 import json
@@ -225,6 +226,7 @@ def serve(settings: Settings) -> None:
     asyncio.run(site.team.jobs.check())
     config.run.module_name = str(RESOURCES / "app.py")
     load_module(config.run.module_name)
+    gc.freeze()  # what is loaded now stays until the end: no chat waits for the collector to go through it
     print(banner(settings), flush=True)
     site.reach.tell = functools.partial(print, flush=True)
 

@@ -141,6 +141,7 @@ class PromptBook(Mapping[str, Prompt]):
         return len(self._prompts)
 
 
+@cache
 def load(folder: Path = PROMPTS_FOLDER) -> PromptBook:
     """Load every prompt of `folder`.
 

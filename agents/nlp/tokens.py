@@ -124,6 +124,8 @@ _ALGORITHMS = {
     "ro": "romanian", "ru": "russian", "sv": "swedish", "tr": "turkish",
 }  # fmt: skip
 _SAMPLE = 4_000  # characters from which the language is guessed
+_KEPT = 1_000
+"""Characters of a text whose words are kept: the same questions, sentences and headings are asked about ten times over."""
 
 _SCRIPTS: tuple[tuple[str, str], ...] = (
     ("ja", "\u3041-\u309f\u30a1-\u30fa\u31f0-\u31ff"),
@@ -165,13 +167,18 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
 
 def words(text: str) -> list[str]:
     """Give the casefolded words of `text` in order; scripts without spaces as pairs of neighbouring characters."""
+    return list((_words if len(text) <= _KEPT else _words.__wrapped__)(text))
+
+
+@lru_cache(maxsize=2_048)
+def _words(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for piece, is_run in pieces(text):
         if is_run and len(piece) > 1:
             found.extend(piece[at : at + 2] for at in range(len(piece) - 1))
         else:
             found.append(piece)
-    return found
+    return tuple(found)
 
 
 def content_words(text: str, language: str | None = None) -> list[str]:
@@ -181,9 +188,14 @@ def content_words(text: str, language: str | None = None) -> list[str]:
         text: a question or a document.
         language: whose stop words are dropped; guessed from `text` when not given.
     """
+    return list((_content_words if len(text) <= _KEPT else _content_words.__wrapped__)(text, language))
+
+
+@lru_cache(maxsize=2_048)
+def _content_words(text: str, language: str | None) -> tuple[str, ...]:
     stop = stop_words(language or language_of(text))
     found = [word for word in words(text) if word not in stop]
-    return [stem(word) for word in found if not _is_grammar(word)] or [stem(word) for word in found]
+    return tuple([stem(word) for word in found if not _is_grammar(word)] or [stem(word) for word in found])
 
 
 def segmented(text: str) -> str:
@@ -239,7 +251,11 @@ def _unaccented(word: str) -> str:
 
 def language_of(text: str) -> str:
     """Guess the language of `text` as an ISO 639-1 code: by script, then by stop words; `en` when nothing speaks."""
-    sample = text[:_SAMPLE]
+    return _language_of(text[:_SAMPLE])
+
+
+@lru_cache(maxsize=2_048)
+def _language_of(sample: str) -> str:
     counts = Counter({language: len(letters.findall(sample)) for language, letters in _LETTERS.items()})
     latin = len(_LATIN.findall(sample))
     # One character of Chinese or Japanese says as much as two or three Latin letters.

@@ -7,7 +7,7 @@ and shown as text where it would do something.
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
@@ -56,6 +56,8 @@ MAX_CHARACTERS = 2_000_000
 """A longer text is cut before it is read: no report is that long, and the reader is slow on hostile input."""
 MAX_DEPTH = 6
 """Fences of Markdown and HTML inside one another, at most."""
+_KEPT = 20_000
+"""Characters of a text whose reading is kept: a section is read again at each step from its draft to the report."""
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][\w-]*)(?:\s[^<>]*)?/?>")
 _TASK = re.compile(r"\A\[[ xX]\]\s+")
@@ -76,10 +78,15 @@ def parse(
         addresses: those that may be links; the words of other links stay, a bare address becomes its host. None for
             all that are safe.
     """
-    labels = dict(known) if isinstance(known, Mapping) else {one: one for one in known}
+    labels = tuple(known.items()) if isinstance(known, Mapping) else tuple((one, one) for one in known)
     keys = None if addresses is None else frozenset(canonical(address) for address in addresses)
+    return (_read if len(markdown) <= _KEPT else _read.__wrapped__)(markdown, labels, keys)
+
+
+@lru_cache(maxsize=256)
+def _read(markdown: str, labels: tuple[tuple[str, str], ...], keys: frozenset[str] | None) -> Body:
     text = without_notes(cleaned(markdown.replace("\r\n", "\n").replace("\r", "\n"))[:MAX_CHARACTERS])
-    return Body(blocks=_BlockReader(labels, keys).blocks(text))
+    return Body(blocks=_BlockReader(dict(labels), keys).blocks(text))
 
 
 @cache

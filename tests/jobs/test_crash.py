@@ -4,19 +4,17 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from agents.contracts.report import ReportDocument
+from tests.forked import forked
+from tests.jobs import crash_child
 from tests.jobs.postgres import new_database
 
-ROOT = Path(__file__).resolve().parents[2]
 POINTS = (1, 2, 3)
 """Seeds of the moments."""
 LONG_S = 180
@@ -24,9 +22,7 @@ LONG_S = 180
 
 
 def child(folder, url=""):
-    command = [sys.executable, "-m", "tests.jobs.crash_child", str(folder), *([url] if url else [])]
-    with (folder / "child.log").open("ab") as log:
-        return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ})
+    return forked(folder / "child.log", crash_child.main, folder, url)
 
 
 def calls(folder):
@@ -39,17 +35,19 @@ def killed_after(folder, ended, url=""):
     process = child(folder, url)
     before = sum(1 for one in calls(folder) if one[0] == "ended")
     began = time.monotonic()
-    while process.poll() is None and time.monotonic() - began < LONG_S:
+    while process.is_alive() and time.monotonic() - began < LONG_S:
         if sum(1 for one in calls(folder) if one[0] == "ended") - before >= ended:
             os.kill(process.pid, signal.SIGKILL)
             break
         time.sleep(0.005)
-    return process.wait(30)
+    process.join(30)
+    return process.exitcode
 
 
 def finished(folder, url=""):
     process = child(folder, url)
-    assert process.wait(LONG_S) == 0, (folder / "child.log").read_text()[-3000:]
+    process.join(LONG_S)
+    assert process.exitcode == 0, (folder / "child.log").read_text()[-3000:]
     (path,) = (folder / "reports").glob("*.json")
     return ReportDocument.model_validate_json(path.read_text())
 

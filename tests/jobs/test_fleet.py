@@ -1,22 +1,18 @@
 """Many processes on one PostgreSQL: workers share the queue, a lost worker's job goes on, a chat server only watches."""
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
 import time
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from agents.core.errors import BadRequest
+from tests.forked import forked
+from tests.jobs import worker_child
 from tests.jobs.conftest import bench_of, opened
 from tests.jobs.postgres import new_database
 from tests.jobs.test_crash import calls
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.timeout(400)
 """Whole processes are started here, on machines that may be busy."""
 
@@ -26,15 +22,13 @@ def running(folder, url, *names):
     """Worker processes; killed at the end."""
     processes = {}
     for name in names:
-        with (folder / f"{name}.log").open("ab") as log:
-            command = [sys.executable, "-m", "tests.jobs.worker_child", str(folder), url, name]
-            processes[name] = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ})
+        processes[name] = forked(folder / f"{name}.log", worker_child.main, folder, url, name)
     try:
         yield processes
     finally:
         for process in processes.values():
             process.kill()
-            process.wait(10)
+            process.join(10)
 
 
 async def until(what, seconds=90.0):
@@ -70,7 +64,7 @@ async def _lost(tmp_path, database, processes):
         await until(lambda: 0.5 in shares)
         rows = {row.id: row.executor for row in await kept.jobs.store.jobs()}
         lost = rows[jobs[0].id]
-        processes[lost].send_signal(signal.SIGKILL)
+        processes[lost].kill()
 
         for job in jobs:
             await asyncio.wait_for(job.wait(), 100)

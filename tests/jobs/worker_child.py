@@ -11,11 +11,11 @@ QUICK = MaintenancePolicy(alive_s=0.5, dead_s=3.0)
 """Quick to notice a lost worker."""
 
 
-async def main(folder, url, name):
-    team = team_in(folder, url, executor=name, policy=QUICK, workers=int(sys.argv[4]) if len(sys.argv) > 4 else 4)
+async def main(folder, url, name, workers=4):
+    team = team_in(folder, url, executor=name, policy=QUICK, workers=int(workers))
     await team.open()
     await asyncio.sleep(300)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
+    asyncio.run(main(Path(sys.argv[1]), *sys.argv[2:]))
