@@ -39,6 +39,7 @@ from agents.memory.knowledge import LOCAL_OWNER
 from agents.nlp.tokens import language_of
 from agents.research.planning.flat_plan import FlatLeaf, flat_brief, flat_leaves, flat_plan
 from agents.research.planning.freeze_contract import TIERS, CapOverrides, make_contract
+from agents.research.reading.subject import asks_for_facts
 from agents.research.run_context import NO_STAND_IN, RunContext
 from agents.research.scoping.turn import ScopingState, checked, seeds_in, take_turn
 from agents.roles import FLAT_MAX_QUERIES as MAX_QUERIES
@@ -194,7 +195,7 @@ async def _draft(
 ) -> _Drafted:
     """Ask the flat planner; the offline engine plans by its own means, where it is bound or has to stand in."""
     lost = NOTHING
-    if team.models[FLAT_PLANNER.name].reasons:
+    if team.models[FLAT_PLANNER.name].reasons and not asks_for_facts(task):
         given = FlatPlanInput(
             task=task,
             tier=wish.tier,

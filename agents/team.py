@@ -51,6 +51,7 @@ from agents.research.planning.freeze_contract import CapOverrides, caps_of
 from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.read_sources import source_handler
 from agents.research.reading.scout_sweep import scout_handler
+from agents.research.reading.subject import asks_for_facts
 from agents.research.reading.taken_over import with_facts_of
 from agents.research.recollection import with_memory
 from agents.research.run_context import RunContext
@@ -60,6 +61,7 @@ from agents.research.scoping.turn import ScopingState, checked, take_turn
 from agents.research.steering import Steering
 from agents.research.writing.sections import section_handler
 from agents.research.writing.truthful import check_handler
+from agents.roles import MANAGER
 from agents.roles import ROLES as ROLES
 from agents.search.chain import Chain, Probed
 from agents.search.registry import open_sources
@@ -233,10 +235,13 @@ class Team:
         Raises:
             DossierError: with a notice for the user; the talk stands as it was before.
         """
-        if self.engine.reasons and not scope.turns:
+        context = self.context(scope)
+        if on_text is None and not scope.turns and asks_for_facts(checked(message)):
+            context = context.by_code(MANAGER.name)  # nobody reads its words, and what is asked for is no research tree
+        elif self.engine.reasons and not scope.turns:
             self.drafts.begin(scope, checked(message), tier, limit_s)
         after, asked = await take_turn(
-            self.context(scope), scope, message, max_depth=self.settings.max_depth,
+            context, scope, message, max_depth=self.settings.max_depth,
             max_leaves=self.settings.max_leaves, on_text=on_text,
             deadline=None if limit_s is None else Within(limit_s),
         )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from agents.contracts.frozen import Confidence, Frozen, Text
@@ -114,7 +114,12 @@ class PointedFact(Frozen):
     """Numbers of neighbouring sentences of one source, ascending; the quote runs from the first to the last."""
     question: int
     """Which of the questions it answers, counted from 1; 0 when none."""
-    sure: Annotated[float, BeforeValidator(_from_digit), Field(ge=0.0, le=1.0)]
+    sure: Annotated[
+        float,
+        BeforeValidator(_from_digit),
+        Field(ge=0.0, le=1.0),
+        WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 9}),
+    ]
     """One digit, 0 to 9: how plainly the sentences state it."""
     quote: SkipJsonSchema[str] = ""
     """Words in the place of numbers, from a model that gives them unasked. Held against the source, or dropped."""

@@ -141,7 +141,7 @@ def research_handler(context: RunContext, means: Means) -> Handler:
             rewriting = rewritten(ctx, context, findings, challenged, contract)
             framing = _frame(ctx, context, contract, (findings, counter), claims, degraded, key="again")
             findings, (anew, failed) = await together(rewriting, framing)
-            frame, problems = anew or frame, (*problems, *failed)
+            frame, problems = _only_section(findings, brief) or anew or frame, (*problems, *failed)
         ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
         outcome = Outcome(
             counter=counter,
@@ -205,6 +205,8 @@ async def _frame(
 ) -> tuple[Frame | None, tuple[Problem, ...]]:
     """Have the last synthesizer write around the sections; a report is made without it when it fails."""
     findings, counter = held
+    if (alone := _only_section(findings, contract.brief)) is not None:
+        return alone, ()
     parts = _parts(findings)
     facts = facts_behind(tuple(parts), context.context_results)
     if not facts:
@@ -250,6 +252,19 @@ async def _frame(
         conclusion=numbering.to_ids(frame.conclusion),
         open_questions=frame.open_questions,
     ), ()
+
+
+SHORT_SECTION = 80
+"""Words up to which the only section of a report is its summary: nobody is asked to say the same again."""
+
+
+def _only_section(findings: tuple[Finding, ...], brief: Brief) -> Frame | None:
+    """Make the frame of a report that is one short section; None for any other."""
+    written = [part for finding in findings for part in finding.walk() if prose_of(part)]
+    if len(written) != 1 or len(written[0].markdown.split()) > SHORT_SECTION:
+        return None
+    title = brief.queries[0].text if len(brief.queries) == 1 else brief.question
+    return Frame(title=title.rstrip(" ?？"), summary=written[0].markdown, insight="", conclusion="", open_questions=())
 
 
 def _parts(findings: tuple[Finding, ...]) -> list[Finding]:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -343,6 +343,10 @@ class RunContext:
         """Put card and kept text together again."""
         text = await self.texts.get(card.text_hash)
         return Source(text=text, **card.model_dump(exclude={"head", "chars"}))
+
+    def by_code(self, role: str) -> "RunContext":
+        """Give the same with a role answered without a language model: what it is asked needs none."""
+        return self if self.fallback is None else replace(self, models={**self.models, role: self.fallback})
 
     async def survey(self, question: str) -> CorpusSurvey:
         """Tell what the searchable documents talk about."""

@@ -134,7 +134,9 @@ def main() -> int:
     sys.path.insert(0, str(shared / "bench"))
     from worldsim import driver  # type: ignore[import-not-found]  # lives outside the project
 
-    with driver.Servers({}) as servers:
+    # Whether a leaf is a sweep is a coin of the mock planner's, thrown by the words of the prompt: it is not ours to measure.
+    pinned = {"answer": {"overrides": [{"field": "^discovery$", "values": [False]}]}}
+    with driver.Servers(pinned) as servers:
         question = servers.get("/_sim/questions")[given.question]["question"]
         tables = [
             measured(driver, servers, question, shared, deep=given.deep, timeline=given.timeline)

@@ -28,8 +28,9 @@ from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import PLANNING_SHARE
 from agents.nlp.tokens import content_words
+from agents.offline.planner import asks_for_a_list
 from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of
-from agents.research.reading.subject import standalone
+from agents.research.reading.subject import asks_for_facts, standalone
 from agents.research.run_context import RunContext
 from agents.roles import PLANNER
 
@@ -69,12 +70,18 @@ def draft_handler(context: RunContext, limits: CapOverrides) -> Handler:
     async def run(ctx: Ctx, given: DraftGiven) -> Plan:
         taken = await ctx.call("survey", "0", take_survey, context, given.query.text, gives=SurveyTaken, pool="local")
         planning = planning_for(given.query, given.brief, limits, taken.survey, given.suggested)
+        planner = context.by_code(PLANNER.name) if is_its_own_plan(given, planning) else context
         asked = await ctx.call(
-            "planner", "0", context.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), gives=RoleAnswer[PlanTree]
+            "planner", "0", planner.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), gives=RoleAnswer[PlanTree]
         )
         return plan_of(asked.output, planning, bounds_of(given.brief))
 
     return Handler(run=run, takes=DraftGiven, gives=Plan)
+
+
+def is_its_own_plan(given: DraftGiven, planning: PlanningInput) -> bool:
+    """Tell a query that only asks for facts about what it names, with nothing else to heed: a planner adds nothing."""
+    return not (given.suggested or planning.known) and asks_for_facts(given.query.text)
 
 
 async def draft_plans(ctx: Ctx, brief: Brief, name: str = "draft") -> tuple[Plan, ...]:
@@ -178,6 +185,7 @@ class TreeBuilder:
             self.assumptions.append(
                 f"The plan had {len(self._leaves) + self._dropped} branches; the first {len(self._leaves)} are researched."
             )
+        self._leaves = _few_sweeps(self._leaves)
         leaves = self._seeded()
         query = self.planning.query
         lookup = len(leaves) == 1 and len(leaves[0][1].questions) == 1 and leaves[0][1].priority != "high"
@@ -225,6 +233,20 @@ class TreeBuilder:
                     else Node(title=headings[0], objective=objective, phases=(self._phase(lookup),), children=inner)
                 )
         return tuple(children)
+
+
+def _few_sweeps(leaves: list[tuple[tuple[str, ...], Leaf]]) -> list[tuple[tuple[str, ...], Leaf]]:
+    """Keep one leaf that only gathers sources, beside others that read: a plan of sweeps alone answers nothing."""
+    sweeps = [leaf for _, leaf in leaves if leaf.discovery]
+    kept = (
+        next(iter(sweeps), None)
+        if len(sweeps) < len(leaves) or (len(leaves) == 1 and asks_for_a_list(leaves[0][1].questions[0]))
+        else None
+    )
+    return [
+        (headings, leaf if leaf is kept or not leaf.discovery else leaf.model_copy(update={"discovery": False}))
+        for headings, leaf in leaves
+    ]
 
 
 def _spec(planned: PlannedLeaf, questions: tuple[str, ...], budget: LeafBudget) -> TaskSpec | None:

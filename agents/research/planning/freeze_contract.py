@@ -1,5 +1,7 @@
 """The contract: caps from mode or tier, plans fitted to them, a forecast, and the freezing of all."""
 
+from collections.abc import Sequence
+
 from agents.contracts.contract import Brief, Caps, Contract
 from agents.contracts.frozen import Frozen, Mode, Tier
 from agents.contracts.plan import Leaf, Node, Plan
@@ -86,7 +88,7 @@ def fitted(plan: Plan, searches: int, sources: int) -> Plan:
             share = 1 + child.discovery
             budget = child.budget.model_copy(
                 update={
-                    "searches": min(5, share * per_searches + (given < spare_searches)),
+                    "searches": min(MOST_SEARCHES, share * per_searches + (given < spare_searches)),
                     "sources": min(share * MOST_SOURCES, share * per_sources + (given < spare_sources)),
                 }
             )
@@ -131,8 +133,11 @@ MOST_SOURCES = 8
 """Sources of one leaf: what it does not need is there for later rounds."""
 FEW_CALLS = 6
 """Model calls of a run beside those of its leaves: manager, planner, challenge, frame, checks."""
-MOST_SOURCES_AT_PACE = 3
+MOST_SOURCES_AT_PACE = 4
 """Sources of a leaf where the pace leaves room for few calls."""
+LONGEST_TITLE = 120
+MOST_SEARCHES = 5
+"""Searches of one leaf, at most."""
 
 
 def at_pace(
@@ -158,30 +163,53 @@ def at_pace(
 
 
 def _smaller(plan: Plan, calls: int) -> Plan:
-    """Keep as many leaves as there are calls for (each reads two sources at least and writes), important ones first."""
+    """Ask in as many leaves as there are calls for: those beside one another are read and written together.
+
+    Pages are read two in a call, and each leaf writes once. Nothing that the plan asks is left out.
+    """
     leaves = plan.root.leaves()
-    needed = sum(leaf.budget.sources + 1 for leaf in leaves)
+    needed = sum(-(-leaf.budget.sources // 2) + 1 for leaf in leaves)
     if needed <= calls:
         return plan
-    order = {"high": 0, "normal": 1, "low": 2}
-    room = max(1, calls // (MOST_SOURCES_AT_PACE + 1))
-    kept = {leaf.title for leaf in sorted(leaves, key=lambda leaf: order[leaf.priority])[:room]}
+    sources = MOST_SOURCES_AT_PACE
+    room = max(1, calls // (-(-sources // 2) + 1))
+    size = -(-len(leaves) // room)
+    groups = [leaves[at : at + size] for at in range(0, len(leaves), size)]
+    children = tuple(_together(group, sources, plan.query if len(groups) == 1 else "") for group in groups)
+    titles = {leaf.title: child.title for group, child in zip(groups, children, strict=True) for leaf in group}
+    said = f"The model is slow: what {len(leaves)} branches were planned for is read in {len(groups)}."
+    return plan.model_copy(
+        update={
+            "root": plan.root.model_copy(update={"children": children}),
+            "assumptions": (*plan.assumptions, said) if len(groups) < len(leaves) else plan.assumptions,
+            "claims": tuple(
+                claim.model_copy(update={"leaves": tuple(dict.fromkeys(titles[one] for one in claim.leaves))})
+                for claim in plan.claims
+            ),
+        }
+    )
 
-    def cut(node: Node) -> Node | None:
-        children: list[Node | Leaf] = []
-        for child in node.children:
-            if isinstance(child, Node):
-                children += [inner] if (inner := cut(child)) else []
-            elif child.title in kept:
-                sources = min(child.budget.sources, MOST_SOURCES_AT_PACE)
-                children.append(
-                    child.model_copy(update={"budget": child.budget.model_copy(update={"sources": sources})})
-                )
-        return node.model_copy(update={"children": tuple(children)}) if children else None
 
-    said = f"The model is slow: {len(kept)} of {len(leaves)} planned branches fit into the time and are researched."
-    assumptions = (*plan.assumptions, said) if len(kept) < len(leaves) else plan.assumptions
-    return plan.model_copy(update={"root": cut(plan.root) or plan.root, "assumptions": assumptions})
+def _together(leaves: Sequence[Leaf], sources: int, title: str) -> Leaf:
+    """Make one leaf of several: it asks what they ask, and is called after all of them."""
+    first = leaves[0]
+    budget = first.budget.model_copy(update={"sources": min(first.budget.sources, sources)})
+    if len(leaves) == 1:
+        return first.model_copy(update={"budget": budget})
+    searches = tuple(dict.fromkeys(one for leaf in leaves for one in leaf.searches[:1]))[:MOST_SEARCHES]
+    return first.model_copy(
+        update={
+            "title": (title or "; ".join(leaf.title for leaf in leaves))[:LONGEST_TITLE],
+            "objective": " ".join(leaf.objective for leaf in leaves),
+            "questions": tuple(dict.fromkeys(one for leaf in leaves for one in leaf.questions)),
+            "searches": searches,
+            "sources": tuple(dict.fromkeys(one for leaf in leaves for one in leaf.sources)),
+            "spec": None,
+            "discovery": False,
+            "priority": min((leaf.priority for leaf in leaves), key=("high", "normal", "low").index),
+            "budget": budget.model_copy(update={"searches": len(searches)}),
+        }
+    )
 
 
 def searched_in(brief: Brief, retrievers: tuple[str, ...]) -> tuple[str, ...]:

@@ -211,10 +211,17 @@ Row = tuple[str, str, str, str]
 """Words, title and head of their document, and what tells independent sources apart."""
 
 
+def each_name(question: Question) -> tuple[Question, ...]:
+    """Take a question about two things apart: it wants an answer about each of them. Any other stays as it is."""
+    if question.kind not in PAIRED or len(question.names) < 2:
+        return (question,)
+    return tuple(replace(question, names=(name,)) for name in question.names)
+
+
 def settled_by(question: Question, rows: Sequence[Row]) -> int:
     """Count the sources whose words answer a question; one that asks about two things needs an answer for each."""
-    if question.kind in PAIRED and len(question.names) > 1:
-        return min(settled_by(replace(question, names=(name,)), rows) for name in question.names)
+    if len(apart := each_name(question)) > 1:
+        return min(settled_by(one, rows) for one in apart)
     return len({source for quote, title, head, source in rows if answers(question, quote, title, head)})
 
 
@@ -254,8 +261,8 @@ def told_by(facts: Iterable[Fact], cards: Mapping[str, SourceCard]) -> list[Told
 
 def answer_of(part: Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[Told]]:
     """Say how far facts answer a part, and which: those that say most of it first, each before the step that leads to it."""
-    if part.kind in PAIRED and len(part.names) > 1:
-        each = [answer_of(replace(part, names=(name,)), rows) for name in part.names]
+    if len(apart := each_name(part)) > 1:
+        each = [answer_of(one, rows) for one in apart]
         statuses = {status for status, _ in each}
         return (statuses.pop() if len(statuses) == 1 else "partly"), [
             row for some in zip_longest(*(good for _, good in each)) for row in some if row

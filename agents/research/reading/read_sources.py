@@ -8,7 +8,7 @@ What an extractor noticed beside its answers: kept only on one of four triggers 
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from agents.contracts.fact import (
@@ -34,8 +34,9 @@ from agents.core.events import Charged, Event, SourceRead, SourceRejected
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.nlp.sentence_split import spans
+from agents.offline.extractor import extract as quoted
 from agents.offline.ranking import orders_a_machine
-from agents.research.reading.answering import answers, is_about
+from agents.research.reading.answering import answers, each_name, is_about
 from agents.research.reading.locate_quotes import fact_of
 from agents.research.reading.subject import MAX_CHARS, choose, is_worth_reading, parts_of
 from agents.research.run_context import RetrievedSource, RunContext
@@ -198,29 +199,28 @@ async def extract(
     if not shown:
         return Extracted(readings=tuple(_nothing(card, refused) for card in cards))
     spec = given.spec
-    asked = await context.ask(
-        EXTRACTOR,
-        ExtractionInput(
-            objective=given.objective,
-            questions=given.asked,
-            expected_format=spec.expected_format if spec else "",
-            acceptance_criteria=spec.acceptance_criteria if spec else (),
-            rubric="" if spec else given.rubric,
-            language=given.language,
-            today=given.today,
-            sources=tuple(
-                ShownSource(title=one.source.title, published=one.source.published, sentences=one.sentences)
-                for one in shown
-            ),
-            discovery_intense=bool(spec and spec.discovery_intense),
-            max_facts=QUICK_FACTS if given.quick else MAX_FACTS,
+    wanted = ExtractionInput(
+        objective=given.objective,
+        questions=given.asked,
+        expected_format=spec.expected_format if spec else "",
+        acceptance_criteria=spec.acceptance_criteria if spec else (),
+        rubric="" if spec else given.rubric,
+        language=given.language,
+        today=given.today,
+        sources=tuple(
+            ShownSource(title=one.source.title, published=one.source.published, sentences=one.sentences)
+            for one in shown
         ),
-        deadline,
+        discovery_intense=bool(spec and spec.discovery_intense),
+        max_facts=QUICK_FACTS if given.quick else MAX_FACTS,
     )
+    asked = await context.ask(EXTRACTOR, wanted, deadline)
     _, since = _allowed(context, cards)  # some may have been ruled out while they were read
     if len(since) == len(cards):
         raise SourceError(cards[0].url, next(iter(since.values())))
-    readings = await asyncio.to_thread(_held_against, asked.output, shown, given)
+    # What the model leaves open, the quoting engine is asked for; where that is the model, it was asked already.
+    quoting = quoted if not given.quick and context.models[EXTRACTOR.name].reasons else None
+    readings = await asyncio.to_thread(_held_against, asked.output, shown, given, wanted, quoting)
     return Extracted(
         readings=tuple(
             _nothing(card, since) if card.url in since else readings.get(card.id, _nothing(card, {})) for card in cards
@@ -274,16 +274,21 @@ def _shares(sizes: Sequence[int], room: int) -> list[int]:
 
 
 def _held_against(
-    extraction: Extraction, shown: Sequence[SourceExcerpt], given: SourceGiven
+    extraction: Extraction,
+    shown: Sequence[SourceExcerpt],
+    given: SourceGiven,
+    wanted: ExtractionInput,
+    quoting: Callable[[ExtractionInput], Extraction] | None,
 ) -> dict[str, SourceReading]:
     """Keep of an extraction what stands in the sources and speaks of what was asked."""
     kept: dict[str, dict[str, Fact]] = {one.source.id: {} for one in shown}
     aside: dict[str, dict[str, Fact]] = {one.source.id: {} for one in shown}
     dropped = dict.fromkeys(kept, 0)
-    for pointed in extraction.facts[: 2 * MAX_FACTS]:
+
+    def hold(pointed: PointedFact, asked: Sequence[str]) -> None:
         one = _pointed_into(pointed, shown)
         own = pointed.model_copy(update={"sentences": tuple(number - one.first for number in pointed.sentences)})
-        topic = given.asked[pointed.question - 1] if 1 <= pointed.question <= len(given.asked) else given.objective
+        topic = asked[pointed.question - 1] if 1 <= pointed.question <= len(asked) else given.objective
         fact = fact_of(own, one.source, one.spans, topic, given.language)
         if fact is None or any(orders_a_machine(fact.quote[at.start : at.end], topic) for at in spans(fact.quote)):
             dropped[one.source.id] += 1  # orders are words on a page, and no finding, whoever points at them
@@ -293,11 +298,16 @@ def _held_against(
             kept[one.source.id].setdefault(fact.id, fact.model_copy(update={"topic": other}))
         else:
             aside[one.source.id].setdefault(fact.id, fact)
+
+    for pointed in extraction.facts[: 2 * MAX_FACTS]:
+        hold(pointed, given.asked)
     if not given.quick:
-        for question in given.asked:
-            if not any(fact.topic == question for facts in kept.values() for fact in facts.values()):
-                for source_id, fact in _found_by_code(question, shown, given.language):
-                    kept[source_id].setdefault(fact.id, fact)
+        for source_id, fact in _found_by_code(given, shown, kept):
+            kept[source_id].setdefault(fact.id, fact)
+    has = {fact.topic for facts in kept.values() for fact in facts.values()}
+    if quoting is not None and (left := tuple(question for question in given.asked if question not in has)):
+        for pointed in quoting(wanted.model_copy(update={"questions": left})).facts:
+            hold(pointed.model_copy(update={"sure": min(pointed.sure, FOUND_BY_CODE)}), left)
     return {
         one.source.id: SourceReading(
             source_id=one.source.id,
@@ -327,23 +337,32 @@ def _is_about(quote: str, source: Source, questions: tuple[str, ...]) -> bool:
     return any(is_about(part, quote, source.title, head) for text in questions for part in parts_of(text))
 
 
-def _found_by_code(question: str, shown: Sequence[SourceExcerpt], language: str) -> list[tuple[str, Fact]]:
-    """Find a sentence that answers a question for a person, date, figure or place where the model pointed at none.
+def _found_by_code(
+    given: SourceGiven, shown: Sequence[SourceExcerpt], kept: Mapping[str, Mapping[str, Fact]]
+) -> list[tuple[str, Fact]]:
+    """Find sentences that answer what asks for a person, date, figure, place or one of two, and that nothing kept answers.
 
     Small models end a list too early; what code can see to be an answer is not lost for it.
     """
     found: list[tuple[str, Fact]] = []
-    for part in parts_of(question):
-        if part.kind in {"other", "yes_no"} or not part.names or not part.matter:
-            continue
-        for one in shown:
-            head = one.source.text[:HEAD_CHARS]
-            for sentence in one.sentences:
-                if answers(part, sentence.text, one.source.title, head):
-                    pointed = PointedFact(sentences=(sentence.number - one.first,), question=0, sure=FOUND_BY_CODE)
-                    fact = fact_of(pointed, one.source, one.spans, question, language)
-                    found += [(one.source.id, fact)] if fact else []
-                    break
+    for question in given.asked:
+        for part in (about for whole in parts_of(question) for about in each_name(whole)):
+            if part.kind in {"other", "yes_no"} or not part.names or not part.matter:
+                continue
+            if any(
+                answers(part, fact.quote, one.source.title, one.source.text[:HEAD_CHARS])
+                for one in shown
+                for fact in kept[one.source.id].values()
+            ):
+                continue
+            for one in shown:
+                head = one.source.text[:HEAD_CHARS]
+                for sentence in one.sentences:
+                    if answers(part, sentence.text, one.source.title, head):
+                        pointed = PointedFact(sentences=(sentence.number - one.first,), question=0, sure=FOUND_BY_CODE)
+                        fact = fact_of(pointed, one.source, one.spans, question, given.language)
+                        found += [(one.source.id, fact)] if fact else []
+                        break
     return found
 
 

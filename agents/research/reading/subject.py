@@ -14,6 +14,8 @@ from agents.contracts.sources import SentenceSpan
 from agents.nlp import lang
 from agents.nlp.embeddings import closeness, direction
 from agents.nlp.tokens import content_words, language_of, stem
+from agents.offline.planner import asks_for_a_list
+from agents.offline.questions import is_single_fact
 from agents.verify.negation import root
 from agents.verify.parsed_text import Name, abbreviations, names, variants
 
@@ -71,6 +73,9 @@ _POINTING = re.compile(
     re.IGNORECASE,
 )
 """Words by which a part of a question points at what another part names."""
+_WHAT_THERE_IS = re.compile(r"\bwhat (?:do|does|did|can|could|should|will|would|happen\w*)\b", re.IGNORECASE)
+LONGEST_LOOKUP, MOST_PARTS = 240, 4
+"""Characters and parts of a question that asks for facts, at most."""
 ASIDE = re.compile(r"\s*\([^()]*\)|\s+[-–—|]\s.*$")
 _SMALL = frozenset("the of and in a an at on for".split())
 FORM = frozenset(
@@ -125,6 +130,24 @@ def parts_of(question: str) -> tuple[Question, ...]:
         else:
             parts.append(one)
     return tuple(parts)
+
+
+def asks_for_facts(question: str) -> bool:
+    """Tell a question, in one part or a few, each for a fact about something with a name: it needs no plan but itself.
+
+    `What do the figures show?` asks for what there is, not for a fact.
+    """
+    parts = parts_of(question)
+    return (
+        len(question) <= LONGEST_LOOKUP
+        and len(parts) <= MOST_PARTS
+        and all(part.names and (part.kind in LOOKUPS | PAIRED or _is_single(part)) for part in parts)
+    )
+
+
+def _is_single(part: Question) -> bool:
+    wide = _WHAT_THERE_IS.search(part.text) or asks_for_a_list(part.text)
+    return part.is_specific and not wide and is_single_fact(part.text)
 
 
 def standalone(question: str, whole: str) -> str:

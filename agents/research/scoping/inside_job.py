@@ -16,8 +16,10 @@ from agents.core.port import Ctx, together
 from agents.nlp.tokens import language_of
 from agents.research.planning.drafting import draft_plans
 from agents.research.planning.freeze_contract import CapOverrides, caps_of
+from agents.research.reading.subject import asks_for_facts
 from agents.research.run_context import NO_STAND_IN, RunContext
 from agents.research.scoping.turn import ScopingState, take_turn
+from agents.roles import MANAGER
 
 TAKEN_AS_ASKED = "#PATH_DECISION"
 NO_ANSWER = "The manager did not answer within its window."
@@ -42,6 +44,8 @@ async def judge_question(context: RunContext, text: str, limits: CapOverrides, d
         ModelError: it gave no answer in time, or its provider failed.
         BadOutput: its answer can't be used.
     """
+    if asks_for_facts(text):
+        context = context.by_code(MANAGER.name)
     try:
         async with asyncio.timeout(deadline.seconds()):
             scope, asked = await take_turn(
