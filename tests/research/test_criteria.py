@@ -340,7 +340,7 @@ async def test_s2_fr_04_a_simple_question_is_settled_with_two_searches_at_most(b
     outcome = await work.run()
     assert len(outcome.findings[0].children[0].searches) <= 2
     system = load_prompts()["planner"].system
-    assert "one or two searches" in system
+    assert "at most two search terms" in system
     assert "up to three" in system
     assert "up to five" in system
 

@@ -38,7 +38,7 @@ from agents.offline.extractor import extract as quoted
 from agents.offline.ranking import orders_a_machine
 from agents.research.reading.answering import answers, each_name, is_about
 from agents.research.reading.locate_quotes import fact_of
-from agents.research.reading.subject import MAX_CHARS, choose, is_worth_reading, parts_of
+from agents.research.reading.subject import MAX_CHARS, Question, asks_for_facts, choose, is_worth_reading, parts_of
 from agents.research.run_context import RetrievedSource, RunContext
 from agents.research.steering import CUT
 from agents.roles import EXTRACTOR
@@ -304,8 +304,10 @@ def _held_against(
     if not given.quick:
         for source_id, fact in _found_by_code(given, shown, kept):
             kept[source_id].setdefault(fact.id, fact)
-    has = {fact.topic for facts in kept.values() for fact in facts.values()}
-    if quoting is not None and (left := tuple(question for question in given.asked if question not in has)):
+    left = tuple(
+        question for question in given.asked if asks_for_facts(question) and not _is_answered(question, shown, kept)
+    )
+    if quoting is not None and left:
         for pointed in quoting(wanted.model_copy(update={"questions": left})).facts:
             hold(pointed.model_copy(update={"sure": min(pointed.sure, FOUND_BY_CODE)}), left)
     return {
@@ -337,6 +339,18 @@ def _is_about(quote: str, source: Source, questions: tuple[str, ...]) -> bool:
     return any(is_about(part, quote, source.title, head) for text in questions for part in parts_of(text))
 
 
+def _answers_it(part: Question, shown: Sequence[SourceExcerpt], kept: Mapping[str, Mapping[str, Fact]]) -> bool:
+    return any(
+        answers(part, fact.quote, one.source.title, one.source.text[:HEAD_CHARS])
+        for one in shown
+        for fact in kept[one.source.id].values()
+    )
+
+
+def _is_answered(question: str, shown: Sequence[SourceExcerpt], kept: Mapping[str, Mapping[str, Fact]]) -> bool:
+    return all(_answers_it(part, shown, kept) for whole in parts_of(question) for part in each_name(whole))
+
+
 def _found_by_code(
     given: SourceGiven, shown: Sequence[SourceExcerpt], kept: Mapping[str, Mapping[str, Fact]]
 ) -> list[tuple[str, Fact]]:
@@ -349,11 +363,7 @@ def _found_by_code(
         for part in (about for whole in parts_of(question) for about in each_name(whole)):
             if part.kind in {"other", "yes_no"} or not part.names or not part.matter:
                 continue
-            if any(
-                answers(part, fact.quote, one.source.title, one.source.text[:HEAD_CHARS])
-                for one in shown
-                for fact in kept[one.source.id].values()
-            ):
+            if _answers_it(part, shown, kept):
                 continue
             for one in shown:
                 head = one.source.text[:HEAD_CHARS]
