@@ -2,7 +2,7 @@
 
 Such a page says 200 and has prose of its own, which must never be quoted for the text behind it. Short pages are judged
 by several signs together, since an article about log-ins or robot checks has the words of one. Knows the languages
-English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, and a little Russian, Chinese and Japanese;
+English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Russian, Chinese, Japanese, and a little Polish, Turkish, Arabic and Korean;
 the phrases stand in `walls.toml`.
 """
 
@@ -25,7 +25,7 @@ NOT_FOUND = "there is no such page any more, only a notice that says so"
 EMPTY = "it has no text"
 
 PARKED = "its name is for sale or parked; there is no text"
-MAINTENANCE = "its site is closed for maintenance"
+MAINTENANCE = "its site is down or closed for maintenance"
 NETWORK = "the network of this computer blocks it"
 
 _SIGNS = {
@@ -42,6 +42,8 @@ _LEFT = 40  # characters beside the demand to pay from which a beginning was giv
 _NOTHING = 2
 
 
+_COOKIE = re.compile("ookie|çerez|クッキー|쿠키|ciastecz|кук", re.I)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|[。！？\n]+")
 _TITLE = re.compile(r"<title[^>]*>(.{0,300}?)</title>|<h1[^>]*>(.{0,600}?)</h1>", re.I | re.S)
 _TAG = re.compile(r"<[^>]*>")
 _NOSCRIPT = re.compile(r"<noscript[^>]*>(.{0,2000}?)</noscript>", re.I | re.S)
@@ -87,7 +89,7 @@ def wall_of(html: str, text: str, status: int, url: str) -> Wall | None:
             return Wall("blocked", kept)
         if _is_robot_check(markup, names, text, is_article=is_article):
             return Wall("blocked", ROBOT_CHECK)
-        if size < _NOTICE and _SIGNS["region"].search(f"{names}\n{text}") and not (is_article and size > _LITTLE):
+        if size < _NOTICE and _says("region", f"{names}\n{text}") and not (is_article and size > _LITTLE):
             return Wall("blocked", REGION)
         if _asks_for_log_in(markup, names, text, url, is_article=is_article):
             return Wall("blocked", LOG_IN)
@@ -109,7 +111,17 @@ def wall_of(html: str, text: str, status: int, url: str) -> Wall | None:
 def _closed(said: str) -> str:
     """Give the reason why a site as a whole says nothing; empty when it does."""
     closed = {"parked": PARKED, "network": NETWORK, "maintenance": MAINTENANCE}
-    return next((reason for name, reason in closed.items() if _SIGNS[name].search(said)), "")
+    return next((reason for name, reason in closed.items() if _says(name, said)), "")
+
+
+def _says(name: str, said: str) -> bool:
+    """Tell a notice by a phrase of its own, or by a sentence that says both to whom and what."""
+    sentences = _SENTENCE_END.split(said)
+    who, what = _SIGNS.get(f"{name}_who"), _SIGNS.get(f"{name}_what")
+    return any(
+        _SIGNS[name].search(one) or (who is not None and what is not None and who.search(one) and what.search(one))
+        for one in sentences
+    )
 
 
 def without_demands(text: str) -> str:
@@ -146,7 +158,7 @@ def _asks_for_log_in(markup: str, names: str, text: str, url: str, *, is_article
 
 def _is_consent(text: str) -> bool:
     about = [part for part in text.split("\n\n") if _SIGNS["cookies"].search(part)]
-    asks = bool(_SIGNS["consents"].search(text)) and bool(_SIGNS["addresses"].search(text)) and "ookie" in text
+    asks = bool(_SIGNS["consents"].search(text)) and bool(_SIGNS["addresses"].search(text) and _COOKIE.search(text))
     return asks and 2 * sum(map(len, about)) > len(text)
 
 

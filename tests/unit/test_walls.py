@@ -1,6 +1,7 @@
 """What stands in the way of a text is never taken for one, and a text about such things is no wall."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,8 @@ from agents.web.walls import (
     wall_of,
 )
 
-CASES = Path(__file__).parent.parent / "data" / "cases"
+DATA = Path(__file__).parent.parent / "data"
+CASES = DATA / "cases"
 URL = "https://www.site.example/a"
 STORY = "The ferry line between Telmar and Brindle was closed on twelve days. The limit is 18 centimetres. "
 
@@ -163,3 +165,32 @@ def test_a_page_behind_a_log_in_address_is_one_when_it_has_the_field():
     html = page("<h1>Welcome</h1><p>Your name and your secret, please.</p><input type='password'>")
 
     assert reason(html, "https://www.site.example/login?next=/a") == LOG_IN
+
+
+NOTICES = tomllib.loads((DATA / "notices.toml").read_text("utf-8"))
+REASONS = {
+    "region": REGION, "parked": PARKED, "maintenance": MAINTENANCE, "network": NETWORK,
+    "consent": CONSENT, "not_found": NOT_FOUND, "robot": ROBOT_CHECK,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "notice"), [(kind, one) for kind, notices in NOTICES.items() for one in notices])
+def test_notices_of_many_languages_are_known_for_what_they_are(kind, notice):
+    head = notice.split(". ")[0].split("! ")[0]
+
+    assert reason(page(f"<h1>{head}</h1><p>{notice}</p>", "site.example")) == REASONS[kind]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The domain was for sale in 2004, and the harbour office bought it for 400 crowns. Its site was closed for"
+        " maintenance for two days in May 2010, and was not available in some countries.",
+        "Das Kraftwerk war 1994 wegen Wartungsarbeiten drei Wochen außer Betrieb. Seitdem läuft es ohne Unterbrechung.",
+        "Le barrage est en maintenance depuis mai 1994. Les travaux ont coûté 412 millions de couronnes.",
+        "该水库于1994年进行系统维护，费用为412万元。此后一直正常运行。",
+        "The streaming service is not available in Canada, said the minister in 1994.",
+    ],
+)
+def test_short_texts_with_the_words_of_notices_are_texts(text):
+    assert reason(page(f"<div><h1>Orvelle dam</h1><p>{text}</p></div>", "Orvelle dam")) == ""
