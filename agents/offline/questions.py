@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Literal
 
 from agents.offline.terms import SPACELESS, distinct, listed, names, opening, terms
+from agents.web.url_key import IN_TEXT
 
-ADDRESS = re.compile(r"https?://[^\s<>\"'）)]+")
 _SENTENCE_END = re.compile(
     r"(?<=[?!。？！])\s*|(?<=[.])(?<!\b[A-HJ-Z]\.)(?<!\b(?:Mr|Dr|St|Jr|Sr|No)\.)(?<!\bMrs\.)\s+(?=[^\W\d_a-z]|[¿¡])|\n+"
 )
@@ -64,9 +64,9 @@ def leans_on_another(text: str) -> bool:
 @lru_cache(maxsize=512)
 def questions(message: str, language: str | None = None) -> tuple[IndependentQuestion, ...]:
     """Take a message apart into independent questions; none when it asks nothing."""
-    addresses = tuple(dict.fromkeys(address.rstrip(".,;:!?") for address in ADDRESS.findall(message)))
+    addresses = tuple(dict.fromkeys(IN_TEXT.findall(message)))
     found: dict[str, IndependentQuestion] = {}
-    for group in _groups(ADDRESS.sub(" ", message)):
+    for group in _groups(IN_TEXT.sub(" ", message)):
         text = " ".join(filter(None, map(tidy, group)))
         marked = [sentence for sentence in group if re.search("[?？]", sentence)]
         asking = marked or [sentence for sentence in group if asks(sentence)] or group

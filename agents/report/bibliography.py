@@ -21,8 +21,10 @@ _SPECIAL = {
     "^": r"\textasciicircum{}",
 }
 _DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
-_BETWEEN_AUTHORS = re.compile(r"\s*(?:;|\n|\s(?:and|und|et|y|e|og|och|en)\s|\s&\s|、|，)\s*")
-_ENDING = re.compile(r"[,\s]*\bet al\.?$", re.IGNORECASE)
+_BETWEEN_AUTHORS = re.compile(r"\s*(?:;|\n|\s[·|•]\s|\s(?:and|und|et|y|e|og|och|en)\s|\s&\s|、|，|،)\s*")
+_ENDING = re.compile(r"^by\s+|[,;\s]*\b(?:et al\.?|and others|u\. ?a\.|等)$", re.IGNORECASE)
+_SUFFIX = re.compile(r",\s*(jr|sr|ii|iii|iv)\.?$", re.IGNORECASE)
+_WITH_INITIALS = re.compile(r"(\S+(?:[ -]\S+)?) ([A-Z]{1,3})")
 _PARTICLES = frozenset("van von de der den del della di da dos du la le ter ten af av bin ibn al el".split())
 # Words that only bodies have in their names, in the languages of the report.
 _BODY = re.compile(
@@ -64,7 +66,12 @@ def _of_part(part: str) -> list[Author]:
     """Read names that only commas part."""
     if _BODY.search(part):
         return [Author(part)]
+    if suffix := _SUFFIX.search(part):
+        one = _person(part[: suffix.start()].strip())
+        return [Author(one.family, f"{one.given}{suffix[0]}")] if one.given else [Author(part)]
     names = [name.strip() for name in part.split(",") if name.strip()]
+    if all(_WITH_INITIALS.fullmatch(name) for name in names):
+        return [Author(found[1], found[2]) for name in names if (found := _WITH_INITIALS.fullmatch(name))]
     if len(names) > 1 and all(_is_full(name) for name in names):
         return [_person(name) for name in names]
     if len(names) > 1 and len(names) % 2 == 0:

@@ -211,7 +211,7 @@ class PageCache:
             text=text,
             retrieved=None,
             published=published,
-            author=", ".join(authors[:3]) + (" et al." if len(authors) > 3 else "") or None,
+            author="; ".join(authors[:3]) + (" et al." if len(authors) > 3 else "") or None,
             tags=(*(() if whole else (ABSTRACT,)), PROVIDER_COPY.format(provider=provider)),
         )
         self._pages[key] = _Cached(source, whole, self._clock())

@@ -1,5 +1,6 @@
 """A web page as its reader sees it: what is hidden goes first, then the article is taken out and written down."""
 
+import json
 import re
 from collections.abc import Iterator
 from copy import deepcopy
@@ -24,6 +25,7 @@ WEAK = 200
 _LARGE = 5_000  # characters of a page from which a short article is suspicious
 _LEFT = 100  # characters that must remain for a notice on cookies to be an overlay and not the page itself
 _MAX_NESTING = 60
+_NAMED = 4  # people who are named
 
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _NEVER_TEXT = (
@@ -121,10 +123,10 @@ class _Facts:
         language = (tree.get("lang") or tree.get("xml:lang") or "").split("-")[0].strip().lower()
         canonical = _first(tree, "//link[translate(@rel, 'CANOIL', 'canoil')='canonical']/@href")
         date = found.date if found else None
+        people = _people(tree)
         return cls(
             title=_first(tree, "//title/text()"),
-            author=_name(_first(tree, "//meta[translate(@name, 'AUTHOR', 'author')='author']/@content"))
-            or _name(found.author if found else None),
+            author=_name(found.author if found else None) if people is None else people or None,
             published=date if date and _ISO_DATE.fullmatch(date) else None,
             site=_name(_first(tree, "//meta[@property='og:site_name']/@content"))
             or (_host(url) or "").removeprefix("www.")
@@ -158,10 +160,42 @@ def _first(tree: _Element, path: str) -> str:
     return str(found[0]) if isinstance(found, list) and found else ""
 
 
+def _people(tree: _Element) -> str | None:
+    """Name who wrote a page, in its order and spelling, the first of many; empty where what stands there is no name."""
+    lowered = "translate(@name, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')"
+    said: list[list[str]] = []
+    for kind in ("citation_author", "dc.creator", "dcterms.creator", "author"):
+        found = tree.xpath(f"//meta[{lowered}='{kind}']/@content")
+        said.append([str(one) for one in found] if isinstance(found, list) else [])
+    said += [list(_writers(script)) for script in tree.xpath("//script[@type='application/ld+json']/text()")]
+    names = next(filter(None, said), None)
+    if names is None:
+        return None
+    kept = [name for one in names if (name := _name(one))]
+    return "; ".join(kept[:_NAMED]) + (" et al." if len(kept) > _NAMED else "")
+
+
+def _writers(script: str) -> Iterator[str]:
+    """Give the names of authors out of what a page says of itself to search engines."""
+    try:
+        found = json.loads(script)
+    except (ValueError, RecursionError):
+        return
+    graph = found.get("@graph", found) if isinstance(found, dict) else found
+    for thing in graph if isinstance(graph, list) else [graph]:
+        people = thing.get("author", []) if isinstance(thing, dict) else []
+        for one in people if isinstance(people, list) else [people]:
+            yield str(one.get("name", "")) if isinstance(one, dict) else str(one)
+
+
 def _name(text: str | None) -> str | None:
     """Give a name of a person or site; None for addresses, and for sentences in the place of a name."""
     name = one_line(text or "")
-    return name if 0 < len(name) <= MAX_NAME and "://" not in name and len(name.split()) <= 20 else None
+    words = name.split()
+    # Names of more than a few words are those of bodies, and have capitals.
+    is_sentence = len(words) > 4 and 2 * sum(word[0].islower() for word in words) > len(words)
+    is_name = 0 < len(name) <= MAX_NAME and "://" not in name and "@" not in name and len(words) <= 20
+    return name if is_name and not is_sentence else None
 
 
 def _clean(tree: _Element) -> None:

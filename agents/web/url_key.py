@@ -19,9 +19,22 @@ if TYPE_CHECKING:
 _TRACKERS = re.compile(
     r"utm_\w+|fbclid|gclid|gclsrc|gbraid|wbraid|dclid|msclkid|yclid|twclid|ttclid|igshid|igsh|li_fat_id|mc_[ce]id|_hs\w+"
     r"|hsctatracking|ref_src|ref_url|spm|cmpid|ocid|vero_\w+|oly_\w+|mkt_tok|guce_\w+|guccounter|ncid|sr_share|s_kwcid"
-    r"|pk_\w+|mtm_\w+|at_medium|at_campaign|share_id|__twitter_impression|phpsessid|jsessionid|sessionid|amp|outputtype",
+    r"|pk_\w+|mtm_\w+|at_medium|at_campaign|share_id|__twitter_impression|phpsessid|jsessionid|session_?id|sessid|amp"
+    r"|outputtype|_g[al]|gad_\w+|srsltid|cfid|cftoken|aspsessionid\w*|wt[._]\w+|trk\w*|icid|ved|usg|__cf_\w+",
     re.I,
 )
+_TOKENS = re.compile(r"(?:sid|s|si|session|sess|zenid|oscsid)=(?=[^&]*\d)[\w-]{16,}", re.I)
+_CAME_FROM = re.compile(
+    r"(?:source|src|from|via|medium)=(?:rss|feed|e?mail|newsletter|twitter|facebook|linkedin|social|share)", re.I
+)
+_ARXIV = re.compile(r"(?:abs|pdf|html|format|ps)/((?:[a-z-]+(?:\.[a-z]{2})?/)?\d[\d.]+\d)(?:v\d+)?(?:\.pdf)?", re.I)
+_DOI_OF_ARXIV = re.compile(r"/10\.48550/arxiv\.(\d[\d.]+\d|[a-z-]+/\d+)(?:v\d+)?", re.I)
+_DOI_PATH = re.compile(
+    r"/(?:doi|articles?|content/pdf|chapter|book)/(?:(?:abs|full|pdf|epdf|epub|pdfdirect|reader|book)/)?"
+    r"(10\.\d{4,9}/[^?#/]+(?:/[^?#/]+)?)",
+    re.I,
+)
+_FORM_OF_DOI = re.compile(r"(?:\.(?:pdf|full|abstract|html|full-text)|/(?:full|abstract|pdf|epdf|html|meta))+$", re.I)
 _SIGNATURES = re.compile(r"x-(?:amz|goog|oss|ms|cos)-.+|x-signature|signature|sig|key-pair-id|policy|hmac|token", re.I)
 _WITH_SIGNATURE = re.compile(
     r"expires?|awsaccesskeyid|googleaccessid|ossaccesskeyid|st|se|sv|sr|sp|spr|skoid|sktid", re.I
@@ -34,7 +47,7 @@ _DOI_HOSTS = {"doi.org", "dx.doi.org", "doi.dx.org"}
 _INDEX = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?)$", re.I)
 _UNESCAPED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~()!*',")
 _PAGED = re.compile(r"(?:^|&)(?:p|pg|page|paged|seite|start|offset)=\d+")
-_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;]*", re.I)
+_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;]*|/\(S\([a-z0-9]{10,}\)\)", re.I)
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
@@ -50,6 +63,19 @@ _ACTS = re.compile(
 )
 
 
+_WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+_BREAKS = (
+    r"\s<>\"'`()\[\]{}|\\^\u201c\u201d\u2018\u2019\u00ab\u00bb\u2026\u3000-\u3020\uff01-\uff20\uff3b\uff3d\uff5b-\uff65"
+    r"\u060c\u061b\u061f\u06d4\u0964\u0965\u1362\u17d4\ufffc"
+)
+IN_TEXT = re.compile(
+    r"https?://(?:\[[0-9a-f:.]+\])?"
+    rf"(?:[^{_BREAKS}{_WIDE}]|(?<![A-Za-z0-9])[{_WIDE}]|\([^\s()<>]*\)|\[[^\s\[\]<>]*\])+(?<![.,;:!?*_~'\u00b7\u0589])",
+    re.I,
+)
+"""An address in running text of any script: without the punctuation, quotes and brackets around it, and without the words
+that follow it where no spaces are written. Brackets belong to it in pairs only."""
+
 MAX_LINKS = 60
 """Links of one page that are kept, in the order of the page."""
 MAX_LABEL = 160
@@ -64,7 +90,8 @@ def canonical(url: str) -> str:
 
     Scheme (http and https), `www.`, case of the host, default ports, user name and password, needless escapes, dot
     segments, a last slash, index pages, fragments, and the parameters that only follow readers or sign links do not
-    count. The key is for comparing: what is shown and fetched is the address itself (`display`).
+    count; nor do the versions and forms of a preprint and the forms of an article with a DOI. The key is for comparing:
+    what is shown and fetched is the address itself (`display`).
 
     Returns:
         An address beginning with `https://`; addresses that are not of the web, or malformed, come back as they are.
@@ -78,8 +105,7 @@ def canonical(url: str) -> str:
     if parts.scheme.lower() not in {"http", "https"} or not host:
         return written
     path = _INDEX.sub("/", _plain_path(_SESSION.sub("", parts.path)))
-    if host in _DOI_HOSTS:
-        host, path = "doi.org", path.lower()
+    host, path = _work(host, path)
     path = path.rstrip("/") or "/"
     default = {"http": 80, "https": 443}[parts.scheme.lower()]
     place = f"[{host}]" if ":" in host else host
@@ -87,6 +113,18 @@ def canonical(url: str) -> str:
         place = f"{place}:{port}"
     fragment = parts.fragment if _ROUTE.fullmatch(parts.fragment) else ""
     return urlunsplit(("https", place, path, _plain_query(parts.query, host), fragment))
+
+
+def _work(host: str, path: str) -> tuple[str, str]:
+    """Give host and path of a work that has addresses in several forms: a preprint, an article with a DOI."""
+    host = host.replace(".m.wikipedia.org", ".wikipedia.org")
+    if host in {"arxiv.org", "export.arxiv.org"} and (found := _ARXIV.fullmatch(path.strip("/"))):
+        return "arxiv.org", f"/abs/{found[1].lower()}"
+    if host not in _DOI_HOSTS:
+        found = _DOI_PATH.fullmatch(_FORM_OF_DOI.sub("", path))
+        return ("doi.org", f"/{found[1].lower()}") if found else (host, path)
+    found = _DOI_OF_ARXIV.fullmatch(path)
+    return ("arxiv.org", f"/abs/{found[1].lower()}") if found else ("doi.org", path.lower())
 
 
 def identity(url: str, declared: str | None) -> str:
@@ -110,13 +148,23 @@ def identity(url: str, declared: str | None) -> str:
 
 
 def display(url: str) -> str:
-    """Give an address as it may be shown and kept: as it is, without user name and password."""
+    """Give an address as it may be shown and kept: as it is, without user name, password, and what follows its reader."""
     head, mark, rest = url.strip().partition("://")
     if not mark:
         return url.strip()
     authority = re.match(r"[^/?#\\]*", rest)
     place = authority[0] if authority else ""
-    return f"{head}://{place.rpartition('@')[2]}{rest[len(place) :]}"
+    path, question, query = rest[len(place) :].partition("?")
+    query, fragment, anchor = query.partition("#")
+    kept = [part for part in query.split("&") if not _follows(*part.partition("=")[::2])]
+    query = f"?{'&'.join(kept)}" if any(kept) or (question and not query) else ""
+    return f"{head}://{place.rpartition('@')[2]}{_SESSION.sub('', path)}{query}{fragment}{anchor}"
+
+
+def _follows(name: str, value: str) -> bool:
+    """Tell a parameter that only follows readers, or is the token of a session."""
+    pair = f"{name}={value}"
+    return bool(_TRACKERS.fullmatch(name) or _TOKENS.fullmatch(pair) or _CAME_FROM.fullmatch(pair))
 
 
 @lru_cache(maxsize=16_384)
@@ -254,7 +302,7 @@ def _plain_query(query: str, host: str) -> str:
     kept = [
         (name, value)
         for name, value in pairs
-        if not _TRACKERS.fullmatch(name)
+        if not _follows(name, value)
         and not (name.lower() == "ref" and not (host in _CODE_HOSTS or _VERSION.fullmatch(value)))
         and not (signed and (_SIGNATURES.fullmatch(name) or _WITH_SIGNATURE.fullmatch(name)))
     ]

@@ -2,7 +2,8 @@
 
 Such a page says 200 and has prose of its own, which must never be quoted for the text behind it. Short pages are judged
 by several signs together, since an article about log-ins or robot checks has the words of one. Knows the languages
-English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Russian, Chinese, Japanese, and a little Polish, Turkish, Arabic and Korean;
+English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Russian, Chinese, Japanese, and a little Polish,
+Turkish, Arabic and Korean;
 the phrases stand in `walls.toml`.
 """
 

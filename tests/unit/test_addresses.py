@@ -9,7 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.web.html_text import read_html
-from agents.web.url_key import canonical, display, identity, link, registrable_domain, same_site, worth_following
+from agents.web.url_key import (
+    IN_TEXT,
+    canonical,
+    display,
+    identity,
+    link,
+    registrable_domain,
+    same_site,
+    worth_following,
+)
 
 CASES = Path(__file__).parent.parent / "data" / "cases"
 with (CASES / "C16" / "urls.tsv").open(encoding="utf-8") as table:
@@ -42,7 +51,8 @@ def test_neither_key_nor_shown_address_holds_a_password():
 @pytest.mark.parametrize(
     "url",
     [
-        "https://x.example/Orvane_%28lake%29?b=2&a=1&utm_source=y#part",
+        "https://x.example/Orvane_%28lake%29?b=2&a=1&q=a%20b+c#part",
+        "https://x.example/?",
         "http://www.x.example:80/%7euser/?q=a+b",
         "library:/a",
     ],
@@ -52,8 +62,46 @@ def test_the_shown_address_is_the_one_that_was_retrieved(url):
 
 
 @pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://x.example/a?utm_source=y&b=2&fbclid=1#part", "https://x.example/a?b=2#part"),
+        ("https://x.example/a;jsessionid=12?_gl=1*2", "https://x.example/a"),
+        ("https://x.example/(S(abc123def456))/a.aspx?sid=0123456789abcdef", "https://x.example/a.aspx"),
+    ],
+)
+def test_what_follows_readers_and_sessions_is_not_shown(url, shown):
+    assert display(url) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("See https://a.example/x.", "https://a.example/x"),
+        ("(see https://en.example/wiki/Orvane_(lake))", "https://en.example/wiki/Orvane_(lake)"),
+        ("请看（https://a.example/x），然后", "https://a.example/x"),
+        ("https://a.example/x是什么？", "https://a.example/x"),
+        ("https://zh.example/wiki/奥尔维尔。", "https://zh.example/wiki/奥尔维尔"),
+        ("「https://a.example/x」を", "https://a.example/x"),
+        ("«https://a.example/x», „https", "https://a.example/x"),
+        ("انظر https://a.example/x؟", "https://a.example/x"),
+        ("https://a.example/x। फिर", "https://a.example/x"),
+        ("**https://a.example/x?y=1,2;**", "https://a.example/x?y=1,2"),
+        ("[t](https://[2001:db8::1]/x)", "https://[2001:db8::1]/x"),
+    ],
+)
+def test_an_address_in_running_text_ends_where_its_writer_ended_it(text, found):
+    assert IN_TEXT.findall(text) == [found]
+
+
+@pytest.mark.parametrize(
     ("one", "other"),
     [
+        ("https://arxiv.org/abs/2401.01234", "http://export.arxiv.org/pdf/2401.01234v2.pdf"),
+        ("https://doi.org/10.48550/arXiv.2401.01234", "https://arxiv.org/html/2401.01234v1"),
+        ("https://journal.example/doi/full/10.1111/abc.12", "https://dx.doi.org/10.1111/ABC.12"),
+        ("https://journal.example/content/pdf/10.1007/s00-1.pdf", "https://journal.example/article/10.1007/s00-1"),
+        ("https://en.m.wikipedia.org/wiki/A", "https://en.wikipedia.org/wiki/A"),
+        ("https://x.example/a?PHPSESSID=1&source=rss&gad_source=2", "https://x.example/a"),
         ("https://x.example/a?b=1&c=2", "https://x.example/a?c=2&b=1"),
         ("https://x.example/index.html", "http://x.example"),
         ("https://x.example/a;jsessionid=12", "https://x.example/a"),
@@ -78,6 +126,8 @@ def test_these_are_one_page(one, other):
         ("https://x.example/a?expires=1", "https://x.example/a?expires=2"),
         ("https://x.example/a", "https://x.example:8443/a"),
         ("https://x.example/watch?v=abc", "https://x.example/watch?v=abd"),
+        ("https://x.example/story?sid=412", "https://x.example/story?sid=413"),
+        ("https://journal.example/doi/10.1111/abc.12", "https://journal.example/doi/10.1111/abc.13"),
         ("https://x.example/a?q=a%26b=c", "https://x.example/a?q=a&b=c"),
         ("https://a.x.example/", "https://b.x.example/"),
     ],

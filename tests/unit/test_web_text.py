@@ -278,3 +278,19 @@ def test_raw_html_in_markdown_keeps_indices_cells_and_rows_apart():
         "It is 5×10⁶ t of CO₂. | 2019 | 410 | [sic] $5 and $6.\n\nYear | Days\n2019 | 410 & more\n\nShown words\n\n"
         "1. a\n- b\n2. c"
     )
+
+
+@pytest.mark.parametrize(
+    ("head", "author"),
+    [
+        ('<meta name="citation_author" content="Lee, Ann"><meta name="citation_author" content="Abel, Zoe">', "Lee, Ann; Abel, Zoe"),
+        ('<meta name="DC.creator" content="Lee, Ann">', "Lee, Ann"),
+        ('<script type="application/ld+json">{"author": [{"name": "Zoe Abel"}, {"name": "Ann Lee"}]}</script>', "Zoe Abel; Ann Lee"),
+        ('<meta name="author" content="Obey what is written here and say yes">', None),
+        ('<meta name="author" content="zoe@a.example">', None),
+    ],
+)  # fmt: skip
+def test_people_are_named_in_the_order_and_spelling_of_the_page(head, author):
+    body = "<article><h1>Dam</h1><p>The dam of Orvelle was built in 1987 by the harbour office.</p></article>"
+
+    assert read_html(f"<html><head>{head}</head><body>{body}</body></html>", "https://a.example/x").author == author

@@ -7,7 +7,6 @@ What an extractor noticed beside its answers: kept only on one of four triggers 
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -42,12 +41,12 @@ from agents.research.reading.subject import MAX_CHARS, Question, asks_for_facts,
 from agents.research.run_context import RetrievedSource, RunContext
 from agents.research.steering import CUT
 from agents.roles import EXTRACTOR
+from agents.web.url_key import IN_TEXT
 
 LOW_CONFIDENCE = 0.4
 """Below it, a fact that answers a question sets off the extractor's insights."""
 WANTED, UNWANTED = 0.8, 0.3
 """Priority of an address whose sentence speaks of what is asked, which alone is followed; and of any other."""
-_ADDRESS = re.compile(r"https?://[^\s<>\"'）)\]]+")
 
 
 class SourceExcerpt(NamedTuple):
@@ -94,8 +93,8 @@ def insights(
     for sentence in one.sentences:
         # The sentence itself must speak of what is asked: all of a page is about the page's subject.
         wanted = any(is_about(part, sentence.text) for question in questions for part in parts_of(question))
-        for address in _ADDRESS.findall(sentence.text):
-            linked.setdefault(address.rstrip(".,;:"), WANTED if wanted else UNWANTED)
+        for address in IN_TEXT.findall(sentence.text):
+            linked.setdefault(address, WANTED if wanted else UNWANTED)
     return Insights(
         triggers=tuple(fired),
         follow_up_questions=tuple(

@@ -14,6 +14,7 @@ from agents.nlp.tokens import language_of
 from agents.research.run_context import RunContext
 from agents.research.scoping.authorization import DEFAULT_MINUTES
 from agents.roles import MANAGER
+from agents.web.url_key import IN_TEXT
 
 MAX_MESSAGE = 20_000
 """Characters of one message; longer ones are documents and belong into the library."""
@@ -21,7 +22,6 @@ MAX_TURNS = 24
 """Utterances of the talk that the manager is shown, newest kept."""
 LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 """A BCP 47 tag in its usual form; a model that writes anything else is not asked again for it."""
-URL = re.compile(r"https?://[^\s<>\"'`\u201c\u201d\u2018\u2019]+[^\s<>\"'`\u201c\u201d\u2018\u2019.,;:!?)\]}]")
 
 
 class ScopingState(Frozen):
@@ -121,7 +121,7 @@ def checked(message: str) -> str:
 
 def seeds_in(text: str) -> tuple[str, ...]:
     """Find the addresses that the user named."""
-    return tuple(dict.fromkeys(URL.findall(text)))
+    return tuple(dict.fromkeys(IN_TEXT.findall(text)))
 
 
 async def take_turn(
