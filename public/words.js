@@ -188,7 +188,7 @@ export const WORDS = {
     'from your settings': 'aus Ihren Einstellungen',
     '{n} min': '{n} Min.',
     'up to {n}': 'bis {n}',
-    'Earlier research': 'Frühere Recherche',
+    Memory: 'Gedächtnis',
     'is asked first': 'wird zuerst gefragt',
     'is not used': 'bleibt außen vor',
     'Leave it out': 'Weglassen',

@@ -14,6 +14,7 @@ from agents.nlp.tokens import content_words
 from agents.report.references import reference_of
 from agents.research.reading.answering import answers
 from agents.research.reading.subject import parts_of
+from agents.research.scoping.follow_up import ENOUGH
 from agents.research.scoping.turn import checked
 from agents.team import Team
 
@@ -21,6 +22,8 @@ PAGE = "/memory"
 ASKED_S = 3.0
 """Seconds that the knowledge base may take for a person; a run waits for less."""
 MOST = 24
+LISTED = 6
+"""Facts that are listed of a topic."""
 
 
 class Known(Frozen):
@@ -64,12 +67,21 @@ class Recalling:
 
     async def _answer(self, question: str, found: tuple[Remembered, ...]) -> str:
         items = {item.fact.id: item for item in found if item.fact and item.source}
-        known = Known(references=_references(items), language=self.words.language)
-        answer = await self.team.follow_up(known, question)
-        if not answer.enough:
+        if not question.endswith("?") and all(part.kind == "other" for part in parts_of(question)):
+            # A topic, not a question: what is known of it is listed.
+            items = {fact: item for fact, item in items.items() if _shared(question, item) >= ENOUGH}
+            items = dict(list(items.items())[:LISTED])
+            markdown = "\n".join(f"- {item.text} [{number}]" for number, item in enumerate(items.values(), start=1))
+            facts = tuple(items)
+            references = _references(items, each=True)
+        else:
+            known = Known(references=_references(items), language=self.words.language)
+            answer = await self.team.follow_up(known, question)
+            markdown, facts, references = answer.markdown, answer.facts, known.references
+        if not facts:
             return self.words("known_nothing", question=question)
-        used = [items[fact] for fact in answer.facts]
-        text = linked(answer.markdown, known.references, answer.facts, lambda fact: place_of(items[fact]))
+        used = [items[fact] for fact in facts]
+        text = linked(markdown, references, facts, lambda fact: place_of(items[fact]))
         open_parts = "; ".join(part.rstrip("?") for part in _unanswered(question, used))
         missing = " " + self.words("known_missing", parts=open_parts) if open_parts else ""
         since = min(item.since[:10] for item in used)
@@ -81,12 +93,12 @@ def place_of(item: Remembered) -> str:
     return public(f"{PAGE}/quote/{item.id}#quote")
 
 
-def _references(items: dict[str, Remembered]) -> tuple[Reference, ...]:
-    """List the sources of facts, each with the words it was read for."""
+def _references(items: dict[str, Remembered], *, each: bool = False) -> tuple[Reference, ...]:
+    """List the sources of facts, each with the words it was read for; or each fact with a number of its own."""
     by_source: dict[str, list[Remembered]] = {}
     for item in items.values():
         if item.source:
-            by_source.setdefault(item.source.url, []).append(item)
+            by_source.setdefault(item.id if each else item.source.url, []).append(item)
     listed = []
     for number, of_source in enumerate(by_source.values(), start=1):
         quotes = tuple(
@@ -99,18 +111,19 @@ def _references(items: dict[str, Remembered]) -> tuple[Reference, ...]:
     return tuple(listed)
 
 
+def _shared(text: str, item: Remembered) -> float:
+    """Give the share of a text's telling words that a fact or the title of its source holds."""
+    wanted = set(content_words(text))
+    held = set(content_words(f"{item.text} {item.source.title if item.source else ''}"))
+    return len(wanted & held) / len(wanted) if wanted else 0.0
+
+
 def _unanswered(question: str, used: list[Remembered]) -> list[str]:
     """Name the parts of a question that nothing used speaks to."""
-
-    def spoken_to(part_text: str) -> bool:
-        wanted = set(content_words(part_text))
-        return any(len(wanted & set(content_words(f"{one.text} {one.source.title}"))) * 2 >= len(wanted)
-                   for one in used if one.source)  # fmt: skip
-
     return [
         part.text
         for part in parts_of(question)
-        if not spoken_to(part.text)
+        if not any(_shared(part.text, one) >= ENOUGH for one in used)
         and not any(
             answers(part, one.fact.quote, one.source.title, one.source.head) for one in used if one.fact and one.source
         )

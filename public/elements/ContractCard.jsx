@@ -414,7 +414,7 @@ parts.ContractCard =
       if (has(p.retrievers)) rows.push([t('Searches in'), words(p.retrievers), mine('places')]);
       if (typeof p.memory === 'boolean')
         rows.push([
-          t('Earlier research'),
+          t('Memory'),
           <span key="e">
             {t(p.memory ? 'is asked first' : 'is not used')}
             {editable ? (

@@ -54,6 +54,14 @@ async def test_an_answer_comes_from_memory_alone_with_citations_and_what_is_miss
     assert not knowing.team.jobs.of()
 
 
+async def test_of_a_topic_what_is_known_is_listed(knowing):
+    (said,) = await knowing("what do I know about the Velsmar bridge")
+
+    assert said.text.startswith(f"- {BRIDGE.text}")
+    assert f"/memory/quote/{BRIDGE.id}#quote" in said.text
+    assert TUNNEL.text not in said.text
+
+
 async def test_what_was_refuted_or_is_somebody_elses_is_no_answer(knowing):
     (said,) = await knowing("What do I know about goat cheese in the caves?")
 
