@@ -176,7 +176,7 @@ export const WORDS = {
     free: 'kostenlos',
     unknown: 'unbekannt',
     'cost unknown': 'Kosten unbekannt',
-    'All figures, and what they rest on': 'Alle Zahlen, und worauf sie beruhen',
+    'All figures': 'Alle Zahlen',
     'Limits and scope': 'Grenzen und Umfang',
     'Stop at': 'Ende bei',
     Rounds: 'Runden',

@@ -104,19 +104,19 @@ def _documents(team: Team, hosts: tuple[str, ...], *, cut_off: bool) -> str:
 
 def _leaves(team: Team, hosts: tuple[str, ...], *, offline: bool) -> str:
     """Say who is sent questions and passages, and where search words go."""
-    receivers = _receivers(team)
+    receivers = asked_of(team)
     said = []
     if hosts:
         said.append(f"Search words go to {_and(hosts)}, and pages that are found are fetched from their sites.")
     if receivers:
         said.append(f"Your questions and passages of the documents go to {_and(receivers)}.")
-    if others := tuple(one for one in _receivers(team, team.engine.stand_ins) if one not in receivers):
+    if others := tuple(one for one in asked_of(team, team.engine.stand_ins) if one not in receivers):
         said.append(f"Where that fails, they go to {_and(others)}.")
     return " ".join([*said, "Nothing else leaves this computer."]) if said else NOTHING_LEAVES
 
 
 def _cells(team: Team, hosts: tuple[str, ...], *, cut_off: bool, offline: bool) -> tuple[Cell, ...]:
-    receivers = _receivers(team)
+    receivers = asked_of(team)
     writes = Cell(
         name="Writes with",
         value="Offline engine" if offline else ", ".join(name.partition("/")[2] or name for name in team.engine.names),
@@ -137,7 +137,7 @@ def _cells(team: Team, hosts: tuple[str, ...], *, cut_off: bool, offline: bool) 
     return (writes, searches, leaving)
 
 
-def _receivers(team: Team, models: tuple[str, ...] | None = None) -> tuple[str, ...]:
+def asked_of(team: Team, models: tuple[str, ...] | None = None) -> tuple[str, ...]:
     """Name the model providers that are asked: those of all roles where no models are given."""
     base = team.settings.api_base
     names: list[str] = []

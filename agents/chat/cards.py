@@ -90,6 +90,7 @@ class ForecastItem(Frozen):
     name: str
     value: str
     basis: str
+    """What it rests on, which is told in English; empty elsewhere."""
 
 
 class FileItem(Frozen):
@@ -172,7 +173,8 @@ class ContractCard(Frozen):
                 for number, plan in enumerate(contract.plans, start=1)
             ),
             forecast=tuple(
-                ForecastItem(name=line.name, value=figure(line), basis=line.basis) for line in contract.forecast.lines
+                ForecastItem(name=line.name, value=figure(line), basis=line.basis if words.language == "en" else "")
+                for line in contract.forecast.lines
             ),
             likely_time=likely_time(contract, words).likely,
             likely_cost=likely_cost(contract).likely,

@@ -131,7 +131,7 @@ class Conversation:
             async for effect in self._answer(text, command, modes or {}, on_text, with_files=bool(taken.files)):
                 yield effect
         except DossierError as error:
-            yield Refuse(error.notice)
+            yield Refuse(self.words.notice(error))
 
     async def _answer(
         self, text: str, command: str | None, modes: Mapping[str, str], on_text: OnText | None, *, with_files: bool

@@ -100,7 +100,7 @@ class ChatDrafts:
             async for effect in self._carded(edit):
                 yield replace(effect, in_place=True) if isinstance(effect, ShowContract) else effect
         except DossierError as error:
-            yield Refuse(error.notice)
+            yield Refuse(self.words.notice(error))
 
     def _carded(self, edit: CardEdit) -> AsyncIterator[Effect]:
         if edit.op == "undo":

@@ -77,15 +77,16 @@ class Chat:
         """Log in with the key; the name is always `user`."""
         return cl.User(identifier=REMOTE) if name == REMOTE and is_the_key(self.site.settings, key) else None
 
-    def starters(self) -> list[cl.Starter]:
+    def starters(self, language: str = "en") -> list[cl.Starter]:
         """Offer questions that the sample library answers, or some for the web; none for a library of one's own."""
         if not self.team.sample:
             return []
         tried = self.site.reach.found
         web = bool(getattr(self.team.searcher, "destinations", ())) and (tried is None or tried.reachable)
+        words = ChatTexts(language.partition("-")[0])
         # The page shows the first line of a label small (see public/dossier.css).
         return [
-            cl.Starter(label=f"{one.label}\n{one.message}", message=one.message)
+            cl.Starter(label=f"{words.said(one.label)}\n{one.message}", message=one.message)
             for one in (FOR_THE_WEB if web else sample_starters())
         ]
 
@@ -103,7 +104,7 @@ class Chat:
         try:
             read = Preferences.read(given if isinstance(given, dict) else {})
         except DossierError as error:
-            await cl.context.emitter.send_toast(error.notice, "error")
+            await cl.context.emitter.send_toast(frame_words().notice(error), "error")
         else:
             await self.history.keep_settings(owner, read.model_dump_json())
             await cl.context.emitter.send_toast(frame_words()("kept"), "success")
@@ -176,7 +177,7 @@ class Chat:
             edit = CardEdit.model_validate(given)
         except ValidationError as error:
             log.warning("an edit of a card can't be read: %s", error)
-            return "That change could not be read. Nothing was changed."
+            return frame_words()("edit_unread")
 
         async def acts(conversation: Conversation, _: Renderer) -> AsyncIterator[Effect]:
             async for effect in conversation.on_card(edit):
@@ -286,7 +287,7 @@ async def shielded(work: Callable[[], Awaitable[None]]) -> None:
         await work()
     except DossierError as error:
         log.warning("a message could not be answered: %s", error)
-        await cl.ErrorMessage(content=error.notice).send()
+        await cl.ErrorMessage(content=frame_words().notice(error)).send()
     except Exception:
         log.exception("a message could not be answered")
-        await cl.ErrorMessage(content=DossierError.notice).send()
+        await cl.ErrorMessage(content=frame_words().notice(DossierError())).send()

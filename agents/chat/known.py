@@ -59,7 +59,7 @@ class Recalling:
             where = Selection(kinds=("fact",), verdicts=tuple(REUSABLE))
             found = await in_time(store.search(self.owner, checked(question), where, MOST), ASKED_S)
         except MemoryDown as error:
-            yield Refuse(error.notice)
+            yield Refuse(self.words.notice(error))
             return
         yield Ask(
             await self._answer(question, found), (Button(self.words("button_research"), f"/research {question}"),)

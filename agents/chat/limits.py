@@ -218,16 +218,24 @@ def edited(scope: ScopingState, edit: Edit) -> ScopingState:
     """
     for number in edit.drop:
         if not 1 <= number <= len(scope.queries):
-            raise BadRequest(f"There is no query {number}; the draft has {len(scope.queries)}. Nothing was changed.")
+            raise BadRequest(
+                "There is no question {number}; the draft has {count}. Nothing was changed.",
+                number=number,
+                count=len(scope.queries),
+            )
     for number in edit.drop_files:
         if not 1 <= number <= len(scope.files):
-            raise BadRequest(f"There is no file {number}; this chat has {len(scope.files)}. Nothing was changed.")
+            raise BadRequest(
+                "There is no file {number}; this chat has {count}. Nothing was changed.",
+                number=number,
+                count=len(scope.files),
+            )
     queries = tuple(query for number, query in enumerate(scope.queries, start=1) if number not in edit.drop)
     if edit.drop and not queries:
-        raise BadRequest("That is the only query of the draft. Ask something else instead, and I draft anew.")
+        raise BadRequest("That is the only question of the draft. Ask something else instead, and I draft anew.")
     date_from, date_to = _dates(scope, edit)
     if date_from and date_to and date_from > date_to:
-        raise BadRequest(f"{date_from[:4]} is after {date_to[:4]}. Nothing was changed.")
+        raise BadRequest("{first} is after {last}. Nothing was changed.", first=date_from[:4], last=date_to[:4])
     return scope.model_copy(
         update={
             "queries": queries,

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 import chainlit as cl
@@ -10,7 +11,19 @@ from chainlit.mode import Mode, ModeOption
 from pydantic import ValidationError
 
 from agents.chat.history import History
-from agents.chat.preferences import DEPTHS, NAMED_LANGUAGES, NO_MEMORY, PLACES, ROLES, TIMES, USUAL, Preferences
+from agents.chat.limits import LANGUAGES
+from agents.chat.preferences import (
+    DEPTHS,
+    NAMED_LANGUAGES,
+    NO_LIMIT,
+    NO_MEMORY,
+    PLACES,
+    ROLES,
+    TIMES,
+    USUAL,
+    Preferences,
+    minutes_in,
+)
 from agents.chat.texts import ChatTexts
 from agents.contracts.frozen import Frozen, Text
 from agents.core.paths import RESOURCES
@@ -65,16 +78,17 @@ def _modes(given: Preferences, words: ChatTexts) -> list[Mode]:
 def _dialog(team: Team, given: Preferences, words: ChatTexts) -> list[Any]:
     shown = given.shown
 
-    def select(name: str, values: tuple[str, ...]) -> Select:
+    def select(name: str, labels: Mapping[str, str]) -> Select:
+        items = {label: value for value, label in {USUAL: words.said(USUAL), **labels}.items()}
         return Select(
-            id=name, label=words(f"{name}_label"), values=list(values), initial_value=shown.get(name, USUAL),
+            id=name, label=words(f"{name}_label"), items=items, initial_value=shown.get(name, USUAL),
             description=words(f"{name}_about"),
         )  # fmt: skip
 
     research = [
-        select("time", TIMES),
-        select("depth", DEPTHS),
-        select("language", (USUAL, *NAMED_LANGUAGES)),
+        select("time", {one: words.said(one) if one == NO_LIMIT else words.minutes(minutes_in(one)) for one in TIMES}),
+        select("depth", {depth: words(depth) for depth in DEPTHS}),
+        select("language", {name: words.language_name(LANGUAGES[name.casefold()]) for name in NAMED_LANGUAGES}),
         TextInput(
             id="exclude",
             label=words("exclude_label"),
@@ -84,14 +98,15 @@ def _dialog(team: Team, given: Preferences, words: ChatTexts) -> list[Any]:
         ),
     ]
     if team.memory is not None:
-        research.append(select("memory", (USUAL, NO_MEMORY)))
+        research.append(select("memory", {NO_MEMORY: words.said(NO_MEMORY)}))
     if len(team.places) > 1:
-        research.append(select("places", (USUAL, *PLACES)))
+        research.append(select("places", {place: words.said(place) for place in PLACES}))
     if len(team.model_choices) < 2:
         return research
     models = [
         Select(
-            id=f"model_{role}", label=words(f"{role}_does"), values=[USUAL, *team.model_choices],
+            id=f"model_{role}", label=words(f"{role}_does"),
+            items={words.said(USUAL): USUAL, **{name: name for name in team.model_choices}},
             initial_value=shown.get(f"model_{role}", USUAL),
         )
         for role in ROLES

@@ -22,7 +22,8 @@ Branch = Node | Leaf
 
 MAX_TITLE = 200
 """Characters of a part's title."""
-NOTHING = "Nothing was changed."
+_FIRST = "“{title}” is the first already. Nothing was changed."
+_LAST = "“{title}” is the last already. Nothing was changed."
 
 
 class PartEdit(Frozen):
@@ -64,7 +65,7 @@ def edit_plans(plans: tuple[Plan, ...], edit: PartEdit, words: ChatTexts, *, max
         root = _changed(plan.root, inner, lambda children: (*children, leaf))
         said = words("added", title=title)
     elif not inner:
-        raise BadRequest(f"{_WHOLE[edit.op]} {NOTHING}")
+        raise BadRequest(_WHOLE[edit.op])
     elif edit.op == "drop":
         root = _changed(plan.root, inner[:-1], lambda children: _without(children, inner[-1]))
         said = words("dropped", title=branch.title)
@@ -79,15 +80,17 @@ def edit_plans(plans: tuple[Plan, ...], edit: PartEdit, words: ChatTexts, *, max
         root = _changed(plan.root, inner[:-1], lambda children: _swapped(children, inner[-1], by))
         said = words(f"moved_{edit.op}", title=branch.title)
     if root is None:
-        raise BadRequest(f"That is the last part of its question: without it there is nothing to research. {NOTHING}")
+        raise BadRequest(
+            "That is the last part of its question: without it there is nothing to research. Nothing was changed."
+        )
     return PlansEdited(plans=(*plans[:number], _with(plan, root, renamed), *plans[number + 1 :]), said=said)
 
 
 _WHOLE = {
-    "drop": "That is the whole question.",
-    "rename": "That is the question itself. Ask it in other words, and I draft anew.",
-    "up": "Questions keep the order in which they were asked.",
-    "down": "Questions keep the order in which they were asked.",
+    "drop": "That is the whole question. Nothing was changed.",
+    "rename": "That is the question itself. Ask it in other words, and I draft anew. Nothing was changed.",
+    "up": "Questions keep the order in which they were asked. Nothing was changed.",
+    "down": "Questions keep the order in which they were asked. Nothing was changed.",
 }
 
 
@@ -132,7 +135,9 @@ def branch_at(plans: tuple[Plan, ...], place: Place, number: str = "") -> Branch
     Raises:
         BadRequest: there is none.
     """
-    missing = BadRequest(f"There is no part {number} in this draft. {NOTHING}".replace("  ", " "))
+    missing = BadRequest(
+        "There is no part {number} in this draft. Nothing was changed.", number=number or "of that number"
+    )
     if not place or not 0 <= place[0] < len(plans):
         raise missing
     branch: Branch = plans[place[0]].root
@@ -146,9 +151,13 @@ def branch_at(plans: tuple[Plan, ...], place: Place, number: str = "") -> Branch
 def _title(text: str) -> str:
     title = " ".join(text.split())
     if not title:
-        raise BadRequest(f"A part needs words that say what it shall find out. {NOTHING}")
+        raise BadRequest("A part needs words that say what it shall find out. Nothing was changed.")
     if len(title) > MAX_TITLE:
-        raise BadRequest(f"That has {len(title)} characters; a part is named in up to {MAX_TITLE}. {NOTHING}")
+        raise BadRequest(
+            "That has {count} characters; a part is named in up to {most}. Nothing was changed.",
+            count=len(title),
+            most=MAX_TITLE,
+        )
     return title
 
 
@@ -160,7 +169,7 @@ def _changed(node: Node, inner: Place, change: Callable[[Children], Children]) -
     if inner:
         child = node.children[inner[0]]
         if not isinstance(child, Node):
-            raise BadRequest(f"“{child.title}” has no parts of its own. {NOTHING}")
+            raise BadRequest("“{title}” has no parts of its own. Nothing was changed.", title=child.title)
         after = _changed(child, inner[1:], change)
         children: Children = (*node.children[: inner[0]], *((after,) if after else ()), *node.children[inner[0] + 1 :])
     else:
@@ -174,7 +183,7 @@ def _without(children: Children, at: int) -> Children:
 
 def _swapped(children: Children, here: int, by: int) -> Children:
     if not 0 <= here + by < len(children):
-        raise BadRequest(f"“{children[here].title}” is the {'first' if by < 0 else 'last'} already. {NOTHING}")
+        raise BadRequest(_FIRST if by < 0 else _LAST, title=children[here].title)
     moved = list(children)
     moved[here], moved[here + by] = moved[here + by], moved[here]
     return tuple(moved)
@@ -183,11 +192,15 @@ def _swapped(children: Children, here: int, by: int) -> Children:
 def _new_leaf(plan: Plan, target: Branch, title: str, max_leaves: int) -> Leaf:
     leaves = plan.root.leaves()
     if isinstance(target, Leaf):
-        raise BadRequest(f"“{target.title}” is not divided further; add the part beside it. {NOTHING}")
+        raise BadRequest(
+            "“{title}” is not divided further; add the part beside it. Nothing was changed.", title=target.title
+        )
     if len(leaves) >= max_leaves:
-        raise BadRequest(f"This question has {len(leaves)} parts, as many as one run can do. {NOTHING}")
+        raise BadRequest(
+            "This question has {count} parts, as many as one run can do. Nothing was changed.", count=len(leaves)
+        )
     if any(leaf.title.casefold() == title.casefold() for leaf in leaves):
-        raise BadRequest(f"There is a part “{title}” already. {NOTHING}")
+        raise BadRequest("There is a part “{title}” already. Nothing was changed.", title=title)
     budget = leaves[0].budget if leaves else LeafBudget()
     return Leaf(title=title, objective=title, questions=(title,), searches=(title,), budget=budget)
 

@@ -18,8 +18,8 @@ USUAL = "Default"
 NO_LIMIT = "No limit"
 NO_MEMORY = "Leave it alone"
 """That the knowledge base is neither asked nor added to."""
-TIMES = (USUAL, "2 minutes", "5 minutes", "10 minutes", "20 minutes", "60 minutes", NO_LIMIT)
-DEPTHS = (USUAL, "standard", "deep")
+TIMES = ("2 minutes", "5 minutes", "10 minutes", "20 minutes", "60 minutes", NO_LIMIT)
+DEPTHS = ("standard", "deep")
 PLACES: Mapping[str, Place] = {"The web only": "web", "My documents only": "library"}
 NAMED_LANGUAGES = tuple(dict.fromkeys(language_name(tag) for tag in LANGUAGES.values()))
 ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role != "executor")
@@ -65,14 +65,14 @@ class Preferences(Frozen):
 
         time, mode, language, place = chosen("time"), chosen("depth"), chosen("language"), chosen("places")
         if mode and mode not in get_args(Mode):
-            raise BadRequest(f"“{mode[:40]}” is no depth. Nothing was changed.")
+            raise BadRequest("“{given}” is no depth. Nothing was changed.", given=mode[:40])
         if language and language.casefold() not in LANGUAGES:
-            raise BadRequest(f"“{language[:40]}” is no language I know. Nothing was changed.")
+            raise BadRequest("“{given}” is no language I know. Nothing was changed.", given=language[:40])
         if place and place not in PLACES:
-            raise BadRequest(f"“{place[:40]}” is no place to search. Nothing was changed.")
+            raise BadRequest("“{given}” is no place to search. Nothing was changed.", given=place[:40])
         return cls(
             time_given=bool(time),
-            minutes=_minutes(time) if time else DEFAULT_MINUTES,
+            minutes=minutes_in(time) if time else DEFAULT_MINUTES,
             mode="deep" if mode == "deep" else "standard" if mode else None,
             language=LANGUAGES[language.casefold()] if language else None,
             exclude_domains=_domains(chosen("exclude")),
@@ -84,7 +84,7 @@ class Preferences(Frozen):
     @property
     def shown(self) -> dict[str, str]:
         """The entries of the dialog as they stand."""
-        times = {_minutes(name): name for name in TIMES[1:]}
+        times = {minutes_in(name): name for name in TIMES}
         return {
             "time": times.get(self.minutes, USUAL) if self.time_given else USUAL,
             "depth": self.mode or USUAL,
@@ -96,7 +96,8 @@ class Preferences(Frozen):
         }
 
 
-def _minutes(text: str) -> float | None:
+def minutes_in(text: str) -> float | None:
+    """Read an entry of the dialog; None is no limit."""
     return minutes_of("unlimited" if text == NO_LIMIT else text.removesuffix("minutes").strip())
 
 
@@ -107,7 +108,9 @@ def _domains(text: str) -> tuple[str, ...]:
         if not name:
             continue
         if not BARE_DOMAIN.fullmatch(name):
-            raise BadRequest(f"“{part[:60]}” is no domain; write for example example.org. Nothing was changed.")
+            raise BadRequest(
+                "“{given}” is no domain; write for example example.org. Nothing was changed.", given=part[:60]
+            )
         names.append(name)
     return tuple(dict.fromkeys(names))
 

@@ -1,6 +1,6 @@
 """Answers to short wishes out of what is known without asking anybody: the draft, the server's setup, the glossary."""
 
-from agents.api.about import about
+from agents.api.about import asked_of
 from agents.chat.commands import Wish, WishName
 from agents.chat.limits import dates_words
 from agents.chat.runs import explained
@@ -137,14 +137,22 @@ def _sources(contract: Contract, words: ChatTexts) -> str:
     return words("sources_draft", places=words.listed(searched(contract, words)), limits=where, files=files + plan)
 
 
+def _leaves(team: Team, words: ChatTexts) -> str:
+    """Say what leaves the computer, as the first page does."""
+    hosts, receivers = tuple(getattr(team.searcher, "destinations", ())), asked_of(team)
+    said = [words("leaves_search", hosts=words.listed(hosts))] if hosts else []
+    said += [words("leaves_text", receivers=words.listed(receivers))] if receivers else []
+    return " ".join([*said, words("leaves_else")]) if said else words("leaves_nothing")
+
+
 def _of_the_server(wish: Wish, team: Team, words: ChatTexts) -> Effect | None:
     """Answer what does not depend on how the talk stands."""
     match wish.name:
         case "privacy":
-            return Say(words("privacy", leaves=about(team).leaves))
+            return Say(_leaves(team, words))
         case "model":
             name = "model_draft" if team.engine.reasons else "model_offline"
-            return Say(words(name, models=", ".join(map(shown_name, team.engine.names)), leaves=about(team).leaves))
+            return Say(words(name, models=", ".join(map(shown_name, team.engine.names)), leaves=_leaves(team, words)))
         case "term":
             return Say(explained(words, wish.topic))
         case "door_file" | "door_folder" | "door_key":

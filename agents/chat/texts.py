@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from agents.core.errors import DossierError
 from agents.nlp.tokens import language_of
 from agents.research.scoping.authorization import PHRASE
 
@@ -31,10 +32,20 @@ class ChatTexts:
         self.language = language if "texts" in known.get(language, {}) else "en"
         own = known[self.language]
         self._texts, self.terms, self._languages = own["texts"], own["terms"], own["languages"]
+        self._said = own.get("said", {})
 
     def __call__(self, name: str, /, **values: object) -> str:
         """Write a text with its values; `{phrase}` is always there."""
         return self._texts[name].format(phrase=PHRASE, **values)
+
+    def said(self, text: str) -> str:
+        """Say in this language what other parts of the program say in English; as it is where it has no words for it."""
+        return self._said.get(text, text)
+
+    def notice(self, error: DossierError) -> str:
+        """Say what an error is about."""
+        known = self._said.get(error.form or error.notice)
+        return known.format(**error.values) if known else error.notice
 
     def minutes(self, minutes: float | None) -> str:
         """Write a time budget; None is no limit."""

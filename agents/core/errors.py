@@ -18,6 +18,8 @@ Outside the tree, never leaving the engine: `Reject`, whose text the model is me
 Two texts each: `notice` is for the user, `str(error)` is for the log.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from agents.contracts.sources import SearchFailure
@@ -39,6 +41,9 @@ class DossierError(Exception):
     """Base of all errors that the program raises on purpose."""
 
     notice: str = "Something went wrong on our side. Nothing that was gathered is lost; please try again."
+    form: str = ""
+    """The notice with names in the place of its values, by which it is found in other languages; empty if it has none."""
+    values: Mapping[str, object] = MappingProxyType({})
     retryable: bool = False
     retry_after_s: float | None = None
     """Seconds for which the other side asked to be left alone."""
@@ -61,11 +66,12 @@ class PromptError(ConfigError):
 
 
 class BadRequest(DossierError):
-    """What the user asked for cannot be done as it was asked; the message is for the user."""
+    """What the user asked for cannot be done as it was asked; the message, filled in with values, is for the user."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, form: str, **values: object) -> None:
+        message = form.format(**values) if values else form
         super().__init__(message)
-        self.notice = message
+        self.notice, self.form, self.values = message, form, values
 
 
 class NotFeasible(BadRequest):

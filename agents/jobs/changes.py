@@ -73,13 +73,18 @@ def _may_be_tried_again(node: str, run: JobRun) -> None:
     if row is None:
         raise BadRequest("There is no such branch in this run. Nothing was changed.")
     if row.state not in AGAIN:
-        raise BadRequest(f"“{row.title}” is {row.state}: only a failed or stopped branch is tried again.")
+        raise BadRequest(
+            "“{title}” is {state}: only a failed or stopped branch is tried again.", title=row.title, state=row.state
+        )
     tries = [one for one in run.events if isinstance(one.event, SearchDone) and place(one.event.node) == branch]
     failed = sum(1 for one in tries if isinstance(one.event, SearchDone) and one.event.failed)
     if failed >= MAX_ATTEMPTS and failed == len(tries):
         raise BadRequest(
-            f"“{row.title}” has failed {failed} times and is not tried again in this run ({TAG}). "
-            "When the run is over, restart it."
+            "“{title}” has failed {failed} times and is not tried again in this run ({tag}). When the run is over, "
+            "restart it.",
+            title=row.title,
+            failed=failed,
+            tag=TAG,
         )
     above = rows.get(place(row.parent))
     searching = (

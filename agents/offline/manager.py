@@ -13,6 +13,8 @@ from agents.offline.terms import SPACELESS, distinct, known, listed, names, open
 MAX_QUERIES = 6
 MAX_READ = 4_000
 """Characters of a message that are taken apart."""
+_CHOICE = 2
+"""Narrower questions that make a choice."""
 OFFERED = 4
 """Narrower questions offered at a time."""
 _FEW_WORDS = 3
@@ -93,6 +95,10 @@ def _judged(question: IndependentQuestion, given: ScopingInput, limits: tuple[st
     left_open = () if aspect else open_points(question, language)
     drafts = draft(question, language, given.max_leaves)
     leaves = max(len(drafts), len(question.things) * len(question.points))
+    narrower = _narrower(question, given.survey, language) if left_open or leaves > given.max_leaves else ()
+    if len(narrower) < _CHOICE:
+        # Nothing narrower can be offered: better the question as it is than none.
+        left_open = ()
     feasible = not left_open and leaves <= given.max_leaves
     if left_open:
         reason = " ".join(say(language, name) for name in left_open)
@@ -107,7 +113,7 @@ def _judged(question: IndependentQuestion, given: ScopingInput, limits: tuple[st
         depth_estimate=4 if left_open else 1,
         sub_topics=tuple(one.title for one in drafts[:8]) if feasible else (),
         scope_limits=tuple(dict.fromkeys((*limits, *question.addresses))),
-        suggested_split=() if feasible else _narrower(question, given.survey, language),
+        suggested_split=() if feasible else narrower,
     )
     return ScopedQuestion(query, left_open)
 

@@ -94,7 +94,7 @@ def forecast_of(
         _line(
             "Parts",
             Range(nodes + len(leaves), nodes + len(leaves)),
-            f"{nodes} executor{'s' * (nodes != 1)} and {len(leaves)} {'leaf' if len(leaves) == 1 else 'leaves'} of the plan"
+            f"{len(leaves)} {'part' if len(leaves) == 1 else 'parts'} of the plan, and what brings them together"
             + (f"; {known} of them answered by earlier research, as far as its pages are unchanged" if known else ""),
         ),
         _line(

@@ -88,13 +88,14 @@ def minutes_of(text: str) -> float | None:
         minutes = float(word.replace(",", "."))
         if 0 < minutes <= MAX_MINUTES:
             return minutes
-    raise BadRequest(f"{text.strip() or 'Nothing'!r} is no time budget: {TIME_RULE}")
+    raise BadRequest("{given!r} is no time budget: " + TIME_RULE, given=text.strip() or "Nothing")
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise BadRequest(
-            f"I can't read that command: {message}. Use `/research [--deep] [--time N|unlimited] question`."
+            "I can't read that command: {problem}. Use `/research [--deep] [--time N|unlimited] question`.",
+            problem=message,
         )
 
 

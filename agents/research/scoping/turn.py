@@ -113,8 +113,10 @@ def checked(message: str) -> str:
         raise BadRequest("There was nothing in that message. What would you like to find out?")
     if len(text) > MAX_MESSAGE:
         raise BadRequest(
-            f"That message has {len(text):,} characters; I read up to {MAX_MESSAGE:,}. Put long texts into your "
-            "library folder and ask about them."
+            "That message has {count:,} characters; I read up to {most:,}. Put long texts into your library folder and "
+            "ask about them.",
+            count=len(text),
+            most=MAX_MESSAGE,
         )
     return text
 
