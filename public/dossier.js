@@ -139,6 +139,10 @@ let table = WORDS[navigator.language.slice(0, 2)] ?? {};
 const speak = (language) => {
   if (language) table = WORDS[language] ?? {};
 };
+/** Whether the page speaks English, in which the server tells more than there are sentences for elsewhere. */
+const english = () => Object.keys(table).length === 0;
+/** A line that the server tells: all of it in English, else as much as there is a sentence for. */
+const told = (line) => (english() ? line.text : line.form ? t(line.form, line.values) : '');
 /** A text of ours in the page's language, with its values. */
 const t = (text, values = {}) =>
   (table[text] ?? text).replace(/\{(\w+)\}/g, (all, name) => (name in values ? values[name] : all));
@@ -233,7 +237,7 @@ function webAddress(value) {
   }
 }
 
-const shared = { run, Icon, icon, verdict, clock, spoken, money, count, plural, day, webAddress, speak, t };
+const shared = { run, Icon, icon, verdict, clock, spoken, money, count, plural, day, webAddress, speak, t, told, english };
 window.dossier = Object.freeze(shared);
 
 // ------------------------------------------------------------------ citation chips

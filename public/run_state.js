@@ -137,7 +137,13 @@ export function takeEvent(run, message, now) {
   // the row that it is about, and those above it
   for (const row of message.nodes?.length ? message.nodes : message.node ? [message.node] : []) put(run, row, now);
   if (message.feed_text) {
-    const line = { key: `s${message.seq}`, seconds: message.seconds, text: message.feed_text };
+    const line = {
+      key: `s${message.seq}`,
+      seconds: message.seconds,
+      text: message.feed_text,
+      form: message.feed_form,
+      values: message.feed_values,
+    };
     run.feed = [line, ...run.feed].slice(0, FEED);
   }
   const event = message.event ?? {};

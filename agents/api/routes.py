@@ -50,7 +50,9 @@ def _message(tree: Tree, numbered: Numbered) -> str:
         "stage": tree.stage,
         "now": tree.now,
         "note": tree.note,
-        "feed_text": tree.line,
+        "feed_text": tree.line.text if tree.line else "",
+        "feed_form": tree.line.form if tree.line else "",
+        "feed_values": tree.line.values if tree.line else {},
         "usage": tree.spent().model_dump(),
     }
     return f"id: {numbered.seq}\nevent: {numbered.event.kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"

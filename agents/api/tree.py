@@ -10,6 +10,7 @@ from agents.contracts.plan import RoundRecord
 from agents.contracts.report import OVER, BlockedReason, Grade, JobStatus, Stage
 from agents.core.budget import NOTHING, Usage
 from agents.core.events import (
+    STOOD_IN,
     JobChanged,
     NodeChanged,
     NodeState,
@@ -24,7 +25,7 @@ from agents.core.events import (
     SourceRead,
     SourceRejected,
 )
-from agents.jobs.changes import ACTIVE, AGAIN, DROPPABLE
+from agents.jobs.changes import ACTIVE, AGAIN, CHANGE, DROPPABLE, GUIDANCE
 from agents.jobs.live_job import Job
 from agents.jobs.runtime import JobRuntime
 
@@ -66,13 +67,21 @@ class TreeNode(Frozen):
     """From its first work to its end, or until now."""
 
 
-class FeedLine(Frozen):
+class FeedText(Frozen):
+    """What a line says: in English with everything, and as a sentence with names that other languages have theirs for."""
+
+    text: str
+    form: str = ""
+    """Without what is told in English only: why, and how it goes. Empty where nothing of it can be said otherwise."""
+    values: Mapping[str, str] = {}
+
+
+class FeedLine(FeedText):
     """One line of the activity feed."""
 
     seq: int
     seconds: float
     node: str
-    text: str
 
 
 class RunTotals(Frozen):
@@ -153,8 +162,8 @@ class Tree:
         self.blocked_reason: BlockedReason | None = None
         self.grade: Grade | None = None
         self.seq, self.seconds, self.now, self.note = 0, 0.0, "", ""
-        self.line = ""
-        """What the last event adds to the feed; empty when nothing."""
+        self.line: FeedText | None = None
+        """What the last event adds to the feed; None when nothing."""
         self.searches = 0
         self.usage: Usage = NOTHING
         self._sources: set[str] = set()
@@ -167,16 +176,15 @@ class Tree:
     def take(self, numbered: Numbered) -> tuple[str, ...]:
         """Fold one event in; says which rows it changed, the one it is about first."""
         event = numbered.event
-        self.seq, self.seconds, self.line = numbered.seq, numbered.seconds, ""
+        self.seq, self.seconds, self.line = numbered.seq, numbered.seconds, None
         node = place(getattr(event, "node", ""))
         if isinstance(event, NodeChanged):
             # A second try stands in the row of the first.
             event = event.model_copy(update={"node": node, "parent": place(event.parent)})
         if line := self._line(event, node):
-            self.now = self.line = line
-            self._feed = [*self._feed, FeedLine(seq=numbered.seq, seconds=numbered.seconds, node=node, text=line)][
-                -FEED:
-            ]
+            self.now, self.line = line.text, line
+            told = FeedLine(seq=numbered.seq, seconds=numbered.seconds, node=node, **line.model_dump())
+            self._feed = [*self._feed, told][-FEED:]
         if isinstance(event, JobChanged):
             return self._job(event, numbered.seconds)
         if isinstance(event, NodeChanged):
@@ -200,7 +208,7 @@ class Tree:
             self.grade = event.grade
         return touched
 
-    def _line(self, event: object, node: str) -> str:
+    def _line(self, event: object, node: str) -> FeedText | None:
         """One line for the feed, about the part and not about the words that it searches with."""
         if isinstance(event, NodeChanged):
             return _node_line(event, self._number(event.node))
@@ -317,56 +325,75 @@ def _round(record: RoundRecord) -> str:
     return f"Round {record.round}: {'. '.join(said)}."
 
 
-_AT_WORK: dict[NodeState, str] = {
-    "planning": "Planning",
-    "searching": "Searching for",
-    "reading": "Reading for",
-    "writing": "Writing",
-    "retrying": "Trying again:",
+_PARTS: dict[NodeState, str] = {
+    "planning": "Planning {part}.",
+    "searching": "Searching for {part}.",
+    "reading": "Reading for {part}.",
+    "writing": "Writing {part}.",
+    "retrying": "Trying {part} again.",
+    "done": "{part} done.",
+    "partial": "{part} partial.",
+    "empty": "{part} found nothing.",
+    "failed": "{part} failed.",
+    "stopped": "{part} stopped.",
+}
+_NOTED = {
+    CHANGE: "The contract was changed.",
+    GUIDANCE: "Your note was taken down.",
+    STOOD_IN: "Another model answered in the place of the one that was bound.",
 }
 
 
-def _node_line(event: NodeChanged, number: str) -> str:
+def _in_words(form: str, more: str = "", /, **values: object) -> FeedText:
+    """Say a sentence with its values; `more` follows it in English only."""
+    named = {name: str(value) for name, value in values.items()}
+    text = form.format(**named)
+    return FeedText(text=f"{text.rstrip('.')}: {more}" if more else text, form=form, values=named)
+
+
+def _node_line(event: NodeChanged, number: str) -> FeedText | None:
     """Say what a part does now, or how it ended; nothing while it waits."""
     if event.state == "queued":
-        return ""
-    name = f"{number} “{event.title}”".strip()
+        return None
     doing = event.doing.strip().rstrip(".")
-    words = _AT_WORK.get(event.state) or {"empty": "found nothing"}.get(event.state, event.state)
-    said = f"{words} {name}" if event.state in _AT_WORK else f"{name} {words}"
-    return f"{said}: {doing}{'' if doing.endswith('?') else '.'}" if doing else f"{said}."
+    more = f"{doing}{'' if doing.endswith('?') else '.'}" if doing else ""
+    return _in_words(_PARTS[event.state], more, part=f"{number} “{event.title}”".strip())
 
 
-def _search_line(event: SearchDone, what: str) -> str:
+def _search_line(event: SearchDone, what: str) -> FeedText:
     if event.failed:
-        return f"A search for {what} failed: {event.failed}"
-    return f"Searched for {what}: {event.hits} {'document' if event.hits == 1 else 'documents'}."
+        return _in_words("A search for {part} failed.", event.failed, part=what)
+    return _in_words(
+        f"Searched for {{part}}: {{n}} {'document' if event.hits == 1 else 'documents'}.", part=what, n=event.hits
+    )
 
 
-def _told(event: object) -> str:
-    """One line for the feed; empty for what no reader needs to hear."""
+def _told(event: object) -> FeedText | None:
+    """One line for the feed; None for what no reader needs to hear."""
     match event:
         case JobChanged():
-            if event.status in OVER:
-                return event.note or STAGES["completed"]
-            if event.status == "blocked" and event.note:
-                return event.note
-            return STAGES[event.stage]
+            form = STAGES["completed"] if event.status in OVER else STAGES[event.stage]
+            rests = event.status in OVER or event.status == "blocked"
+            return FeedText(text=event.note if rests and event.note else form, form=form)
         case SearchDone():
             return _search_line(event, f"“{event.text}”")
         case SourceRead():
-            return f"Read “{event.source.title}”: {event.facts} {'fact' if event.facts == 1 else 'facts'}."
+            form = f"Read “{{title}}”: {{n}} {'fact' if event.facts == 1 else 'facts'}."
+            return _in_words(form, title=event.source.title, n=event.facts)
         case SourceRejected():
-            return f"Left out {event.url}: {event.reason}."
+            return FeedText(
+                text=f"Left out {event.url}: {event.reason}.", form="Left out {url}.", values={"url": event.url}
+            )
         case RoundEnded():
-            return _round(event.record)
+            return FeedText(text=_round(event.record), form="Round {n} ended.", values={"n": str(event.record.round)})
         case SectionWritten():
-            return f"Wrote “{event.title}”, {event.words} words."
+            return _in_words("Wrote “{title}”, {n} words.", title=event.title, n=event.words)
         case ReportWritten():
-            return f"Report saved: {event.grade.replace('_', ' ')}, {event.references} references."
+            text = f"Report saved: {event.grade.replace('_', ' ')}, {event.references} references."
+            return FeedText(text=text, form="Report saved, {n} references.", values={"n": str(event.references)})
         case Noted():
-            return event.text
-    return ""
+            return FeedText(text=event.text, form=_NOTED.get(event.tag, ""))
+    return None
 
 
 What = Literal["finish", "stop", "drop", "retry"]

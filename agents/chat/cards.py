@@ -191,7 +191,7 @@ class ContractCard(Frozen):
             models=tuple(map(shown_name, contract.models)),
             retrievers=searched(contract, words),
             memory=brief.memory is not None,
-            files=tuple(FileItem(name=file.name, note=note_of(file)) for file in brief.files),
+            files=tuple(FileItem(name=file.name, note=note_of(file, words)) for file in brief.files),
             preset=scope.preset,
             # Said only where nothing but the samples is searched.
             sample=words("sample_line") if set(contract.retrievers) == {SAMPLE_NAME} else None,

@@ -1,6 +1,6 @@
 """What a message does to a run: while it goes, it is steered, narrowed, guided or asked after; when over, taken up again."""
 
-from agents.api.tree import DELIVERED, ROOT, Tree, TreeNode, TreeView, rows, steer
+from agents.api.tree import DELIVERED, ROOT, STAGES, Tree, TreeNode, TreeView, rows, steer
 from agents.chat.commands import Command, Part, Pick, Research, Wish, asks_for_progress
 from agents.chat.limits import Edit, dates_words
 from agents.chat.state import Effect, Refuse, Say, Stopping
@@ -32,23 +32,26 @@ def progress_line(job: Job, words: ChatTexts) -> str:
     """Say how a run is going: parts, sources, money, and what it waits for longest."""
     view = view_of(job)
     leaves, spent = view.leaves, words.money(view.usage.cost_usd)
+    # The server tells in English what is done now; elsewhere the stage has to do.
+    now = view.now if words.language == "en" else words.said(STAGES[view.stage]) if view.now else ""
     if not leaves:
         so_far = words("so_far", clock=minutes_and_seconds(view.seconds), money=spent)
-        return f"{view.now or words('just_started')} {so_far}"
+        return f"{now or words('just_started')} {so_far}"
     delivered = sum(1 for leaf in leaves if leaf.state in DELIVERED)
     empty = words("empty_pages", empty=view.usage.empty, pages=view.usage.pages) if view.usage.empty else ""
     parts, sources = words.counted(len(leaves), "part"), words.counted(view.usage.sources, "source")
     line = words("delivered", delivered=delivered, parts=parts, sources=sources, empty=empty, money=spent)
     if view.status == "blocked":
-        return f"{line} {view.note}"
+        return f"{line} {words.said(view.note)}"
     if job.run.steering.finishing(ROOT):
         return f"{line} {words('writing_now')}"
     at_work = [leaf for leaf in leaves if leaf.state in _DOING]
     if not at_work:
-        return f"{line} {view.now}"
+        return f"{line} {now}"
     slowest = max(at_work, key=lambda each: each.seconds)
     name = f"{slowest.n} “{slowest.title}”".strip()
-    return f"{line} {words('slowest', name=name, doing=f'{words(slowest.state)} {slowest.doing}'.strip())}"
+    doing = f"{words(slowest.state)} {slowest.doing if words.language == 'en' else ''}".strip()
+    return f"{line} {words('slowest', name=name, doing=doing)}"
 
 
 def stopped_line(view: TreeView, words: ChatTexts) -> str:

@@ -232,22 +232,22 @@ async def three_doors(question: str, scope: ScopingState, team: Team, words: Cha
 # ---- files
 
 
-def note_of(file: OwnFile) -> str:
+def note_of(file: OwnFile, words: ChatTexts) -> str:
     """Say how long a file is, and what of it could not be read."""
     pages = len(file.card.pages)
-    return "; ".join([*([f"{pages} {'page' if pages == 1 else 'pages'}"] if pages else []), *file.gaps])
+    return "; ".join([*([words.counted(pages, "page")] if pages else []), *map(words.said, file.gaps)])
 
 
 def filed(taken: UploadResult, stage: Stage, words: ChatTexts, *, with_text: bool) -> str:
     """Name what was added, what was not and why, and what becomes of it, as Markdown."""
     lines = []
     if taken.files:
-        notes = [(escape_text(file.name), escape_text(note_of(file))) for file in taken.files]
+        notes = [(escape_text(file.name), escape_text(note_of(file, words))) for file in taken.files]
         names = ", ".join(f"**{name}**" + (f" ({note})" if note else "") for name, note in notes)
         them = words("it" if len(taken.files) == 1 else "them")
         what = "" if stage == "draft" else words("files_running" if stage == "running" else "files_next", them=them)
         what = "" if with_text and stage not in {"running", "draft"} else what
         lines.append(words("added_files", names=names, next=what).strip())
-    refused = [escape_text(one) for one in taken.refused]
+    refused = [escape_text(words.notice(one)) for one in taken.refused]
     lines += refused if len(refused) == 1 else ["\n".join(f"- {one}" for one in refused)] if refused else []
     return "\n\n".join(lines)

@@ -45,7 +45,8 @@ class ChatTexts:
     def notice(self, error: DossierError) -> str:
         """Say what an error is about."""
         known = self._said.get(error.form or error.notice)
-        return known.format(**error.values) if known else error.notice
+        values = {name: self.said(value) if isinstance(value, str) else value for name, value in error.values.items()}
+        return known.format(**values) if known else error.notice
 
     def minutes(self, minutes: float | None) -> str:
         """Write a time budget; None is no limit."""

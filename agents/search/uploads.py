@@ -19,7 +19,7 @@ from agents.contracts.sources import (
     Source,
     SourceCard,
 )
-from agents.core.errors import SourceError
+from agents.core.errors import BadRequest, SourceError
 from agents.search.chain import Chain
 from agents.search.index import FileOutcome, Index
 from agents.search.library import survey_of
@@ -60,8 +60,8 @@ class UploadResult:
 
     files: tuple[OwnFile, ...] = ()
     """Those that can be searched now."""
-    refused: tuple[str, ...] = ()
-    """One sentence for each of the others."""
+    refused: tuple[BadRequest, ...] = ()
+    """Why each of the others is none of them."""
 
     def __bool__(self) -> bool:
         return bool(self.files or self.refused)
@@ -80,19 +80,29 @@ async def take(given: Sequence[UploadedFile], known: Sequence[OwnFile], texts: T
     taking, beyond = given[: min(AT_ONCE, room)], len(given[min(AT_ONCE, room) :])
     read = await asyncio.gather(*(_read(one, texts, now) for one in taking))
     files: list[OwnFile] = []
-    refused: list[str] = []
+    refused: list[BadRequest] = []
     for one, outcome in zip(taking, read, strict=True):
         if isinstance(outcome, str):
-            refused.append(f"“{plain_name(one.name)}” was not added: {outcome}.")
+            refused.append(BadRequest("“{name}” was not added: {why}.", name=plain_name(one.name), why=outcome))
             continue
         twin = next((file for file in (*known, *files) if file.card.text_hash == outcome.card.text_hash), None)
         if twin is not None:
-            refused.append(f"“{outcome.name}” was not added: it says the same as “{twin.name}”, which is here already.")
+            refused.append(
+                BadRequest(
+                    "“{name}” was not added: it says the same as “{twin}”, which is here already.",
+                    name=outcome.name,
+                    twin=twin.name,
+                )
+            )
             continue
         files.append(_told_apart(outcome, (*known, *files)))
     if beyond:
-        bound = f"a chat holds up to {MAX_FILES}" if room < AT_ONCE else f"one message brings up to {AT_ONCE}"
-        refused.append(f"{beyond} {'file was' if beyond == 1 else 'files were'} not added: {bound}.")
+        of_chat = room < AT_ONCE
+        form = "{n} files were not added: one message brings up to {most}."
+        if of_chat:
+            form = "{n} files were not added: a chat holds up to {most}."
+        form = form if beyond > 1 else form.replace("files were", "file was")
+        refused.append(BadRequest(form, n=beyond, most=MAX_FILES if of_chat else AT_ONCE))
     return UploadResult(tuple(files), tuple(refused))
 
 

@@ -7,7 +7,7 @@ const parts = (globalThis.dossierParts = globalThis.dossierParts || {});
 parts.ResearchRun =
   parts.ResearchRun ||
   (function () {
-    const { Icon, clock, spoken, money, count, plural, speak, t } = globalThis.dossier;
+    const { Icon, clock, spoken, money, count, plural, speak, t, told, english } = globalThis.dossier;
     const { run } = globalThis.dossier;
     const { KINDS, STAGES, STEPS, ended, looks } = run;
     const PAINT = 250;
@@ -175,13 +175,13 @@ parts.ResearchRun =
         >
           {depth ? <i className="ds-guides" /> : null}
           {Icon(React, look, 17, 'ds-fade')}
-          <span className="ds-name" title={node.title}>
+          <span className="ds-name" title={t(node.title)}>
             {number ? <span className="ds-nn">{number} </span> : null}
-            <bdi>{node.title}</bdi>{' '}
+            <bdi>{t(node.title)}</bdi>{' '}
           </span>
           <span className="ds-line">
             <span>
-              <b>{t(word)}.</b> {node.doing}
+              <b>{t(word)}.</b> {english() ? node.doing : ''}
             </span>
             {kids && folded ? (
               <span className="ds-kids">{t('{parts} folded', { parts: plural(kids, 'part') })}</span>
@@ -242,8 +242,7 @@ parts.ResearchRun =
           )}
           {open ? (
             <div className="ds-more">
-              {String(node.doing || '').length > 60 ? <p>{node.doing}</p> : null}
-              {node.role ? <span>{node.role}</span> : null}
+              {english() && String(node.doing || '').length > 60 ? <p>{node.doing}</p> : null}
               <span>{plural(node.sources || 0, 'source')}</span>
               <span>{plural(node.facts || 0, 'fact')}</span>
               <span>{t('{n} tokens', { n: count(node.tokens) })}</span>
@@ -465,7 +464,7 @@ parts.ResearchRun =
           pending.current = 0;
           spokenAt.current = Date.now();
           const f = latest.current[0];
-          setSaid(f ? f.text : '');
+          setSaid(f ? told(f) : '');
         }, hold);
         return undefined;
       }, [top]);
@@ -495,10 +494,10 @@ parts.ResearchRun =
             onScroll={(e) => setAtTop(e.currentTarget.scrollTop < 8)}
           >
             {shown.length ? (
-              shown.map((f) => (
+              shown.filter(told).map((f) => (
                 <li key={f.key}>
                   <time>{clock(f.seconds)}</time>
-                  <span dir="auto">{f.text}</span>
+                  <span dir="auto">{told(f)}</span>
                 </li>
               ))
             ) : (
@@ -931,7 +930,7 @@ parts.ResearchRun =
                 <Stages stage={job.stage} />
               )}
             </div>
-            <Now over={over} text={over ? summary(job).slice(2).join(' ') + '.' : job.now} />
+            <Now over={over} text={over ? summary(job).slice(2).join(' ') + '.' : told(job.feed.find(told) || { text: job.now })} />
             <Budget job={job} p={p} seconds={seconds} />
             <Controls id={id} url={url} ended={over} job={job} note={note} again={() => feeder.current.again()} />
           </header>

@@ -79,4 +79,4 @@ async def test_an_upload_that_is_a_trap_is_refused_by_name(name):
     )
 
     assert not taken.files
-    assert taken.refused and name in taken.refused[0] and ".." not in taken.refused[0]
+    assert taken.refused and name in taken.refused[0].notice and ".." not in taken.refused[0].notice

@@ -79,7 +79,7 @@ async def test_what_can_not_be_read_is_refused_by_name_with_its_reason(blobs, na
     got = await taken(blobs, (name, body if isinstance(body, bytes) else body.read_bytes()))
 
     assert got.files == ()
-    (said,) = got.refused
+    (said,) = (one.notice for one in got.refused)
     assert said.startswith(f"“{name}” was not added: ")
     assert why in said
 
@@ -92,7 +92,9 @@ async def test_an_archive_under_the_name_of_a_pdf_is_an_archive(blobs, tmp_path)
 
     got = await taken(blobs, ("minutes.pdf", (tmp_path / "a.zip").read_bytes()))
 
-    assert got.refused == ("“minutes.pdf” was not added: it is an archive, not a document.",)
+    assert tuple(one.notice for one in got.refused) == (
+        "“minutes.pdf” was not added: it is an archive, not a document.",
+    )
 
 
 async def test_a_file_is_what_its_bytes_are_whatever_it_is_called(blobs):
@@ -112,8 +114,8 @@ async def test_the_same_words_are_taken_once_and_the_same_name_is_told_apart(blo
     second = await taken(blobs, ("c.md", CLOSURES), ("a.md", CLOSURES + b" It ran again in March."), known=first.files)
 
     assert [file.name for file in first.files] == ["a.md"]
-    assert "says the same as “a.md”" in first.refused[0]
-    assert "says the same as “a.md”" in second.refused[0]
+    assert "says the same as “a.md”" in first.refused[0].notice
+    assert "says the same as “a.md”" in second.refused[0].notice
     assert [file.name for file in second.files] == ["a (2).md"]
 
 
@@ -121,10 +123,10 @@ async def test_too_many_are_refused_with_the_bound(blobs):
     many = [(f"{n}.txt", b"The ferry was closed on %d days." % n) for n in range(AT_ONCE + 2)]
     got = await taken(blobs, *many)
     assert len(got.files) == AT_ONCE
-    assert got.refused == (f"2 files were not added: one message brings up to {AT_ONCE}.",)
+    assert tuple(one.notice for one in got.refused) == (f"2 files were not added: one message brings up to {AT_ONCE}.",)
 
     full = [OwnFile(name=f"{n}", card=got.files[0].card) for n in range(MAX_FILES)]
-    assert (await taken(blobs, ("x.txt", b"More."), known=full)).refused == (
+    assert tuple(one.notice for one in (await taken(blobs, ("x.txt", b"More."), known=full)).refused) == (
         f"1 file was not added: a chat holds up to {MAX_FILES}.",
     )
 

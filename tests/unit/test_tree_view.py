@@ -1,11 +1,17 @@
 """The live tree, folded from events."""
 
+from pathlib import Path
+from typing import get_args
+
 from agents.api.tree import Tree
+from agents.contracts.report import Stage
 from agents.contracts.sources import SourceCard
 from agents.core.budget import Usage
 from agents.core.events import (
+    STOOD_IN,
     JobChanged,
     NodeChanged,
+    NodeState,
     Noted,
     Numbered,
     ReportWritten,
@@ -15,6 +21,7 @@ from agents.core.events import (
     SourceRead,
     SourceRejected,
 )
+from agents.jobs.changes import CHANGE, GUIDANCE
 
 
 def numbered(*timed):
@@ -173,6 +180,29 @@ def test_every_event_a_reader_should_hear_of_is_in_the_feed():
     ]
     assert tree.view().now == "Done."
     assert tree.view().usage.searches == 2
+
+
+def test_every_line_of_the_feed_has_a_sentence_in_the_other_languages_of_the_page():
+    states = get_args(NodeState)
+    tags = (CHANGE, GUIDANCE, STOOD_IN)
+    tree = Tree(
+        numbered(
+            *((0.1, JobChanged(status="running", stage=stage)) for stage in get_args(Stage)),
+            *((0.2, node("job/0/0", state, title="Costs", doing="what it cost")) for state in states),
+            *((0.3, SearchDone(node="job/0/0", text="cost", provider="p", hits=hits)) for hits in (1, 2)),
+            (0.4, SearchDone(node="job/0/0", text="price", provider="p", hits=0, failed="no answer")),
+            *((0.5, SourceRead(node="job/0/0", source=card("a"), facts=facts)) for facts in (1, 2)),
+            (0.6, SourceRejected(node="job/0/0", url="https://b.example/", reason="it holds no text")),
+            (0.8, SectionWritten(node="job/0/0", title="Costs", words=40)),
+            *((0.9, Noted(text="It was changed.", tag=tag)) for tag in tags),
+            (1.0, ReportWritten(grade="nothing_found", title="T", references=0)),
+        )
+    )
+    words = Path("public/words.js").read_text("utf-8")
+    feed = tree.view().feed
+
+    assert len(feed) == len(get_args(Stage)) + len(states) - 1 + 11
+    assert {line.form for line in feed if f"'{line.form}'" not in words} == set()
 
 
 def test_the_feed_does_not_grow_for_ever():

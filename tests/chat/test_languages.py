@@ -1,0 +1,55 @@
+"""One language on a screen: what is said in English elsewhere has its sentence in the language of the talk."""
+
+import re
+import string
+from pathlib import Path
+
+import pytest
+
+from agents.chat.texts import ChatTexts, locales
+from agents.core.errors import BadOutput, BadRequest
+
+SOURCE = "\n".join(path.read_text("utf-8") for path in Path("agents").rglob("*.py"))
+JOINED = re.sub(r'"\s*\n\s*f?"', "", SOURCE).replace("{{", "{").replace("}}", "}")
+
+
+def names(text):
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def test_german_has_every_text_of_the_chat_and_every_place_in_it():
+    english, german = locales()["en"]["texts"], locales()["de"]["texts"]
+
+    assert set(german) == set(english)
+    assert {key for key, text in english.items() if names(text) != names(german[key])} == set()
+
+
+def test_what_is_translated_by_its_english_sentence_is_said_somewhere_and_keeps_its_values():
+    said = locales()["de"]["said"]
+    orphans = {one for one in said if one.split(": --time")[0].replace("file was", "files were") not in JOINED}
+    starters = Path("examples/starters.json").read_text("utf-8")
+
+    assert {text for text in orphans if text not in starters} == set()
+    # A German sentence may leave out a value that is told in English only.
+    assert {text for text, german in said.items() if not names(german) <= names(text)} == set()
+
+
+@pytest.mark.parametrize(
+    ("error", "german"),
+    [
+        (BadOutput("planner", reason="no", attempts=2), "Das Modell gab keine brauchbare Antwort"),
+        (BadRequest("“{name}” was not added: {why}.", name="a.pdf", why="it is empty"), "„a.pdf“ wurde nicht aufgenommen: sie ist leer."),
+        (BadRequest("A sentence that nobody translated."), "A sentence that nobody translated."),
+    ],
+    ids=["of its kind", "with values", "as it is"],
+)  # fmt: skip
+def test_an_error_is_said_in_the_language_of_the_talk(error, german):
+    assert ChatTexts("de").notice(error).startswith(german)
+    assert ChatTexts("en").notice(error) == error.notice
+
+
+async def test_a_german_talk_is_refused_in_german(talker):
+    await talker("Wie oft war die Orvane-Fähre geschlossen, und was hat das gekostet?")
+    (said,) = await talker("streiche Frage 7")
+
+    assert said.text == "Es gibt keine Frage 7; der Entwurf hat 1. Nichts wurde geändert."
