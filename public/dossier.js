@@ -135,9 +135,12 @@ function icon(name, size = 16) {
 
 // ------------------------------------------------------------------ words and figures
 // The page speaks the language of the talk (a card says it), before that the browser's; English where it has no words.
-let table = WORDS[navigator.language.slice(0, 2)] ?? {};
+let tongue = navigator.language.slice(0, 2);
+let table = WORDS[tongue] ?? {};
 const speak = (language) => {
-  if (language) table = WORDS[language] ?? {};
+  if (!language) return;
+  tongue = language;
+  table = WORDS[language] ?? {};
 };
 /** Whether the page speaks English, in which the server tells more than there are sentences for elsewhere. */
 const english = () => Object.keys(table).length === 0;
@@ -220,7 +223,7 @@ function day(value) {
   if (!m) return text;
   const at = new Date(Date.UTC(+m[1], +m[2] - 1, m[3] ? +m[3] : 1));
   if (Number.isNaN(+at)) return text;
-  return at.toLocaleDateString('en-GB', {
+  return at.toLocaleDateString(english() ? 'en-GB' : tongue, {
     day: m[3] ? 'numeric' : undefined,
     month: 'short',
     year: 'numeric',

@@ -51,6 +51,7 @@ export const STEPS = ['Planning', 'Searching and reading', 'Checking', 'Writing'
 export const OVER = ['done', 'failed', 'cancelled'];
 /** Reasons for resting from which a run goes on: the page goes on listening. */
 const RESTS = ['paused', 'awaiting_key', 'version'];
+const AGAIN_WITHIN = 8; // lines
 const FEED = 400;
 
 const AT_WORK = ['planning', 'searching', 'reading', 'writing', 'retrying'];
@@ -144,7 +145,9 @@ export function takeEvent(run, message, now) {
       form: message.feed_form,
       values: message.feed_values,
     };
-    run.feed = [line, ...run.feed].slice(0, FEED);
+    // as the server does: what was said a few lines ago is not said twice
+    const before = run.feed.filter((one, i) => i >= AGAIN_WITHIN || one.text !== line.text);
+    run.feed = [line, ...before].slice(0, FEED);
   }
   const event = message.event ?? {};
   if (event.kind === 'report') run.grade = event.grade;

@@ -253,7 +253,7 @@ export const WORDS = {
     // activity, as the server's forms for it (agents/api/tree.py)
     'Planning.': 'Der Plan wird gemacht.',
     'Searching and reading.': 'Es wird gesucht und gelesen.',
-    'Looking for what speaks against the claims.': 'Gesucht wird, was gegen die Thesen spricht.',
+    'Looking for what speaks against the claims.': 'Gesucht wird, was gegen die Behauptungen spricht.',
     'Writing the summary and the conclusion.': 'Zusammenfassung und Schluss werden geschrieben.',
     'Being reviewed.': 'Der Bericht wird durchgesehen.',
     'Mending what fell short.': 'Was fehlte, wird nachgeholt.',
@@ -363,7 +363,7 @@ export const WORDS = {
     // evidence
     Evidence: 'Belege',
     Sources: 'Quellen',
-    Claims: 'Thesen',
+    Claims: 'Behauptungen',
     Methodology: 'Methodik',
     Filter: 'Filtern',
     'Filter sources': 'Quellen filtern',
@@ -380,8 +380,8 @@ export const WORDS = {
     'Open this quote in its context': 'Zitat im Zusammenhang öffnen',
     'Fewer quotes': 'Weniger Zitate',
     'All {n} quotes': 'Alle {n} Zitate',
-    'No claims were checked in this run.': 'In diesem Lauf wurden keine Thesen geprüft.',
-    'Claim {n}': 'These {n}',
+    'No claims were checked in this run.': 'In diesem Lauf wurden keine Behauptungen geprüft.',
+    'Claim {n}': 'Behauptung {n}',
     For: 'Dafür',
     Against: 'Dagegen',
     'None found.': 'Nichts gefunden.',

@@ -32,6 +32,8 @@ from agents.jobs.runtime import JobRuntime
 DELIVERED: frozenset[NodeState] = frozenset({"done", "partial"})
 FEED = 40
 """Lines of the activity feed that are kept, newest last."""
+AGAIN_WITHIN = 8
+"""Lines within which the same one is not said twice (see public/run_state.js)."""
 ROOT = "job"
 """Path of the whole run, which is no row of the tree."""
 
@@ -184,7 +186,10 @@ class Tree:
         if line := self._line(event, node):
             self.now, self.line = line.text, line
             told = FeedLine(seq=numbered.seq, seconds=numbered.seconds, node=node, **line.model_dump())
-            self._feed = [*self._feed, told][-FEED:]
+            # Searches of one part in other words say the same: once is enough.
+            near = len(self._feed) - AGAIN_WITHIN
+            before = [one for at, one in enumerate(self._feed) if at < near or one.text != told.text]
+            self._feed = [*before, told][-FEED:]
         if isinstance(event, JobChanged):
             return self._job(event, numbered.seconds)
         if isinstance(event, NodeChanged):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import UTC, datetime, timedelta
 
 from agents.chat.commands import Command, Part, Wish, WishName
 from agents.chat.limits import Edit
@@ -15,6 +16,8 @@ from agents.memory.knowledge import LOCAL_OWNER, forget_with
 from agents.report.escaping import link
 from agents.team import Team
 
+_MOMENT = timedelta(seconds=20)
+"""How long after its end a sentence may still have been meant for the run."""
 _MAX_SUMMED = 12
 """Sentences of a report that are given for a summary, at most."""
 _NUMBER = re.compile(r"(?<!\\)\[(\d+)\](?!\()")
@@ -127,6 +130,14 @@ class Over:
             return Refuse(self.words("run_gone"))
         again = await (jobs.restart(job) if wish == "restart" else jobs.rework(job))
         return Started(again, job.commission.contract)
+
+    async def just_now(self) -> bool:
+        """Tell whether the run ended a moment ago."""
+        job = await self.team.jobs.find(self.job_id, self.owner)
+        if job is None or not job.run.events:
+            return False
+        ended = datetime.fromisoformat(job.created) + timedelta(seconds=job.run.events[-1].seconds)
+        return datetime.now(UTC) - ended < _MOMENT
 
     async def contract(self) -> Contract | None:
         """What was authorized; None where nothing is known of the run any more."""

@@ -240,10 +240,8 @@ class Conversation:
     def _which(self, text: str) -> Effect:
         """Keep the draft and ask whether it is a new question or a change."""
         self.drafts.now(pending=text)
-        short = " ".join(text.split())
-        short = short if len(short) <= _SAID_BACK else short[: _SAID_BACK - 1].rstrip() + "…"
         new, change = self.words("button_new"), self.words("button_change")
-        return Ask(self.words("ask_which", message=short), (Button(new, new), Button(change, change)))
+        return Ask(self.words("ask_which", message=_short(text)), (Button(new, new), Button(change, change)))
 
     async def _changed(self, text: str, on_text: OnText | None) -> AsyncIterator[Effect]:
         """Take a message as a change of the draft: by the manager, else as a part of its own."""
@@ -388,6 +386,11 @@ class Conversation:
             async for effect in over.hear(text, said):
                 yield effect
             return
+        if "?" not in text and await over.just_now():
+            # Most likely meant for the run, which ended while it was typed.
+            label = self.words("button_research")
+            yield Ask(self.words("over_late", message=_short(text)), (Button(label, f"/research {text}"),))
+            return
         answer = await over.from_report(text)
         if answer:
             yield Say(answer)
@@ -422,6 +425,11 @@ class Conversation:
         self.drafts.now(scope=edited(scope_of(contract.brief), edit), contract=None, drafts=0, former=())
         async for effect in self.drafts.drafted():
             yield effect
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SAID_BACK else line[: _SAID_BACK - 1].rstrip() + "…"
 
 
 def _choice(said: Command | None) -> str:

@@ -194,6 +194,9 @@ class Chat:
         session = cl.context.session
         async with self._talking(session.thread_id):
             before = await self._talk(session.thread_id)
+            if not before.language:
+                # Until something is said that tells, the talk is in the language of the frame around it.
+                before = before.model_copy(update={"language": frame_words().language})
             owner = who(session.user)
             preferences = await preferences_of(self.history, owner)
             conversation = Conversation(self.team, before, owner=owner, preferences=preferences)

@@ -392,7 +392,9 @@ def _limitations(
         for node in top.walk()
         if node.in_vain and node.note
     ]
-    lines = [*grade_reasons, *unchecked, *outcome.truth.shortfalls, *followed, *questions]
+    # What single claims lack is told in English; elsewhere the table of the claims has to say it.
+    shortfalls = outcome.truth.shortfalls if words.language == "en" else ()
+    lines = [*grade_reasons, *unchecked, *shortfalls, *followed, *questions]
     left = [one.question.casefold().strip(" ?？؟") for one in outcome.truth.answers if one.status != "answered"]
     kept: dict[str, str] = {}
     for line in filter(None, lines):

@@ -155,8 +155,9 @@ parts.EvidencePanel =
       const facts = useMemo(() => {
         const m = {};
         for (const r of list(doc.references))
-          for (const q of list(r.quotes)) if (has(q.fact_id)) m[q.fact_id] = { text: q.text, n: r.n, site: by(r) };
-        for (const r of list(doc.references)) if (has(r.source_id)) m['s' + r.source_id] = { n: r.n, site: by(r) };
+          for (const q of list(r.quotes)) if (has(q.fact_id)) m[q.fact_id] = { text: q.text, n: r.n, site: by(r) || r.title };
+        for (const r of list(doc.references))
+          if (has(r.source_id)) m['s' + r.source_id] = { n: r.n, site: by(r) || r.title };
         return m;
       }, [doc]);
       if (!claims.length)
@@ -282,6 +283,8 @@ parts.EvidencePanel =
       }
       return typeof v === 'number' ? show(v) : String(v);
     };
+    // The challenge is no part of the plan: the report's own table leaves it out, too.
+    const planned = (doc) => list(doc.nodes).filter((n) => n.role !== 'challenge');
     const FIGURES = [
       // row, names in the forecast, name in the actual figures, how it reads
       [
@@ -292,7 +295,7 @@ parts.EvidencePanel =
       ],
       ['Cost', ['cost_usd', 'cost'], (a) => a.cost_usd, (v) => (typeof v === 'number' ? money(v) : v)],
       ['Sources read', ['sources', 'sources read', 'sources_read'], (a, m) => m.sources_read, (v) => v],
-      ['Searches', ['searches'], (a, m) => a.searches ?? m.searches, (v) => v],
+      ['Searches', ['searches'], (a, m) => m.searches ?? a.searches, (v) => v],
       ['Model calls', ['model_calls', 'model calls', 'calls'], (a) => a.model_calls, (v) => v],
       [
         'Tokens',
@@ -300,7 +303,7 @@ parts.EvidencePanel =
         (a) => (has(a.tokens_in) || has(a.tokens_out) ? (a.tokens_in || 0) + (a.tokens_out || 0) : undefined),
         (v) => (typeof v === 'number' ? count(v) : v),
       ],
-      ['Parts', ['parts', 'branches', 'nodes'], (a, m, d) => list(d.nodes).length || undefined, (v) => v],
+      ['Parts', ['parts', 'branches', 'nodes'], (a, m, d) => planned(d).length || undefined, (v) => v],
     ];
     function Methodology({ doc }) {
       const m = doc.methodology || {},
@@ -319,7 +322,7 @@ parts.EvidencePanel =
         actual(a, m, doc),
         show,
       ]).filter((r) => has(r[1]) || has(r[2]));
-      const nodes = list(doc.nodes),
+      const nodes = planned(doc),
         bad = (w) => nodes.filter((n) => String(n.status).startsWith(w)).length;
       const extra = [
         bad('fail') ? t('{n} failed', { n: bad('fail') }) : '',
