@@ -70,13 +70,13 @@ def test_from_a_broad_question_to_a_quote_in_its_source(server, tab, shots):
 
     first.page.reload()
     first.page.wait_for_selector("[data-job]")
-    second = Tab(first.context.browser, server, shots)
+    second = Tab(first.context, server, shots)
     second.open(first.page.url.removeprefix(server.url))
 
     for tab_ in (first, second):
         tab_.page.wait_for_selector(QUOTE_LINK, timeout=90_000)
     first.shot("06-report")
-    second.context.close()
+    second.close()
 
     chip = first.page.locator(QUOTE_LINK).first
     chip.scroll_into_view_if_needed()
@@ -166,13 +166,13 @@ def test_a_killed_server_goes_on_with_its_run_and_one_asked_to_stop_stops_within
         page.page.wait_for_selector("[data-job=done]", timeout=90_000)
         page.sees("References")
         page.shot("12-restarted")
-        page.context.close()
+        page.close()
 
         # And a server that is asked to stop in the middle of a run stops within seconds.
         server.pace(20.0)
         page = Tab(browser, server, shots).open().starts(FEASIBLE)
         assert server.stop() in (0, -signal.SIGTERM)
-        page.context.close()
+        page.close()
         assert "Traceback" not in server.log()
     finally:
         if server.process.poll() is None:

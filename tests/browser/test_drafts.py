@@ -132,7 +132,7 @@ def test_a_card_in_a_second_tab_follows_and_an_older_draft_changes_nothing(brows
     second.say(PHRASE)
     for page in (first, second):
         page.page.wait_for_selector("[data-job]")
-    second.context.close()
+    second.close()
 
 
 def test_a_replaced_draft_folds_and_can_be_looked_at(tab):

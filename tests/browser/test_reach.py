@@ -60,7 +60,7 @@ def test_axe_finds_nothing_serious_on_the_main_screens(browser, server, shots, s
     page.page.locator(".ds-src").first.wait_for()
     found["panel"] = findings(page)
     page.shot(f"50-panel-{scheme}")
-    page.context.close()
+    page.close()
     assert {screen: what for screen, what in found.items() if what} == {}
 
 
@@ -101,5 +101,5 @@ def test_nothing_scrolls_sideways_on_a_phone_or_at_twice_the_size(browser, serve
     page.page.locator(".ds-pop-sheet mark").wait_for()
     wide |= {"quote": page.wide()} if page.wide() > 0 else {}
     page.shot("53-quote-360")
-    page.context.close()
+    page.close()
     assert wide == {}

@@ -18,7 +18,7 @@ def report(browser, one_server, shots):
     page = Tab(browser, one_server, shots).open().starts(FEASIBLE)
     page.reads()
     yield page
-    page.context.close()
+    page.close()
 
 
 def test_sentences_carry_their_verdicts_and_chips_their_numbers(report):
@@ -97,7 +97,7 @@ def test_a_report_that_is_gone_leaves_its_text(browser, server, shots, report):
     page.open(report.page.url.removeprefix(server.url))
     page.sees("Its text is kept below.")
     page.page.locator(".prose h2", has_text="References").wait_for()
-    page.context.close()
+    page.close()
 
 
 def test_titles_that_hold_html_or_markdown_stay_text(tab, server):

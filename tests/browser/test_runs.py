@@ -125,7 +125,7 @@ def test_two_phrases_at_once_start_one_run(tab, server, browser, shots):
     first.sees("Nothing was started twice.")
     runs = {one.get_attribute("data-job") for one in first.page.locator("[data-job]").all()}
     assert len(runs) == 1
-    second.context.close()
+    second.close()
 
 
 def test_an_old_chat_opens_at_its_last_question(tab):
