@@ -94,6 +94,8 @@ async def research(
             raise BadRequest(settled.turn.reply)
         if settled.contract is None:
             raise _not_feasible(settled.scope)
+        if not team.engine.reasons:
+            _say(" ".join(settled.turn.reply.split()))
         await team.ready()
         spent_s = time.monotonic() - started
         left_s = None if minutes is None else left_for_research_s(60 * minutes, spent_s)

@@ -37,7 +37,11 @@ _is_row: _Lines = re.compile(r"\s*\||.*?[^\s.!?](?: \| |\t| {3,})\S").match
 _STOPS = re.compile(r"[.!?…]")
 # Full stops of scripts that nupunkt does not cut at, with the closing marks that belong to them. A quotation that runs
 # on with と is one sentence.
-_OTHER_STOPS = re.compile(r"[。！？｡؟۔।॥]+[”’」』）】》〉\"')\]]*(?![と”’」』）】》〉\"')\]])")
+_MARK = r"\[(?:\d{1,3}(?:[,–-]\s?\d{1,3})*|[a-z]|[^\W\d_][^\[\]\n]{0,30})\](?::\s?\d[\d–-]*)?"
+"""The mark of a note, with the page that Wikipedia writes behind it: `[12]`, `[a]`, `[citation needed]`, `[1]:23`."""
+_OTHER_STOPS = re.compile(
+    rf"[。！？｡؟۔।॥]+(?:(?:{_MARK})+|[”’」』）】》〉\"')\]]*(?![と”’」』）】》〉\"')\]])(?:{_MARK})*)"
+)
 _ORDINAL = re.compile(r"(?:^|\D)\d{1,2}\.\s*$")
 # "am 3. Mai", "im 19. Jahrhundert": a day or century with its full stop goes on.
 _AFTER_ORDINAL = re.compile(
@@ -48,10 +52,8 @@ _GOES_ON = re.compile(
     r"\b(?:bzw|gem|vgl|evtl|ggf|inkl|zzgl|sog|abs|art|nr|mme|mlle|sr|sra|srta|núm|pág|sig|dott|dhr|mevr|blz|bl\.a|t\.ex)\.\s*$",
     re.I,
 )
-_NOTE = re.compile(r"(?:\s?\[(?:\d{1,3}|[a-z]|note \d{1,2})(?:[,–-]\s?\d{1,3})*\])+")
-_AFTER_NOTE = re.compile(
-    r"(?<=\w[.!?])(?:(?:\[(?:\d{1,3}|[a-z]|note \d{1,2})(?:[,–-]\s?\d{1,3})*\])+|[¹²³⁰⁴-⁹][¹²³⁰⁴-⁹,]*)(?=\s+[^\W\d_a-z])"
-)
+_NOTE = re.compile(rf"[)”\"’»]*(?:\s?{_MARK})+")
+_AFTER_NOTE = re.compile(rf"(?<=[\w)”\"’][.!?]|[.!?][)”\"’])(?:(?:{_MARK})+|[¹²³⁰⁴-⁹][¹²³⁰⁴-⁹,]*)(?=\s+[^\W\d_a-z])")
 """Marks of notes behind a full stop, after which the next sentence begins: `… crowns.[12] It …`, `… crowns.¹² It …`."""
 _BREAKS = ((";", "；"), (",", "，", "、"), (" ", "\n", "\t"))
 

@@ -8,7 +8,7 @@ from agents.contracts.frozen import QueryType
 from agents.contracts.sources import CorpusSurvey
 from agents.offline.planner import draft
 from agents.offline.questions import IndependentQuestion, asks, is_lookup, questions
-from agents.offline.terms import SPACELESS, distinct, known, listed, names, opening, overlap, say, terms, years
+from agents.offline.terms import SPACELESS, distinct, known, knows, listed, names, opening, overlap, say, terms, years
 
 MAX_QUERIES = 6
 MAX_READ = 4_000
@@ -17,6 +17,7 @@ _CHOICE = 2
 """Narrower questions that make a choice."""
 OFFERED = 4
 """Narrower questions offered at a time."""
+_ASKS = frozenset("?？؟;;՞፧")
 _FEW_WORDS = 3
 """Telling words of a question that names nothing in particular."""
 _PINNED = 2
@@ -125,12 +126,15 @@ def open_points(question: IndependentQuestion, language: str) -> tuple[str, ...]
     pinned = named + bool(re.search(r"(?<!\w)\d", text)) + bool(listed("quantity").search(text))
     telling = len(distinct(text, language))
     lists = bool(question.things or question.points)
-    asking = "？" in text or listed("ask").search(text) or opening("order").match(text) or opening("yes_no").match(text)
+    # Of a language whose grammar is not known only the question mark is.
+    foreign = not knows(language) and text.rstrip('"”») ')[-1:] in _ASKS
+    asking = foreign or listed("ask").search(text) or opening("order").match(text) or opening("yes_no").match(text)
     on_nobody = pinned < _PINNED and listed("effect").search(text) and listed("nobody").search(text)
     bare = pinned < _PINNED and not lists and not asking
     vague = (
-        not pinned and not lists and len(question.parts) == 1 and telling <= _FEW_WORDS and not SPACELESS.search(text)
-    )
+        not pinned and not lists and not foreign and len(question.parts) == 1 and telling <= _FEW_WORDS
+        and not SPACELESS.search(text)
+    )  # fmt: skip
     ordered = not pinned and not lists and bool(opening("order").match(text))
     sweeping = listed("everything").search(text) or (pinned < _PINNED and listed("sweeping").search(text))
     if not (sweeping or on_nobody or bare or vague or ordered):
@@ -204,7 +208,7 @@ def _remarks(given: ScopingInput, kind: QueryType) -> list[str]:
         remarks.append(say(language, "no_match", n=survey.total))
     if not given.turns:
         remarks.append(say(language, "quotes_only"))
-        if known(language) != language.split("-")[0]:
+        if not knows(language):
             remarks.append(say(language, "in_english"))
     return remarks
 

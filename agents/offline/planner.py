@@ -4,7 +4,7 @@ import re
 
 from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree, Priority
 from agents.offline.questions import IndependentQuestion, is_linked, is_single_fact, leans_on_another, questions, tidy
-from agents.offline.terms import SPACELESS, distinct, names, opening, say, terms
+from agents.offline.terms import SPACELESS, distinct, knows, names, opening, say, terms
 
 MOST_QUESTIONS, TITLE_LENGTH, _SEARCH_WORDS = 4, 90, 14
 
@@ -44,7 +44,13 @@ def draft(question: IndependentQuestion, language: str, room: int = 2) -> tuple[
     if len(things) > 1:
         return tuple(_of_part(question, _with(question.text, things, thing), thing) for thing in things)
     leaves = tuple(_of_part(question, part, part) for part in question.parts)
-    if room > 1 and len(leaves) == 1 and not leaves[0].discovery and not is_single_fact(question.text):
+    if (
+        room > 1
+        and len(leaves) == 1
+        and knows(language)
+        and not leaves[0].discovery
+        and not is_single_fact(question.text)
+    ):
         asked = say(language, "limits_question", question=question.text)
         return (*leaves, _leaf(say(language, "limits_title"), (asked,), _searches(question.text, ""), priority="low"))
     return leaves

@@ -36,6 +36,11 @@ def known(language: str) -> str:
     return short if short in LANGUAGES else "en"
 
 
+def knows(language: str) -> bool:
+    """Tell whether the engine knows the grammar of a language, and has sentences in it."""
+    return known(language) == re.split("[-_]", language.casefold())[0]
+
+
 def say(language: str, name: str, **values: object) -> str:
     """Fill the sentence `name`, in English where `language` has none."""
     return _locale(known(language)).says[name].format(**values)

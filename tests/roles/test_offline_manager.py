@@ -251,3 +251,19 @@ def test_more_parts_than_leaves_are_too_many() -> None:
 
 def test_the_same_talk_gives_the_same_turn() -> None:
     assert talk(BROAD, "just the evictions") == talk(BROAD, "just the evictions")
+
+
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [
+        ("Quanto è profondo il lago di Orvelle?", "it"),
+        ("Какова глубина озера Орвелл?", "ru"),
+        ("ما عمق بحيرة أورفيل؟", "ar"),
+        ("Wie tief ist der Orvellesee?", "de"),
+    ],
+)
+def test_a_plain_question_is_taken_in_any_language_and_it_says_which_it_does_not_know(message, language) -> None:
+    turn = talk(message, language=language)
+
+    assert turn.ready
+    assert ("I do not know the grammar" in turn.reply) is (language != "de")

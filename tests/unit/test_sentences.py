@@ -216,6 +216,10 @@ def test_stems_may_be_cut_in_many_threads_at_once():
 @pytest.mark.parametrize(
     ("text", "sentences"),
     [
+        ("It is deep.[citation needed] In 1987 it rose.[1]:23 So.", ["It is deep.[citation needed]", "In 1987 it rose.[1]:23", "So."]),
+        ("(See p. 3.)[2] He said “it ends.”[3] ¿Qué?[note 6] Bien.", ["(See p. 3.)[2]", "He said “it ends.”[3]", "¿Qué?[note 6]", "Bien."]),
+        ("湖位于东部。[1] 湖深84.5米。[来源请求]", ["湖位于东部。[1]", "湖深84.5米。[来源请求]"]),
+        ("قال.[1] ثم ذهب؟[2] نعم.", ["قال.[1]", "ثم ذهب؟[2]", "نعم."]),
         ("It was opened in 1999.[2][3] Its boring took six years.[4]", ["It was opened in 1999.[2][3]", "Its boring took six years.[4]"]),
         ("It cost 88 million crowns.¹² It was built in 1999.³,⁴ The lake is deep.",
          ["It cost 88 million crowns.¹²", "It was built in 1999.³,⁴", "The lake is deep."]),
