@@ -290,6 +290,7 @@ def quoted_page(quoted: Quoted, reader: str = "en") -> HTMLResponse:
         site=reference.site,
         published=reference.published,
         retrieved=reference.accessed,
+        notes=reference.notes,
         sample=reference.kind == "sample",
         page=quoted.quote.page,
         reader=reader,

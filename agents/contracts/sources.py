@@ -14,6 +14,8 @@ from agents.contracts.frozen import Confidence, Frozen, QueryType, Text, digest
 SourceKind = Literal["web", "library", "upload", "sample"]
 """Where a document came from; `sample` marks the invented documents that ship with the program."""
 
+PROVIDER_COPY = "copy of the search provider {provider}, of unknown date"
+"""Tag of a page that was not fetched: its text came with a hit, and may be days or months old."""
 HEAD_CHARS = 240
 """Characters of a document's beginning that say what it is about."""
 

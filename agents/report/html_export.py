@@ -194,6 +194,7 @@ def _quotes(seen: View) -> str:
     out = [f'<section class="quotes">\n<h2>{escape(seen.words.quoted_words)}</h2>']
     for entry in seen.references:
         out.append(f'<h3 id="{entry.name}" dir="auto"><span class="n">{entry.number}</span> {escape(entry.title)}</h3>')
+        out += [f'<p dir="auto">{escape(entry.about)}</p>'] if entry.about else []
         for one in entry.quotes:
             back = f'<a href="#{one.back}">{escape(seen.words.back)}</a>' if one.back else ""
             source = " " + _anchor(one.address, escape(seen.words.open_source)) if one.address else ""
@@ -222,6 +223,7 @@ def quote_page(
     site: str | None = None,
     published: str | None = None,
     retrieved: str | None = None,
+    notes: Sequence[str] = (),
     sample: bool = False,
     page: int | None = None,
     language: str | None = None,
@@ -239,6 +241,7 @@ def quote_page(
         site: publisher or host.
         published: ISO date.
         retrieved: ISO date and time of reading.
+        notes: what else is to be known of it, such as what could not be read.
         sample: the document is invented and ships with the program.
         page: of the source, where the quote in focus begins; None where it has no pages.
         language: of the source, as a BCP 47 tag.
@@ -251,7 +254,7 @@ def quote_page(
     spans = [(max(0, start), min(end, len(text))) for start, end in quotes]
     shown = spans[focus] if 0 <= focus < len(spans) and spans[focus][0] < spans[focus][1] else None
     about = [author, site, published, words.read.format(date=retrieved[:10]) if retrieved else None]
-    about.append(words.page.format(page=page) if page is not None else None)
+    about += [words.page.format(page=page) if page is not None else None, *notes]
     meta = " · ".join(escape(part) for part in dict.fromkeys(about) if part)
     opened = (
         f' · <a href="{escape(url)}" rel="noopener noreferrer" target="_blank">{escape(words.open_source)}</a>'

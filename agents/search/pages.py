@@ -9,7 +9,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from agents.contracts.frozen import digest
-from agents.contracts.sources import Source
+from agents.contracts.sources import PROVIDER_COPY, Source
 from agents.nlp.tokens import language_of, one_line, seen, unruffled
 from agents.search.library import now
 from agents.web.fetching import Fetcher
@@ -34,8 +34,6 @@ MAX_LINKED = 300
 
 ABSTRACT = "only its abstract was read"
 """Tag of a source of which only the abstract could be read."""
-PROVIDER_COPY = "copy of the search provider {provider}, of unknown date"
-"""Tag of a page that was not fetched: its text came with a hit, and may be days or months old."""
 
 
 class Pages(Protocol):

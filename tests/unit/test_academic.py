@@ -11,11 +11,11 @@ from pydantic import SecretStr
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from agents.contracts.sources import SearchQuery
+from agents.contracts.sources import PROVIDER_COPY, SearchQuery
 from agents.core.retry_policy import RetryPolicy
 from agents.search import academic_parsers as parsers
 from agents.search.academic import INDEXES, Academic, HostPace
-from agents.search.pages import ABSTRACT, PROVIDER_COPY
+from agents.search.pages import ABSTRACT
 from agents.search.provider import Access
 from agents.search.searcher import SearchFailed
 

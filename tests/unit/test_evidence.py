@@ -5,7 +5,7 @@ import pytest
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
 from agents.contracts.plan import Leaf, Node, Plan, PlannedClaim
-from agents.contracts.sources import Hit, SourceCard
+from agents.contracts.sources import PROVIDER_COPY, Hit, SourceCard
 from agents.contracts.verification import CounterSearch
 from agents.research.challenge.challenge import to_read
 from agents.research.challenge.claim_ledger import (
@@ -124,3 +124,14 @@ def flat(query, *claims):
     leaf = Leaf(title="Closures", objective=query, questions=(query,), searches=("ferry",))
     root = Node(title="Closures", objective=query, children=(leaf,))
     return Plan(query=query, root=root, claims=tuple(PlannedClaim(text=text) for text in claims))
+
+
+def test_a_quote_of_a_source_that_was_read_in_part_weighs_less():
+    held = held_against(CLAIM, fact("The Orvane ferry line was closed on 12 days in winter 2022/23."), card())
+    whole, damaged, copied = (
+        evidence_of(fact("x"), card().model_copy(update={"tags": tags}), held).strength
+        for tags in ((), ("page 2 of 2 could not be read",), (PROVIDER_COPY.format(provider="tavily"),))
+    )
+
+    assert damaged == round(0.8 * whole, 4)
+    assert copied == whole > 0

@@ -14,7 +14,7 @@ from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen, Text, digest
 from agents.contracts.plan import Plan, PlannedClaim
-from agents.contracts.sources import SourceCard
+from agents.contracts.sources import PROVIDER_COPY, SourceCard
 from agents.contracts.verification import Claim, CounterSearch, Evidence, Stance
 from agents.nlp.sentence_split import spans
 from agents.nlp.tokens import content_words, language_of
@@ -130,6 +130,8 @@ SAME_MATTER = 0.45
 """Share of a claim's telling words that words must hold to speak of the same measure."""
 SPEAKS = 0.5
 """Strength below which a contradiction is only a sign."""
+DAMAGED = 0.8
+"""Share of its strength that a quote keeps whose source could be read in part only."""
 BY_A_MODEL = 0.5
 """Strength of a limit that only a model sees: never enough to settle a claim by itself."""
 
@@ -198,6 +200,11 @@ def _other_period(claim: str, quote: str) -> bool:
     return bool(mine and theirs and not mine & theirs)
 
 
+def _is_damaged(card: SourceCard) -> bool:
+    """Tell a source of which part could not be read; that its copy is of unknown age says nothing against its words."""
+    return any(not tag.startswith(PROVIDER_COPY.partition("{")[0]) for tag in card.tags)
+
+
 def evidence_of(fact: Fact, card: SourceCard, held: Held) -> Evidence:
     """Put a fact's stance into the ledger."""
     return Evidence(
@@ -205,7 +212,7 @@ def evidence_of(fact: Fact, card: SourceCard, held: Held) -> Evidence:
         source_id=fact.source_id,
         domain=publisher(card.url, card.site or card.author).casefold(),
         stance=held.stance,
-        strength=round(held.strength, 4),
+        strength=round(held.strength * (DAMAGED if _is_damaged(card) else 1), 4),
         quote=fact.quote,
         start=fact.start,
         end=fact.end,
