@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote as percent_encoded
+from urllib.parse import unquote
 
 from agents.contracts.body import Body, Line, Listing, Paragraph, Sentence, Words
 from agents.contracts.fact import Fact
@@ -174,7 +175,9 @@ def about(reference: Reference, words: Wording) -> tuple[str, ...]:
     """Say of a source who wrote it, where it stands, when it was published and read, and what was not read of it."""
     author, site = reference.author or "", reference.site or ""
     # A publisher that is named as part of the author is not named twice.
-    known = [part for part in (author, site if site not in author else "", reference.published) if part]
+    file = unquote(reference.url.rpartition("/")[2]) if reference.kind == "upload" else ""
+    file = file if file != reference.title else ""
+    known = [part for part in (author, site if site not in author else "", file, reference.published) if part]
     if reference.accessed:
         known.append(words.read.format(date=reference.accessed[:10]))
     if reference.known_since:

@@ -32,6 +32,9 @@ _NARROW = 10  # per cent of the width of letters that nobody can read
 _SHIFTED = 4  # half points by which letters that are raised or lowered stand higher or lower
 _NEAR = 24  # of 255, what parts a colour from the one that it lies on
 _BREAKS = {f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}tab": "\t", f"{_W}noBreakHyphen": "-"}
+# Signs of the font Symbol by the last two digits of their codes.
+_SIGNS = dict(zip("61 62 67 64 65 68 6C 6D 70 72 73 74 66 77 44 53 57 A3 A5 B0 B1 B3 B4 B6 B7 B8 B9 BA BB D6 D7 E5 F2".split(),
+    "αβγδεηλμπρστφωΔΣΩ≤∞°±≥×∂•÷≠≡≈√⋅∑∫", strict=True))  # fmt: skip
 _TEMPLATE_AUTHOR, _TEMPLATE_DATE = "python-docx", "2013-12-23"  # of the library that wrote the file, not of the file
 
 
@@ -131,6 +134,8 @@ class _Reader:
                 look = self._styles.look(node)
                 kind = self._styles.kind(look)
                 skip = node if self._styles.hides(node, look) else None
+            elif node.tag == f"{_W}sym":
+                runs.append((kind, _SIGNS.get(node.get(f"{_W}char", "").upper()[-2:], "\ufffd")))
             elif node.tag == f"{_W}t":
                 runs.append((kind, node.text or ""))
             elif node.tag in _NOTES and (note := self._notes.get((_NOTES[node.tag], node.get(f"{_W}id", "")))):
@@ -149,6 +154,8 @@ class _Reader:
         """Write rows; a cell over several columns is followed by empty ones, one over several rows stands in each."""
         above: list[str] = []
         for row in table.iter(f"{_W}tr"):
+            if next(row.iterancestors(f"{_W}tbl")) is not table:
+                continue  # of a table in a cell, whose words are the cell's
             if row.find(f"{_W}trPr/{_W}del") is not None:
                 continue
             cells: list[str] = []

@@ -256,6 +256,9 @@ def _write_scripts(tree: _Element) -> None:
 
 def _write_formulas(tree: _Element) -> None:
     """Put formulas as text in the place of their markup, also where it is hidden behind a picture of them."""
+    for script in tree.iter("script"):
+        if script.get("type", "").startswith("math/tex"):
+            script.tag = "span"
     for element in list(tree.iter("math")):
         above = [one for one in element.iterancestors() if "mwe-math-element" in one.get("class", "").split()]
         whole = above[-1] if above else element

@@ -379,7 +379,8 @@ def _rows(lines: Sequence[Line]) -> dict[int, str]:
     written: dict[int, str] = {}
     for rows in _tables(lines):
         tight = {row[0]: lines[row[0]].parted(_TIGHT_GAP) for row in rows}
-        columns = _columns([*chain(*tight.values()), *(lines[at] for row in rows for at in row[1:])])
+        wrapped = [lines[at] for row in rows for at in row[1:]]
+        columns = _columns([*chain(*_without_spanning(list(tight.values()))), *wrapped])
         is_wide = any(len(lines[at].cells) > 1 for at in tight)
         if len(rows) >= 3 - is_wide and len(columns) >= max(map(len, tight.values())):
             for at, *more in rows:
@@ -391,13 +392,21 @@ def _rows(lines: Sequence[Line]) -> dict[int, str]:
                 continue
             table = [lines[at].cells for at in range(first, last + 1)]
             most = max(map(len, table))
-            columns = _columns([*chain(*table)])
-            if len(columns) < most:  # heads over several columns
-                columns = _columns([*chain(*(row for row in table if len(row) == most))])
+            columns = _columns([*chain(*_without_spanning(table))])
             for at, row in enumerate(table, start=first):
                 known = len(columns) >= most
                 written[at] = _row(row, columns) if known else " | ".join(cell.text() for cell in row)
     return written
+
+
+def _without_spanning(table: Sequence[Sequence[Line]]) -> Iterator[list[Line]]:
+    """Leave out cells that stand over several cells of another row, such as a head over several columns."""
+    for row in table:
+        yield [
+            cell
+            for cell in row
+            if all(sum(cell.left <= one.right and cell.right >= one.left for one in other) < 2 for other in table)
+        ]
 
 
 def _tables(lines: Sequence[Line]) -> Iterator[list[list[int]]]:

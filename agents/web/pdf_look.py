@@ -120,14 +120,19 @@ class Look:
         first = max((shape.at for shape in self._shapes if shape.kind == "picture"), default=0)
         return 2 * sum(ink.colour == "none" or ink.at < first for ink in marks) > len(marks)
 
-    def _is_struck(self, word: Word) -> bool:
+    def through(self, word: Word) -> list[tuple[float, float]]:
+        """Give from where to where lines are drawn through a word."""
         size = word.size or word.top - word.bottom
         low, high = word.baseline + 0.15 * size, word.baseline + 0.5 * size
-        return any(
-            low <= (bottom + top) / 2 <= high
-            and min(right, word.right) - max(left, word.left) > 0.6 * (word.right - word.left)
+        return [
+            (left, right)
             for left, bottom, right, top in self._bars
-        )
+            if low <= (bottom + top) / 2 <= high and left < word.right and right > word.left
+        ]
+
+    def _is_struck(self, word: Word) -> bool:
+        width = word.right - word.left
+        return any(min(right, word.right) - max(left, word.left) > 0.9 * width for left, right in self.through(word))
 
     def _of(self, at: int) -> _Ink:
         thing = raw.FPDFText_GetTextObject(self._text_page, at)

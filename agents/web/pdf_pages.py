@@ -174,7 +174,14 @@ def _drawn(page: pypdfium2.PdfPage) -> Iterator[Word]:
             is_script,
         )
         if written and look.shows(first, word):
-            yield word
+            if crossed := look.through(word):
+                middles = [sum(_box(text_page, places[one], box)[::2]) / 2 for one in range(*match.span())]
+                kept = [not any(left <= at <= right for left, right in crossed) for at in middles]
+                word = replace(
+                    word, text="".join(visible(one) for one, is_kept in zip(match[0], kept, strict=True) if is_kept)
+                )
+            if word.text:
+                yield word
 
 
 def _one_by_one(text_page: pypdfium2.PdfTextPage, count: int) -> tuple[str, list[int]]:

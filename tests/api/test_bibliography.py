@@ -8,6 +8,8 @@ from pybtex.database import parse_string
 
 from agents.contracts.report import Quote, Reference
 from agents.report.bibliography import authors, to_bibtex, to_csl, to_ris
+from agents.report.references import about
+from agents.report.wording import wording
 
 
 def reference(n, **fields):
@@ -107,3 +109,12 @@ def test_every_author_has_a_line_of_ris_and_an_entry_of_csl():
     assert (item["issued"], item["accessed"]) == ({"date-parts": [[2021, 5]]}, {"date-parts": [[2026, 11, 27]]})
     (body,) = json.loads(to_csl(of(reference(1, author="Audit Office"))))
     assert body["author"] == [{"literal": "Audit Office"}]
+
+
+def test_a_file_that_a_user_gave_is_named_by_its_name_in_the_list():
+    given = reference(
+        1, title="Report of the dam", url="upload:/0123456789abcdef/Cost%20%28final%29.pdf", kind="upload"
+    )
+
+    assert "Cost (final).pdf" in about(given, wording("en"))
+    assert "Cost (final).pdf" not in about(given.model_copy(update={"title": "Cost (final).pdf"}), wording("en"))

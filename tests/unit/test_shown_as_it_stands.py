@@ -8,6 +8,7 @@ import openpyxl
 import pptx
 import pytest
 from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
 from docx.shared import Pt, RGBColor
 
 from agents.core.errors import SourceError
@@ -81,19 +82,49 @@ def test_a_pdf_whose_font_says_something_else_than_it_shows_is_not_used():
         case("broken_font.pdf")
 
 
-def test_what_no_reader_of_a_pdf_sees_is_not_read_and_white_letters_on_blue_are():
-    text = text_of(
-        pdf(b"""BT /F1 12 Tf 72 760 Td (The dam of Orvelle was built in 1987 by the harbour office.) Tj ET
-1 1 1 rg BT /F1 12 Tf 72 740 Td (WHITE) Tj ET
-0 0 0 rg BT 3 Tr /F1 12 Tf 72 720 Td (INVISIBLE) Tj ET
-BT 0 Tr /F1 12 Tf 72 900 Td (OFFPAGE) Tj ET
-BT /F1 0.8 Tf 72 690 Td (TINY) Tj ET
-0 0 0.4 rg 70 600 300 30 re f 1 1 1 rg BT /F1 12 Tf 80 610 Td (White on blue in 2001.) Tj ET"""),
-        "a.pdf",
+PICTURE = b"q 100 0 0 20 70 695 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \xff EI Q "
+WORDS = b"BT /F1 12 Tf 72 700 Td (WORDS) Tj ET "
+
+
+@pytest.mark.parametrize(
+    ("drawing", "is_seen"),
+    [
+        pytest.param(b"1 g " + WORDS, False, id="white on white"),
+        pytest.param(b"0.97 g " + WORDS, False, id="nearly white"),
+        pytest.param(b"0 0 0 0 k " + WORDS, False, id="white of print"),
+        pytest.param(b"3 Tr " + WORDS, False, id="no ink"),
+        pytest.param(b"7 Tr " + WORDS, False, id="a mask"),
+        pytest.param(PICTURE + b"3 Tr " + WORDS, False, id="no ink over a small picture"),
+        pytest.param(b"BT /F1 12 Tf 72 900 Td (WORDS) Tj ET", False, id="above the page"),
+        pytest.param(b"BT /F1 12 Tf -300 700 Td (WORDS) Tj ET", False, id="left of the page"),
+        pytest.param(b"BT /F1 0.8 Tf 72 700 Td (WORDS) Tj ET", False, id="a speck"),
+        pytest.param(b"q 0.05 0 0 0.05 72 700 cm BT /F1 12 Tf 0 0 Td (WORDS) Tj ET Q", False, id="scaled to a speck"),
+        pytest.param(WORDS + b"70 695 100 20 re f", False, id="under a bar"),
+        pytest.param(WORDS + b"1 g 70 695 100 20 re f", False, id="under white"),
+        pytest.param(WORDS + PICTURE, False, id="under a picture"),
+        pytest.param(b"0 0 0.4 rg 70 695 200 20 re f 0 0 0.42 rg " + WORDS, False, id="blue on blue"),
+        pytest.param(WORDS + b"0.5 w 72 704 m 118 704 l S", False, id="struck"),
+        pytest.param(b"0 0 0.4 rg 70 695 200 20 re f 1 g " + WORDS, True, id="white on blue"),
+        pytest.param(b"1 1 0 rg 70 695 100 20 re f 0 g " + WORDS, True, id="on yellow"),
+        pytest.param(PICTURE + b"1 g " + WORDS, True, id="white on a picture"),
+        pytest.param(WORDS + b"0.5 w 72 698 m 118 698 l S", True, id="underlined"),
+        pytest.param(WORDS + b"0.5 w 70 695 100 20 re S", True, id="framed"),
+        pytest.param(b"1 g 1 Tr " + WORDS, True, id="outlined in black"),
+        pytest.param(b"0.9 g 0 0 595 842 re f 0 g " + WORDS, True, id="on a grey page"),
+    ],
+)
+def test_words_of_a_pdf_are_read_where_a_reader_sees_them(drawing, is_seen):
+    text = (
+        b"BT /F1 12 Tf 72 760 Td (The dam of Orvelle was built in 1987 by the harbour office of the old town.) Tj ET "
     )
 
-    assert not any(word in text for word in ("WHITE", "INVISIBLE", "OFFPAGE", "TINY"))
-    assert "White on blue in 2001." in text
+    assert ("WORDS" in text_of(pdf(text + drawing), "a.pdf")) is is_seen
+
+
+def test_only_the_struck_part_of_a_word_is_left_out():
+    drawing = b"BT /F1 12 Tf 72 700 Td (4049 crowns in 1987) Tj ET 0.5 w 72 704 m 85.4 704 l S"
+
+    assert text_of(pdf(drawing), "a.pdf") == "49 crowns in 1987"
 
 
 def test_a_key_figure_at_the_foot_of_a_page_is_no_page_number():
@@ -130,6 +161,34 @@ def test_formulas_of_a_page_are_read_once_where_they_stand():
 )
 def test_struck_words_of_a_page_are_not_read(struck, left):
     assert left in read_html(f"<html><body><p>{struck}</p></body></html>", "https://a.example/").text
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "article > .x{display:none}", "[class=x]{opacity:0}", "@media screen{.x{visibility:hidden}}", "@layer a{.x{display:none}}",
+        ".x:not(.y){display:none}", ".x{font-size:1%}", ".x{font:0/0 a}", ".x{color:#fff0}", ".x{color:hsl(0,0%,100%)}",
+        ".x{color:whitesmoke}", ".x{-webkit-text-fill-color:transparent}", ":root{--c:#fff}.x{color:var(--c)}",
+        "article{background:#123456}.x{color:#123457}", ".x{transform:translate(-200vw,0)}", ".x{letter-spacing:-99em}",
+        ".x{clip-path:polygon(0 0,0 0,0 0)}", ".x{display:none !important}.x{display:block}", "p.x{zoom:0}",
+    ],
+)  # fmt: skip
+def test_what_a_pages_own_style_hides_is_not_read(style):
+    body = "<article><h1>Dam</h1><p>The dam of Orvelle was built in 1987.</p><p class=x>HIDDEN</p></article>"
+
+    assert (
+        "HIDDEN" not in read_html(f"<html><style>{style}</style><body>{body}</body></html>", "https://a.example/").text
+    )
+
+
+@pytest.mark.parametrize(
+    "style", ["@media print{.x{display:none}}", "@media (max-width:600px){.x{display:none}}", ".w .x{display:none}",
+              ".x{left:-10px}", ".x{background:#000;color:#fff}", "#x{display:none}"],
+)  # fmt: skip
+def test_what_it_shows_on_a_screen_of_usual_size_is_read(style):
+    body = "<article><h1>Dam</h1><p>The dam of Orvelle was built in 1987.</p><p class=x>SHOWN</p></article>"
+
+    assert "SHOWN" in read_html(f"<html><style>{style}</style><body>{body}</body></html>", "https://a.example/").text
 
 
 def test_links_are_resolved_against_the_base_of_a_page():
@@ -210,6 +269,22 @@ def test_a_formula_of_a_word_file_is_read():
         paragraph.add_run(" newton.")
 
     assert word(build) == "The load is 10⁵ newton."
+
+
+def test_signs_of_the_font_symbol_and_tables_in_cells_of_a_word_file_are_read_once():
+    def build(document):
+        run = document.add_paragraph("The load is ").add_run()
+        sign = OxmlElement("w:sym")
+        sign.set(qn("w:font"), "Symbol")
+        sign.set(qn("w:char"), "F0A3")
+        run._r.append(sign)
+        document.paragraphs[0].add_run(" 5.")
+        outer = document.add_table(1, 2)
+        outer.cell(0, 0).text = "Depths"
+        inner = outer.cell(0, 1).add_table(1, 2)
+        inner.cell(0, 0).text, inner.cell(0, 1).text = "84", "91"
+
+    assert word(build) == "The load is ≤ 5.\n\nDepths | 84; 91"
 
 
 def test_rows_of_a_table_file_are_records_with_their_heads():
