@@ -1,11 +1,9 @@
 """The answer of a run: what was planned, what came of it, as `/run`, the OpenAI-compatible face and MCP give it."""
 
+import json
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote as percent_encoded
-
-from pydantic import ValidationError
 
 from agents.contracts.contract import Contract
 from agents.contracts.frozen import Frozen, Tier
@@ -34,8 +32,7 @@ class Stopped(DossierError):
     notice = "The run was stopped before it had an answer."
 
 
-@dataclass(frozen=True)
-class FlatRun:
+class FlatRun(Frozen):
     """A planned run: what will be carried out, and what planning took."""
 
     contract: Contract
@@ -47,16 +44,9 @@ class FlatRun:
     planning_s: float
     """Seconds from the request to the end of the planning."""
 
-
-class Planned(Frozen):
-    """What a planned run holds beside its contract, kept with a job whose answer may be asked for again."""
-
-    tier: Tier
-    origin: TierOrigin
-    limits: RunLimits
-    queries: tuple[PlanQuery, ...]
-    usage: Usage
-    planning_s: float
+    def kept(self) -> str:
+        """Write what is kept beside the contract of a job whose answer may be asked for again."""
+        return self.model_dump_json(exclude={"contract"})
 
 
 def planned_of(job: Job) -> FlatRun:
@@ -69,10 +59,9 @@ def planned_of(job: Job) -> FlatRun:
     if contract is None or request is None:
         raise BadRequest("This job is no run of one task.")
     try:
-        kept = Planned.model_validate_json(request.answer)
-    except ValidationError as error:
+        return FlatRun.model_validate({**json.loads(request.answer), "contract": contract})
+    except ValueError as error:
         raise BadRequest("This job was started by another version of this program; ask under another key.") from error
-    return FlatRun(contract, kept.tier, kept.origin, kept.limits, kept.queries, kept.usage, kept.planning_s)
 
 
 def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
@@ -143,16 +132,9 @@ def _verified(reference: Reference, document: ReportDocument) -> bool:
 
 
 def _source(reference: Reference) -> AgentSource:
-    return AgentSource(
-        id=f"[{reference.n}]",
-        title=reference.title,
-        url=reference.url,
-        type=reference.kind,
-        author=reference.author,
-        site=reference.site,
-        published=reference.published,
-        quotes=tuple(quote.text for quote in reference.quotes),
-    )
+    about = reference.model_dump(include={"title", "url", "author", "site", "published"})
+    quotes = tuple(quote.text for quote in reference.quotes)
+    return AgentSource(id=f"[{reference.n}]", type=reference.kind, quotes=quotes, **about)
 
 
 def _location(reference: Reference, job_id: str) -> str:

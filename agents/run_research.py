@@ -31,7 +31,7 @@ from agents.contracts.response import (
 from agents.core.budget import NOTHING, Usage, spent_by
 from agents.core.errors import BadRequest, ModelError, NotFeasible
 from agents.core.role import RoleAnswer
-from agents.core.settings import Settings
+from agents.core.settings import Settings, load
 from agents.core.time_policy import FLAT_PLANNING_SHARE, LEAST_RUN_S
 from agents.jobs.config import InUse
 from agents.jobs.live_job import Job
@@ -44,7 +44,7 @@ from agents.research.run_context import NO_STAND_IN, RunContext
 from agents.research.scoping.turn import ScopingState, checked, seeds_in, take_turn
 from agents.roles import FLAT_MAX_QUERIES as MAX_QUERIES
 from agents.roles import FLAT_PLANNER, PLANNER
-from agents.run_answer import FlatRun, Planned, answer, planned_of
+from agents.run_answer import FlatRun, answer, planned_of
 from agents.team import Team, open_team
 
 
@@ -114,9 +114,6 @@ async def run_research(
         DossierError: the run ended without an answer.
     """
     if team is None:
-        from agents.core.settings import load
-        from agents.run_research import durable_team
-
         async with durable_team(load()) as team:
             return await run_research(
                 task, max_iters=max_iters, max_queries=max_queries, max_sources=max_sources,
@@ -176,7 +173,10 @@ async def plan_run(team: Team, task: str, wish: RunOptions) -> FlatRun:
         brief, (plan,), bounds, reasons=team.means.reasons, models=team.engine.names, retrievers=team.retrievers
     )
     queries = tuple(leaf.planned for leaf in drafted.leaves[: limits.max_queries])
-    return FlatRun(contract, tier, origin, limits, queries, drafted.usage, team.clock() - started)
+    return FlatRun(
+        contract=contract, tier=tier, origin=origin, limits=limits, queries=queries, usage=drafted.usage,
+        planning_s=team.clock() - started,
+    )  # fmt: skip
 
 
 def limits_of(tier: Tier, wish: RunOptions, settings: Settings) -> RunLimits:
@@ -273,11 +273,7 @@ def _owned(contract: Contract, owner: str) -> Contract:
 
 async def begin_once(team: Team, run: FlatRun, owner: str, key: str, fingerprint: str) -> Job:
     """Start a planned run under the caller's own key, unless a run was started under it already."""
-    kept = Planned(
-        tier=run.tier, origin=run.origin, limits=run.limits, queries=run.queries, usage=run.usage,
-        planning_s=run.planning_s,
-    )  # fmt: skip
-    request = KeyedRequest(key=key, fingerprint=fingerprint, answer=kept.model_dump_json())
+    request = KeyedRequest(key=key, fingerprint=fingerprint, answer=run.kept())
     return await team.start_once(Commission(contract=_owned(run.contract, owner), request=request), owner=owner)
 
 

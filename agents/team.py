@@ -63,9 +63,9 @@ from agents.research.writing.sections import section_handler
 from agents.research.writing.truthful import check_handler
 from agents.roles import MANAGER
 from agents.roles import ROLES as ROLES
-from agents.search.chain import Chain, Probed
+from agents.search.chain import Chain
 from agents.search.registry import open_sources
-from agents.search.searcher import Searcher
+from agents.search.searcher import Probed, Searcher
 from agents.search.uploads import SearchScope, UploadedFile, UploadResult, places_of, take
 from agents.web.fetching import Fetcher
 
@@ -285,10 +285,6 @@ class Team:
         made = document.methodology
         if made.engine == wrote(self.engine, Actual()) and made.forecast is not None and document.references:
             self.drafts.past.append(PastRun(made.actual.seconds, made.actual.cost_usd, made.forecast))
-
-    async def draft_brief(self, brief: Brief) -> Contract:
-        """Draft the contract of a brief."""
-        return await self.drafts.of_brief(brief)
 
     async def follow_up(self, document: Quoting, question: str) -> FollowUpAnswer:
         """Answer a question from a finished report's own facts, or known ones; `enough` is False where that needs new research.

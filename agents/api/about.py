@@ -1,9 +1,8 @@
 """What this server is set up with, and what leaves this computer: said at start, on the first page, and by a route."""
 
-from typing import Protocol
-
 from agents.contracts.frozen import Frozen
 from agents.core.settings import OFFLINE
+from agents.search.searcher import Probed
 from agents.team import Team
 
 OFFLINE_LINE = (
@@ -21,25 +20,6 @@ PROVIDERS = {
     "deepseek": "DeepSeek",
     "openrouter": "OpenRouter",
 }
-
-
-class Tried(Protocol):
-    """What trying keyless web search came to."""
-
-    @property
-    def host(self) -> str:
-        """Where queries go."""
-        ...
-
-    @property
-    def reachable(self) -> bool:
-        """Whether it answered."""
-        ...
-
-    @property
-    def reason(self) -> str:
-        """Why not, for people."""
-        ...
 
 
 class Cell(Frozen):
@@ -64,7 +44,7 @@ class About(Frozen):
     offline: bool
 
 
-def about(team: Team, tried: Tried | None = None) -> About:
+def about(team: Team, tried: Probed | None = None) -> About:
     """Describe how a team is set up.
 
     Args:

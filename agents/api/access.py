@@ -11,6 +11,7 @@ import mimetypes
 import re
 import uuid
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 import chainlit.server as chainlit_server
@@ -19,15 +20,17 @@ from chainlit.chat_context import chat_contexts
 from chainlit.element import Element
 from chainlit.session import WebsocketSession
 from chainlit.user import User
-from fastapi import HTTPException, Request, Response
+from fastapi import Depends, HTTPException, Request, Response
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agents.api.error_responses import ApiError
 from agents.api.serve import LOCAL, LOOPBACK, is_the_key, on_loopback, owner_name
-from agents.core.settings import Settings
 from agents.search.uploads import MAX_BYTES
+
+if TYPE_CHECKING:
+    from agents.api.app_state import Site
 
 _UNKNOWN = ApiError(401, "unauthorized", "Log in, or send the key as `Authorization: Bearer …`.")
 
@@ -38,7 +41,7 @@ async def caller(request: Request) -> str:
     Raises:
         ApiError: 401; neither the key nor a session that was logged in.
     """
-    settings: Settings = request.app.state.dossier_site.settings
+    settings = site_of(request).settings
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     bearer = given.strip() if scheme.lower() == "bearer" else ""
     if bearer and is_the_key(settings, bearer):
@@ -56,6 +59,18 @@ async def caller(request: Request) -> str:
     if user is None:
         raise _UNKNOWN
     return str(user.identifier)
+
+
+def site_of(request: Request) -> "Site":
+    """Give a route the parts of this server."""
+    site: Site = request.app.state.dossier_site
+    return site
+
+
+Owner = Annotated[str, Depends(caller)]
+"""Who asks."""
+Here = Annotated["Site", Depends(site_of)]
+"""The server's parts; by name only, since the site imports the routes."""
 
 
 class LocalLogin:

@@ -16,8 +16,8 @@ from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse, Response
 
-from agents.api.about import Tried, about
-from agents.api.access import harden
+from agents.api.about import about
+from agents.api.access import Here, Owner, harden
 from agents.api.error_responses import answer_errors
 from agents.api.jobs_api import jobs_api
 from agents.api.mcp_server import mcp_route
@@ -27,10 +27,11 @@ from agents.api.openai_face import openai_face
 from agents.api.payloads import ERRORS
 from agents.api.reports import kinds
 from agents.api.routes import api, branches
-from agents.api.run_routes import ApiState, Here, Owner, runs
+from agents.api.run_routes import ApiState, runs
 from agents.api.serve import check_exposure
 from agents.core.settings import Settings, load
 from agents.llm.model_names import find_servers
+from agents.search.searcher import Probed
 from agents.team import Team, open_team
 
 VERSION = "1"
@@ -104,7 +105,7 @@ log = logging.getLogger(__name__)
 class WebReach:
     """Whether keyless web search can be reached, once it was tried."""
 
-    found: Tried | None = None
+    found: Probed | None = None
     """None where none would be asked, and before it was tried."""
     tell: Callable[[str], None] = field(default=lambda _lines: None)
     """Is given what the server is set up with, and what leaves this computer, once that is known."""

@@ -1,12 +1,12 @@
 """Errors of the routes, in the one shape that callers can rely on."""
 
 import re
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exception_handlers import http_exception_handler, request_validation_exception_handler
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 
 from agents.core.errors import (
@@ -19,6 +19,7 @@ from agents.core.errors import (
     SearchError,
     StepFailed,
 )
+from agents.memory.knowledge import MemoryDown
 
 OURS = ("/research", "/run", "/run-simple", "/search", "/files", "/healthz", "/metrics", "/v1", "/mcp", "/memory")
 """Paths that are ours."""
@@ -29,6 +30,7 @@ STATUSES: tuple[tuple[type[DossierError], int], ...] = (
     (BadOutput, 502),
     (SearchError, 502),
     (StepFailed, 502),
+    (MemoryDown, 502),
     (ConfigError, 500),
 )
 """Which answer stands for which error; all others are a 500."""
@@ -38,7 +40,13 @@ class ApiError(Exception):
     """A route refuses; the message is for the caller."""
 
     def __init__(
-        self, status: int, type_: str, message: str, *, retryable: bool = False, details: dict[str, Any] | None = None
+        self,
+        status: int,
+        type_: str,
+        message: str,
+        *,
+        retryable: bool = False,
+        details: dict[str, object] | None = None,
     ) -> None:
         super().__init__(message)
         self.status, self.type, self.message, self.retryable = status, type_, message, retryable
@@ -51,7 +59,7 @@ def not_found(what: str) -> ApiError:
 
 
 def body(
-    type_: str, message: str, *, retryable: bool = False, details: dict[str, Any] | None = None
+    type_: str, message: str, *, retryable: bool = False, details: dict[str, object] | None = None
 ) -> dict[str, object]:
     """Write an error as callers read it."""
     error: dict[str, object] = {"type": type_, "message": message, "retryable": retryable}
@@ -65,7 +73,7 @@ def as_api_error(error: DossierError) -> ApiError:
     if name == "Stopped":
         return ApiError(409, "stopped", error.notice)
     if isinstance(error, NotFeasible):
-        details: dict[str, Any] = {"reasons": list(error.reasons), "suggested_splits": list(error.splits)}
+        details: dict[str, object] = {"reasons": list(error.reasons), "suggested_splits": list(error.splits)}
         return ApiError(status, "not_feasible", str(error), details=details)
     return ApiError(status, snake(name), error.notice, retryable=error.retryable)
 
@@ -107,17 +115,13 @@ async def _misused(request: Request, error: Exception) -> Response:
     return JSONResponse(body("bad_request", said, details={"fields": faults}), 422)
 
 
-def _fault(fault: dict[str, Any]) -> dict[str, str]:
-    place = (
-        fault["loc"][1:] if fault["loc"] and fault["loc"][0] in {"body", "query", "path", "header"} else fault["loc"]
-    )
+def _fault(fault: ErrorDetails) -> dict[str, str]:
+    loc = fault["loc"]
+    place = loc[1:] if loc and loc[0] in {"body", "query", "path", "header"} else loc
     if fault["type"] == "json_invalid":
         return {"field": "body", "problem": "this is not JSON"}
-    problem = (
-        "there is no such field"
-        if fault["type"] == "extra_forbidden"
-        else str(fault["msg"]).removeprefix("Value error, ")
-    )
+    unknown = fault["type"] == "extra_forbidden"
+    problem = "there is no such field" if unknown else fault["msg"].removeprefix("Value error, ")
     name = ".".join(str(part) for part in place) or "body"
     return {"field": name.encode("utf-8", "replace").decode(), "problem": problem.encode("utf-8", "replace").decode()}
 

@@ -4,11 +4,12 @@ How a job is described to callers: in a list, whole, and while it still runs.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
 
+from agents.api.access import Here, Owner
 from agents.api.error_responses import ApiError, as_api_error
 from agents.api.payloads import (
     ERRORS,
@@ -20,7 +21,7 @@ from agents.api.payloads import (
     TaskRequest,
 )
 from agents.api.reports import Lookup, forget_texts, given_to, kinds, written
-from agents.api.run_routes import Here, Key, Owner, brief_of, pending_window_s, status_url
+from agents.api.run_routes import Key, brief_of, pending_window_s, status_url
 from agents.contracts.report import (
     OVER,
     Commission,
@@ -49,6 +50,9 @@ from agents.report.formats import FORMS
 from agents.report.methodology import tracking
 from agents.research.loop.retry_tracking import Retries
 from agents.team import Team
+
+if TYPE_CHECKING:
+    from agents.api.app_state import Site
 
 
 def whole(job: Job, document: ReportDocument | None, window_s: float, ahead: int = 0) -> dict[str, object]:
@@ -147,7 +151,7 @@ async def create(sent: JobRequest, owner: Owner, site: Here, key: Key = None) ->
     return await _begun(sent, owner, site, key)
 
 
-async def _begun(sent: JobRequest, owner: str, site: Any, key: str | None, after: Job | None = None) -> Response:
+async def _begun(sent: JobRequest, owner: str, site: "Site", key: str | None, after: Job | None = None) -> Response:
     """Start a job of its own, after the report of another where that is given."""
     team = site.team
 
@@ -241,7 +245,7 @@ async def remove(
 # ---- steering
 
 
-def runtime(site: Any) -> JobRuntime:
+def runtime(site: "Site") -> JobRuntime:
     """Give the jobs of this server."""
     jobs: JobRuntime = site.team.jobs
     return jobs

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, Field
 from starlette.requests import Request
@@ -26,6 +26,9 @@ from agents.team import Team
 
 if TYPE_CHECKING:
     from mcp.server.fastmcp import Context, FastMCP
+    from mcp.server.session import ServerSession
+
+    Calling = Context[ServerSession, object, object]
 
 INSTRUCTIONS = (
     "`research` finds sources, reads them and writes a report in which every sentence cites its source; it takes up to "
@@ -94,7 +97,7 @@ def _said(error: DossierError) -> str:
     return error.notice
 
 
-def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] | None = None) -> "FastMCP[Any]":
+def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] | None = None) -> "FastMCP[object]":
     """Make the server with its tools.
 
     Args:
@@ -106,9 +109,9 @@ def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] |
     from mcp.server.fastmcp import Context, FastMCP
     from mcp.server.fastmcp.exceptions import ToolError
 
-    server: FastMCP[Any] = FastMCP("dossier", instructions=INSTRUCTIONS, log_level="WARNING")
+    server: FastMCP[object] = FastMCP("dossier", instructions=INSTRUCTIONS, log_level="WARNING")
 
-    async def research(question: str, ctx: Context[Any, Any, Any], tier: Tier | None = None) -> ResearchResult:
+    async def research(question: str, ctx: "Calling", tier: Tier | None = None) -> ResearchResult:
         """Research a question and return a report in which every statement cites its source."""
         try:
             planned, job = await taken_up(team, question, RunOptions(tier=tier), owner)
@@ -156,7 +159,7 @@ def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] |
     return server
 
 
-async def _told(job: Job, ctx: "Context[Any, Any, Any]") -> None:
+async def _told(job: Job, ctx: "Calling") -> None:
     """Report progress until the job is over."""
     last = ""
     async for _ in job.follow(heartbeat_s=5.0, attended=True):

@@ -1,32 +1,31 @@
 """`/research/memory`: what research has found out, for whoever asks: search, open, ask, forget, export, import."""
 
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
+from agents.api.access import Here, Owner
 from agents.api.error_responses import ApiError
 from agents.api.payloads import ERRORS, BoundedRoute, MemoryForgotten, MemoryFound, MemoryImport, MemoryImported
 from agents.api.reports import kinds
-from agents.api.run_routes import Here, Owner
 from agents.contracts.memory import MemoryKind, MemoryStats, Remembered, Selection, Standing
-from agents.memory.knowledge import KnowledgeStore, MemoryDown, exported, imported
+from agents.memory.knowledge import KnowledgeStore, exported, imported
+
+if TYPE_CHECKING:
+    from agents.api.app_state import Site
 
 MOST = 200
 
 memory_api = APIRouter(tags=["memory"], responses=ERRORS, route_class=BoundedRoute)
 
 
-def _store(site: Any) -> KnowledgeStore:
+def _store(site: "Site") -> KnowledgeStore:
     store: KnowledgeStore | None = site.team.memory
     if store is None:
         raise ApiError(501, "not_implemented", "The knowledge base is switched off: DOSSIER_MEMORY is false.")
     return store
-
-
-def _down(error: MemoryDown) -> ApiError:
-    return ApiError(502, "memory_down", error.notice, retryable=True)
 
 
 @memory_api.get("/research/memory", response_model=MemoryFound)
@@ -48,19 +47,13 @@ async def search(
         kinds=tuple(kind or ("fact",)), verdicts=tuple(verdict or ()), url=url, domain=domain, job=job, date_from=since,
         date_to=until,
     )  # fmt: skip
-    try:
-        return MemoryFound(items=list(await _store(site).search(owner, q, where, limit)))
-    except MemoryDown as error:
-        raise _down(error) from error
+    return MemoryFound(items=list(await _store(site).search(owner, q, where, limit)))
 
 
 @memory_api.get("/research/memory/stats", response_model=MemoryStats)
 async def stats(owner: Owner, site: Here) -> MemoryStats:
     """Count what there is."""
-    try:
-        return await _store(site).stats(owner)
-    except MemoryDown as error:
-        raise _down(error) from error
+    return await _store(site).stats(owner)
 
 
 @memory_api.get(
@@ -80,20 +73,14 @@ async def export(owner: Owner, site: Here) -> StreamingResponse:
 @memory_api.post("/research/memory/import", response_model=MemoryImported)
 async def take(sent: MemoryImport, owner: Owner, site: Here) -> MemoryImported:
     """Take lines of an export in; they become the caller's, and what is known already stays as it is."""
-    try:
-        new, known, broken = await imported(_store(site), owner, sent.lines)
-    except MemoryDown as error:
-        raise _down(error) from error
+    new, known, broken = await imported(_store(site), owner, sent.lines)
     return MemoryImported(new=new, known=known, unreadable=broken)
 
 
 @memory_api.get("/research/memory/{item_id}", response_model=Remembered)
 async def show(item_id: str, owner: Owner, site: Here) -> Remembered:
     """Open one thing: quote, context, source, history."""
-    try:
-        found = await _store(site).get(owner, Selection(ids=(item_id,)))
-    except MemoryDown as error:
-        raise _down(error) from error
+    found = await _store(site).get(owner, Selection(ids=(item_id,)))
     if not found:
         raise ApiError(404, "not_found", "Nothing is known under this id.")
     return found[0]
@@ -113,7 +100,4 @@ async def forget(
     where = Selection(ids=tuple(id or ()), url=url, domain=domain, job=job)
     if where.empty and not everything:
         raise ApiError(422, "bad_request", "Say what to forget: id, url, domain, job, or everything=true.")
-    try:
-        return MemoryForgotten(forgotten=await _store(site).forget(owner, where))
-    except MemoryDown as error:
-        raise _down(error) from error
+    return MemoryForgotten(forgotten=await _store(site).forget(owner, where))

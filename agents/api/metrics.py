@@ -3,7 +3,6 @@
 import json
 import logging
 from collections.abc import Callable
-from typing import Any
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
@@ -201,7 +200,7 @@ class PhaseLog:
         event, budget = numbered.event, self.job.run.budget
         call = numbered.key.partition("#")[2]
         facts: dict[str, object] = {"call": call, "results": self.results, "token_budget": budget.tokens_left()}
-        say: Callable[..., Any] = self.log.info
+        say: Callable[..., object] = self.log.info
         match event:
             case JobChanged():
                 if event.status in OVER:

@@ -4,16 +4,17 @@ import json
 import re
 import time
 from collections.abc import AsyncIterator
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from agents.api.access import Here, Owner
 from agents.api.error_responses import ApiError, as_api_error, body
 from agents.api.payloads import ERRORS, MAX_LISTED, BoundedRoute
 from agents.api.routes import event_stream
-from agents.api.run_routes import STREAM_HEADERS, Here, Owner, attended, start
+from agents.api.run_routes import STREAM_HEADERS, attended, start
 from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse
 from agents.core.errors import DossierError
@@ -21,6 +22,9 @@ from agents.core.model_answers import whole_signs
 from agents.jobs.live_job import Job
 from agents.run_answer import FlatRun, answer
 from agents.run_research import RunOptions
+
+if TYPE_CHECKING:
+    from agents.api.app_state import Site
 
 MODELS: dict[str, Tier | None] = {
     "research": None,
@@ -207,7 +211,7 @@ def _extra(made: AgentResponse) -> dict[str, object]:
     }
 
 
-async def _streamed(site: Any, planned: FlatRun, job: Job, model: str, *, usage: bool) -> AsyncIterator[str]:
+async def _streamed(site: "Site", planned: FlatRun, job: Job, model: str, *, usage: bool) -> AsyncIterator[str]:
     """Tell the progress as reasoning, then the report; a client that goes away ends the run."""
     head = _head(job, model, "chat.completion.chunk")
 

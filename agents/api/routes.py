@@ -20,13 +20,14 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 
 from agents.api.about import about
-from agents.api.access import caller
+from agents.api.access import Here, Owner
 from agents.api.error_responses import OURS, ApiError, body, not_found
 from agents.api.payloads import ERRORS
 from agents.api.reports import SHOWN, Lookup, fragment, kinds, live_tree, quoted_data, quoted_page, written
-from agents.api.tree import Tree, What, rows, steer
+from agents.api.tree import Tree, rows, steer
 from agents.core.errors import BadRequest
 from agents.core.events import Numbered
+from agents.jobs.changes import Steered
 from agents.jobs.live_job import Job
 from agents.jobs.run import JobRun
 from agents.report.formats import FORMS
@@ -118,15 +119,12 @@ STARTED = time.monotonic()
 api = APIRouter(tags=["research"], responses=ERRORS)
 
 
-def lookup_of(request: Request) -> Lookup:
+def lookup_of(site: Here) -> Lookup:
     """Give a route the jobs of this server."""
-    site = request.app.state.dossier_site
     return Lookup(site.team)
 
 
 STREAM = kinds("text/event-stream") | {204: {"description": "Nothing more will come."}}
-Owner = Annotated[str, Depends(caller)]
-"""Who asks."""
 Jobs = Annotated[Lookup, Depends(lookup_of)]
 """Where their jobs are found."""
 
@@ -138,9 +136,9 @@ async def healthz() -> dict[str, object]:
 
 
 @api.get("/research/about")
-async def configuration(owner: Owner, lookup: Jobs, request: Request) -> dict[str, object]:
+async def configuration(owner: Owner, site: Here) -> dict[str, object]:
     """Say which engine answers, which documents are searched, and what leaves this computer."""
-    return about(lookup.team, request.app.state.dossier_site.reach.found).model_dump()
+    return about(site.team, site.reach.found).model_dump()
 
 
 @api.get("/research/jobs/{job_id}/tree")
@@ -221,15 +219,15 @@ for _path in (path for prefix in OURS for path in (prefix, prefix + "/{rest:path
 
 branches = APIRouter(tags=["research"])
 
-DOING: Mapping[What, str] = {"finish": "finishing", "stop": "stopping", "drop": "stopping", "retry": "retrying"}
+DOING: Mapping[Steered, str] = {"finish": "finishing", "stop": "stopping", "drop": "stopping", "retry": "retrying"}
 
 
 @branches.post("/research/jobs/{job_id}/nodes/{node:path}/{what}", status_code=202)
 async def steer_branch(
     job_id: str,
     node: str,
-    what: What,
-    owner: Annotated[str, Depends(caller)],
+    what: Steered,
+    owner: Owner,
     lookup: Jobs,
 ) -> dict[str, object]:
     """Have one branch write from what it has, stop it, drop it, or try it again; the other branches go on."""

@@ -6,12 +6,12 @@ What starting takes, also of a job of `/research/jobs`: the brief of what was as
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from fastapi import APIRouter, Depends, Header, Request
+from fastapi import APIRouter, Header, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
-from agents.api.access import caller
+from agents.api.access import Here, Owner
 from agents.api.error_responses import ApiError, as_api_error, body
 from agents.api.metrics import Meter
 from agents.api.payloads import (
@@ -183,16 +183,6 @@ STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 runs = APIRouter(tags=["run"], responses=ERRORS, route_class=BoundedRoute)
 
 
-def site_of(request: Request) -> "Site":
-    """Give a route the parts of this server."""
-    site: Site = request.app.state.dossier_site
-    return site
-
-
-Owner = Annotated[str, Depends(caller)]
-"""Who asks."""
-Here = Annotated[Any, Depends(site_of)]
-"""The server's parts, a `Site`: named so only to the type checker, since the site imports the routes."""
 Key = Annotated[str | None, Header(alias="Idempotency-Key", description="The same key and body: the same run.")]
 
 ANSWERS: dict[int | str, dict[str, object]] = {

@@ -18,16 +18,11 @@ import sys
 import tomllib
 import types
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from agents.core import paths
 from agents.core.errors import ConfigError
 from agents.core.paths import RESOURCES
 from agents.core.settings import Settings
-
-if TYPE_CHECKING:
-    pass
-
 
 LOCAL = "local"
 """The one user of a server that only this machine can reach."""
@@ -119,11 +114,11 @@ def _frame() -> dict[str, str]:
     return {name: spoken.get(name, spoken.get("en-US", "{}")) for name in files}
 
 
-def _over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+def _over(below: dict[str, object], above: dict[str, object]) -> dict[str, object]:
     merged = dict(below)
     for name, value in above.items():
-        deeper = isinstance(value, dict) and isinstance(merged.get(name), dict)
-        merged[name] = _over(merged[name], value) if deeper else value
+        under = merged.get(name)
+        merged[name] = _over(under, value) if isinstance(value, dict) and isinstance(under, dict) else value
     return merged
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Literal
 
 from agents.contracts.contract import Change, place
 from agents.contracts.frozen import Frozen
@@ -25,11 +24,10 @@ from agents.core.events import (
     SourceRead,
     SourceRejected,
 )
-from agents.jobs.changes import ACTIVE, AGAIN, CHANGE, DROPPABLE, GUIDANCE
+from agents.jobs.changes import ACTIVE, AGAIN, CHANGE, DROPPABLE, GUIDANCE, Steered
 from agents.jobs.live_job import Job
 from agents.jobs.runtime import JobRuntime
 
-DELIVERED: frozenset[NodeState] = frozenset({"done", "partial"})
 FEED = 40
 """Lines of the activity feed that are kept, newest last."""
 AGAIN_WITHIN = 8
@@ -123,12 +121,6 @@ class TreeView(Frozen):
     max_cost_usd: float | None = None
     nodes: tuple[TreeNode, ...] = ()
     feed: tuple[FeedLine, ...] = ()
-
-    def interrupted(self) -> "TreeView":
-        """Draw the tree of a run that was cut off: nothing in it is at work any more."""
-        gone = {"state": "stopped", "doing": "the server was restarted"}
-        nodes = tuple(node.model_copy(update=gone) if node.state in ACTIVE else node for node in self.nodes)
-        return self.model_copy(update={"nodes": nodes, "status": "failed"})
 
     @property
     def leaves(self) -> tuple[TreeNode, ...]:
@@ -401,12 +393,11 @@ def _told(event: object) -> FeedText | None:
     return None
 
 
-What = Literal["finish", "stop", "drop", "retry"]
-STATES: Mapping[What, frozenset[NodeState]] = {"retry": AGAIN, "drop": DROPPABLE}
+STATES: Mapping[Steered, frozenset[NodeState]] = {"retry": AGAIN, "drop": DROPPABLE}
 """States of a branch in which it can be done; the others only while it is at work."""
 
 
-def steer(jobs: JobRuntime, job: Job, node: TreeNode, what: What) -> Change | None:
+def steer(jobs: JobRuntime, job: Job, node: TreeNode, what: Steered) -> Change | None:
     """Do one of them; returns the change as it was recorded, None when the state of the branch leaves nothing to do.
 
     Raises:
@@ -414,16 +405,7 @@ def steer(jobs: JobRuntime, job: Job, node: TreeNode, what: What) -> Change | No
     """
     if job.over or node.state not in STATES.get(what, ACTIVE):
         return None
-    title = f"{node.n} “{node.title}”".strip()
-    match what:
-        case "finish":
-            return jobs.finish(job, node.id, title)
-        case "stop":
-            return jobs.stop_branch(job, node.id, title)
-        case "drop":
-            return jobs.drop_branch(job, node.id, title)
-        case "retry":
-            return jobs.try_again(job, node.id, title)
+    return jobs.steer(job, what, node.id, f"{node.n} “{node.title}”".strip())
 
 
 def rows(job: Job) -> tuple[TreeNode, ...]:

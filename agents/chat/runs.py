@@ -1,6 +1,6 @@
 """What a message does to a run: while it goes, it is steered, narrowed, guided or asked after; when over, taken up again."""
 
-from agents.api.tree import DELIVERED, ROOT, STAGES, Tree, TreeNode, TreeView, rows, steer
+from agents.api.tree import ROOT, STAGES, Tree, TreeNode, TreeView, rows, steer
 from agents.chat.commands import Command, Part, Pick, Research, Wish, asks_for_progress
 from agents.chat.limits import Edit, dates_words
 from agents.chat.state import Effect, Refuse, Say, Stopping
@@ -8,7 +8,7 @@ from agents.chat.texts import ChatTexts, minutes_and_seconds
 from agents.contracts.contract import Brief, Narrowing
 from agents.core.errors import BadRequest
 from agents.core.events import Noted
-from agents.jobs.changes import GUIDANCE, reach_of
+from agents.jobs.changes import DELIVERED, GUIDANCE, reach_of
 from agents.jobs.live_job import Job
 from agents.search.scope_filter import in_both
 from agents.team import Team

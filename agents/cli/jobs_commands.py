@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agents.contracts.report import JobStatus
     from agents.core.settings import Settings
     from agents.jobs.blob_store import BlobStore
+    from agents.jobs.changes import Steered
     from agents.jobs.store import Store, StoredJob
 
 T = TypeVar("T")
@@ -30,11 +31,6 @@ app = typer.Typer(no_args_is_help=False, help="List, show and steer jobs, those 
 WAIT_S = 10.0
 """Seconds that the process which runs a job gets to answer."""
 JobId = Annotated[str, typer.Argument(help="Id of the job; its first characters are enough.")]
-
-
-def register(root: typer.Typer) -> None:
-    """Add the commands to the program's."""
-    root.add_typer(app, name="jobs")
 
 
 @app.callback(invoke_without_command=True)
@@ -90,46 +86,29 @@ def show(job_id: JobId) -> None:
     with_store(work)
 
 
-@app.command()
-def cancel(job_id: JobId) -> None:
-    """Stop a job and everything it has running."""
-    _command(job_id, "cancel")
+def _plain(verb: str, said: str) -> None:
+    """Add a command that needs nothing but the job."""
+
+    @app.command(verb, help=said)
+    def command(job_id: JobId) -> None:
+        _command(job_id, verb)
 
 
-@app.command()
-def pause(job_id: JobId) -> None:
-    """Let a job's calls finish and start no others."""
-    _command(job_id, "pause")
-
-
-@app.command()
-def resume(job_id: JobId) -> None:
-    """Let a job go on that is paused or waits for a key."""
-    _command(job_id, "resume")
+for _verb, _said in {
+    "cancel": "Stop a job and everything it has running.",
+    "pause": "Let a job's calls finish and start no others.",
+    "resume": "Let a job go on that is paused or waits for a key.",
+    "rework": "Decide and write anew from what a job has read, and try again what failed.",
+    "restart": "Do a job again from its last good steps.",
+    "release": "Let a job pass that the judge held back.",
+}.items():
+    _plain(_verb, _said)
 
 
 @app.command()
 def finish(job_id: JobId, branch: Annotated[str, typer.Option(help="Only this branch, as job/0/1.")] = "") -> None:
     """Have a job search no further and write from what it has."""
     _command(job_id, "finish", branch)
-
-
-@app.command()
-def rework(job_id: JobId) -> None:
-    """Decide and write anew from what a job has read, and try again what failed."""
-    _command(job_id, "rework")
-
-
-@app.command()
-def restart(job_id: JobId) -> None:
-    """Do a job again from its last good steps."""
-    _command(job_id, "restart")
-
-
-@app.command()
-def release(job_id: JobId) -> None:
-    """Let a job pass that the judge held back."""
-    _command(job_id, "release")
 
 
 @app.command()
@@ -240,13 +219,16 @@ async def row_of(store: "Store", job_id: str) -> "StoredJob":
 
 def _command(job_id: str, verb: str, argument: str = "") -> None:
     async def work(store: "Store") -> None:
-        row = await row_of(store, job_id)
-        said = await answered(store, row, verb, argument)
-        if said != "done":
-            raise BadRequest(said)
-        say(f"{row.id[:12]}: {verb} done")
+        await _done(store, await row_of(store, job_id), verb, argument, verb)
 
     with_store(work)
+
+
+async def _done(store: "Store", row: "StoredJob", verb: str, argument: str, called: str) -> None:
+    """Have a command done, and say so; a `BadRequest` where it is refused or nobody answers."""
+    if (said := await answered(store, row, verb, argument)) != "done":
+        raise BadRequest(said)
+    say(f"{row.id[:12]}: {called} done")
 
 
 async def answered(store: "Store", row: "StoredJob", verb: str, argument: str) -> str:
@@ -330,27 +312,20 @@ Branch = Annotated[
 ]
 
 
-def register_steering(app: typer.Typer) -> None:
-    """Add the commands to those of jobs."""
-    for command in (stop, drop, retry, narrow):
-        app.command()(command)
+def _steering(kind: "Steered", said: str) -> None:
+    """Add a command that steers one branch."""
+
+    @app.command(kind, help=said)
+    def command(job_id: JobId, branch: Branch) -> None:
+        _change(job_id, branch, kind=kind)
 
 
-def stop(job_id: JobId, branch: Branch) -> None:
-    """Stop one branch of a running job; what it has found is kept."""
-    _change(job_id, branch, kind="stop", words="was stopped")
+_steering("stop", "Stop one branch of a running job; what it has found is kept.")
+_steering("drop", "Stop one branch of a running job and leave out what it has found.")
+_steering("retry", "Try a failed or stopped branch of a running job again.")
 
 
-def drop(job_id: JobId, branch: Branch) -> None:
-    """Stop one branch of a running job and leave out what it has found."""
-    _change(job_id, branch, kind="drop", words="was dropped")
-
-
-def retry(job_id: JobId, branch: Branch) -> None:
-    """Try a failed or stopped branch of a running job again."""
-    _change(job_id, branch, kind="retry", words="is tried again")
-
-
+@app.command()
 def narrow(
     job_id: JobId,
     only: Annotated[list[str] | None, typer.Option(help="Search and read only this domain (repeatable).")] = None,
@@ -377,28 +352,27 @@ def narrow(
         "domains": only or (), "exclude_domains": exclude or (), "date_from": since or None, "date_to": until or None,
         "seconds": None if minutes is None else minutes * 60,
     }  # fmt: skip
-    _change(job_id, kind="limits", words=words, limits=limits)
+    _change(job_id, words=words, limits=limits)
 
 
-def _change(job_id: str, branch: str = "", **wish: object) -> None:
+def _change(job_id: str, branch: str = "", kind: "Steered | None" = None, **wish: object) -> None:
     """Leave a change for the process that runs the job; a branch is found by its number or its path."""
     from agents.api.tree import Tree
     from agents.contracts.contract import Command
+    from agents.jobs.changes import steered
 
     async def work(store: "Store") -> None:
         row = await row_of(store, job_id)
-        if branch:
+        if kind is None:
+            command = Command.model_validate({"kind": "limits", **wish})
+        else:
             nodes = Tree(await store.events(row.id)).view().nodes
             node = next((one for one in nodes if branch in (one.n, one.id)), None)
             if node is None:
                 numbers = ", ".join(one.n for one in nodes if one.n) or "none yet"
                 raise BadRequest(f"There is no branch {branch} in this job; there are: {numbers}.")
-            title = f"{node.n} “{node.title}”".strip()
-            wish.update(node=node.id, title=title, words=f"branch {title} {wish['words']}")
-        said = await answered(store, row, "change", Command.model_validate(wish).model_dump_json())
-        if said != "done":
-            raise BadRequest(said)
-        say(f"{row.id[:12]}: {wish['kind']} done")
+            command = steered(kind, node.id, f"{node.n} “{node.title}”".strip())
+        await _done(store, row, "change", command.model_dump_json(), command.kind)
 
     with_store(work)
 

@@ -6,14 +6,12 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Literal
 
 import typer
 
-from agents.cli import jobs_commands as cli_jobs
-from agents.cli import jobs_commands as cli_steering
-from agents.cli import memory_commands as cli_memory
-from agents.cli.jobs_commands import worker
+from agents.cli import jobs_commands, memory_commands
+from agents.cli.jobs_commands import fail, worker
 from agents.core.errors import BadRequest, ConfigError, DossierError
 
 app = typer.Typer(
@@ -23,20 +21,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-cli_jobs.register(app)
-app.add_typer(cli_memory.app, name="memory")
-cli_steering.register_steering(cli_jobs.app)
+app.add_typer(jobs_commands.app, name="jobs")
+app.add_typer(memory_commands.app, name="memory")
 
 EXIT_COMPLETE, EXIT_ERROR, EXIT_USAGE, EXIT_PARTIAL, EXIT_NOTHING = 0, 1, 2, 3, 4
 """Exit codes of `run`: complete, error or cancelled, bad usage or not feasible, partial or blocked, nothing found."""
 
 TierName = Literal["simple", "standard", "deep"]
-
-
-def fail(message: str, code: int = EXIT_USAGE) -> NoReturn:
-    """Say in one sentence what is wrong and leave."""
-    typer.echo(message, err=True)
-    raise typer.Exit(code)
 
 
 @app.command()
@@ -70,9 +61,9 @@ def run(
     from agents.research.scoping.authorization import DEFAULT_MINUTES, minutes_of
 
     if deep and tier:
-        fail("--tier and --deep exclude each other: a tier has its own bounds.")
+        fail("--tier and --deep exclude each other: a tier has its own bounds.", EXIT_USAGE)
     if refresh and (question or goes_on):
-        fail("--refresh asks what was asked before: it takes neither a question nor --continue.")
+        fail("--refresh asks what was asked before: it takes neither a question nor --continue.", EXIT_USAGE)
     try:
         settings = load()
         seconds = settings.max_execution_time_s
@@ -104,7 +95,7 @@ def run(
             )
         )
     except (BadRequest, ConfigError) as error:
-        fail(error.notice)
+        fail(error.notice, EXIT_USAGE)
     except DossierError as error:
         fail(error.notice, EXIT_ERROR)
     except KeyboardInterrupt:
@@ -159,7 +150,7 @@ def evaluate(
     try:
         summary = measure(name, data, json_file, load(), variant(without, limits, limit))
     except (BadRequest, ConfigError) as error:
-        fail(error.notice)
+        fail(error.notice, EXIT_USAGE)
     except DossierError as error:
         fail(error.notice, EXIT_ERROR)
     typer.echo(json.dumps(summary))

@@ -5,8 +5,8 @@ The next attempt at a stored job: resumed, restarted, reworked, challenged or pl
 An attempt uses what earlier ones recorded; what it shall do anew is forgotten first. Each is a workflow of its own.
 """
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from agents.contracts.contract import Brief, Change, Command, Narrowing, place
 from agents.contracts.report import BlockedReason, Stage
@@ -22,10 +22,18 @@ if TYPE_CHECKING:
     from agents.jobs.engine import JobQueue
     from agents.jobs.register import Register
 
+Steered = Literal["finish", "stop", "drop", "retry"]
 CHANGE, GUIDANCE = "change", "guidance"
 """Tags of the events that record a change of a contract after its authorization, and what the user asked to heed."""
 ACTIVE: frozenset[NodeState] = frozenset({"queued", "planning", "searching", "reading", "writing", "retrying"})
 """States that a node leaves again."""
+STEERED: Mapping[Steered, str] = {
+    "finish": "searches no further and writes from what it has",
+    "stop": "was stopped",
+    "drop": "was dropped",
+    "retry": "is tried again",
+}
+"""What can be done to one branch, and how the record of it says so."""
 AGAIN: frozenset[NodeState] = frozenset({"failed", "stopped"})
 """States from which a branch may be tried again."""
 DELIVERED: frozenset[NodeState] = frozenset({"done", "partial"})
@@ -33,6 +41,12 @@ DROPPABLE: frozenset[NodeState] = ACTIVE | DELIVERED
 """States from which a branch may be dropped: what it delivered is left out while nothing was written over it yet."""
 WRITTEN_OVER: frozenset[Stage] = frozenset({"challenging", "composing", "judging", "reworking", "completed"})
 """Stages in which summary and claims rest on what all branches delivered."""
+
+
+def steered(kind: Steered, node: str = "job", title: str = "") -> Command:
+    """Make the command that steers a branch, or the whole run."""
+    what = "the run" if node == "job" else f"branch {title or node}"
+    return Command(kind=kind, node=node, title=title, words=f"{what} {STEERED[kind]}")
 
 
 def allowed(command: Command, run: JobRun, brief: Brief | None) -> Command:

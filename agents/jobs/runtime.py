@@ -14,7 +14,7 @@ from agents.core.call_limits import ProcessLimits
 from agents.core.errors import BadRequest
 from agents.core.events import JobChanged, RoleAsked
 from agents.jobs.blob_store import BlobStore
-from agents.jobs.changes import allowed, applied
+from agents.jobs.changes import Steered, allowed, applied, steered
 from agents.jobs.live_job import Job, JobSetup, SetUp, carry_out
 from agents.jobs.run import Clock, JobRun
 
@@ -133,26 +133,13 @@ class JobRuntime(ABC):
         if not job.over and job.blocked_reason != "needs_rework":
             self.stop(job)
 
-    def finish(self, job: Job, path: str = "job", title: str = "") -> Change:
-        """Ask a job, or one of its branches, to search no further and to write from what it has."""
-        what = f"branch {title or path}" if path != "job" else "the run"
-        words = f"{what} searches no further and writes from what it has"
-        return self.change(job, Command(kind="finish", node=path, title=title, words=words))
+    def steer(self, job: Job, kind: Steered, path: str = "job", title: str = "") -> Change:
+        """Have a branch, or the run, search no further and write; stop or drop it, its siblings go on; or try it again."""
+        return self.change(job, steered(kind, path, title))
 
-    def stop_branch(self, job: Job, path: str, title: str = "") -> Change:
-        """Stop one branch at once; its siblings go on, and what it has found is kept."""
-        words = f"branch {title or path} was stopped"
-        return self.change(job, Command(kind="stop", node=path, title=title, words=words))
-
-    def drop_branch(self, job: Job, path: str, title: str = "") -> Change:
-        """Stop one branch at once and leave out what it has found; its siblings go on."""
-        words = f"branch {title or path} was dropped"
-        return self.change(job, Command(kind="drop", node=path, title=title, words=words))
-
-    def try_again(self, job: Job, path: str, title: str = "") -> Change:
-        """Have a failed or stopped branch tried again, within what the contract leaves."""
-        words = f"branch {title or path} is tried again"
-        return self.change(job, Command(kind="retry", node=path, title=title, words=words))
+    def finish(self, job: Job) -> Change:
+        """Ask a job to search no further and to write from what it has."""
+        return self.steer(job, "finish")
 
     def narrow(self, job: Job, limits: Narrowing, words: str) -> Change:
         """Narrow where, of when, or for how long a running job may search."""

@@ -29,6 +29,8 @@ MAX_LINE = 200_000
 class MemoryDown(DossierError):
     """The knowledge base can't be used; research goes on without it."""
 
+    retryable = True
+
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.notice = message

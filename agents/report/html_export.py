@@ -11,7 +11,6 @@ from pathlib import Path
 
 from agents.contracts.body import (
     Block,
-    Body,
     Code,
     Display,
     Formula,
@@ -28,7 +27,6 @@ from agents.contracts.body import (
 from agents.contracts.report import ReportDocument
 from agents.report.escaping import is_route, is_safe
 from agents.report.latex import mathml
-from agents.report.parse_body import parse
 from agents.report.references import Citations, Cite, Linker, quote_address, reference_list
 from agents.report.view import View, printable, view
 from agents.report.wording import direction, wording
@@ -70,16 +68,6 @@ def to_html(document: ReportDocument, link: Linker = quote_address) -> str:
         f'<article lang="{language}" dir="{seen.way}">\n{_header(seen)}\n{blocks_html(blocks, written)}'
         f"{_quotes(seen)}\n</article>\n</body>\n</html>\n"
     )
-
-
-def render_markdown(markdown: str) -> str:
-    """Render Markdown to HTML: tables, formulas as MathML; no raw HTML that does anything, safe links only."""
-    return blocks_html(parse(markdown, ()).blocks)
-
-
-def body_html(body: Body, written: Written) -> str:
-    """Write a whole text, without what stands around it."""
-    return blocks_html(body.blocks, written)
 
 
 def blocks_html(blocks: Sequence[Block], written: Written = lambda _, html: html) -> str:

@@ -8,9 +8,7 @@ import copy
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
 
-from agents.contracts.frozen import Frozen, Text
 from agents.contracts.sources import (
     CorpusSurvey,
     Hit,
@@ -24,9 +22,11 @@ from agents.contracts.sources import (
 )
 from agents.core.errors import SearchError, SourceError
 from agents.search.library import Library, together
-from agents.search.pages import Pages
+from agents.search.pages import WebPages
+from agents.search.provider import Provider
 from agents.search.scope_filter import fuse
-from agents.search.searcher import REST_S, CircuitBreaker, Searcher, SearchFailed, SearchProvider, none_answered
+from agents.search.searcher import REST_S, CircuitBreaker, Probed, Searcher, SearchFailed, none_answered
+from agents.search.web_services import Firecrawl
 
 LIBRARY = "library:"
 FILES = "upload:"
@@ -49,28 +49,6 @@ LONG_REST_S: dict[SearchFault, float] = {"auth": 3600.0, "quota": 3600.0, "rate"
 """Seconds for which a provider rests after faults that do not pass soon."""
 AT_ONCE = frozenset[SearchFault]({"auth", "quota"})
 """These open the breaker at the first failure: a key that is refused will be refused again."""
-
-
-@runtime_checkable
-class CrawlService(Protocol):
-    """A provider that crawls; see `agents.search.web_services.Firecrawl`."""
-
-    name: str
-
-    async def crawl(self, url: str, limit: int, deadline_s: float | None = None) -> tuple[Hit, ...]:
-        """Give pages of the site of `url`, the page itself not among them."""
-        ...
-
-
-class Probed(Frozen):
-    """Whether a search provider can be reached."""
-
-    provider: Text
-    host: Text
-    """Where queries go."""
-    reachable: bool
-    reason: str = ""
-    """Why not, for people."""
 
 
 @dataclass
@@ -108,12 +86,12 @@ class Chain:
 
     def __init__(
         self,
-        providers: Sequence[SearchProvider],
-        pages: Pages | None,
+        providers: Sequence[Provider],
+        pages: WebPages | None,
         library: Searcher | None = None,
         *,
         files: Searcher | None = None,
-        beside: Sequence[SearchProvider] = (),
+        beside: Sequence[Provider] = (),
         sample: Searcher | None = None,
         notes: tuple[str, ...] = (),
         clock: Callable[[], float] = time.monotonic,
@@ -128,7 +106,7 @@ class Chain:
         """Hosts that queries are sent to, for the banner."""
 
     @property
-    def _engines(self) -> tuple[SearchProvider, ...]:
+    def _engines(self) -> tuple[Provider, ...]:
         return (*self._providers, *self._beside)
 
     @property
@@ -261,7 +239,7 @@ class Chain:
         if url.startswith((LIBRARY, FILES)) or self._pages is None:
             return ()
         for engine in self._providers:
-            if not isinstance(engine, CrawlService) or self._breakers[engine.name].is_open:
+            if not isinstance(engine, Firecrawl) or self._breakers[engine.name].is_open:
                 continue
             share_s = None if deadline_s is None else deadline_s * CRAWL_SHARE
             try:
@@ -325,7 +303,7 @@ class Chain:
             self._on_sample = bool(sample.is_all)
         return self._sample.searcher if self._sample and self._on_sample else None
 
-    async def _try(self, engine: SearchProvider, deadline_s: float) -> Probed:
+    async def _try(self, engine: Provider, deadline_s: float) -> Probed:
         reason = ""
         try:
             await engine.search(SearchQuery(text=PROBE, max_results=1), deadline_s, attempts=1)
@@ -333,7 +311,7 @@ class Chain:
             reason = error.failures[0].reason if error.failures else error.notice
         return Probed(provider=engine.name, host=engine.host, reachable=not reason, reason=reason)
 
-    async def _in_turn(self, engines: Sequence[SearchProvider], query: SearchQuery, ends_at: float | None) -> _Asked:
+    async def _in_turn(self, engines: Sequence[Provider], query: SearchQuery, ends_at: float | None) -> _Asked:
         """Ask one after the other until one answers."""
         failures: list[SearchFailure] = []
         for number, engine in enumerate(engines):

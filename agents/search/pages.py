@@ -5,7 +5,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from agents.contracts.frozen import digest
@@ -34,26 +33,6 @@ MAX_LINKED = 300
 
 ABSTRACT = "only its abstract was read"
 """Tag of a source of which only the abstract could be read."""
-
-
-class Pages(Protocol):
-    """Reads web pages."""
-
-    async def read(self, url: str, deadline_s: float | None = None) -> Source:
-        """Read the page at an address.
-
-        Raises:
-            SourceError: it cannot be read or may not be used.
-        """
-        ...
-
-    async def links(self, url: str, deadline_s: float | None = None) -> Links:
-        """Give address and label of each link of a page to pages of its site.
-
-        Raises:
-            SourceError: it cannot be read or may not be used.
-        """
-        ...
 
 
 def page_source(

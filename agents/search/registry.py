@@ -19,7 +19,7 @@ from agents.search import web_services
 from agents.search.academic import ACADEMIC, INDEXES, Academic
 from agents.search.chain import Chain
 from agents.search.library import Library
-from agents.search.pages import PageCache, Pages, WebPages
+from agents.search.pages import PageCache, WebPages
 from agents.search.provider import Access, Provider
 from agents.search.searcher import LIBRARY_NAME, SAMPLE_NAME, Searcher
 from agents.search.web_services import BASE as FIRECRAWL_BASE
@@ -97,7 +97,7 @@ def choose(
     *,
     keys: Mapping[str, str],
     bases: Mapping[str, str],
-    pages: Pages,
+    pages: WebPages,
     library: Searcher | None = None,
     sample: Searcher | None = None,
     contact: str = "",

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, Protocol, runtime_checkable
 
+from agents.contracts.frozen import Frozen, Text
 from agents.contracts.sources import CorpusSurvey, Hit, SearchFailure, SearchFault, SearchQuery, SearchResult, Source
 from agents.core import networks
 from agents.core.errors import SearchError
@@ -145,6 +146,17 @@ FILES_NAME = "your files"
 """What the user's folders, the invented sample and the files of one chat are called, wherever they are named."""
 
 
+class Probed(Frozen):
+    """Whether a search provider can be reached."""
+
+    provider: Text
+    host: Text
+    """Where queries go."""
+    reachable: bool
+    reason: str = ""
+    """Why not, for people."""
+
+
 class Searcher(Protocol):
     """Somewhere to look for documents, and to read them."""
 
@@ -184,28 +196,6 @@ class Crawler(Protocol):
         Raises:
             SourceError: the page cannot be read or may not be used.
         """
-        ...
-
-
-class SearchProvider(Protocol):
-    """What the chain needs of a provider; see `agents.search.provider.Provider`."""
-
-    name: str
-    host: str
-    keyless: bool
-
-    async def search(
-        self, query: SearchQuery, deadline_s: float | None = None, *, attempts: int | None = None
-    ) -> SearchResult:
-        """Look for documents, or raise SearchFailed."""
-        ...
-
-    def page(self, url: str, *, whole: bool = True) -> Source | None:
-        """Give a page whose text came with a hit."""
-        ...
-
-    async def close(self) -> None:
-        """Let go of the connections."""
         ...
 
 

@@ -14,7 +14,7 @@ from agents.core.settings import load
 from agents.evaluation.findcite_set import over, researched
 from agents.evaluation.labelled_sets import Variant
 from agents.report.escaping import is_safe, link
-from agents.report.html_export import blocks_html, render_markdown
+from agents.report.html_export import blocks_html
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
 from agents.verify.checks import carried, find_quote
@@ -118,7 +118,7 @@ def notations(folder: Path) -> list[bool]:
 def links(folder: Path) -> list[bool]:
     found = []
     for url in json.loads((folder / "urls.json").read_text("utf-8")):
-        page = render_markdown(f"{link('x', url)}\n\n| a | b |\n|---|---|\n| {link('x', url)} | c |")
+        page = blocks_html(parse(f"{link('x', url)}\n\n| a | b |\n|---|---|\n| {link('x', url)} | c |", ()).blocks)
         hrefs = [unquote(html.unescape(one)) for one in re.findall(r'href="([^"]*)"', page)]
         found.append(hrefs == [unquote(url)] * 2)
     return found

@@ -4,7 +4,7 @@ import pytest
 
 from agents.api.app_state import WebReach
 from agents.core.settings import Settings
-from agents.search.chain import Probed
+from agents.search.searcher import Probed
 from agents.team import open_team
 
 

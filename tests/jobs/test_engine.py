@@ -220,8 +220,7 @@ async def test_a_stopped_or_dropped_branch_ends_at_once_and_its_siblings_go_on(t
     async with opened(tmp_path, bench) as kept:
         job = kept.start()
         await until(lambda: calls.waiting == 2)
-        change = kept.jobs.stop_branch if verb == "stop" else kept.jobs.drop_branch
-        assert change(job, "job/0").number == 1
+        assert kept.jobs.steer(job, verb, "job/0").number == 1
         await until(lambda: calls.waiting == 3)
     calls.go.set()
     async with opened(tmp_path, bench) as kept:

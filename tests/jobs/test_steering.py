@@ -94,7 +94,7 @@ async def test_a_restart_keeps_limits_and_guidance_and_begins_anew_what_was_stop
         await until(lambda: len(gate.made) == 2)
         kept.jobs.narrow(job, Narrowing(exclude_domains=("b.example",)), "without b.example")
         kept.jobs.guide(job, "only winters")
-        kept.jobs.stop_branch(job, "job/0", "1 “Costs”")
+        kept.jobs.steer(job, "stop", "job/0", "1 “Costs”")
         gate.go.set()
         await kept.ended(job)
         again = await kept.ended(await kept.jobs.restart(job))
