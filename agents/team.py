@@ -87,7 +87,6 @@ class EngineNames:
 
     @property
     def name(self) -> str:
-        """All of them in one line."""
         return ", ".join(self.names)
 
 
@@ -417,7 +416,6 @@ class Team:
             raise
 
     async def ready(self) -> None:
-        """Wait until jobs can be started."""
         if self.opening is not None:
             await self.opening
 

@@ -116,7 +116,6 @@ class UploadBounds:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it with 413."""
         if scope["type"] != "http" or not scope["path"].startswith(UPLOADS):
             await self.app(scope, receive, send)
             return
@@ -210,7 +209,6 @@ class RequestGuard:
         self.origins = frozenset(f"http://{name}:{port}" for name in names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it with 403."""
         if scope["type"] not in {"http", "websocket"}:
             await self.app(scope, receive, send)
         elif why := self.refusal(Headers(scope=scope)):

@@ -135,7 +135,6 @@ class Site:
 
     @property
     def chats(self) -> Path:
-        """The file of the chats."""
         return self.settings.data_dir / "chat.db"
 
     def __post_init__(self) -> None:

@@ -53,7 +53,6 @@ class JsonLines(logging.Formatter):
     """Puts every record of ours on one line as JSON; ours are JSON already."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write one record."""
         message = record.getMessage()
         if record.name == log_name and message.startswith("{"):
             return message
@@ -184,7 +183,6 @@ class Meter:
             self.cost.labels(role, model).inc(usage.cost_usd)
 
     def text(self) -> bytes:
-        """Write all metrics as Prometheus reads them."""
         return generate_latest(self.registry)
 
 

@@ -288,7 +288,6 @@ class BoundedRoute(APIRoute):
     """A route that refuses a body of more than a megabyte before it is read."""
 
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
-        """Wrap the handler."""
         handler = super().get_route_handler()
 
         async def bounded(request: Request) -> Response:

@@ -119,7 +119,6 @@ class ApiState:
         self._starting: dict[str, tuple[str, asyncio.Future[Job]]] = {}
 
     def run_started(self, team: Team, planned: "FlatRun", job: Job) -> None:
-        """Count what the planning of a run took."""
         self.meter.planned(job, len(planned.queries), team.models["planner"].name, planned.usage)
 
     async def once(

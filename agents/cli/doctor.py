@@ -138,7 +138,6 @@ def _said(limits: ProviderLimits) -> str:
 
 
 async def _try_models(team: Team, bound: dict[str, Order], missing: _Missing) -> list[str]:
-    """Ask every model, side by side."""
     models, _ = bind(bound, team.settings, team.prompts, team.pacing, retries=1)
     single = {part.name: part for model in models.values() for part in parts_of(model) if part.reasons}
     said = await asyncio.gather(*(_try_model(model) for model in single.values()))
@@ -184,7 +183,6 @@ async def _probe(model: Model, task: str, gives: type[Frozen]) -> str:
 
 
 async def _try_search(team: Team, missing: _Missing) -> list[str]:
-    """Ask every search provider once, side by side."""
     if not isinstance(team.searcher, Chain):
         return ["Search, tried", "  only documents are searched, on this machine"]
     lines, tried = ["Search, tried"], await team.searcher.trial(TRIAL_S / 2)

@@ -66,7 +66,6 @@ class Remembered(Frozen):
 
     @property
     def jobs(self) -> tuple[str, ...]:
-        """The jobs that met with it."""
         return tuple(dict.fromkeys(one.job for one in self.history))
 
 

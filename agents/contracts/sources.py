@@ -112,7 +112,6 @@ class Source(Frozen):
 
     @staticmethod
     def id_of(url: str) -> str:
-        """Name a source by its canonical address."""
         return "s" + digest(url, 12)
 
 

@@ -23,7 +23,6 @@ class Usage(Frozen):
 
     @property
     def tokens(self) -> int:
-        """Tokens read and written."""
         return self.tokens_in + self.tokens_out
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -61,7 +60,6 @@ class Spent(Frozen):
     usage: Usage
 
     def more(self, usage: Usage) -> "Spent":
-        """Add what was taken before it."""
         return self.model_copy(update={"usage": usage + self.usage})
 
 
@@ -75,22 +73,18 @@ class Deadline(Protocol):
 
     def seconds(self) -> float | None:
         """Seconds left, never negative; None when unlimited."""
-        ...
 
     def tokens_share(self) -> float | None:
         """Share of the job's tokens that is left, 0 to 1; None when unlimited."""
-        ...
 
 
 class NoDeadline:
     """Unlimited time: for scoping and drafting, whose clock does not run."""
 
     def seconds(self) -> float | None:
-        """No limit."""
         return None
 
     def tokens_share(self) -> float | None:
-        """No limit."""
         return None
 
 
@@ -102,11 +96,9 @@ class Within:
     of: Deadline = field(default_factory=NoDeadline)
 
     def seconds(self) -> float | None:
-        """The limit."""
         return least(self.limit_s, self.of.seconds())
 
     def tokens_share(self) -> float | None:
-        """As the other deadline has it."""
         return self.of.tokens_share()
 
 

@@ -227,7 +227,6 @@ class PageCount:
 
     @property
     def fetched(self) -> int:
-        """All pages that were fetched, each address once."""
         return len(self._empty | self._read)
 
 

@@ -80,7 +80,6 @@ class Model(Protocol):
         Raises:
             ModelError: the provider failed after every retry, or time ran out.
         """
-        ...
 
 
 Line = str | Frozen | Exception | Reply | Callable[[Request], "str | Frozen | Exception | Reply"]
@@ -110,7 +109,6 @@ class ScriptedModel:
         self._by_role = dict(by_role or {})
 
     async def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
-        """Give the next line for this request."""
         self.asked.append(request)
         if self.delay_s:
             await asyncio.sleep(self.delay_s)

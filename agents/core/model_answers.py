@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -182,7 +182,7 @@ def read_answer(text: str, gives: type[Out], *, listed: str = "", cut: bool = Fa
     return gives.model_validate(whole_signs(value))
 
 
-def whole_signs(value: Any) -> Any:
+def whole_signs(value: object) -> object:
     """Join the halves of signs that JSON escapes apart; a half without its other becomes the sign for an unknown one."""
     if isinstance(value, dict):
         return {key: whole_signs(one) for key, one in value.items()}
@@ -254,7 +254,7 @@ def _starts(text: str) -> tuple[list[int], list[int]]:
     return list(dict.fromkeys(places))[:MAX_STARTS], certain
 
 
-def _value_at(text: str, start: int, cut: bool) -> tuple[Any, int] | None:
+def _value_at(text: str, start: int, cut: bool) -> tuple[object, int] | None:
     if value := strict_json(text, start):
         return value
     if cut:
@@ -302,7 +302,7 @@ def _string_end(text: str, start: int) -> int:
     return len(text)
 
 
-def _complete_part(text: str, start: int) -> Any:
+def _complete_part(text: str, start: int) -> object:
     """Decode what is complete of the object or list that begins at `start` and is cut off somewhere.
 
     A half item of a list is dropped whole; a half object keeps its complete fields only where it is no item.
@@ -351,12 +351,12 @@ def _skip(text: str, at: int, what: str) -> int:
 # ---- what shape it is in
 
 
-def _shape(value: Any, gives: type[Frozen], listed: str) -> dict[str, object] | None:
+def _shape(value: object, gives: type[Frozen], listed: str) -> dict[str, object] | None:
     """Bring a decoded value into the form of the contract; None when it has nothing to do with it."""
     if isinstance(value, list):
         if listed:
             items = _fit(value, gives.model_fields[listed].annotation)
-            return {listed: items} if any(items) else None
+            return {listed: items} if isinstance(items, list) and any(items) else None
         value = value[0] if len(value) == 1 else None
     if not isinstance(value, dict):
         return None
@@ -367,7 +367,7 @@ def _shape(value: Any, gives: type[Frozen], listed: str) -> dict[str, object] | 
     return _shape(inner, gives, "") if isinstance(inner, dict) else None
 
 
-def _fit(value: Any, wanted: Any) -> Any:
+def _fit(value: object, wanted: object) -> object:
     """Drop what the contract does not know, at every depth; leave judging the rest to the contract."""
     origin = get_origin(wanted)
     if origin is Annotated:
@@ -385,13 +385,13 @@ def _fit(value: Any, wanted: Any) -> Any:
     return value
 
 
-def _best_of(value: Any, options: tuple[object, ...]) -> Any:
+def _best_of(value: object, options: tuple[object, ...]) -> object:
     """Choose the option of a union that `value` is meant for: by its literals, then by the keys they share."""
     plain = [get_args(option)[0] if get_origin(option) is Annotated else option for option in options]
     if not isinstance(value, dict):
         return next((option for option in plain if get_origin(option) in (tuple, list)), None)
 
-    def score(option: Any) -> int:
+    def score(option: object) -> int:
         if not (isinstance(option, type) and issubclass(option, BaseModel)):
             return -1
         shared = value.keys() & option.model_fields.keys()
@@ -405,7 +405,7 @@ def _is_literal(model: type[BaseModel], key: str) -> bool:
     return get_origin(model.model_fields[key].annotation) is Literal
 
 
-def _is_text(wanted: Any) -> bool:
+def _is_text(wanted: object) -> bool:
     return (get_args(wanted)[0] if get_origin(wanted) is Annotated else wanted) is str
 
 

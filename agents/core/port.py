@@ -38,45 +38,36 @@ class Ctx(Protocol):
 
     def within(self, share: float) -> Deadline:
         """Time for one call that may take `share` of the job's whole time, never more than is left for collecting."""
-        ...
 
     def part(self, share: float) -> Deadline:
         """Time for one call that may take `share` of what is left for collecting now: others come after it."""
-        ...
 
     def writing(self, share: float) -> Deadline:
         """Time for a writer that may use `share` of the reserve: whoever writes after it needs the rest."""
-        ...
 
     @property
     def left(self) -> float | None:
         """Seconds left of the whole job as the last step recorded them; None when unlimited."""
-        ...
 
     @property
     def collecting_left(self) -> float | None:
         """The same without the synthesis reserve; never negative."""
-        ...
 
     @property
     def elapsed(self) -> float:
         """Seconds since the job's clock started, as the last step recorded them."""
-        ...
 
     @property
     def finishing(self) -> bool:
         """True once the user asked this branch to finish with what is there, as the last step recorded it."""
-        ...
 
     @property
     def again(self) -> tuple[str, ...]:
         """What the user wants tried again, each by the path of its new try (`job/0/1+2`), as the last step recorded it."""
-        ...
 
     @property
     def dropped(self) -> tuple[str, ...]:
         """Paths of branches whose findings the user wants left out, as the last step recorded them."""
-        ...
 
     async def call(
         self, kind: str, key: str, fn: Callable[..., Awaitable[M]], *args: object, gives: type[M], pool: Pool = "model"
@@ -86,19 +77,17 @@ class Ctx(Protocol):
         Raises:
             StepFailed: the effect failed; the failure is recorded too.
         """
-        ...
 
     async def fan(
         self,
         kind: str,
         fn: Callable[..., Awaitable[M]],
-        items: Sequence[tuple[Any, ...]],
+        items: Sequence[tuple[object, ...]],
         *,
         gives: type[M],
         pool: Pool = "model",
     ) -> list[M | StepFailed]:
         """Do single calls side by side, one per `(key, *args)`; same order, failures in place."""
-        ...
 
     async def child(self, kind: str, key: str, given: Frozen, *, gives: type[M], limits: Limits = Limits()) -> M:
         """Run the handler of `kind` as a branch with the stable path `path/key`.
@@ -106,13 +95,11 @@ class Ctx(Protocol):
         Raises:
             StepFailed: the branch failed as a whole.
         """
-        ...
 
     async def children(
         self, kind: str, items: Sequence[tuple[str, Frozen]], *, gives: type[M], limits: Limits = Limits()
     ) -> list[M | StepFailed]:
         """Run branches side by side, one per `(key, given)`; same order, failures in place."""
-        ...
 
     async def children_of(
         self,
@@ -126,11 +113,9 @@ class Ctx(Protocol):
 
         `own` gives by key the limits of those that have others than the rest.
         """
-        ...
 
     def emit(self, key: str, event: Event) -> None:
         """Tell what happened; the same key tells once, so that a replay adds nothing."""
-        ...
 
 
 async def together(*branches: Awaitable[Any]) -> list[Any]:
@@ -150,7 +135,7 @@ async def together(*branches: Awaitable[Any]) -> list[Any]:
     return [task.result() for task in tasks]
 
 
-HandlerFn = Callable[[Any, Any], Awaitable[Any]]
+HandlerFn = Callable[..., Awaitable[Any]]
 
 
 @dataclass(frozen=True)

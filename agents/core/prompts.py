@@ -7,11 +7,10 @@ Text from users, pages and files goes in by the filter `fence`, and by nothing e
 """
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from jinja2 import StrictUndefined, Template, TemplateError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -134,7 +133,7 @@ class PromptBook(Mapping[str, Prompt]):
             raise PromptError(f"there is no prompt {name!r}; there are {sorted(self._prompts)}")
         return self._prompts[name]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self._prompts)
 
     def __len__(self) -> int:

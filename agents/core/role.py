@@ -55,7 +55,6 @@ class Role(Generic[In, Out]):
 
     @property
     def prompt_name(self) -> str:
-        """Which prompt file it is asked with."""
         return self.prompt or self.name
 
 
@@ -86,7 +85,6 @@ class RoleAnswer(Charged, Generic[Out]):
     """The model that was bound, where another answered."""
 
     def as_event(self, node: str) -> Event:
-        """Tell that the role was asked."""
         return RoleAsked(
             node=node,
             role=self.role,

@@ -215,7 +215,6 @@ class Settings(BaseSettings):
         return value
 
     def model_for(self, role: str) -> str:
-        """Name the model that a role is bound to."""
         named = {str(name): model for name, model in self.models.items()}
         return named[role] if role in named else self.model or self.default_model()
 

@@ -94,12 +94,10 @@ class Variant:
 
     @property
     def challenge(self) -> bool:
-        """Whether counter-evidence is searched for."""
         return "challenge" not in self.without
 
     @property
     def mode(self) -> Mode:
-        """The mode that allows the rounds wanted."""
         return "deep" if self.rounds is not None and self.rounds > STANDARD_ROUNDS else "standard"
 
     def settings(self, settings: Settings) -> Settings:

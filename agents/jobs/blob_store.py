@@ -31,7 +31,6 @@ class BlobStore:
         self.folder = folder
 
     async def put(self, text: str) -> str:
-        """Store a text and return its digest."""
         name = digest(text)
         path = self._text_path(name)
         try:
@@ -77,7 +76,6 @@ class BlobStore:
             return None
 
     async def forget_report(self, job_id: str) -> None:
-        """Delete a job's report, if there is one."""
         if _NAME.fullmatch(job_id):
             await asyncio.to_thread(self._report_path(job_id).unlink, missing_ok=True)
 

@@ -158,7 +158,6 @@ class Reach(NamedTuple):
 
     @property
     def nothing(self) -> bool:
-        """True where all is written."""
         return self.round is None and not self.branches and not self.summary
 
 

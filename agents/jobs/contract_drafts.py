@@ -161,7 +161,6 @@ class ContractDrafts:
         return next((one.gate for one in models if isinstance(one, LiteLLMModel) and one.gate is not None), None)
 
     def close(self) -> None:
-        """Stop what is still being planned."""
         for planning in self._ahead.values():
             planning.cancel()
         self._ahead.clear()

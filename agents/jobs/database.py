@@ -15,7 +15,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -26,6 +26,10 @@ from sqlalchemy.pool import NullPool
 from agents.core.errors import ConfigError
 from agents.jobs import schema as tables
 from agents.jobs.blob_store import hashes_in
+
+if TYPE_CHECKING:
+    import asyncpg
+    from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_connection
 
 REVISIONS = ("0001", "0002", "0003")
 """All there ever were, the last one being that of `schema`."""
@@ -108,14 +112,13 @@ class Database:
         self.url = url
         self.sqlite = url.startswith("sqlite")
         try:
-            self.write = _engine(url, "IMMEDIATE", busy_ms, pool_size=1 if self.sqlite else 4, max_overflow=0)
+            self.write = _engine(url, "IMMEDIATE", busy_ms, 1 if self.sqlite else 4)
             self.read = _engine(url, "DEFERRED", busy_ms) if self.sqlite else self.write
         except (ImportError, SQLAlchemyError) as error:
             raise ConfigError(f"The database can't be used: {_cause(error)}.") from error
 
     @property
     def file(self) -> Path | None:
-        """Its path, when it is a file."""
         name = self.write.url.database
         return Path(name) if self.sqlite and name else None
 
@@ -146,29 +149,27 @@ class Database:
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[AsyncConnection]:
-        """Open a transaction that writes."""
         async with self.write.begin() as connection:
             yield connection
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
-        """Open a connection that reads."""
         async with self.read.connect() as connection:
             yield connection
 
     async def close(self) -> None:
-        """Let go of all connections."""
         await self.write.dispose()
         if self.read is not self.write:
             await self.read.dispose()
 
 
-def _engine(url: str, begin: str, busy_ms: int, **options: Any) -> AsyncEngine:
-    engine = create_async_engine(url, **options)
+def _engine(url: str, begin: str, busy_ms: int, pool_size: int | None = None) -> AsyncEngine:
+    bounds = {} if pool_size is None else {"pool_size": pool_size, "max_overflow": 0}
+    engine = create_async_engine(url, **bounds)
     if engine.dialect.name == "sqlite":
 
         @event.listens_for(engine.sync_engine, "connect")
-        def _set_up(connection: Any, _: Any) -> None:
+        def _set_up(connection: "AsyncAdapt_aiosqlite_connection", _: object) -> None:
             cursor = connection.cursor()
             for pragma in (*PRAGMAS, f"busy_timeout={busy_ms}"):
                 cursor.execute(f"PRAGMA {pragma}")
@@ -189,7 +190,6 @@ def _cause(error: Exception) -> str:
 
 
 def _masked(url: str) -> str:
-    """Give the address without its password."""
     return sa.make_url(url).render_as_string(hide_password=True)
 
 
@@ -208,7 +208,7 @@ class Listener:
         self._came = asyncio.Event()
         self._engine: AsyncEngine | None = None
         self._connection: AsyncConnection | None = None
-        self._driver: Any = None
+        self._driver: asyncpg.Connection | None = None
         self._tried = -RETRY_S
 
     async def wait(self, seconds: float) -> set[str]:
@@ -224,7 +224,6 @@ class Listener:
         return jobs
 
     async def close(self) -> None:
-        """Stop listening."""
         connection, engine = self._connection, self._engine
         self._driver = self._connection = self._engine = None
         if connection is not None:
@@ -242,7 +241,7 @@ class Listener:
             # A connection of its own: those of the store are few, and this one is held all the time.
             self._engine = create_async_engine(self.database.url, poolclass=NullPool)
             self._connection = await self._engine.connect()
-            driver: Any = (await self._connection.get_raw_connection()).driver_connection
+            driver: asyncpg.Connection = (await self._connection.get_raw_connection()).driver_connection
             await driver.add_listener(self.channel, self._notified)
             self._driver = driver
         except Exception as error:  # noqa: BLE001 - the driver's own errors too; nothing depends on it

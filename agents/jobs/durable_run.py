@@ -79,7 +79,6 @@ class DurableRun(JobRun):
 
     @property
     def at_work(self) -> bool:
-        """True while this process works on it."""
         return self.task is not None and not self.task.done()
 
     def now(self) -> float:

@@ -10,12 +10,12 @@ import asyncio
 import logging
 import os
 import socket
+import sqlite3
 import threading
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import sqlalchemy as sa
 from dbos import (
@@ -108,7 +108,6 @@ class Attempt(Frozen):
 
     @property
     def workflow_id(self) -> str:
-        """Name its workflow."""
         return f"{self.job}~{self.attempt}"
 
 
@@ -252,12 +251,10 @@ class JobQueue:
         self._bell.ring()
 
     async def cancel(self, job: str, attempt: int) -> None:
-        """Cancel an attempt, waiting or running."""
         name = Attempt(job=job, attempt=attempt).workflow_id
         await (self._client or DBOS).cancel_workflow_async(name, cancel_children=True)
 
     async def known(self, job: str, attempt: int) -> bool:
-        """Tell whether DBOS knows an attempt."""
         names = [Attempt(job=job, attempt=attempt).workflow_id]
         found = await (self._client or DBOS).list_workflows_async(
             workflow_ids=names, load_input=False, load_output=False
@@ -265,7 +262,6 @@ class JobQueue:
         return bool(found)
 
     async def queued(self) -> list[tuple[str, str]]:
-        """List job and user of what waits, in the order it came."""
         waiting = await (self._client or DBOS).list_queued_workflows_async(
             queue_name=QUEUE, status="ENQUEUED", load_input=False
         )
@@ -281,7 +277,6 @@ class JobQueue:
         ]
 
     async def ended(self) -> list[tuple[str, int]]:
-        """List the attempts that are over."""
         roots = await (self._client or DBOS).list_workflows_async(
             status=["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"], has_parent=False,
             load_input=False, load_output=False,
@@ -304,7 +299,7 @@ def _sqlite_engine(url: str) -> sa.Engine:
     engine = sa.create_engine(url)
 
     @event.listens_for(engine, "connect")
-    def _set_up(connection: Any, _: Any) -> None:
+    def _set_up(connection: sqlite3.Connection, _: object) -> None:
         connection.isolation_level = "IMMEDIATE"
         for pragma in ("busy_timeout=30000", "foreign_keys=ON", "journal_mode=WAL", "synchronous=NORMAL"):
             connection.execute(f"PRAGMA {pragma}")

@@ -149,7 +149,6 @@ class Job:
         self.moved()
 
     def moved(self) -> None:
-        """Wake everybody who follows the events."""
         self._moved.set()
         self._moved = asyncio.Event()
 
@@ -193,7 +192,6 @@ class Job:
             await moved.wait()
 
     def actual(self) -> Actual:
-        """Sum up what the run took."""
         run, pages = self.run, PageCount()
         spent = run.budget.spent
         for numbered in run.events:

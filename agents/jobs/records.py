@@ -52,7 +52,6 @@ class StepRecord(Frozen):
         )
 
     def failure(self, key: str) -> StepFailed:
-        """Give the error that research code knows."""
         return StepFailed(
             key, type_=self.type, message=self.message, notice=self.notice, retryable=self.retryable, fault=self.fault
         )
@@ -111,7 +110,6 @@ class Timed(Protocol):
 
     def now(self) -> float:
         """Seconds since the job's clock started."""
-        ...
 
 
 class TimeLeft:

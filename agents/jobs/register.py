@@ -4,8 +4,7 @@ import asyncio
 import contextvars
 import json
 import logging
-from collections.abc import Callable, Coroutine, Iterable
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable
 
 from agents.contracts.report import OVER, JobStatus
 from agents.core.budget import Budget
@@ -143,7 +142,7 @@ class Register:
 
     # ---- background tasks
 
-    def background(self, work: Coroutine[Any, Any, Any], job: Job | None = None) -> asyncio.Task[None]:
+    def background(self, work: Awaitable[object], job: Job | None = None) -> asyncio.Task[None]:
         """Do something about a job that nobody waits for; if it goes wrong the job fails and says so."""
 
         async def run() -> None:
@@ -162,7 +161,6 @@ class Register:
         return task
 
     def cancel_background(self) -> None:
-        """Stop all background tasks."""
         for task in list(self._background):
             task.cancel()
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from agents.contracts.frozen import Frozen
 from agents.core.budget import Budget, Deadline, least
@@ -87,11 +87,10 @@ class JobRun:
         """Steps that this attempt made; the others stem from earlier attempts."""
         self._emitted = {numbered.key for numbered in self.events}
         self._used: set[str] = set()
-        self._interruptible: dict[asyncio.Task[Any], str] = {}
+        self._interruptible: dict[asyncio.Task[object], str] = {}
         self._timed: dict[asyncio.Timeout, Deadline] = {}
 
     async def run(self, kind: str, given: Frozen, gives: type[M], path: str = ROOT) -> M:
-        """Run the job's root handler to its end."""
         from agents.jobs.ctx import RunCtx
 
         return gives.model_validate(await self.handlers[kind].run(RunCtx(self, path, self.budget), given))
@@ -99,7 +98,6 @@ class JobRun:
     # ---- time
 
     def now(self) -> float:
-        """Seconds since the job's clock started."""
         return max(0.0, self.clock() - self.started)
 
     def total_s(self, shortened_s: float | None) -> float | None:
@@ -125,7 +123,6 @@ class JobRun:
         return len(self.events)
 
     def emit(self, key: str, event: Event) -> None:
-        """Append an event, once per key."""
         if key in self._emitted:
             return
         self._emitted.add(key)
@@ -134,7 +131,6 @@ class JobRun:
         self.publish(numbered)
 
     def publish(self, numbered: Numbered) -> None:
-        """Give an event to the listeners."""
         for listener in self.listeners:
             listener(numbered)
 

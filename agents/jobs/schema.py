@@ -32,14 +32,15 @@ class Moment(sa.types.TypeDecorator[datetime]):
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         return None if value is None else value.astimezone(UTC)
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+    def process_result_value(self, value: object, dialect: Dialect) -> datetime | None:
         if not isinstance(value, datetime):
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-def _job(**options: Any) -> sa.Column[str]:
-    return sa.Column("job_id", sa.String(64), sa.ForeignKey("research_jobs.id", ondelete="CASCADE"), **options)
+def _job(*, primary_key: bool = True, index: bool = False) -> sa.Column[str]:
+    job = sa.ForeignKey("research_jobs.id", ondelete="CASCADE")
+    return sa.Column("job_id", sa.String(64), job, primary_key=primary_key, nullable=False, index=index)
 
 
 def _origin() -> sa.Column[str]:
@@ -79,7 +80,7 @@ jobs = sa.Table(
 events = sa.Table(
     "research_events",
     metadata,
-    _job(primary_key=True),
+    _job(),
     sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("key", sa.Text, nullable=False),
     sa.Column("seconds", sa.Float, nullable=False),
@@ -92,7 +93,7 @@ events = sa.Table(
 steps = sa.Table(
     "research_steps",
     metadata,
-    _job(primary_key=True),
+    _job(),
     sa.Column("key", sa.Text, primary_key=True),
     sa.Column("attempt", sa.Integer, nullable=False),
     sa.Column("record", sa.Text, nullable=False),
@@ -102,7 +103,7 @@ steps = sa.Table(
 costs = sa.Table(
     "research_costs",
     metadata,
-    _job(primary_key=True),
+    _job(),
     sa.Column("key", sa.Text, primary_key=True),
     sa.Column("attempt", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("calls", sa.Integer, nullable=False),
@@ -115,7 +116,7 @@ costs = sa.Table(
 sources = sa.Table(
     "research_sources",
     metadata,
-    _job(primary_key=True),
+    _job(),
     sa.Column("id", sa.Text, primary_key=True),
     sa.Column("url", sa.Text, nullable=False),
     sa.Column("text_hash", sa.String(64), nullable=False),
@@ -126,7 +127,7 @@ sources = sa.Table(
 facts = sa.Table(
     "research_facts",
     metadata,
-    _job(primary_key=True),
+    _job(),
     sa.Column("id", sa.Text, primary_key=True),
     sa.Column("source_id", sa.Text, nullable=False),
     sa.Column("statement", sa.Text, nullable=False),
@@ -138,7 +139,7 @@ facts = sa.Table(
 claims = sa.Table(
     "research_claims",
     metadata,
-    _job(primary_key=True),
+    _job(),
     sa.Column("id", sa.Text, primary_key=True),
     sa.Column("text", sa.Text, nullable=False),
     sa.Column("body", sa.Text, nullable=False),
@@ -148,7 +149,7 @@ claims = sa.Table(
 evidence = sa.Table(
     "research_evidence",
     metadata,
-    _job(primary_key=True),
+    _job(),
     sa.Column("claim_id", sa.Text, primary_key=True),
     sa.Column("n", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("body", sa.Text, nullable=False),
@@ -158,7 +159,7 @@ evidence = sa.Table(
 reports = sa.Table(
     "research_reports",
     metadata,
-    _job(primary_key=True),
+    _job(),
     sa.Column("grade", sa.String(16), nullable=False),
     sa.Column("title", sa.Text, nullable=False),
     sa.Column("body", sa.Text, nullable=False),
@@ -177,7 +178,7 @@ texts = sa.Table(
 text_uses = sa.Table(
     "research_text_uses",
     metadata,
-    _job(primary_key=True),
+    _job(),
     sa.Column("hash", sa.String(64), primary_key=True, index=True),
 )
 """Which jobs have read which texts: what nobody has read any more is swept out."""
@@ -186,7 +187,7 @@ commands = sa.Table(
     "research_commands",
     metadata,
     sa.Column("id", sa.Integer, primary_key=True),
-    _job(nullable=False, index=True),
+    _job(primary_key=False, index=True),
     sa.Column("verb", sa.String(16), nullable=False),
     sa.Column("argument", sa.Text, nullable=False, server_default=""),
     sa.Column("at", Moment, nullable=False),
@@ -208,6 +209,8 @@ OUTCOME_TABLES = (claims, evidence, reports, facts, sources)
 
 
 Row = Mapping[str, Any]
+Record = dict[str, Any]
+"""A row as it is read, and as it is written: columns of any type, by name."""
 
 
 def rows_of(job_id: str, attempt: int, outcome: Outcome, document: ReportDocument) -> Mapping[sa.Table, Sequence[Row]]:

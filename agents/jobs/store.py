@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import sqlalchemy as sa
 from pydantic import TypeAdapter
@@ -23,9 +22,8 @@ from agents.jobs import schema as tables
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.database import Database
 from agents.jobs.records import StepRecord
+from agents.jobs.schema import Row
 from agents.research.steering import Steering
-
-Row = Mapping[str, Any]
 
 
 class StoredJob(Frozen):
@@ -59,7 +57,6 @@ class StoredJob(Frozen):
 
     @property
     def over(self) -> bool:
-        """True once nothing about it will change by itself."""
         return self.status in OVER
 
 
@@ -87,15 +84,15 @@ class Store:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    def insert(self, table: sa.Table) -> Any:
+    def insert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
         """Make an insert that leaves rows alone which are there already."""
         return self.bare_insert(table).on_conflict_do_nothing()
 
-    def bare_insert(self, table: sa.Table) -> Any:
+    def bare_insert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
         """Make an insert in the database's own dialect."""
-        return (sqlite if self.database.sqlite else postgresql).insert(table)
+        return sqlite.insert(table) if self.database.sqlite else postgresql.insert(table)
 
-    async def _rows(self, query: sa.Select[Any]) -> list[StoredJob]:
+    async def _rows(self, query: sa.Executable) -> list[StoredJob]:
         async with self.database.reading() as connection:
             return [StoredJob.model_validate(dict(row)) for row in (await connection.execute(query)).mappings()]
 
@@ -119,7 +116,6 @@ class Store:
         return StoredJob.model_validate(dict(found))
 
     async def job(self, job_id: str) -> WholeJob | None:
-        """Find a job."""
         async with self.database.reading() as connection:
             row = (
                 (await connection.execute(sa.select(tables.jobs).where(tables.jobs.c.id == job_id))).mappings().first()
@@ -127,7 +123,6 @@ class Store:
         return None if row is None else _whole(row)
 
     async def requested(self, owner: str, key: str) -> str | None:
-        """Find the job that a caller started under its key."""
         which = (tables.jobs.c.owner == owner) & (tables.jobs.c.request_key == key)
         async with self.database.reading() as connection:
             found = await connection.execute(sa.select(tables.jobs.c.id).where(which))
@@ -141,19 +136,16 @@ class Store:
         limit: int = 50,
         offset: int = 0,
     ) -> list[StoredJob]:
-        """List jobs, newest first; of everybody when no owner is named."""
         query = sa.select(*LISTED).order_by(*BY_AGE).limit(limit).offset(offset)
         query = query if owner is None else query.where(tables.jobs.c.owner == owner)
         query = query.where(tables.jobs.c.status.in_(statuses)) if statuses else query
         return await self._rows(query)
 
     async def beginning(self, start: str) -> list[StoredJob]:
-        """Find the jobs whose id begins so."""
         query = sa.select(*LISTED).where(tables.jobs.c.id.startswith(start, autoescape=True)).order_by(*BY_AGE).limit(5)
         return await self._rows(query)
 
     async def count(self, owner: str | None = None, statuses: Sequence[JobStatus] = ()) -> int:
-        """Count jobs."""
         query = sa.select(sa.func.count()).select_from(tables.jobs)
         query = query if owner is None else query.where(tables.jobs.c.owner == owner)
         query = query.where(tables.jobs.c.status.in_(statuses)) if statuses else query
@@ -191,23 +183,20 @@ class Store:
         ]  # fmt: skip
 
     async def in_thread(self, thread_id: str, owner: str) -> list[StoredJob]:
-        """List the jobs of one chat, oldest first."""
         query = sa.select(*LISTED).where(tables.jobs.c.thread_id == thread_id, tables.jobs.c.owner == owner)
         return await self._rows(query.order_by(tables.jobs.c.created, tables.jobs.c.id))
 
     async def using_text(self, text_hash: str) -> list[StoredJob]:
-        """List the jobs that were given a text, or have read it."""
         used = sa.select(tables.text_uses.c.job_id).where(tables.text_uses.c.hash == text_hash)
         given = tables.jobs.c.commission.contains(text_hash, autoescape=True)
         query = sa.select(*LISTED).where(tables.jobs.c.id.in_(used) | given)
         return await self._rows(query)
 
     async def states(self, job_ids: Sequence[str]) -> dict[str, StoredJob]:
-        """Read how some jobs stand."""
         return {row.id: row for row in await self._rows(sa.select(*LISTED).where(tables.jobs.c.id.in_(job_ids)))}
 
     async def change(
-        self, job_id: str, *, at_attempt: int | None = None, forget: Iterable[str] = (), **values: Any
+        self, job_id: str, *, at_attempt: int | None = None, forget: Iterable[str] = (), **values: object
     ) -> bool:
         """Change a job's row; with `at_attempt`, only while it still is at that one. False when it was not.
 
@@ -226,7 +215,6 @@ class Store:
         return bool(done.rowcount)
 
     async def delete(self, job_ids: Sequence[str]) -> int:
-        """Delete jobs with all that belongs to them, at once."""
         async with self.database.begin() as connection:
             done = await connection.execute(sa.delete(tables.jobs).where(tables.jobs.c.id.in_(job_ids)))
         return int(done.rowcount)
@@ -234,14 +222,12 @@ class Store:
     # ---- what a run leaves
 
     async def events(self, job_id: str, after: int = 0) -> list[Numbered]:
-        """Read the events of a job after number `after`."""
         query = sa.select(tables.events.c.body).where(tables.events.c.job_id == job_id, tables.events.c.seq > after)
         async with self.database.reading() as connection:
             bodies = (await connection.execute(query.order_by(tables.events.c.seq))).scalars().all()
         return [Numbered.model_validate_json(body) for body in bodies]
 
     async def steps(self, job_id: str) -> dict[str, tuple[int, StepRecord]]:
-        """Read the recorded steps of a job, each with the attempt that made it."""
         steps = tables.steps
         query = sa.select(steps.c.key, steps.c.attempt, steps.c.record).where(steps.c.job_id == job_id)
         async with self.database.reading() as connection:
@@ -249,7 +235,6 @@ class Store:
         return {key: (attempt, StepRecord.model_validate_json(record)) for key, attempt, record in rows}
 
     async def report(self, job_id: str) -> ReportDocument | None:
-        """Read the report of a job."""
         query = sa.select(tables.reports.c.body).where(tables.reports.c.job_id == job_id)
         async with self.database.reading() as connection:
             body = (await connection.execute(query)).scalar_one_or_none()
@@ -316,14 +301,12 @@ class Store:
             await connection.execute(sa.update(commands).where(lost).values(taken_by=None))
 
     async def answer(self, command_id: int, outcome: str) -> None:
-        """Record what came of a command."""
         async with self.database.begin() as connection:
             await connection.execute(
                 sa.update(tables.commands).where(tables.commands.c.id == command_id).values(outcome=outcome)
             )
 
     async def answered(self, command_id: int) -> str:
-        """Read what came of a command; empty while nothing did."""
         async with self.database.reading() as connection:
             query = sa.select(tables.commands.c.outcome).where(tables.commands.c.id == command_id)
             return str((await connection.execute(query)).scalar_one_or_none() or "")
@@ -331,7 +314,6 @@ class Store:
     # ---- workers
 
     async def seen(self, executor: str, place: str) -> None:
-        """Record that a worker is alive."""
         async with self.database.begin() as connection:
             values = {"executor": executor, "place": place, "seen": now()}
             query = self.insert(tables.workers)
@@ -371,7 +353,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def _whole(row: Any) -> WholeJob:
+def _whole(row: sa.RowMapping) -> WholeJob:
     return WholeJob(
         row=StoredJob.model_validate({name: row[name] for name in StoredJob.model_fields}),
         commission=Commission.model_validate_json(row["commission"]),

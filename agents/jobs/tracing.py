@@ -11,6 +11,7 @@ restart, and nothing has to be handed from task to task.
 import hashlib
 import time
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from agents.contracts.report import OVER
@@ -64,7 +65,13 @@ class Tracing:
         self._provider.shutdown()
 
     def span(
-        self, name: str, trace: str, own: str, above: str, attributes: dict[str, Any], seconds_ago: float
+        self,
+        name: str,
+        trace: str,
+        own: str,
+        above: str,
+        attributes: Mapping[str, str | int | float],
+        seconds_ago: float,
     ) -> "Span":
         """Begin a span whose id and whose parent's are made of names."""
         from opentelemetry.context import Context
@@ -101,7 +108,6 @@ class _JobSpans:
         return f"{self.job.id}~{self.attempt}/{path}{f'+{again}' if again > 1 else ''}"
 
     def heard(self, numbered: Numbered) -> None:
-        """Begin and end the spans of job and nodes."""
         match numbered.event:
             case JobChanged() as event if event.status == "running" and "job" not in self.open:
                 about = {"gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "research"}
@@ -119,7 +125,7 @@ class _JobSpans:
     def called(self, made: CallMade) -> None:
         """Make the span of a call that has just ended."""
         kind = made.place.call.partition(":")[0]
-        attributes: dict[str, Any] = {"dossier.call": made.place.call}
+        attributes: dict[str, str | int | float] = {"dossier.call": made.place.call}
         name = kind
         asked = _asked(made)
         if made.pool == "model":
@@ -143,19 +149,19 @@ class _JobSpans:
         self.made += 1
         own = f"{self.name(made.place.node)}#{made.place.call}#{self.made}"
         above = self.name(made.place.node if made.place.node in self.open else "job")
-        span = self.tracing.span(name, self.trace, own, above, self._common() | attributes, made.seconds)
+        span = self.tracing.span(name, self.trace, own, above, self._common() | dict(attributes), made.seconds)
         _finish(span, failed=bool(made.error))
 
-    def _common(self) -> dict[str, Any]:
+    def _common(self) -> dict[str, str | int | float]:
         return {"gen_ai.conversation.id": self.job.id, "dossier.job": self.job.id, "dossier.attempt": self.attempt}
 
-    def _begin(self, path: str, name: str, attributes: dict[str, Any]) -> None:
+    def _begin(self, path: str, name: str, attributes: Mapping[str, str | int | float]) -> None:
         above = path.rpartition("/")[0]
         while above and above not in self.open:
             above = above.rpartition("/")[0]
         self.begun[path] += 1
         self.open[path] = self.tracing.span(
-            name, self.trace, self.name(path), self.name(above) if above else "", self._common() | attributes, 0.0
+            name, self.trace, self.name(path), self.name(above) if above else "", self._common() | dict(attributes), 0.0
         )
 
     def _end(self, path: str, how: str) -> None:

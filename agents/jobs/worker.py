@@ -146,7 +146,6 @@ class Worker:
             self.register.end(job)
 
     async def save(self, job: Job, outcome: Outcome, document: ReportDocument) -> None:
-        """Store what a job came to."""
         await self.blobs.save_report(document)
         await self.store.save_outcome(job.id, rows_of(job.id, job.run.attempt, outcome, document))
         commission = job.commission.model_dump_json()

@@ -12,7 +12,6 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
@@ -30,8 +29,8 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class _Batch:
-    rows: dict[sa.Table, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
-    changes: dict[str, dict[str, Any]] = field(default_factory=lambda: defaultdict(dict))
+    rows: dict[sa.Table, list[tables.Record]] = field(default_factory=lambda: defaultdict(list))
+    changes: dict[str, tables.Record] = field(default_factory=lambda: defaultdict(dict))
     stored: list[Callable[[], None]] = field(default_factory=list)
     done: list[asyncio.Future[None]] = field(default_factory=list)
 
@@ -48,12 +47,10 @@ class Writer:
         self._closing = False
 
     def open(self) -> None:
-        """Start to write."""
         self._closing = False
         self._writer = asyncio.get_running_loop().create_task(self._write(), name="job-writer")
 
     async def close(self) -> None:
-        """Write what is waiting, then stop."""
         self._closing = True
         self._wake.set()
         if self._writer is not None:

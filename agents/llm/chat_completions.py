@@ -23,6 +23,8 @@ import httpx2
 from agents.core.model import estimated_tokens
 from agents.core.model_answers import CLOSING, FENCE, drop_thoughts, strict_json
 
+Wire = dict[str, Any]
+"""JSON as it goes over the wire; what a server sends may have any shape."""
 OPENAI = "https://api.openai.com/v1"
 CONNECT_S = 15.0
 """Seconds until a server has to have taken a connection."""
@@ -35,7 +37,7 @@ _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, httpx2.AsyncCli
 class Refused(Exception):
     """The server answered with an error, or with what is no answer."""
 
-    def __init__(self, said: str, response: httpx2.Response, status: int | None, of: Mapping[str, Any]) -> None:
+    def __init__(self, said: str, response: httpx2.Response, status: int | None, of: Wire) -> None:
         super().__init__(said)
         self.response, self.status_code, self.body = response, status, said
         self.code, self.param = of.get("code"), of.get("param")
@@ -61,7 +63,7 @@ class ChatCompletions:
             of_loop[self._url] = httpx2.AsyncClient(limits=limits, timeout=timeout, verify=secure)
         return of_loop[self._url]
 
-    async def whole(self, body: Mapping[str, Any], key: str) -> dict[str, Any]:
+    async def whole(self, body: Wire, key: str) -> Wire:
         """Ask, and wait for the whole answer.
 
         Raises:
@@ -73,7 +75,7 @@ class ChatCompletions:
             raise _refusal(response, response.text)
         return _object(response.text, response)
 
-    async def pieces(self, body: Mapping[str, Any], key: str) -> AsyncGenerator[dict[str, Any]]:
+    async def pieces(self, body: Wire, key: str) -> AsyncGenerator[Wire]:
         """Ask, and give the answer piece by piece as it comes; raises as `whole`."""
         async with self._client().stream("POST", self._url, json=body, headers=_headers(key)) as response:
             if response.status_code != 200:
@@ -104,7 +106,7 @@ def _headers(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _object(text: str, response: httpx2.Response) -> dict[str, Any]:
+def _object(text: str, response: httpx2.Response) -> Wire:
     try:
         found = json.loads(text)
     except ValueError:
@@ -116,7 +118,7 @@ def _object(text: str, response: httpx2.Response) -> dict[str, Any]:
 
 def _refusal(response: httpx2.Response, text: str, status: int | None = 0) -> Refused:
     """Read what a server says of its refusal, in whatever form it says it."""
-    of: Any = {}
+    of: Wire = {}
     try:
         said = json.loads(text)
         of = said.get("error", said) if isinstance(said, dict) else {}
@@ -127,16 +129,16 @@ def _refusal(response: httpx2.Response, text: str, status: int | None = 0) -> Re
 
 
 @lru_cache
-def listed_models() -> Mapping[str, Mapping[str, Any]]:
+def listed_models() -> Mapping[str, Wire]:
     """Read litellm's list of models, with prices and sizes, from its file."""
     found = importlib.util.find_spec("litellm")
     places = found.submodule_search_locations if found else None
     path = Path(places[0]) / "model_prices_and_context_window_backup.json" if places else None
-    listed: Mapping[str, Mapping[str, Any]] = json.loads(path.read_bytes()) if path and path.exists() else {}
+    listed: Mapping[str, Wire] = json.loads(path.read_bytes()) if path and path.exists() else {}
     return listed
 
 
-def listed_cost(name: str, usage: Mapping[str, Any]) -> float | None:
+def listed_cost(name: str, usage: Wire) -> float | None:
     """Give the US dollars of an answer by litellm's list of prices; None where the model is not in it."""
     model = name.partition("/")[2]
     price = listed_models().get(name) or listed_models().get(model)
@@ -164,7 +166,7 @@ class ProviderAnswer:
     """Arguments of the first tool call."""
     finish: str = ""
     refusal: str = ""
-    usage: dict[str, Any] = field(default_factory=dict)
+    usage: Wire = field(default_factory=dict)
 
     @property
     def came(self) -> bool:
@@ -206,7 +208,7 @@ class ProviderAnswer:
         said, closed = drop_thoughts(self.content)
         return self.finish == "length" and not self.called and (not closed or not said.strip())
 
-    def take(self, response: dict[str, Any]) -> str:
+    def take(self, response: Wire) -> str:
         """Take in a whole answer as it comes over the wire, or the next piece of one; give the piece of the content."""
         self.usage = response.get("usage") or self.usage
         if not (choices := response.get("choices")):
@@ -222,7 +224,7 @@ class ProviderAnswer:
         return piece
 
 
-def _words_of(content: str | Iterable[Any] | None) -> str:
+def _words_of(content: str | Iterable[object] | None) -> str:
     """Give the words of a content, which some servers send in parts."""
     if content is None or isinstance(content, str):
         return content or ""

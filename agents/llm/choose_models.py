@@ -75,7 +75,6 @@ class Ward:
             self._resting[model] = _Resting(now, now + seconds, error)
 
     def now(self) -> float:
-        """Give the time of its clock."""
         return self._clock()
 
     def release(self, model: str, asked_at: float) -> None:
@@ -184,7 +183,6 @@ class Choice:
 
     @property
     def has_key(self) -> bool:
-        """A key is set that is no placeholder."""
         return has_key(self.key_variable)
 
     @property

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from types import ModuleType
 
 from agents.core.errors import ModelError, ModelFault
 from agents.core.networks import advice
@@ -166,7 +166,7 @@ class Failed(Exception):
     """Seconds that the provider asks for; None when it says nothing usable."""
 
 
-def exceptions_of(litellm: Any) -> tuple[type[Exception], ...]:
+def exceptions_of(litellm: ModuleType) -> tuple[type[Exception], ...]:
     """List what a call through litellm raises: its own classes share no base, and a few clients' get through."""
     import aiohttp
     import httpx

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any
 
 from pydantic import SecretStr
@@ -31,6 +32,7 @@ from agents.llm.chat_completions import (
     RAISED,
     ChatCompletions,
     ProviderAnswer,
+    Wire,
     close_connections,
     listed_cost,
     listed_models,
@@ -104,7 +106,7 @@ class _Course:
         return None if self.ends_at is None else max(0.0, self.ends_at - asyncio.get_running_loop().time())
 
 
-def warm_up() -> Any:
+def warm_up() -> ModuleType:
     """Import litellm, quietly; safe to run in a thread, so that nothing waits for it."""
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
@@ -117,7 +119,8 @@ def warm_up() -> Any:
     warnings.filterwarnings("ignore", message="Items? .* on TypedDict class", category=UserWarning)
     for kind in ("Message", "Delta", "Choices", "StreamingChoices", "ModelResponse", "ModelResponseStream", "Usage"):
         getattr(litellm.types.utils, kind).model_rebuild()
-    return litellm
+    loaded: ModuleType = litellm
+    return loaded
 
 
 async def close() -> None:
@@ -189,11 +192,6 @@ class LiteLLMModel:
         return not self.ways.direct
 
     async def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
-        """Answer `request`; stream the `reply` field of the answer to `on_text` where there is one.
-
-        Raises:
-            ModelError: the provider failed after every retry, declined, or time ran out.
-        """
         keyless = self._needs_key or (self.ways.direct and not self._api_base)
         if keyless and not self._api_key and not has_key(self.key_variable):
             notice = notice_for("key", model=self.name, key_variable=self.key_variable, no_key=True)
@@ -355,7 +353,7 @@ class LiteLLMModel:
     async def _send(
         self, request: Request, sent: Sent, ways: Ways, on_text: OnText | None, course: _Course
     ) -> ProviderAnswer:
-        body: dict[str, Any] = {
+        body: Wire = {
             "model": self.name.partition("/")[2] if ways.direct else self.name,
             "messages": sent.messages,
         }
@@ -389,14 +387,14 @@ class LiteLLMModel:
             raise failed(error, model=self.name, key_variable=self.key_variable, secrets=secrets) from None
         return answer
 
-    async def _for_litellm(self, request: Request) -> dict[str, Any]:
+    async def _for_litellm(self, request: Request) -> Wire:
         """Load litellm, and give what only it takes."""
         if self._litellm is None:
             self._litellm = await asyncio.to_thread(warm_up)
             self._raised = (*RAISED, *exceptions_of(self._litellm))
             known = self._litellm.callbacks
             known += [name for name in self._callbacks if name not in known]
-        given: dict[str, Any] = {
+        given: Wire = {
             # The same for every call, since litellm keeps connections by it; the time that is left is held around the call.
             "timeout": CALL_CAP_S,
             "max_retries": 0,
@@ -409,7 +407,7 @@ class LiteLLMModel:
             given["api_key"] = self._key()
         return given
 
-    async def _through_litellm(self, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any]]:
+    async def _through_litellm(self, body: Wire) -> AsyncGenerator[Wire]:
         stream = await self._litellm.acompletion(**body)
         try:
             async for chunk in stream:

@@ -1,8 +1,8 @@
 """What litellm reaches beside answers: web search and embeddings; failures are sorted as those of models are."""
 
 import asyncio
-from typing import Any
 
+from agents.llm.chat_completions import Wire
 from agents.llm.litellm_errors import Failed, exceptions_of, failed, key_variable
 from agents.llm.litellm_model import warm_up
 
@@ -17,7 +17,7 @@ async def ask_web(
     api_key: str = "",
     api_base: str = "",
     key_variable: str = "",
-) -> list[dict[str, Any]]:
+) -> list[Wire]:
     """Send one search.
 
     Args:

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from agents.llm.chat_completions import ProviderAnswer
+from agents.llm.chat_completions import ProviderAnswer, Wire
 from agents.llm.litellm_errors import Failed
 
 ResponseForm = Literal["schema", "object", "prompt"]
@@ -351,7 +351,7 @@ def asked_better(ways: Ways, wanted: int, sent: Sent, answer: ProviderAnswer) ->
     return None
 
 
-def listed(ways: Ways, name: str, models: Mapping[str, Mapping[str, Any]]) -> Ways:
+def listed(ways: Ways, name: str, models: Mapping[str, Wire]) -> Ways:
     """Take over what the model library lists of a model; of a server of the user's own it knows nothing."""
     provider, _, bare = name.partition("/")
     if provider in OLLAMA:

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 from urllib.parse import urlsplit
 
 from agents.core.errors import ConfigError
@@ -175,7 +174,7 @@ def slots_at(address: str) -> int | None:
     return slots if isinstance(slots, int) and slots > 0 else None
 
 
-def _asked(address: str, patience_s: float) -> dict[str, Any]:
+def _asked(address: str, patience_s: float) -> dict[str, object]:
     """Give the JSON object that a server answers with; empty when it answers with anything else, or not at all."""
     parts = urlsplit(address)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection

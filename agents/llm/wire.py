@@ -16,7 +16,7 @@ from typing import Any, Literal
 from agents.contracts.frozen import Frozen
 from agents.core.model import OnText, Request
 from agents.core.model_answers import OPENING, closing_tag, drop_thoughts
-from agents.llm.chat_completions import ProviderAnswer
+from agents.llm.chat_completions import ProviderAnswer, Wire
 from agents.llm.manners import Ways
 
 _BOUNDS = frozenset(
@@ -93,7 +93,7 @@ def _plain(node: Any, dropped: frozenset[str]) -> Any:
     return plain
 
 
-def _is_free(schema: Any) -> bool:
+def _is_free(schema: object) -> bool:
     return isinstance(schema, dict) and schema.get("type") == "object" and "properties" not in schema
 
 
@@ -257,7 +257,7 @@ BATCH_S = 0.03
 """Pieces of a streamed text are passed on no more often than this: each costs the interface more than the model."""
 
 
-async def gather(pieces: AsyncGenerator[dict[str, Any]], answer: ProviderAnswer, on_text: OnText | None) -> None:
+async def gather(pieces: AsyncGenerator[Wire], answer: ProviderAnswer, on_text: OnText | None) -> None:
     """Put an answer together that comes in pieces, and show its words meanwhile."""
     reader, waiting, sent_at = ReplyStream(), "", 0.0
     loop = asyncio.get_running_loop()

@@ -46,7 +46,6 @@ class Author:
 
     @property
     def name(self) -> str:
-        """The name as lists sort it."""
         return f"{self.family}, {self.given}" if self.given else self.family
 
 

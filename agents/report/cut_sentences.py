@@ -66,7 +66,6 @@ class Mark:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The labels that are numbers."""
         return tuple(int(label) for label in self.labels if label.isdecimal())
 
 

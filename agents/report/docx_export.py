@@ -30,6 +30,8 @@ from agents.report.view import QuoteEntry, View, Way, column_shares, levelled, p
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
 
+Element = Any
+"""An element of the format: the library types only those that it knows itself."""
 MAX_ADDRESS = 2_000
 """Characters of a link, at most: word processors refuse files with longer ones."""
 CITATION, MARK, SMALL = "Dossier Citation", "Dossier Mark", "Dossier Small"
@@ -94,7 +96,7 @@ class _Writer:
         if kind:
             run._r.append(_element("w:fldChar", fldCharType=kind))
         else:
-            code: Any = OxmlElement("w:instrText")
+            code: Element = OxmlElement("w:instrText")
             code.text = text
             run._r.append(code)
 
@@ -204,7 +206,7 @@ class _Writer:
 
     @staticmethod
     def _numbered(made: WordParagraph, number: int) -> None:
-        places: Any = made._p.get_or_add_pPr()
+        places: Element = made._p.get_or_add_pPr()
         properties = places.get_or_add_numPr()
         properties.get_or_add_ilvl().val, properties.get_or_add_numId().val = 0, number
 
@@ -271,7 +273,7 @@ class _Writer:
         self._fill(made, line, way)
         made._p.append(closing)
 
-    def _bookmarked(self, name: str) -> tuple[Any, Any]:
+    def _bookmarked(self, name: str) -> tuple[Element, Element]:
         self.bookmarks += 1
         number = str(self.bookmarks)
         return _element("w:bookmarkStart", id=number, name=_bookmark(name)), _element("w:bookmarkEnd", id=number)
@@ -312,7 +314,7 @@ class _Writer:
         if formula is None:
             self._words(made, b.Words(text=tex, style=("code",)))
         else:
-            element: Any = parse_xml(formula)
+            element: Element = parse_xml(formula)
             made._p.append(element)
 
     def _linked(
@@ -339,11 +341,11 @@ class _Writer:
 
 
 def _styled(run: Run, style: str) -> None:
-    properties: Any = run._r.get_or_add_rPr()
+    properties: Element = run._r.get_or_add_rPr()
     properties.insert(0, _element("w:rStyle", val=style))
 
 
-def _put(properties: Any, tag: str, after: str) -> None:
+def _put(properties: Element, tag: str, after: str) -> None:
     """Add a property in front of those that the format wants after it."""
     properties.insert_element_before(_element(tag), *(f"w:{name}" for name in after.split()))
 
@@ -358,9 +360,8 @@ def _bookmark(name: str) -> str:
     return "d_" + name.replace("-", "_")
 
 
-def _element(tag: str, **attributes: str) -> Any:
-    """Make an element of the format; the library types only those that it knows itself."""
-    made: Any = OxmlElement(tag)
+def _element(tag: str, **attributes: str) -> Element:
+    made: Element = OxmlElement(tag)
     for name, value in attributes.items():
         made.set(qn(f"w:{name}"), value)
     return made

@@ -120,7 +120,6 @@ class Citations:
         self.count = 0
 
     def of(self, sentence: Sentence) -> Iterator[Cite]:
-        """Give the citations behind one sentence."""
         for number in sentence.citations:
             reference = self.references[number - 1]
             own = tuple(quote for quote in reference.quotes if quote.fact_id in sentence.facts)

@@ -188,7 +188,6 @@ class Wording(Frozen):
 
     @property
     def direction(self) -> str:
-        """Give `rtl` or `ltr`."""
         return direction(self.language)
 
 

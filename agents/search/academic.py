@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from aiolimiter import AsyncLimiter
 
@@ -50,7 +50,7 @@ class PaperIndex:
     at_once: int
     path: str
     params: Callable[[SearchQuery, list[str], int], dict[str, str]]
-    parse: Callable[[Any], list[ProviderHit] | None]
+    parse: Callable[..., list[ProviderHit] | None]
     key_variable: str = ""
     key_param: str = ""
     key_header: str = ""
@@ -221,7 +221,6 @@ class HostPace:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait for a turn, and hold it."""
         async with self._places, self._limiter:
             yield
 

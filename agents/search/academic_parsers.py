@@ -5,7 +5,7 @@ Each gives None for an answer that has another shape than the service's.
 
 import html
 import re
-from typing import Any
+from collections.abc import Iterable
 from xml.etree import ElementTree
 
 from agents.search.provider import ProviderHit, dicts, rows_of
@@ -158,7 +158,7 @@ def wikipedia(data: object) -> list[ProviderHit] | None:
     rows = rows_of(data, "query", "pages")
     if rows is None:
         return [] if "query" not in data and ("batchcomplete" in data or not data) else None
-    pages = sorted(dicts(rows), key=lambda row: row["index"] if isinstance(row.get("index"), int) else len(rows))
+    pages = sorted(dicts(rows), key=lambda row: at if isinstance(at := row.get("index"), int) else len(rows))
     return [
         ProviderHit(
             url=row.get("fullurl"),
@@ -195,12 +195,12 @@ def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _inner(row: dict[str, Any], name: str) -> dict[str, Any]:
+def _inner(row: dict[str, object], name: str) -> dict[str, object]:
     inner = row.get(name)
     return inner if isinstance(inner, dict) else {}
 
 
-def _names(values: Any) -> tuple[str, ...]:
+def _names(values: Iterable[object]) -> tuple[str, ...]:
     return tuple(value for value in values if isinstance(value, str) and value)
 
 

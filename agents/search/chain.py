@@ -118,12 +118,10 @@ class Chain:
 
     @property
     def name(self) -> str:
-        """All of them in one line."""
         return ", ".join(self.names)
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Where this chain can search."""
         web: tuple[Place, ...] = ("web",) if self._engines else ()
         return (*web, "library") if self._library or self._sample else web
 
@@ -172,11 +170,7 @@ class Chain:
         return part
 
     async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
-        """Look for documents; the result names who answered, and who failed.
-
-        Raises:
-            SearchError: no provider answered, and the library has nothing either.
-        """
+        """Look for documents; the result names who answered, and who failed."""
         if sample := await self._only_sample():
             return await sample.search(query, deadline_s)
         loop = asyncio.get_running_loop()
@@ -208,9 +202,6 @@ class Chain:
         """Read a document: of the library, of the texts that came with hits, or from the web.
 
         Of a paper that is closed to readers, the abstract is given, tagged as one.
-
-        Raises:
-            SourceError: it cannot be read or may not be used.
         """
         if url.startswith(FILES) and self._files is not None:
             return await self._files.read(url, deadline_s)
@@ -232,9 +223,6 @@ class Chain:
         """Give pages of the same site that a page leads to, one step away; documents of the library lead nowhere.
 
         A crawler is asked where a key allows one, else the page's own links are given.
-
-        Raises:
-            SourceError: the page cannot be read or may not be used.
         """
         if url.startswith((LIBRARY, FILES)) or self._pages is None:
             return ()
@@ -250,11 +238,7 @@ class Chain:
         return tuple(Hit(url=address, title=label, provider="links") for address, label in links)[:limit]
 
     async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
-        """Tell what the documents talk about, files first; beside them there is the web, which nobody can survey.
-
-        Raises:
-            SearchError: the library cannot be read.
-        """
+        """Tell what the documents talk about, files first; beside them there is the web, which nobody can survey."""
         if sample := await self._only_sample():
             return await sample.survey(question, limit)
         told = CorpusSurvey(web=bool(self._engines))
@@ -287,7 +271,6 @@ class Chain:
         return tuple(await asyncio.gather(*(self._try(engine, deadline_s) for engine in self._engines)))
 
     async def close(self) -> None:
-        """Let go of connections, and of the library."""
         for engine in self._engines:
             await engine.close()
         for documents in (self._library, self._sample.searcher if self._sample else None):

@@ -110,7 +110,6 @@ class Index:
         self._db = _opened(path)
 
     def close(self) -> None:
-        """Let go of the file."""
         self._db.close()
 
     def stamps(self) -> dict[str, str]:
@@ -119,7 +118,6 @@ class Index:
         return {str(url): str(stamp) for url, stamp in rows}
 
     def skipped(self) -> list[tuple[str, str]]:
-        """Give address and reason of every file that was not used, by address."""
         return [
             (str(url), str(reason)) for url, reason in self._db.execute("select url, reason from skipped order by url")
         ]

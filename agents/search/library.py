@@ -125,19 +125,11 @@ class Library:
         return tuple(one for one in self.skipped if one.reason not in (OTHER_KIND, A_LINK, OTHER_OFFICE))
 
     async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
-        """Find documents by the words of the query. Its domains do not apply; dates do, where a document has one.
-
-        Raises:
-            SearchError: the index or a folder cannot be read, or the time is up.
-        """
+        """Find documents by the words of the query. Its domains do not apply; dates do, where a document has one."""
         return await self._work(lambda index: index.search(query, self.name), deadline_s)
 
     async def read(self, url: str, deadline_s: float | None = None) -> Source:
-        """Give the document at an address of the library.
-
-        Raises:
-            SourceError: the address is not one of the library's, or the index or a folder cannot be read in time.
-        """
+        """Give the document at an address of the library."""
         try:
             source = await self._work(lambda index: index.document(url), deadline_s)
         except SearchError as error:
@@ -147,20 +139,14 @@ class Library:
         return source.model_copy(update={"kind": self.kind, "retrieved": self._clock()})
 
     async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
-        """Tell what the documents that match `question`, or all of them, talk about.
-
-        Raises:
-            SearchError: the index or a folder cannot be read, or the time is up.
-        """
+        """Tell what the documents that match `question`, or all of them, talk about."""
         return await self._work(lambda index: survey_of(index, question.strip(), limit), None)
 
     async def refresh(self) -> None:
-        """Look at the folders now."""
         self._seen_at = None
         await self._work(lambda index: None, None)
 
     def close(self) -> None:
-        """Let go of the index file."""
         with self._lock:
             if self._index is not None:
                 self._index.close()

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
@@ -121,7 +121,6 @@ class Provider(ABC):
         return self._cache.get(url, whole=whole)
 
     async def close(self) -> None:
-        """Let go of the connections."""
         if "_http" in self.__dict__:
             await self._http.aclose()
 
@@ -167,7 +166,7 @@ class Provider(ABC):
         *,
         base: str = "",
         params: Mapping[str, str] | None = None,
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> bytes:
         """Send one request and give the answer's body.
@@ -293,6 +292,6 @@ def rows_of(data: object, *path: str) -> list[object] | None:
     return data if isinstance(data, list) else None
 
 
-def dicts(rows: Iterable[object]) -> list[dict[str, Any]]:
+def dicts(rows: Iterable[object]) -> list[dict[str, object]]:
     """Give each row as an object, an empty one in place of what is none."""
     return [row if isinstance(row, dict) else {} for row in rows]

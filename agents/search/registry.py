@@ -41,7 +41,6 @@ class ProviderEntry:
     """The variable without which it cannot be asked; empty when none is needed."""
 
     def is_set_up(self, values: Mapping[str, str]) -> bool:
-        """Tell whether what it needs is set."""
         return not self.needs or bool(values.get(self.needs, "").strip())
 
 

@@ -163,7 +163,6 @@ class Searcher(Protocol):
     @property
     def name(self) -> str:
         """As shown to the user and kept with each search, for example `library`."""
-        ...
 
     async def search(self, query: SearchQuery, deadline_s: float | None = None) -> SearchResult:
         """Look for documents; no hits is an answer, not a failure.
@@ -171,7 +170,6 @@ class Searcher(Protocol):
         Raises:
             SearchError: the provider failed after every retry.
         """
-        ...
 
     async def read(self, url: str, deadline_s: float | None = None) -> Source:
         """Read the whole document at an address that a search gave, or that the user named.
@@ -179,11 +177,9 @@ class Searcher(Protocol):
         Raises:
             SourceError: it cannot be read or may not be used; the reason is for the reader of the report.
         """
-        ...
 
     async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
         """Tell what the documents that match `question` (all of them when empty) talk about."""
-        ...
 
 
 @runtime_checkable
@@ -196,7 +192,6 @@ class Crawler(Protocol):
         Raises:
             SourceError: the page cannot be read or may not be used.
         """
-        ...
 
 
 class Texts(Protocol):
@@ -204,7 +199,6 @@ class Texts(Protocol):
 
     async def put(self, text: str) -> str:
         """Keep `text` and return its digest (`agents.contracts.frozen.digest`)."""
-        ...
 
     async def get(self, text_hash: str) -> str:
         """Return the text of a digest.
@@ -212,7 +206,6 @@ class Texts(Protocol):
         Raises:
             SourceError: no such text is kept.
         """
-        ...
 
 
 IN_A_ROW = 3

@@ -6,7 +6,6 @@ The client loses what the server says beside a status: how long to wait, and why
 import json
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
 
 import httpx
 import httpx2
@@ -73,7 +72,7 @@ class Tavily(Provider):
             verify=httpx2.create_ssl_context(),  # the system's certificates, as everywhere else
             limits=_CONNECTIONS,
         )
-        self._client: Any = AsyncTavilyClient(
+        self._client = AsyncTavilyClient(
             self._secret,  # empty, not None: else the client looks for a key of its own
             api_base_url=self.base,
             client_source="tavily-python-keyless" if self.keyless else "tavily-python",
@@ -81,7 +80,6 @@ class Tavily(Provider):
         )
 
     async def close(self) -> None:
-        """Let go of the connections."""
         await self._pool.aclose()
 
     async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:

@@ -179,11 +179,7 @@ class Files:
             return await asyncio.to_thread(index.search, query, FILES_NAME)
 
     async def read(self, url: str, deadline_s: float | None = None) -> Source:
-        """Give a file's document.
-
-        Raises:
-            SourceError: it is none of these files, or its text is gone.
-        """
+        """Give a file's document."""
         file = self._by_url.get(url)
         if file is None:
             raise SourceError(url, "it is none of the files of this chat")
@@ -191,7 +187,6 @@ class Files:
         return Source(text=await self._texts.get(card.text_hash), **card.model_dump(exclude={"head", "chars"}))
 
     async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
-        """Tell what the files talk about."""
         async with self._lock:
             return await asyncio.to_thread(survey_of, await self._indexed(), question.strip(), limit)
 

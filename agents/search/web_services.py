@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from types import ModuleType
 
 from agents.contracts.sources import Hit, SearchFault, SearchQuery
 from agents.core.errors import ModelFault
@@ -42,7 +42,9 @@ class Ddgs(Provider):
         load: gives the package; imported with the first search when not given.
     """
 
-    def __init__(self, access: Access = Access(), *, load: Callable[[], Any] = lambda: import_module("ddgs")) -> None:
+    def __init__(
+        self, access: Access = Access(), *, load: Callable[[], ModuleType] = lambda: import_module("ddgs")
+    ) -> None:
         super().__init__("ddgs", "https://duckduckgo.com", access)
         self._load = load
 
