@@ -280,21 +280,7 @@ def disposition(title: str, form: str) -> str:
 def quoted_page(quoted: Quoted, reader: str = "en") -> HTMLResponse:
     """Show the stored copy with this quote in view and the source's other quotes marked too."""
     reference = quoted.reference
-    page = quote_page(
-        reference.title,
-        quoted.text,
-        [(one.start, one.end) for one in reference.quotes],
-        reference.quotes.index(quoted.quote),
-        url=reference.url,
-        author=reference.author,
-        site=reference.site,
-        published=reference.published,
-        retrieved=reference.accessed,
-        notes=reference.notes,
-        sample=reference.kind == "sample",
-        page=quoted.quote.page,
-        reader=reader,
-    )
+    page = quote_page(reference, quoted.text, reference.quotes.index(quoted.quote), reader)
     return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})
 
 

@@ -143,22 +143,8 @@ class SourceCard(Frozen):
     @classmethod
     def of(cls, source: Source) -> "SourceCard":
         """Describe `source` without its text."""
-        return cls(
-            id=source.id,
-            url=source.url,
-            title=source.title,
-            kind=source.kind,
-            author=source.author,
-            site=source.site,
-            published=source.published,
-            retrieved=source.retrieved,
-            text_hash=source.text_hash,
-            language=source.language,
-            tags=source.tags,
-            pages=source.pages,
-            head=" ".join(source.text[:HEAD_CHARS].split()),
-            chars=len(source.text),
-        )
+        head = " ".join(source.text[:HEAD_CHARS].split())
+        return cls(**source.model_dump(exclude={"text"}), head=head, chars=len(source.text))
 
 
 class OwnFile(Frozen):

@@ -149,19 +149,6 @@ class Budget:
         fewest = least(own, self.parent.tokens_left() if self.parent else None)
         return None if fewest is None else max(0, int(fewest))
 
-    def check(self, elapsed_s: float) -> None:
-        """Raise when something is used up, here or above.
-
-        Raises:
-            BudgetExceeded: names the limit and the level that ran out.
-        """
-        used = elapsed_s - self.opened_at_s
-        if self.limits.seconds is not None and used >= self.limits.seconds:
-            raise BudgetExceeded("time", spent=used, limit=self.limits.seconds, of=self.name)
-        self._check_own()
-        if self.parent:
-            self.parent.check(elapsed_s)
-
     def check_spending(self) -> None:
         """Raise when tokens, money or calls are used up, here or above; time is not looked at.
 

@@ -124,7 +124,7 @@ async def together(*branches: Awaitable[Any]) -> list[Any]:
     Two calls in a row belong into a child of their own: a replay finds the first step of each branch by its order.
     """
 
-    async def one(branch: Awaitable[Any]) -> object:
+    async def one(branch: Awaitable[object]) -> object:
         return await branch
 
     try:

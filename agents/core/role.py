@@ -85,18 +85,7 @@ class RoleAnswer(Charged, Generic[Out]):
     """The model that was bound, where another answered."""
 
     def as_event(self, node: str) -> Event:
-        return RoleAsked(
-            node=node,
-            role=self.role,
-            prompt=self.prompt,
-            model=self.model,
-            usage=self.usage,
-            repaired=self.repaired,
-            cut=self.cut,
-            stood_in=self.stood_in,
-            stood_in_for=self.stood_in_for,
-            compacted=self.compacted,
-        )
+        return RoleAsked(node=node, **self.model_dump(exclude={"output"}))
 
 
 async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText | None = None) -> RoleAnswer[Out]:

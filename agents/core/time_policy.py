@@ -39,10 +39,6 @@ ROUND_SHARE = 0.6
 """Of what is left for collecting: one round while others may follow."""
 REFLECTION_SHARE = 0.1
 """Of the total: one reflection."""
-CHALLENGE_CALL_SHARE = 0.12
-"""Of the total: one call of the challenge."""
-CHECK_CALL_SHARE = 0.12
-"""Of the total: one call to the verifier."""
 SCOUT_SHARE = 0.4
 """Of what is left for collecting: the scout's judgement of a sweep, since the quick look into the sources follows."""
 

@@ -196,18 +196,14 @@ TAKEN = "Somebody else has just taken this job up."
 
 
 class Attempts:
-    """Begins attempts at the jobs of the store."""
+    """Begins attempts at the jobs of the store; a `BadRequest` where the state of a job, or somebody quicker, forbids it."""
 
     def __init__(self, register: "Register", engine: "JobQueue") -> None:
         self.register, self.engine = register, engine
         self.store, self.writer, self.config = register.store, register.writer, register.config
 
     async def resume(self, job: Job) -> Job:
-        """Let a job go on that is paused or waits for a key, in every branch.
-
-        Raises:
-            BadRequest: it does not rest for one of these reasons, or somebody else was quicker.
-        """
+        """Let a job go on that is paused or waits for a key, in every branch."""
         if job.status != "blocked" or job.blocked_reason not in RESUMABLE:
             raise BadRequest("Only a job that is paused, or waits for a key, can be resumed.")
         if job.blocked_reason == "awaiting_key":
@@ -215,37 +211,21 @@ class Attempts:
         return await self.begin(job.id, "Resumed.", again=False)
 
     async def restart(self, job: Job) -> Job:
-        """Do a job again from its last good steps.
-
-        Raises:
-            BadRequest: it is at work, or somebody else was quicker.
-        """
+        """Do a job again from its last good steps."""
         return await self._done_again(job, "Restarted.", lambda path, kind: False)
 
     async def rework(self, job: Job) -> Job:
-        """Decide and write anew from what was read, and try again what failed.
-
-        Raises:
-            BadRequest: it is at work, or somebody else was quicker.
-        """
+        """Decide and write anew from what was read, and try again what failed."""
         return await self._done_again(job, "Reworked.", lambda path, kind: kind in WRITING)
 
     async def challenge(self, job: Job, claim_id: str) -> Job:
-        """Look for what contradicts a claim, or all of them, once more; then decide and write anew.
-
-        Raises:
-            BadRequest: it is at work, or somebody else was quicker.
-        """
+        """Look for what contradicts a claim, or all of them, once more; then decide and write anew."""
         return await self._done_again(
             job, "Challenged anew.", lambda path, kind: kind in WRITING or _of_challenge(path, claim_id)
         )
 
     async def plan(self, job: Job) -> Job:
-        """Plan anew, and do what the new plan asks for.
-
-        Raises:
-            BadRequest: its plan was authorized as it is, it is at work, or somebody else was quicker.
-        """
+        """Plan anew, and do what the new plan asks for."""
         if job.commission.brief is None:
             raise BadRequest("The plan of this job was authorized as it is. Start a new job for another plan.")
         unplanned = job.commission.model_copy(update={"contract": None}).model_dump_json()

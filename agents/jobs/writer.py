@@ -102,18 +102,8 @@ class Writer:
             batch.rows[tables.text_uses] += uses
             usage = Charged.model_validate({"usage": json.loads(record.value).get("usage") or {}}).usage
         if usage.calls or usage.searches:
-            batch.rows[tables.costs].append(
-                {
-                    "job_id": job_id,
-                    "key": key,
-                    "attempt": attempt,
-                    "calls": usage.calls,
-                    "tokens_in": usage.tokens_in,
-                    "tokens_out": usage.tokens_out,
-                    "searches": usage.searches,
-                    "cost_usd": usage.cost_usd,
-                }
-            )
+            spent = {"job_id": job_id, "key": key, "attempt": attempt, **usage.model_dump()}
+            batch.rows[tables.costs].append(spent)
         await self.flush()
         if (job_id, attempt) in self._fenced:
             raise Fenced(job_id)

@@ -17,7 +17,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any
 
 from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
@@ -182,7 +181,7 @@ class LiteLLMModel:
         )  # fmt: skip
         self._server = ChatCompletions(api_base or OPENAI, CALL_CAP_S)
         self._callbacks = callbacks
-        self._litellm: Any = None
+        self._litellm: ModuleType | None = None
         self._raised: tuple[type[Exception], ...] = RAISED
         self._listed = False
 
@@ -380,7 +379,7 @@ class LiteLLMModel:
             elif ways.direct:
                 answer.take(await self._server.whole(body, self._key()))
             else:
-                answer.take((await self._litellm.acompletion(**body)).model_dump())
+                answer.take((await (self._litellm or warm_up()).acompletion(**body)).model_dump())
         except self._raised as error:
             secrets = [os.environ.get(self.key_variable, "")]
             secrets += [self._api_key.get_secret_value()] if self._api_key else []
@@ -408,7 +407,7 @@ class LiteLLMModel:
         return given
 
     async def _through_litellm(self, body: Wire) -> AsyncGenerator[Wire]:
-        stream = await self._litellm.acompletion(**body)
+        stream = await (self._litellm or warm_up()).acompletion(**body)
         try:
             async for chunk in stream:
                 yield chunk.model_dump()

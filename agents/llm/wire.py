@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Literal
 
 from agents.contracts.frozen import Frozen
 from agents.core.model import OnText, Request
@@ -69,18 +69,18 @@ def wire_schema(gives: type[Frozen], *, bounds: bool = False) -> dict[str, objec
     return plain
 
 
-def _plain(node: Any, dropped: frozenset[str]) -> Any:
+def _plain(node: object, dropped: frozenset[str]) -> object:
     if isinstance(node, list):
         return [_plain(item, dropped) for item in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node:  # strict modes take no word beside a reference
         return {"$ref": node["$ref"]}
-    kept = {"anyOf" if key == "oneOf" else key: value for key, value in node.items() if key not in dropped}
+    kept: Wire = {"anyOf" if key == "oneOf" else key: value for key, value in node.items() if key not in dropped}
     if "const" in kept:
         kept["enum"] = [kept.pop("const")]
     names = ("properties", "$defs")  # whose keys are names, not words of the schema
-    plain = {
+    plain: Wire = {
         key: {name: _plain(item, dropped) for name, item in value.items()} if key in names else _plain(value, dropped)
         for key, value in kept.items()
     }

@@ -24,12 +24,12 @@ from agents.contracts.body import (
     Table,
     Words,
 )
-from agents.contracts.report import ReportDocument
+from agents.contracts.report import Reference, ReportDocument
 from agents.report.escaping import is_route, is_safe
 from agents.report.latex import mathml
 from agents.report.references import Citations, Cite, Linker, quote_address, reference_list
 from agents.report.view import View, printable, view
-from agents.report.wording import direction, wording
+from agents.report.wording import wording
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 """What the page may do: show itself."""
@@ -58,15 +58,19 @@ def to_html(document: ReportDocument, link: Linker = quote_address) -> str:
 
     listed = reference_list(document.references, seen.words, link)
     blocks = [listed if isinstance(block, ReferenceList) else block for block in seen.body.blocks]
-    language = escape(document.language)
+    article = f'<article lang="{escape(document.language)}" dir="{seen.way}">\n'
+    inside = f"{article}{_header(seen)}\n{blocks_html(blocks, written)}{_quotes(seen)}\n</article>"
+    return _page(seen.title, document.language, seen.way, inside)
+
+
+def _page(title: str, language: str, way: str, body: str) -> str:
+    """Put a page around what it shows: no script, and no request to anywhere."""
     return (
-        f'<!doctype html>\n<html lang="{language}" dir="{seen.way}">\n<head>\n<meta charset="utf-8">\n'
+        f'<!doctype html>\n<html lang="{escape(language)}" dir="{way}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="referrer" content="no-referrer">\n'
-        f"<title>{escape(seen.title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        f'<article lang="{language}" dir="{seen.way}">\n{_header(seen)}\n{blocks_html(blocks, written)}'
-        f"{_quotes(seen)}\n</article>\n</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 
@@ -200,67 +204,34 @@ Span = tuple[int, int]
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
-def quote_page(
-    source_title: str,
-    text: str,
-    quotes: Sequence[Span],
-    focus: int = 0,
-    *,
-    url: str = "",
-    author: str | None = None,
-    site: str | None = None,
-    published: str | None = None,
-    retrieved: str | None = None,
-    notes: Sequence[str] = (),
-    sample: bool = False,
-    page: int | None = None,
-    language: str | None = None,
-    reader: str = "en",
-) -> str:
-    """Show a source's stored text with quotes marked; the one in focus is `#quote` and in view when the page opens.
+def quote_page(reference: Reference, text: str, focus: int = 0, reader: str = "en") -> str:
+    """Show a source's stored text with its quotes marked, as one page; that in focus is `#quote`, and in view at once.
 
     Args:
-        source_title: shown as text, whatever it holds.
+        reference: the source. Its quotes may overlap, and what lies outside the text is left out.
         text: as it was stored; nothing of it is taken as HTML. Its lines become paragraphs.
-        quotes: spans in `text`, in any order; they may overlap, and what lies outside the text is left out.
-        focus: place in `quotes` of the one to show, counted from 0; others are marked too.
-        url: where the source was read; a link only if it is on the web.
-        author: shown with `site` and `published` where known.
-        site: publisher or host.
-        published: ISO date.
-        retrieved: ISO date and time of reading.
-        notes: what else is to be known of it, such as what could not be read.
-        sample: the document is invented and ships with the program.
-        page: of the source, where the quote in focus begins; None where it has no pages.
-        language: of the source, as a BCP 47 tag.
+        focus: place of the quote to show, counted from 0.
         reader: language of the labels.
-
-    Returns:
-        One self-contained HTML page without any script.
     """
-    words = wording(reader)
-    spans = [(max(0, start), min(end, len(text))) for start, end in quotes]
+    words, quotes = wording(reader), reference.quotes
+    spans = [(max(0, one.start), min(one.end, len(text))) for one in quotes]
     shown = spans[focus] if 0 <= focus < len(spans) and spans[focus][0] < spans[focus][1] else None
-    about = [author, site, published, words.read.format(date=retrieved[:10]) if retrieved else None]
-    about += [words.page.format(page=page) if page is not None else None, *notes]
+    read = words.read.format(date=reference.accessed[:10]) if reference.accessed else None
+    page = quotes[focus].page if 0 <= focus < len(quotes) else None
+    about = [reference.author, reference.site, reference.published, read]
+    about += [words.page.format(page=page) if page is not None else None, *reference.notes]
     meta = " · ".join(escape(part) for part in dict.fromkeys(about) if part)
-    opened = (
-        f' · <a href="{escape(url)}" rel="noopener noreferrer" target="_blank">{escape(words.open_source)}</a>'
-        if is_safe(url)
-        else ""
-    )
+    opened = f" · {_anchor(reference.url, escape(words.open_source))}" if is_safe(reference.url) else ""
+    sample = reference.kind == "sample"
     note = f' <span class="grade partial">{escape(words.sample)}</span>' if sample else ""
-    lang = f' lang="{escape(language)}" dir="{direction(language)}"' if language else ""
     body = "\n".join(_paragraphs(text, _merged(spans), shown))
-    return (
-        f'<!doctype html>\n<html lang="{words.language}" dir="{words.direction}">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="referrer" content="no-referrer">\n'
-        f"<title>{escape(source_title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<article>\n<header>\n"
-        f'<h1 dir="auto">{escape(source_title)}{note}</h1>\n<p class="meta" dir="auto">{meta}{opened}</p>\n'
-        f'<p class="meta">{escape(words.stored_copy)}</p>\n</header>\n<section{lang}>\n{body}\n</section>\n'
-        "</article>\n</body>\n</html>\n"
+    return _page(
+        reference.title,
+        words.language,
+        words.direction,
+        f'<article>\n<header>\n<h1 dir="auto">{escape(reference.title)}{note}</h1>\n'
+        f'<p class="meta" dir="auto">{meta}{opened}</p>\n<p class="meta">{escape(words.stored_copy)}</p>\n</header>\n'
+        f"<section>\n{body}\n</section>\n</article>",
     )
 
 

@@ -378,18 +378,7 @@ MAX_ATTEMPTS = 3
 def rounds_log(findings: Iterable[Finding]) -> tuple[RoundRow, ...]:
     """List every round of every node, in reading order."""
     return tuple(
-        RoundRow(
-            node=record.node,
-            round=record.round,
-            delta=record.delta,
-            confidence=record.confidence,
-            coverage=record.coverage,
-            contradictions=record.contradictions,
-            novelty=record.novelty,
-            adopted=record.adopted,
-            reason=record.reason,
-            decision=record.decision,
-        )
+        RoundRow.model_validate(record.model_dump(exclude={"phase", "tag"}))
         for finding in findings
         for part in finding.walk()
         for record in part.rounds

@@ -27,7 +27,8 @@ def child(folder, url=""):
 
 def calls(folder):
     path = folder / "calls.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    # A line that is still being written is none yet.
+    return [json.loads(line) for line in path.read_text().split("\n")[:-1]] if path.exists() else []
 
 
 def killed_after(folder, ended, url=""):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.core.budget import NOTHING, Budget, Limits, Usage
+from agents.core.budget import Budget, Limits, Usage
 from agents.core.errors import BudgetExceeded
 from agents.core.time_policy import synthesis_reserve_s
 
@@ -34,20 +34,19 @@ def test_time_left_is_never_negative_and_unlimited_is_none():
 
 
 @pytest.mark.parametrize(
-    ("limits", "usage", "elapsed", "what"),
+    ("limits", "usage", "what"),
     [
-        (Limits(seconds=5), NOTHING, 5, "time"),
-        (Limits(tokens=10), Usage(tokens_in=10), 0, "token"),
-        (Limits(cost_usd=1), Usage(cost_usd=1.2), 0, "cost"),
-        (Limits(calls=2), Usage(calls=2), 0, "call"),
+        (Limits(tokens=10), Usage(tokens_in=10), "token"),
+        (Limits(cost_usd=1), Usage(cost_usd=1.2), "cost"),
+        (Limits(calls=2), Usage(calls=2), "call"),
     ],
 )
-def test_a_limit_that_ran_out_is_named(limits, usage, elapsed, what):
+def test_a_limit_that_ran_out_is_named(limits, usage, what):
     job = Budget(limits, name="job")
     leaf = job.share(Limits(), name="leaf", elapsed_s=0)
     leaf.charge(usage)
     with pytest.raises(BudgetExceeded, match=what) as caught:
-        leaf.check(elapsed)
+        leaf.check_spending()
     assert caught.value.what == what
 
 
