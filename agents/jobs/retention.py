@@ -25,9 +25,7 @@ async def old_jobs(store: Store, days: float, limit: int = MANY) -> list[tuple[s
     query = sa.select(jobs.c.id, jobs.c.attempt).where(
         jobs.c.status.in_(OVER), jobs.c.updated < now() - timedelta(days=days)
     )
-    async with store.database.reading() as connection:
-        rows = await connection.execute(query.order_by(jobs.c.updated).limit(limit))
-        return [(row.id, row.attempt) for row in rows]
+    return [(row["id"], row["attempt"]) for row in await store.rows(query.order_by(jobs.c.updated).limit(limit))]
 
 
 async def purge(
@@ -84,6 +82,5 @@ async def _among(store: Store, column: sa.Column[str], names: Collection[str]) -
     wanted, found = sorted(names), set[str]()
     for start in range(0, len(wanted), MANY):
         query = sa.select(column).where(column.in_(wanted[start : start + MANY])).distinct()
-        async with store.database.reading() as connection:
-            found |= set((await connection.execute(query)).scalars())
+        found |= set(await store.texts(query))
     return found

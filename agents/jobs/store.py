@@ -92,9 +92,23 @@ class Store:
         """Make an insert in the database's own dialect."""
         return sqlite.insert(table) if self.database.sqlite else postgresql.insert(table)
 
-    async def _rows(self, query: sa.Executable) -> list[StoredJob]:
+    async def rows(self, query: sa.Executable) -> Sequence[sa.RowMapping]:
+        """Read all rows that a query gives."""
         async with self.database.reading() as connection:
-            return [StoredJob.model_validate(dict(row)) for row in (await connection.execute(query)).mappings()]
+            return (await connection.execute(query)).mappings().all()
+
+    async def texts(self, query: sa.Executable) -> Sequence[str]:
+        """Read the only column that a query gives."""
+        async with self.database.reading() as connection:
+            return (await connection.execute(query)).scalars().all()
+
+    async def _write(self, query: sa.Executable) -> int:
+        """Write in a transaction of its own; says how many rows there were."""
+        async with self.database.begin() as connection:
+            return int((await connection.execute(query)).rowcount)
+
+    async def _jobs(self, query: sa.Executable) -> list[StoredJob]:
+        return [StoredJob.model_validate(dict(row)) for row in await self.rows(query)]
 
     # ---- jobs
 
@@ -116,17 +130,12 @@ class Store:
         return StoredJob.model_validate(dict(found))
 
     async def job(self, job_id: str) -> WholeJob | None:
-        async with self.database.reading() as connection:
-            row = (
-                (await connection.execute(sa.select(tables.jobs).where(tables.jobs.c.id == job_id))).mappings().first()
-            )
-        return None if row is None else _whole(row)
+        rows = await self.rows(sa.select(tables.jobs).where(tables.jobs.c.id == job_id))
+        return _whole(rows[0]) if rows else None
 
     async def requested(self, owner: str, key: str) -> str | None:
         which = (tables.jobs.c.owner == owner) & (tables.jobs.c.request_key == key)
-        async with self.database.reading() as connection:
-            found = await connection.execute(sa.select(tables.jobs.c.id).where(which))
-            return found.scalar_one_or_none()
+        return next(iter(await self.texts(sa.select(tables.jobs.c.id).where(which))), None)
 
     async def jobs(
         self,
@@ -139,18 +148,17 @@ class Store:
         query = sa.select(*LISTED).order_by(*BY_AGE).limit(limit).offset(offset)
         query = query if owner is None else query.where(tables.jobs.c.owner == owner)
         query = query.where(tables.jobs.c.status.in_(statuses)) if statuses else query
-        return await self._rows(query)
+        return await self._jobs(query)
 
     async def beginning(self, start: str) -> list[StoredJob]:
         query = sa.select(*LISTED).where(tables.jobs.c.id.startswith(start, autoescape=True)).order_by(*BY_AGE).limit(5)
-        return await self._rows(query)
+        return await self._jobs(query)
 
     async def count(self, owner: str | None = None, statuses: Sequence[JobStatus] = ()) -> int:
         query = sa.select(sa.func.count()).select_from(tables.jobs)
         query = query if owner is None else query.where(tables.jobs.c.owner == owner)
         query = query.where(tables.jobs.c.status.in_(statuses)) if statuses else query
-        async with self.database.reading() as connection:
-            return int((await connection.execute(query)).scalar_one())
+        return int((await self.texts(query))[0])
 
     async def summaries(
         self, owner: str | None, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
@@ -184,16 +192,16 @@ class Store:
 
     async def in_thread(self, thread_id: str, owner: str) -> list[StoredJob]:
         query = sa.select(*LISTED).where(tables.jobs.c.thread_id == thread_id, tables.jobs.c.owner == owner)
-        return await self._rows(query.order_by(tables.jobs.c.created, tables.jobs.c.id))
+        return await self._jobs(query.order_by(tables.jobs.c.created, tables.jobs.c.id))
 
     async def using_text(self, text_hash: str) -> list[StoredJob]:
         used = sa.select(tables.text_uses.c.job_id).where(tables.text_uses.c.hash == text_hash)
         given = tables.jobs.c.commission.contains(text_hash, autoescape=True)
         query = sa.select(*LISTED).where(tables.jobs.c.id.in_(used) | given)
-        return await self._rows(query)
+        return await self._jobs(query)
 
     async def states(self, job_ids: Sequence[str]) -> dict[str, StoredJob]:
-        return {row.id: row for row in await self._rows(sa.select(*LISTED).where(tables.jobs.c.id.in_(job_ids)))}
+        return {row.id: row for row in await self._jobs(sa.select(*LISTED).where(tables.jobs.c.id.in_(job_ids)))}
 
     async def change(
         self, job_id: str, *, at_attempt: int | None = None, forget: Iterable[str] = (), **values: object
@@ -215,29 +223,23 @@ class Store:
         return bool(done.rowcount)
 
     async def delete(self, job_ids: Sequence[str]) -> int:
-        async with self.database.begin() as connection:
-            done = await connection.execute(sa.delete(tables.jobs).where(tables.jobs.c.id.in_(job_ids)))
-        return int(done.rowcount)
+        return await self._write(sa.delete(tables.jobs).where(tables.jobs.c.id.in_(job_ids)))
 
     # ---- what a run leaves
 
     async def events(self, job_id: str, after: int = 0) -> list[Numbered]:
         query = sa.select(tables.events.c.body).where(tables.events.c.job_id == job_id, tables.events.c.seq > after)
-        async with self.database.reading() as connection:
-            bodies = (await connection.execute(query.order_by(tables.events.c.seq))).scalars().all()
-        return [Numbered.model_validate_json(body) for body in bodies]
+        return [Numbered.model_validate_json(body) for body in await self.texts(query.order_by(tables.events.c.seq))]
 
     async def steps(self, job_id: str) -> dict[str, tuple[int, StepRecord]]:
         steps = tables.steps
         query = sa.select(steps.c.key, steps.c.attempt, steps.c.record).where(steps.c.job_id == job_id)
-        async with self.database.reading() as connection:
-            rows = (await connection.execute(query)).all()
-        return {key: (attempt, StepRecord.model_validate_json(record)) for key, attempt, record in rows}
+        rows = await self.rows(query)
+        return {row["key"]: (row["attempt"], StepRecord.model_validate_json(row["record"])) for row in rows}
 
     async def report(self, job_id: str) -> ReportDocument | None:
         query = sa.select(tables.reports.c.body).where(tables.reports.c.job_id == job_id)
-        async with self.database.reading() as connection:
-            body = (await connection.execute(query)).scalar_one_or_none()
+        body = next(iter(await self.texts(query)), None)
         return None if body is None else ReportDocument.model_validate_json(body)
 
     async def save_outcome(self, job_id: str, rows: Mapping[sa.Table, Sequence[Row]]) -> None:
@@ -272,8 +274,7 @@ class Store:
         """List the commands for a job whose verb begins so, oldest first."""
         commands = tables.commands.c
         query = sa.select(tables.commands).where(commands.job_id == job_id, commands.verb.startswith(verb))
-        async with self.database.reading() as connection:
-            return [dict(row) for row in (await connection.execute(query.order_by(commands.id))).mappings()]
+        return [dict(row) for row in await self.rows(query.order_by(commands.id))]
 
     async def take_commands(self, executor: str) -> list[Row]:
         """Take the commands that nobody has taken, oldest first; of jobs that run elsewhere none."""
@@ -282,9 +283,8 @@ class Store:
         ended = sa.select(jobs.c.id).where(jobs.c.status.not_in(("queued", "running")))
         due = commands.c.verb.not_in(WHEN_ENDED) | commands.c.job_id.in_(ended)
         open_ones = commands.c.taken_by.is_(None) & commands.c.job_id.in_(mine) & due
-        async with self.database.reading() as connection:
-            if (await connection.execute(sa.select(commands.c.id).where(open_ones).limit(1))).first() is None:
-                return []
+        if not await self.texts(sa.select(commands.c.id).where(open_ones).limit(1)):
+            return []
         async with self.database.begin() as connection:
             query = sa.update(commands).where(open_ones).values(taken_by=executor).returning(commands)
             rows = (await connection.execute(query)).mappings().all()
@@ -294,46 +294,34 @@ class Store:
         """Let commands be taken again that a worker took which is gone, and did not answer."""
         commands = tables.commands
         lost = (commands.c.outcome == "") & commands.c.taken_by.is_not(None) & commands.c.taken_by.not_in(living)
-        async with self.database.reading() as connection:
-            if (await connection.execute(sa.select(commands.c.id).where(lost).limit(1))).first() is None:
-                return
-        async with self.database.begin() as connection:
-            await connection.execute(sa.update(commands).where(lost).values(taken_by=None))
+        if await self.texts(sa.select(commands.c.id).where(lost).limit(1)):
+            await self._write(sa.update(commands).where(lost).values(taken_by=None))
 
     async def answer(self, command_id: int, outcome: str) -> None:
-        async with self.database.begin() as connection:
-            await connection.execute(
-                sa.update(tables.commands).where(tables.commands.c.id == command_id).values(outcome=outcome)
-            )
+        await self._write(sa.update(tables.commands).where(tables.commands.c.id == command_id).values(outcome=outcome))
 
     async def answered(self, command_id: int) -> str:
-        async with self.database.reading() as connection:
-            query = sa.select(tables.commands.c.outcome).where(tables.commands.c.id == command_id)
-            return str((await connection.execute(query)).scalar_one_or_none() or "")
+        query = sa.select(tables.commands.c.outcome).where(tables.commands.c.id == command_id)
+        return next(iter(await self.texts(query)), "")
 
     # ---- workers
 
     async def seen(self, executor: str, place: str) -> None:
-        async with self.database.begin() as connection:
-            values = {"executor": executor, "place": place, "seen": now()}
-            query = self.insert(tables.workers)
-            await connection.execute(query, [values])
-            await connection.execute(
-                sa.update(tables.workers).where(tables.workers.c.executor == executor).values(**values)
-            )
+        insert = self.bare_insert(tables.workers).values(executor=executor, place=place, seen=now())
+        again = {name: insert.excluded[name] for name in ("place", "seen")}
+        await self._write(insert.on_conflict_do_update(index_elements=["executor"], set_=again))
 
     async def living(self, since: datetime) -> list[str]:
         """Name the workers that were seen since a time."""
         query = sa.select(tables.workers.c.executor).where(tables.workers.c.seen >= since)
-        async with self.database.reading() as connection:
-            return list((await connection.execute(query.order_by(tables.workers.c.executor))).scalars())
+        return list(await self.texts(query.order_by(tables.workers.c.executor)))
 
     async def lost(self, before: datetime) -> list[StoredJob]:
         """List the jobs that run nowhere: their workers were last seen before a time."""
         workers, jobs = tables.workers, tables.jobs
         alive = sa.exists().where(workers.c.executor == jobs.c.executor, workers.c.seen >= before)
         query = sa.select(*LISTED).where(jobs.c.status == "running", ~alive)
-        return await self._rows(query)
+        return await self._jobs(query)
 
 
 async def insert_all(connection: AsyncConnection, store: Store, table: sa.Table, rows: Sequence[Row]) -> None:
@@ -380,11 +368,10 @@ class DatabaseBlobStore(BlobStore):
 
     async def get(self, text_hash: str) -> str:
         query = sa.select(tables.texts.c.body).where(tables.texts.c.hash == text_hash)
-        async with self.store.database.reading() as connection:
-            body = (await connection.execute(query)).scalar_one_or_none()
-        if body is None:
+        rows = await self.store.rows(query)
+        if not rows:
             raise SourceError(text_hash, "its stored copy is gone")
-        return bytes(body).decode("utf-8", "surrogatepass")
+        return bytes(rows[0]["body"]).decode("utf-8", "surrogatepass")
 
     async def drop(self, text_hash: str) -> bool:
         # Other machines share these texts, and their chats are not known here.
