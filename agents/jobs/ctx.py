@@ -10,8 +10,7 @@ from agents.core.errors import DossierError, StepFailed
 from agents.core.events import Charged, Event, RoleAsked, TraceContext, traced
 from agents.core.port import M, Pool
 from agents.core.time_policy import synthesis_reserve_s
-from agents.jobs.records import BranchDropped, Reached, StepRecord, TimeLeft, TimeSlice, digest_of, stopped_record
-from agents.jobs.run import JobRun
+from agents.jobs.run import BranchDropped, JobRun, Reached, StepRecord, TimeLeft, TimeSlice, digest_of, stopped_record
 from agents.research.steering import DROPPED, SteeringSnapshot
 
 log = logging.getLogger(__name__)

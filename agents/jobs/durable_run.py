@@ -14,8 +14,7 @@ from agents.contracts.frozen import Frozen
 from agents.core.errors import ModelError
 from agents.core.events import Event, JobChanged, NodeChanged, Numbered
 from agents.core.port import Pool
-from agents.jobs.records import Fenced, StepRecord
-from agents.jobs.run import JobRun, Persist, StepFn
+from agents.jobs.run import Fenced, JobRun, Persist, StepFn, StepRecord
 
 if TYPE_CHECKING:
     from agents.jobs.ctx import RunCtx

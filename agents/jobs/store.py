@@ -21,7 +21,7 @@ from agents.core.events import Numbered
 from agents.jobs import schema as tables
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.database import Database
-from agents.jobs.records import StepRecord
+from agents.jobs.run import StepRecord
 from agents.jobs.schema import Row
 from agents.research.steering import Steering
 

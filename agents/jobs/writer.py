@@ -21,7 +21,7 @@ from agents.core.budget import NOTHING
 from agents.core.events import Charged, JobChanged, Numbered
 from agents.jobs import schema as tables
 from agents.jobs.blob_store import hashes_in
-from agents.jobs.records import Fenced, StepRecord
+from agents.jobs.run import Fenced, StepRecord
 from agents.jobs.store import EVENTS, Store, insert_all, now
 
 log = logging.getLogger(__name__)
