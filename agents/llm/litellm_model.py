@@ -5,7 +5,7 @@ litellm is imported here only, and only when it is first needed (5 s, 200 MB).
 Retries of the transport are here and nowhere else; litellm's own and the provider client's are switched off. How a
 model wants to be asked (`manners`) is found out on the way and kept; all that was asked on the way is in the books.
 
-Web search through litellm: one call, its failures sorted as those of models are.
+Embeddings too: one call, its failures sorted as those of models are.
 """
 
 import asyncio
@@ -441,3 +441,19 @@ def _pause(state: RetryCallState) -> float:
     if isinstance(error, Failed) and error.wait_s is not None:
         return error.wait_s
     return _backoff(state)
+
+
+async def embed_texts(model: str, texts: list[str], *, timeout_s: float) -> list[list[float]]:
+    """Ask an embedding model for the directions of texts, in their order.
+
+    Raises:
+        ModelError: the provider refused or did not answer; its words carry no key.
+    """
+    litellm = await asyncio.to_thread(warm_up)
+    try:
+        response = await litellm.aembedding(model=model, input=texts, timeout=timeout_s)
+    except exceptions_of(litellm) as error:
+        failure: Failed = failed(error, model=model, key_variable=key_variable(model))
+    else:
+        return [row["embedding"] for row in response.data]
+    raise failure.error

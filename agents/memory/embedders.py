@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from agents.core.errors import ModelError
-from agents.llm.litellm_services import embed_texts
+from agents.llm.litellm_model import embed_texts
 from agents.memory.knowledge import MemoryDown
 from agents.nlp.embeddings import DIMENSIONS, TABLE, direction
 

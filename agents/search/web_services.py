@@ -13,7 +13,8 @@ from types import ModuleType
 
 from agents.contracts.sources import Hit, SearchFault, SearchQuery
 from agents.core.errors import ModelFault
-from agents.llm.litellm_errors import Failed
+from agents.llm.chat_completions import Wire
+from agents.llm.litellm_errors import Failed, exceptions_of, failed
 from agents.search.provider import Access, Provider, ProviderHit, dicts, rows_of
 from agents.search.scope_filter import ProviderQuery, bare_domain
 from agents.search.searcher import SearchFailed
@@ -215,7 +216,7 @@ def _found(row: dict[str, object]) -> ProviderHit:
 MAX_LITELLM_RESULTS = 20
 
 Ask = Callable[..., Awaitable[list[dict[str, object]]]]
-"""As `agents.llm.litellm_model.ask_web`."""
+"""As `ask_litellm`."""
 
 
 @dataclass(frozen=True)
@@ -268,13 +269,9 @@ class Web(Provider):
     def __init__(self, service: WebService, access: Access = Access(), *, ask: Ask | None = None) -> None:
         super().__init__(service.name, service.base, access)
         self.key_variable = service.key_variable
-        self._service, self._own_base, self._ask_litellm = service, access.base, ask
+        self._service, self._own_base, self._ask_litellm = service, access.base, ask or ask_litellm
 
     async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
-        if self._ask_litellm is None:
-            from agents.llm.litellm_services import ask_web
-
-            self._ask_litellm = ask_web
         try:
             rows = await self._ask_litellm(
                 self._service.litellm_name,
@@ -291,6 +288,32 @@ class Web(Provider):
             fault = "nonsense" if _NO_RESULTS.search(said) else _FAULTS[failure.error.fault]
             raise self._failure(fault, said, retry_after_s=failure.wait_s) from None
         return [_found_by_litellm(row) for row in rows]
+
+
+async def ask_litellm(
+    provider: str, text: str, *, max_results: int, timeout_s: float, domains: tuple[str, ...], api_key: str, api_base: str,
+    key_variable: str,
+) -> list[Wire]:  # fmt: skip
+    """Send one search; results hold `title`, `url`, `snippet`, `date` and what else the provider gave.
+
+    Raises:
+        Failed: the provider refused or did not answer; its error carries no key.
+    """
+    from agents.llm.litellm_model import warm_up
+
+    litellm = await asyncio.to_thread(warm_up)
+    # litellm sends no key of the environment to an address that it does not know, so it is given here.
+    given = {"search_domain_filter": list(domains), "api_key": api_key, "api_base": api_base}
+    set_ones = {name: value for name, value in given.items() if value}
+    try:
+        response = await litellm.asearch(
+            query=text, search_provider=provider, max_results=max_results, timeout=timeout_s, **set_ones
+        )
+    except exceptions_of(litellm) as error:
+        failure: Failed = failed(error, model=provider, key_variable=key_variable, secrets=(api_key,))
+    else:
+        return [result.model_dump() for result in response.results]
+    raise failure  # out here, so that no traceback leads to the provider's own text with a key in it
 
 
 def _found_by_litellm(row: dict[str, object]) -> ProviderHit:
