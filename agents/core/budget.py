@@ -39,19 +39,6 @@ class Usage(Frozen):
 NOTHING = Usage()
 
 
-@dataclass(frozen=True)
-class Price:
-    """US dollars for a million tokens; both 0 for a model that is free."""
-
-    tokens_in: float
-    tokens_out: float
-
-    def of(self, usage: Usage) -> Usage:
-        """Put the cost of some tokens to them."""
-        cost = (usage.tokens_in * self.tokens_in + usage.tokens_out * self.tokens_out) / 1e6
-        return usage.model_copy(update={"cost_usd": cost})
-
-
 class Spent(Frozen):
     """What a question took that got no usable answer, and who was asked."""
 

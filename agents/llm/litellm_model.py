@@ -21,7 +21,7 @@ from types import ModuleType
 from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
-from agents.core.budget import NOTHING, Price, Spent, Usage
+from agents.core.budget import NOTHING, Spent, Usage
 from agents.core.errors import ModelError, ModelFault
 from agents.core.events import current_trace
 from agents.core.model import FinishReason, OnText, Reply, Request, estimated_tokens
@@ -140,8 +140,6 @@ class LiteLLMModel:
         needs_key: nothing is sent while that variable holds no key, or a placeholder.
         structured: the way of asking for JSON to begin with; found out when None.
         retries: requests for one reply, at most.
-        temperature: left to the provider when None.
-        price: for models that litellm has no price for.
         gate: gives out turns at the provider, to all of its callers; None lets every request pass.
         sleep: how to wait between requests.
         callbacks: names of litellm's own callbacks; each request tells them job, node, call and role.
@@ -160,8 +158,6 @@ class LiteLLMModel:
         needs_key: bool = False,
         structured: ResponseForm | None = None,
         retries: int = ATTEMPTS,
-        temperature: float | None = None,
-        price: Price | None = None,
         gate: RateLimiter | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         callbacks: tuple[str, ...] = (),
@@ -171,12 +167,12 @@ class LiteLLMModel:
         self._kept, self._kept_as = kept, f"{name} {api_base or ''}".strip()
         self.key_variable = key_variable(name)
         self._schema_note, self._api_base, self._api_key = schema_note, api_base, api_key
-        self._retries, self._temperature, self._price, self._sleep = retries, temperature, price, sleep
+        self._retries, self._sleep = retries, sleep
         self.gate, self._needs_key = gate, needs_key
         # litellm's own callbacks are called by litellm only.
         direct = name.startswith("openai/") and not callbacks
         self.ways = Ways(
-            structured=structured or "schema", temperature=temperature is not None, direct=direct,
+            structured=structured or "schema", direct=direct,
             room="max_tokens" if api_base or not direct else "max_completion_tokens",
         )  # fmt: skip
         self._server = ChatCompletions(api_base or OPENAI, CALL_CAP_S)
@@ -360,8 +356,6 @@ class LiteLLMModel:
             body["response_format"] = form
         if ways.room:
             body[ways.room] = sent.room
-        if ways.temperature:
-            body["temperature"] = self._temperature
         if sent.streamed:
             body["stream"] = True
             if ways.usage_in_stream:
@@ -418,12 +412,11 @@ class LiteLLMModel:
         """Give what an answer took; the request itself is counted with the others of its call."""
         tokens_in = int(answer.usage.get("prompt_tokens") or 0)
         tokens_out = int(answer.usage.get("completion_tokens") or 0)
-        cost = None if self._price else listed_cost(self.name, answer.usage)
+        cost = listed_cost(self.name, answer.usage)
         if not tokens_in + tokens_out:  # no figures given: estimates let the budget bind, their price is not known
             tokens_in, cost = estimated_in, None
             tokens_out = estimated_tokens(answer.content + answer.thoughts + answer.called)
-        usage = Usage(tokens_in=tokens_in, tokens_out=tokens_out, cost_usd=cost)
-        return self._price.of(usage) if self._price else usage
+        return Usage(tokens_in=tokens_in, tokens_out=tokens_out, cost_usd=cost)
 
     def _key(self) -> str:
         """Give the configured key, else the environment's; for a server of the user's own that needs none, a word."""

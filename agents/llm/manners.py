@@ -42,7 +42,6 @@ class Ways:
     structured: ResponseForm = "schema"
     room: Literal["max_tokens", "max_completion_tokens", ""] = "max_tokens"
     """Name of the output limit; empty when none is taken."""
-    temperature: bool = False
     stream: Streaming = "wanted"
     usage_in_stream: bool = True
     direct: bool = False
@@ -229,8 +228,6 @@ def without_refused(ways: Ways, failure: Failed, sent: Sent) -> Ways | None:
         return None
     if ways.direct and _SPEAKS_OF_PROTOCOL.search(said):
         return replace(ways, direct=False)  # the library knows the provider's other protocols
-    if ways.temperature and re.search("temperature", said, re.IGNORECASE):
-        return replace(ways, temperature=False)
     if ways.room and _SPEAKS_OF_ROOM.search(said):
         return replace(ways, room="max_completion_tokens" if ways.room == "max_tokens" else "")
     if ways.structured != "prompt" and _SPEAKS_OF_FORM.search(said):

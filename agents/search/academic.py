@@ -39,7 +39,6 @@ class PaperIndex:
         path: of the search.
         params: makes the parameters of the query, its telling words, the number of results.
         key_param: parameter that carries the key; empty when a header does.
-        contact_param: parameter that says who asks.
         parse: reads the answer.
     """
 
@@ -54,7 +53,6 @@ class PaperIndex:
     key_variable: str = ""
     key_param: str = ""
     key_header: str = ""
-    contact_param: str = ""
     is_xml: bool = False
 
 
@@ -145,7 +143,6 @@ INDEXES: dict[str, PaperIndex] = {
             parse=parsers.openalex,
             key_variable="OPENALEX_API_KEY",
             key_param="api_key",
-            contact_param="mailto",
         ),
         PaperIndex(
             name="crossref",
@@ -156,7 +153,6 @@ INDEXES: dict[str, PaperIndex] = {
             path="/works",
             params=_crossref,
             parse=parsers.crossref,
-            contact_param="mailto",
         ),
         PaperIndex(
             name="arxiv",
@@ -181,7 +177,6 @@ INDEXES: dict[str, PaperIndex] = {
             is_xml=True,
             key_variable="NCBI_API_KEY",
             key_param="api_key",
-            contact_param="email",
         ),
         PaperIndex(
             name="semanticscholar",
@@ -230,17 +225,16 @@ class Academic(Provider):
 
     Args:
         index: which one; see `INDEXES`.
-        access: key, address and contact.
+        access: key and address.
         pace: how fast it may be asked; as it wants when not given.
     """
 
     def __init__(self, index: PaperIndex, access: Access = Access(), *, pace: HostPace | None = None) -> None:
-        agent = f"Dossier/0.1 (research assistant; {access.contact or 'single searches for a person'})"
         retry = access.retry or RetryPolicy(call_s=TURN_S)
-        super().__init__(index.name, index.base, replace(access, retry=retry), user_agent=agent)
+        super().__init__(index.name, index.base, replace(access, retry=retry))
         self.host = self.host.removeprefix("{language}.")
         self.key_variable = index.key_variable
-        self._index, self._contact = index, access.contact
+        self._index = index
         self._pace = pace or HostPace(index.rate, index.per_s, index.at_once)
 
     async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
@@ -264,8 +258,6 @@ class Academic(Provider):
 
     async def _get(self, base: str, path: str, params: dict[str, str], seconds: float) -> bytes:
         index = self._index
-        if index.contact_param and self._contact:
-            params = params | {index.contact_param: self._contact}
         if index.key_param and self._secret:
             params = params | {index.key_param: self._secret}
         headers = {index.key_header: self._secret} if index.key_header and self._secret else {}

@@ -53,14 +53,12 @@ class Access:
     Args:
         key: empty for none.
         base: address of the service, where it is not the usual one.
-        contact: a mail address; some services serve those better who say whom to write to.
         retry: how often and how long to try; the provider's own when not given.
         cache: where the texts that come with hits are kept.
     """
 
     key: SecretStr | None = None
     base: str = ""
-    contact: str = ""
     retry: RetryPolicy | None = None
     cache: PageCache | None = None
 
@@ -72,16 +70,13 @@ class Provider(ABC):
         name: as shown to the user.
         base: the service's usual address, without a slash at its end.
         access: what the operator set.
-        user_agent: who asks.
     """
 
     key_variable: str = ""
     """Where its key is set."""
     max_query: ClassVar[int] = MAX_QUERY
 
-    def __init__(
-        self, name: str, base: str, access: Access, *, user_agent: str = "Dossier/0.1 (research assistant)"
-    ) -> None:
+    def __init__(self, name: str, base: str, access: Access) -> None:
         self.name = name
         self.base = (access.base or base).rstrip("/")
         self.host = urlsplit(self.base).netloc.rpartition("@")[2]
@@ -91,12 +86,11 @@ class Provider(ABC):
         """It is asked without a key."""
         self._retry = access.retry or RetryPolicy()
         self._cache = access.cache or PageCache()
-        self._user_agent = user_agent
 
     @cached_property
     def _http(self) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(
-            headers={"user-agent": self._user_agent, "accept-encoding": "gzip, deflate"},
+            headers={"user-agent": "Dossier/0.1 (research assistant)", "accept-encoding": "gzip, deflate"},
             follow_redirects=False,  # a redirect would carry the key away
             limits=httpx2.Limits(max_connections=20, max_keepalive_connections=10),
         )

@@ -99,7 +99,6 @@ def choose(
     pages: WebPages,
     library: Searcher | None = None,
     sample: Searcher | None = None,
-    contact: str = "",
     retry: RetryPolicy | None = None,
 ) -> Searcher:
     """Make the searcher.
@@ -111,7 +110,6 @@ def choose(
         pages: reads web pages.
         library: the user's documents.
         sample: the invented documents, for when nothing else is set up and no web search can be reached.
-        contact: a mail address for the indexes of papers.
         retry: how to try again; as usual when not given.
 
     Returns:
@@ -129,7 +127,7 @@ def choose(
             raise ConfigError("RETRIEVER names library, and there is no library.")
         return documents
     values = {**keys, **bases}
-    shared = Access(contact=contact, retry=retry, cache=PageCache())
+    shared = Access(retry=retry, cache=PageCache())
 
     def made(name: str, *, keyed: bool = True) -> Provider:
         entry = PROVIDERS[name]

@@ -86,7 +86,7 @@ async def test_c07_a_refused_parameter_is_left_out_at_once_and_for_good(httpserv
         return Response(json.dumps(whole(message={"content": GOOD})), content_type="application/json")
 
     httpserver.expect_request(PATH).respond_with_handler(handle)
-    asked = model(httpserver, temperature=0.2)
+    asked = model(httpserver)
 
     assert (await asked.reply(request())).text == GOOD
     sent = [log.get_json() for log, _ in httpserver.log]
@@ -105,7 +105,7 @@ async def test_c07_a_refused_parameter_is_left_out_at_once_and_for_good(httpserv
 async def test_c07_a_real_mistake_is_not_adapted(httpserver, status, message, fault):
     httpserver.expect_request(PATH).respond_with_json({"error": {"message": message}}, status=status)
     with pytest.raises(ModelError) as caught:
-        await model(httpserver, temperature=0.2).reply(request())
+        await model(httpserver).reply(request())
     assert caught.value.fault == fault
     assert len(httpserver.log) == 1
 
