@@ -315,12 +315,9 @@ class Team:
             contract = contract.model_copy(update={"caps": caps})
         return self._start(Commission(contract=contract, challenge=challenge, earlier=earlier), owner)
 
-    def commission(self, brief: Brief, *, owner: str = "", challenge: bool = True, unjudged: bool = False) -> Job:
-        """Start a job for a caller whose request is the authorization; its planners run inside the job.
-
-        With `unjudged` the manager too judges the questions there.
-        """
-        return self._start(Commission(brief=brief, challenge=challenge, unjudged=unjudged), owner)
+    def commission(self, brief: Brief, *, owner: str = "", challenge: bool = True) -> Job:
+        """Start a job for a caller whose request is the authorization; its planners run inside the job."""
+        return self._start(Commission(brief=brief, challenge=challenge), owner)
 
     async def earlier(self, job: Job, use: EarlierUse) -> tuple[Earlier, ReportDocument]:
         """Take over what the report of a job rests on, for a job that runs it anew or goes on from it.

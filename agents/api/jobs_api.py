@@ -236,7 +236,7 @@ async def remove(
         raise ApiError(409, "running", message, details={"running": running})
     if chosen:
         texts = given_to([one for job_id in chosen if (one := await stored.find(job_id, owner)) is not None])
-        await stored.delete(owner, job_ids=chosen, force=True)
+        await stored.delete(owner, chosen)
         dropped = await forget_texts(stored, site.chats, texts)
         await forget_with(site.team.memory, owner, jobs=chosen if facts else (), texts=dropped)
     return {"deleted": chosen, "count": len(chosen)}

@@ -1,4 +1,4 @@
-"""Nested budgets: calls, tokens, money and time of a job, its nodes, phases and leaves.
+"""Nested budgets: tokens, money and time of a job, its nodes, phases and leaves.
 
 Time is never read here: whoever asks passes the seconds elapsed as the job recorded them, so that a replay decides
 alike.
@@ -96,7 +96,6 @@ class Limits:
     seconds: float | None = None
     tokens: int | None = None
     cost_usd: float | None = None
-    calls: int | None = None
 
 
 def least(*bounds: float | None) -> float | None:
@@ -137,7 +136,7 @@ class Budget:
         return None if fewest is None else max(0, int(fewest))
 
     def check_spending(self) -> None:
-        """Raise when tokens, money or calls are used up, here or above; time is not looked at.
+        """Raise when tokens or money are used up, here or above; time is not looked at.
 
         Raises:
             BudgetExceeded: names the limit and the level that ran out.
@@ -150,7 +149,6 @@ class Budget:
         used: tuple[tuple[str, float, float | None], ...] = (
             ("token", self.spent.tokens, self.limits.tokens),
             ("cost", self.spent.cost_usd or 0.0, self.limits.cost_usd),
-            ("call", self.spent.calls, self.limits.calls),
         )
         for what, amount, limit in used:
             if limit is not None and amount >= limit:

@@ -68,8 +68,8 @@ class ProcessLimits:
     an adapter with such a limit adds a function to `on_share`, and multiplies its limit by the share it is given.
     """
 
-    def __init__(self, sizes: dict[Pool, int] | None = None) -> None:
-        self.pools: dict[Pool, Slots] = {pool: Slots(n) for pool, n in {**PROCESS_LIMITS, **(sizes or {})}.items()}
+    def __init__(self) -> None:
+        self.pools: dict[Pool, Slots] = {pool: Slots(n) for pool, n in PROCESS_LIMITS.items()}
         self.live_workers = 1
         self.on_share: list[Callable[[float], None]] = []
         """Called with this process's share, above 0 to 1, at each change."""

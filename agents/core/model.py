@@ -3,7 +3,6 @@
 A model that answers from a script: for tests and demonstrations. Complains when the script is misused.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -91,7 +90,6 @@ class ScriptedModel:
     Args:
         lines: answers in order: texts, contracts, replies, exceptions to raise, or functions of the request.
         by_role: answers in order for one role; a function here answers every request of that role.
-        delay_s: seconds each answer takes.
     """
 
     reasons = True
@@ -101,17 +99,14 @@ class ScriptedModel:
         *lines: Line,
         by_role: dict[str, list[Line] | Callable[[Request], "str | Frozen | Exception | Reply"]] | None = None,
         name: str = "scripted",
-        delay_s: float = 0.0,
     ) -> None:
-        self.name, self.delay_s = name, delay_s
+        self.name = name
         self.asked: list[Request] = []
         self._lines = list(lines)
         self._by_role = dict(by_role or {})
 
     async def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
         self.asked.append(request)
-        if self.delay_s:
-            await asyncio.sleep(self.delay_s)
         line = self._next(request)
         if callable(line):
             line = line(request)

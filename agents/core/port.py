@@ -89,16 +89,14 @@ class Ctx(Protocol):
     ) -> list[M | StepFailed]:
         """Do single calls side by side, one per `(key, *args)`; same order, failures in place."""
 
-    async def child(self, kind: str, key: str, given: Frozen, *, gives: type[M], limits: Limits = Limits()) -> M:
+    async def child(self, kind: str, key: str, given: Frozen, *, gives: type[M]) -> M:
         """Run the handler of `kind` as a branch with the stable path `path/key`.
 
         Raises:
             StepFailed: the branch failed as a whole.
         """
 
-    async def children(
-        self, kind: str, items: Sequence[tuple[str, Frozen]], *, gives: type[M], limits: Limits = Limits()
-    ) -> list[M | StepFailed]:
+    async def children(self, kind: str, items: Sequence[tuple[str, Frozen]], *, gives: type[M]) -> list[M | StepFailed]:
         """Run branches side by side, one per `(key, given)`; same order, failures in place."""
 
     async def children_of(

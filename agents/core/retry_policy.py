@@ -18,14 +18,12 @@ class RetryPolicy:
     """Three attempts, min(2^attempt + U(0, 1), 10) seconds apart or as the other side asks, within the time left.
 
     Args:
-        attempts: requests, at most.
         call_s: seconds for one request, where the caller does not say otherwise.
         longest_wait_s: whoever asks for a longer pause is not asked again.
         sleep: how to wait.
         spread: a number from 0 to 1, added to waits so that not all come back at once.
     """
 
-    attempts: int = ATTEMPTS
     call_s: float = 15.0
     longest_wait_s: float = 30.0
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -38,7 +36,7 @@ class RetryPolicy:
             left_s: seconds that are left for everything.
             attempts: fewer or more than usual.
         """
-        most = attempts or self.attempts
+        most = attempts or ATTEMPTS
 
         def is_over(state: RetryCallState) -> bool:
             wait = state.upcoming_sleep

@@ -23,7 +23,7 @@ from agents.jobs.engine import JobQueue
 from agents.jobs.live_job import Job, JobSetup, SetUp
 from agents.jobs.register import OPEN, Register
 from agents.jobs.run import Clock
-from agents.jobs.runtime import JobRuntime, checked, refuse_alive
+from agents.jobs.runtime import JobRuntime, checked
 from agents.jobs.store import COMMANDS, EVENTS, DatabaseBlobStore, Store, StoredJob, WholeJob, now
 from agents.jobs.worker import DONE, Worker
 from agents.jobs.writer import Writer
@@ -332,13 +332,9 @@ class Client(JobRuntime):
         await self._catch_up()
         return await self.find(job.id, job.owner) or job
 
-    async def delete(
-        self, owner: str, *, job_ids: Sequence[str] = (), status: JobStatus | None = None, force: bool = False
-    ) -> int:
-        rows = await self.store.jobs(owner, statuses=(status,) if status else (), limit=1_000_000)
-        rows = [row for row in rows if not job_ids or row.id in job_ids]
+    async def delete(self, owner: str, job_ids: Sequence[str]) -> int:
+        rows = [row for row in await self.store.jobs(owner, limit=1_000_000) if row.id in job_ids]
         alive = [row for row in rows if not row.over]
-        refuse_alive([row.id for row in alive], force=force)
         for row in alive:
             job = await self.find(row.id, owner)
             if job is not None and (worker := self._worker_of(job)):

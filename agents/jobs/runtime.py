@@ -180,14 +180,8 @@ class JobRuntime(ABC):
         """List the tasks that were put into a job, oldest first."""
 
     @abstractmethod
-    async def delete(
-        self, owner: str, *, job_ids: Sequence[str] = (), status: JobStatus | None = None, force: bool = False
-    ) -> int:
-        """Delete jobs of a caller with everything that belongs to them, at once; says how many.
-
-        Raises:
-            BadRequest: one of them is not over, and `force` was not given.
-        """
+    async def delete(self, owner: str, job_ids: Sequence[str]) -> int:
+        """Delete jobs of a caller with everything that belongs to them, those that run too; says how many."""
 
 
 class MemoryRuntime(JobRuntime):
@@ -324,15 +318,8 @@ class MemoryRuntime(JobRuntime):
     async def tasks(self, job: Job) -> list[TaskRow]:
         return []
 
-    async def delete(
-        self, owner: str, *, job_ids: Sequence[str] = (), status: JobStatus | None = None, force: bool = False
-    ) -> int:
-        chosen = [
-            job
-            for job in self.of(owner)
-            if (not job_ids or job.id in job_ids) and (status is None or job.status == status)
-        ]
-        refuse_alive([job.id for job in chosen if not job.over], force=force)
+    async def delete(self, owner: str, job_ids: Sequence[str]) -> int:
+        chosen = [job for job in self.of(owner) if job.id in job_ids]
         for job in chosen:
             self.stop(job)
             await job.wait()
@@ -344,12 +331,6 @@ class MemoryRuntime(JobRuntime):
 def checked(job: Job, command: Command) -> Command:
     """Check a command against the job's contract; a `BadRequest` when it may not be done."""
     return allowed(command, job.run, job.contract.brief if job.contract else job.commission.brief)
-
-
-def refuse_alive(alive: Sequence[str], *, force: bool) -> None:
-    """Refuse to delete jobs that are not over, unless forced."""
-    if alive and not force:
-        raise BadRequest(f"{len(alive)} of these jobs are not over: {alive[0]}. Stop them first, or force it.")
 
 
 def summary(job: Job) -> JobSummary:

@@ -334,13 +334,12 @@ class Pacing:
 
     Args:
         asked: what the operator set, by provider.
-        share: the part of each limit that this process may use; may be changed while calls run.
     """
 
-    def __init__(self, asked: Mapping[str, Pace] | None = None, share: float = 1.0) -> None:
+    def __init__(self, asked: Mapping[str, Pace] | None = None) -> None:
         self._asked = dict(asked or {})
         self._gates: dict[str, RateLimiter] = {}
-        self.share = share
+        self.share = 1.0
         self.on_pause: Callable[[str, float], None] = lambda _provider, _seconds: None
         """Told of every pause that a provider asks for and that is worth telling."""
 

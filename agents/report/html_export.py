@@ -27,7 +27,7 @@ from agents.contracts.body import (
 from agents.contracts.report import Reference, ReportDocument
 from agents.report.escaping import is_route, is_safe
 from agents.report.latex import mathml
-from agents.report.references import Citations, Cite, Linker, quote_address, reference_list
+from agents.report.references import Citations, Cite, reference_list
 from agents.report.view import View, printable, view
 from agents.report.wording import wording
 
@@ -40,15 +40,12 @@ Written = Callable[[Sentence, str], str]
 _TAGS = {"bold": "strong", "italic": "em", "struck": "s", "code": "code", "sup": "sup", "sub": "sub"}
 
 
-def to_html(document: ReportDocument, link: Linker = quote_address) -> str:
-    """Write the document as one self-contained page.
+def to_html(document: ReportDocument) -> str:
+    """Write a document, of this program or read back from JSON, as one self-contained page.
 
-    Args:
-        document: a valid report document, of this program or read back from JSON.
-        link: gives the address at which a quote opens in its source; by default web pages open by a text fragment, and
-            documents that are not on the web have no link. The quotes themselves always stand in the page.
+    Web pages open at the quoted words by a text fragment; the quotes themselves always stand in the page.
     """
-    seen = view(document, link)
+    seen = view(document)
     citations = Citations(document.references)
 
     def written(sentence: Sentence, html: str) -> str:
@@ -56,7 +53,7 @@ def to_html(document: ReportDocument, link: Linker = quote_address) -> str:
         mark = seen.words.verdicts.get(sentence.verdict) if sentence.verdict else None
         return html + chips + (f'<span class="mk {sentence.verdict}">{escape(mark)}</span>' if mark else "")
 
-    listed = reference_list(document.references, seen.words, link)
+    listed = reference_list(document.references, seen.words)
     blocks = [listed if isinstance(block, ReferenceList) else block for block in seen.body.blocks]
     article = f'<article lang="{escape(document.language)}" dir="{seen.way}">\n'
     inside = f"{article}{_header(seen)}\n{blocks_html(blocks, written)}{_quotes(seen)}\n</article>"

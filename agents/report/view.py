@@ -17,7 +17,7 @@ from agents.report.composer import paragraph
 from agents.report.escaping import cleaned, escape_text, is_safe, plain_text
 from agents.report.methodology import duration, money, table
 from agents.report.parse_body import parse
-from agents.report.references import Linker, about, first_citations, quote_address, quote_name
+from agents.report.references import about, first_citations, quote_address, quote_name
 from agents.report.wording import Wording, direction, wording
 
 Way = Literal["ltr", "rtl"]
@@ -77,13 +77,8 @@ class View:
     words: Wording
 
 
-def view(document: ReportDocument, link: Linker = quote_address) -> View:
-    """Read a report document, of this program or read back from JSON.
-
-    Args:
-        document: a valid report document.
-        link: gives the address at which a quote opens in its source.
-    """
+def view(document: ReportDocument) -> View:
+    """Read a report document, of this program or read back from JSON."""
     words = wording(document.language)
     way: Way = "rtl" if direction(document.language) == "rtl" else "ltr"
     body = body_of(document)
@@ -95,7 +90,7 @@ def view(document: ReportDocument, link: Linker = quote_address) -> View:
             QuoteEntry(
                 name=quote_name(one, quote),
                 text=line_of(quote.text),
-                address=link(one, quote),
+                address=quote_address(one, quote),
                 page="" if quote.page is None else words.page.format(page=quote.page),
                 back=back.get(quote_name(one, quote), ""),
                 way=way_of(quote.text, way),

@@ -91,9 +91,7 @@ class Library:
         index_path: the index file; no other library may use it.
         kind: what the sources are called.
         name: as shown to the user.
-        clock: gives the time of reading as ISO date and time.
         rescan_s: seconds after which the folders are looked at again.
-        scan_s: seconds of one look after which no further file is begun.
 
     Raises:
         ConfigError: a folder is missing.
@@ -106,15 +104,13 @@ class Library:
         *,
         kind: SourceKind = "library",
         name: str = LIBRARY_NAME,
-        clock: Callable[[], str] = now,
         rescan_s: float = RESCAN_S,
-        scan_s: float = SCAN_S,
     ) -> None:
         self.name, self.kind = name, kind
         self.skipped: tuple[RejectedSource, ...] = ()
         """Files that are not used, each with the reason, as of the last look at the folders."""
         self._roots = _named(folders)
-        self._index_path, self._clock, self._rescan_s, self._scan_s = index_path, clock, rescan_s, scan_s
+        self._index_path, self._rescan_s = index_path, rescan_s
         self._lock = threading.Lock()  # of threads: the work is done in whichever is free
         self._index: Index | None = None
         self._seen_at: float | None = None
@@ -136,7 +132,7 @@ class Library:
             raise SourceError(url, "the library could not be read") from error
         if source is None:
             raise SourceError(url, UNKNOWN)
-        return source.model_copy(update={"kind": self.kind, "retrieved": self._clock()})
+        return source.model_copy(update={"kind": self.kind, "retrieved": now()})
 
     async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
         """Tell what the documents that match `question`, or all of them, talk about."""
@@ -178,7 +174,7 @@ class Library:
         fresh = [one for url, one in present.items() if known.get(url) != one.stamp]
         later: list[str] = []
         if gone or fresh:
-            index.change([*gone, *(one.url for one in fresh)], _entries(fresh, time.monotonic() + self._scan_s, later))
+            index.change([*gone, *(one.url for one in fresh)], _entries(fresh, time.monotonic() + SCAN_S, later))
         skipped = sorted([*index.skipped(), *((url, LATER) for url in later)])
         self.skipped = tuple(RejectedSource(url=url, reason=reason) for url, reason in skipped)
 

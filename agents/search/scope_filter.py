@@ -18,6 +18,8 @@ from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
 from agents.web.url_key import canonical
 
 K = TypeVar("K", bound=Hashable)
+RANK_DAMPING = 60
+"""How little the first ranks count more than the later ones."""
 
 
 def enforced(hits: Iterable[Hit], query: SearchQuery, prefer: Sequence[str] = ()) -> tuple[Hit, ...]:
@@ -33,13 +35,12 @@ def enforced(hits: Iterable[Hit], query: SearchQuery, prefer: Sequence[str] = ()
     return tuple(ranked[: query.max_results])
 
 
-def fuse(lists: Iterable[Sequence[Hit]], most: int | None = None, k: int = 60) -> tuple[Hit, ...]:
+def fuse(lists: Iterable[Sequence[Hit]], most: int | None = None) -> tuple[Hit, ...]:
     """Merge ranked lists by reciprocal rank (Cormack, Clarke and Büttcher 2009): scores of two providers never compare.
 
     Args:
         lists: each best first.
         most: hits, at most.
-        k: how little the first ranks count more than the later ones.
     """
     first: dict[str, Hit] = {}
     keys: list[list[str]] = []
@@ -47,17 +48,17 @@ def fuse(lists: Iterable[Sequence[Hit]], most: int | None = None, k: int = 60) -
         keys.append([canonical(hit.url) for hit in hits])
         for key, hit in zip(keys[-1], hits, strict=True):
             first.setdefault(key, hit)
-    scores = by_rank(keys, k)
+    scores = by_rank(keys)
     ranked = sorted(first, key=lambda key: -scores[key])[:most]
     return tuple(first[key].model_copy(update={"score": scores[key]}) for key in ranked)
 
 
-def by_rank(lists: Iterable[Sequence[K]], k: int = 60) -> dict[K, float]:
+def by_rank(lists: Iterable[Sequence[K]]) -> dict[K, float]:
     """Score keys by their reciprocal ranks in several lists, each best first."""
     scores: dict[K, float] = {}
     for keys in lists:
         for rank, key in enumerate(keys):
-            scores[key] = scores.get(key, 0.0) + 1 / (k + rank + 1)
+            scores[key] = scores.get(key, 0.0) + 1 / (RANK_DAMPING + rank + 1)
     return scores
 
 

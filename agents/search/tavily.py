@@ -54,16 +54,14 @@ class Tavily(Provider):
 
     Args:
         access: key and address.
-        raw: ask for the texts of the pages with the hits, which saves fetching them.
     """
 
     key_variable = "TAVILY_API_KEY"
 
-    def __init__(self, access: Access = Access(), *, raw: bool = True) -> None:
+    def __init__(self, access: Access = Access()) -> None:
         super().__init__("tavily", BASE, access)
         if self.keyless:
             self.name = "tavily-keyless"
-        self._raw = raw
         # The client goes keyless by itself only where it makes its own connections, which have no hook.
         self._pool = httpx.AsyncClient(
             base_url=self.base,
@@ -114,7 +112,7 @@ class Tavily(Provider):
             "exclude_domains": exclude[:MAX_DOMAINS] or None,
             "start_date": whole_day(query.date_from),
             "end_date": whole_day(query.date_to, last=True),
-            "include_raw_content": "text" if self._raw else None,
+            "include_raw_content": "text",  # with the hits, which saves fetching the pages
         }
 
     def _failed(self, error: Exception, answer: _Answer) -> Exception:

@@ -78,8 +78,9 @@ async def test_a_document_is_found_once_with_its_best_passage(open_library):
     assert "otter" in result.hits[0].snippet.lower()
 
 
-async def test_a_source_carries_its_text_and_what_is_known_of_it(open_library):
-    library = open_library({"deep/b.md": BARGE}, kind="sample", clock=lambda: "2025-01-01T00:00:00+00:00")
+async def test_a_source_carries_its_text_and_what_is_known_of_it(open_library, monkeypatch):
+    monkeypatch.setattr("agents.search.library.now", lambda: "2025-01-01T00:00:00+00:00")
+    library = open_library({"deep/b.md": BARGE}, kind="sample")
 
     source = await library.read("library:/docs/deep/b.md")
 

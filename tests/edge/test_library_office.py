@@ -135,8 +135,9 @@ async def test_a_skipped_file_is_not_read_again_until_it_changes(open_library, t
     assert library.skipped == ()
 
 
-async def test_files_for_which_the_time_of_one_look_is_up_are_left_for_the_next(open_library):
-    library = open_library({"a.pdf": pdf_file(PAGES), "b.txt": b"The lamp burns all night."}, scan_s=-1)
+async def test_files_for_which_the_time_of_one_look_is_up_are_left_for_the_next(open_library, monkeypatch):
+    monkeypatch.setattr("agents.search.library.SCAN_S", -1)
+    library = open_library({"a.pdf": pdf_file(PAGES), "b.txt": b"The lamp burns all night."})
 
     await library.refresh()
 

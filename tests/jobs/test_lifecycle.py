@@ -4,8 +4,6 @@ import asyncio
 import time
 from contextlib import asynccontextmanager
 
-import pytest
-
 from agents.contracts.report import Commission, KeyedRequest
 from agents.core.errors import BadRequest, SearchError, StepFailed
 from agents.core.events import JobChanged
@@ -235,15 +233,13 @@ async def test_the_same_request_key_gives_the_same_job(tmp_path):
         await kept.ended(three)
 
 
-async def test_deleting_spares_a_running_job_unless_forced_and_leaves_nothing(tmp_path):
+async def test_deleting_spares_another_owners_job_and_leaves_nothing_of_a_running_one(tmp_path):
     world = World()
     async with opened(tmp_path, branches(world)) as kept:
         job = kept.start(owner="ann")
         await until(lambda: len(world.made) == 6)
-        with pytest.raises(BadRequest, match="not over"):
-            await kept.jobs.delete("ann")
-        assert await kept.jobs.delete("bob", job_ids=[job.id], force=True) == 0
-        assert await kept.jobs.delete("ann", force=True) == 1
+        assert await kept.jobs.delete("bob", [job.id]) == 0
+        assert await kept.jobs.delete("ann", [job.id]) == 1
         assert await kept.jobs.find(job.id, "ann") is None
         assert await kept.jobs.store.events(job.id) == []
         later = kept.start(owner="ann")

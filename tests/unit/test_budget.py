@@ -38,7 +38,6 @@ def test_time_left_is_never_negative_and_unlimited_is_none():
     [
         (Limits(tokens=10), Usage(tokens_in=10), "token"),
         (Limits(cost_usd=1), Usage(cost_usd=1.2), "cost"),
-        (Limits(calls=2), Usage(calls=2), "call"),
     ],
 )
 def test_a_limit_that_ran_out_is_named(limits, usage, what):
