@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from agents.api.access import Here, Owner
 from agents.api.error_responses import not_found
 from agents.api.reports import Quoted, quoted_data, quoted_page
-from agents.api.run_routes import Here, Owner
 from agents.chat.known import ASKED_S, PAGE, place_of
 from agents.chat.texts import ChatTexts
 from agents.contracts.memory import Remembered, Selection, Standing
