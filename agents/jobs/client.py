@@ -307,13 +307,13 @@ class Client(JobRuntime):
 
     async def tasks(self, job: Job) -> list[TaskRow]:
         rows = []
-        for row in await self.store.commands(job.id, "task:"):
-            outcome = str(row["outcome"])
-            status: Literal["queued", "running", "done", "refused"] = "running" if row["taken_by"] else "queued"
+        for given in await self.store.commands(job.id, "task:"):
+            outcome = given.outcome
+            status: Literal["queued", "running", "done", "refused"] = "running" if given.taken_by else "queued"
             if outcome:
                 status = "done" if outcome == DONE else "refused"
-            task = JobTask.model_validate_json(row["argument"])
-            rows.append(TaskRow(id=row["id"], task=task, status=status, outcome="" if outcome == DONE else outcome))
+            task = JobTask.model_validate_json(given.argument)
+            rows.append(TaskRow(id=given.id, task=task, status=status, outcome="" if outcome == DONE else outcome))
         return rows
 
     async def _command(self, job: Job, verb: str, argument: str = "") -> int:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
@@ -55,8 +55,8 @@ class MaintenancePolicy:
 class JobStoreConfig:
     """Where jobs are stored and how they are run."""
 
-    database_url: str
-    engine_url: str
+    database_url: str = ""
+    engine_url: str = ""
     executor: str = "main"
     """Stable name of this process among those that run jobs."""
     workers: int = 4
@@ -78,17 +78,16 @@ class JobStoreConfig:
     """Looks again for keys that were put into `.env` since this process started."""
     policy: MaintenancePolicy = field(default_factory=MaintenancePolicy)
 
-    @classmethod
-    def of(cls, folder: Path, url: str = "", **options: Any) -> "JobStoreConfig":
+    def at(self, folder: Path, url: str = "") -> "JobStoreConfig":
         """Store jobs in two files of the data folder, or in the operator's database."""
         from agents.jobs.database import async_url  # the database takes a third of a second to load
 
         database = async_url(url, folder)
-        if database.startswith("sqlite"):
-            # One process, always the same one as far as the engine is concerned.
-            options |= {"executor": "main", "runs": True, "idle_poll_s": 10.0}
-            return replace(cls(database, f"sqlite:///{folder / 'engine.db'}"), **options)
-        return replace(cls(database, database), **options)
+        if not database.startswith("sqlite"):
+            return replace(self, database_url=database, engine_url=database)
+        # One process, always the same one as far as the engine is concerned.
+        engine = f"sqlite:///{folder / 'engine.db'}"
+        return replace(self, database_url=database, engine_url=engine, executor="main", runs=True, idle_poll_s=10.0)
 
 
 def durable_jobs(settings: Settings, limits: ProcessLimits | None = None) -> "Client":
@@ -100,18 +99,15 @@ def durable_jobs(settings: Settings, limits: ProcessLimits | None = None) -> "Cl
     # Database and engine take half a second to import: only where jobs are stored.
     from agents.jobs.client import Client
 
-    config = JobStoreConfig.of(
-        settings.data_dir,
-        settings.database_url.get_secret_value(),
+    config = JobStoreConfig(
         executor=settings.worker_name or socket.gethostname(),
         workers=settings.worker_jobs,
         runs=settings.runs_jobs,
         keep_days=settings.keep_days,
         planner_window_s=settings.planner_pending_window_ms / 1000,
         reread_keys=reread_keys,
-    )
-    blobs = BlobStore(settings.data_dir)
-    return Client(blobs, time.monotonic, config, per_job=settings.max_concurrency, limits=limits)
+    ).at(settings.data_dir, settings.database_url.get_secret_value())
+    return Client(BlobStore(settings.data_dir), time.monotonic, config, per_job=settings.max_concurrency, limits=limits)
 
 
 class InUse(ConfigError):

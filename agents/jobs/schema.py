@@ -6,7 +6,6 @@ as is written here too (`rows_of`).
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
@@ -208,8 +207,8 @@ OUTCOME_TABLES = (claims, evidence, reports, facts, sources)
 """What is written when a job has come to an end, all at once."""
 
 
-Row = Mapping[str, Any]
-Record = dict[str, Any]
+Row = Mapping[str, object]
+Record = dict[str, object]
 """A row as it is read, and as it is written: columns of any type, by name."""
 
 

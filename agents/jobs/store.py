@@ -69,6 +69,18 @@ class WholeJob(Frozen):
     steering: Steering
 
 
+class StoredCommand(Frozen):
+    """One command for the process that runs a job."""
+
+    id: int
+    job_id: str
+    verb: str
+    argument: str
+    at: datetime
+    taken_by: str | None
+    outcome: str
+
+
 _LIMITS = TypeAdapter(Limits)
 LISTED = tuple(tables.jobs.c[name] for name in StoredJob.model_fields)
 EVENTS, COMMANDS = "dossier_events", "dossier_commands"
@@ -270,13 +282,13 @@ class Store:
         await self.notify(COMMANDS, [job_id])
         return number
 
-    async def commands(self, job_id: str, verb: str) -> list[Row]:
+    async def commands(self, job_id: str, verb: str) -> list[StoredCommand]:
         """List the commands for a job whose verb begins so, oldest first."""
         commands = tables.commands.c
         query = sa.select(tables.commands).where(commands.job_id == job_id, commands.verb.startswith(verb))
-        return [dict(row) for row in await self.rows(query.order_by(commands.id))]
+        return [StoredCommand.model_validate(dict(row)) for row in await self.rows(query.order_by(commands.id))]
 
-    async def take_commands(self, executor: str) -> list[Row]:
+    async def take_commands(self, executor: str) -> list[StoredCommand]:
         """Take the commands that nobody has taken, oldest first; of jobs that run elsewhere none."""
         commands, jobs = tables.commands, tables.jobs
         mine = sa.select(jobs.c.id).where((jobs.c.status != "running") | jobs.c.executor.in_((executor, "")))
@@ -288,7 +300,7 @@ class Store:
         async with self.database.begin() as connection:
             query = sa.update(commands).where(open_ones).values(taken_by=executor).returning(commands)
             rows = (await connection.execute(query)).mappings().all()
-        return sorted((dict(row) for row in rows), key=lambda row: int(row["id"]))
+        return sorted((StoredCommand.model_validate(dict(row)) for row in rows), key=lambda command: command.id)
 
     async def return_commands(self, living: Sequence[str]) -> None:
         """Let commands be taken again that a worker took which is gone, and did not answer."""

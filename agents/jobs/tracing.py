@@ -12,7 +12,7 @@ import hashlib
 import time
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agents.contracts.report import OVER
 from agents.core.errors import ConfigError
@@ -22,6 +22,7 @@ from agents.jobs.run import CallMade
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor
+    from opentelemetry.sdk.trace.id_generator import IdGenerator
     from opentelemetry.trace import Span
 
 NODE_OVER = frozenset({"done", "partial", "empty", "failed", "stopped"})
@@ -46,10 +47,10 @@ class Tracing:
             processor = processor or _otlp()
         except ImportError as error:
             raise ConfigError(MISSING) from error
-        self._ids = _ids()
+        self.next_trace = self.next_span = 1
         # A provider of our own: what other libraries trace globally is the operator's affair.
         self._provider = TracerProvider(
-            resource=Resource.create({"service.name": "dossier"}), id_generator=self._ids, shutdown_on_exit=False
+            resource=Resource.create({"service.name": "dossier"}), id_generator=_ids(self), shutdown_on_exit=False
         )
         self._provider.add_span_processor(processor)
         self._tracer = self._provider.get_tracer("dossier")
@@ -78,7 +79,7 @@ class Tracing:
         from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
 
         trace_id = _number(trace, 16)
-        self._ids.trace, self._ids.span = trace_id, _number(own, 8)
+        self.next_trace, self.next_span = trace_id, _number(own, 8)
         parent = NonRecordingSpan(
             SpanContext(trace_id, _number(above, 8), is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
         )
@@ -195,18 +196,16 @@ def _number(name: str, size: int) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:size], "big") or 1
 
 
-def _ids() -> Any:
+def _ids(tracing: Tracing) -> "IdGenerator":
     """Make the generator that gives a span the id that was set for it."""
     from opentelemetry.sdk.trace.id_generator import IdGenerator
 
     class Named(IdGenerator):
-        trace = span = 1
-
         def generate_trace_id(self) -> int:
-            return self.trace
+            return tracing.next_trace
 
         def generate_span_id(self) -> int:
-            return self.span
+            return tracing.next_span
 
     return Named()
 

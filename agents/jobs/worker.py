@@ -33,7 +33,7 @@ from agents.jobs.register import OPEN, Register
 from agents.jobs.run import ROOT
 from agents.jobs.runtime import checked
 from agents.jobs.schema import rows_of
-from agents.jobs.store import StoredJob, now
+from agents.jobs.store import StoredCommand, StoredJob, now
 
 log = logging.getLogger(__name__)
 
@@ -235,8 +235,8 @@ class Worker:
 
     async def do_commands(self) -> None:
         """Take the commands that wait, and do them."""
-        for row in await self.store.take_commands(self.config.executor):
-            task = self.register.background(self._answer(row["id"], row["verb"], row["job_id"], row["argument"]))
+        for command in await self.store.take_commands(self.config.executor):
+            task = self.register.background(self._answer(command))
             self._in_hand.add(task)
             task.add_done_callback(self._in_hand.discard)
 
@@ -245,9 +245,9 @@ class Worker:
         if self._in_hand:
             await asyncio.wait(self._in_hand, timeout=UNWIND_S)
 
-    async def _answer(self, command_id: int, verb: str, job_id: str, argument: str) -> None:
-        async with self._ordered if verb in ORDERED else contextlib.nullcontext():
-            await self.store.answer(command_id, await self.do(verb, job_id, argument))
+    async def _answer(self, command: StoredCommand) -> None:
+        async with self._ordered if command.verb in ORDERED else contextlib.nullcontext():
+            await self.store.answer(command.id, await self.do(command.verb, command.job_id, command.argument))
 
     async def do(self, verb: str, job_id: str, argument: str) -> str:
         """Do a command; gives what came of it."""

@@ -41,7 +41,7 @@ class Writer:
     def __init__(self, store: Store, again_s: Sequence[float] = ()) -> None:
         self.store, self._again_s = store, again_s
         self._batch = _Batch()
-        self._fenced: set[tuple[str, int]] = set()
+        self._fenced: set[tuple[object, object]] = set()
         self._wake = asyncio.Event()
         self._writer: asyncio.Task[None] | None = None
         self._closing = False
@@ -98,8 +98,9 @@ class Writer:
         )
         usage = record.spent.usage if record.spent else NOTHING
         if record.value is not None:
-            uses = [{"job_id": job_id, "hash": name} for name in sorted(hashes_in(record.value))]
-            batch.rows[tables.text_uses] += uses
+            batch.rows[tables.text_uses].extend(
+                {"job_id": job_id, "hash": name} for name in sorted(hashes_in(record.value))
+            )
             usage = Charged.model_validate({"usage": json.loads(record.value).get("usage") or {}}).usage
         if usage.calls or usage.searches:
             spent = {"job_id": job_id, "key": key, "attempt": attempt, **usage.model_dump()}

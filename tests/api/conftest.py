@@ -82,7 +82,7 @@ def stored(server_app, tmp_path, prompts):
     @asynccontextmanager
     async def opened(model=None, **settings):
         before = server_app.state.dossier_site
-        jobs = Client(BlobStore(tmp_path), time.monotonic, JobStoreConfig.of(tmp_path, "", poll_s=0.02), per_job=6)
+        jobs = Client(BlobStore(tmp_path), time.monotonic, JobStoreConfig(poll_s=0.02).at(tmp_path), per_job=6)
         model = model or scripted()
         team = Team(
             Settings(data_dir=tmp_path, model="offline", **settings), models=dict.fromkeys([role.name for role in ROLES], model),

@@ -144,7 +144,7 @@ class Clock:
 def team_of(folder, fault, clock):
     """The whole program on scripts, its jobs in a store of their own."""
     policy = MaintenancePolicy(write_again_s=(0.02, 0.05, 0.1), alive_s=0.3, round_s=0.1)
-    jobs = Client(BlobStore(folder), clock, JobStoreConfig.of(folder, "", poll_s=0.02, policy=policy), per_job=6)
+    jobs = Client(BlobStore(folder), clock, JobStoreConfig(poll_s=0.02, policy=policy).at(folder), per_job=6)
     team = Team(
         Settings(data_dir=folder, model="offline", max_leaves=12),
         models=dict.fromkeys([role.name for role in ROLES], Model(fault)),

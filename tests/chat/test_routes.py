@@ -175,7 +175,7 @@ async def test_a_quote_opens_in_its_stored_copy(chat, http):
 async def test_a_report_and_its_quotes_are_readable_after_a_restart(serve, http, tmp_path):
     def stored():
         team = make_team(tmp_path)
-        team.jobs = Client(team.blobs, time.monotonic, JobStoreConfig.of(tmp_path, poll_s=0.02))
+        team.jobs = Client(team.blobs, time.monotonic, JobStoreConfig(poll_s=0.02).at(tmp_path))
         return serve(team)
 
     chat = stored()

@@ -179,7 +179,7 @@ async def kept(tmp_path):
     """A conversation whose runs are kept, and outlive their end."""
     model = HeldModel(Worker(), held=("synthesizer",))
     team = make_team(tmp_path, model, searcher=Best(WORLD))
-    team.jobs = Client(team.blobs, time.monotonic, JobStoreConfig.of(tmp_path, poll_s=0.02))
+    team.jobs = Client(team.blobs, time.monotonic, JobStoreConfig(poll_s=0.02).at(tmp_path))
     await team.open()
     talker = Talker(team)
     talker.model = model

@@ -69,7 +69,7 @@ class Kept:
 @asynccontextmanager
 async def opened(folder, bench, *, url="", policy=None, **kwargs):
     """Open the jobs of a folder; `policy` gives those seconds of the maintenance policy that differ."""
-    config = JobStoreConfig.of(folder, url, **{"poll_s": 0.02, "policy": MaintenancePolicy(**(policy or {})), **kwargs})
+    config = JobStoreConfig(**{"poll_s": 0.02, "policy": MaintenancePolicy(**(policy or {})), **kwargs}).at(folder, url)
     jobs = Client(BlobStore(folder), time.monotonic, config, per_job=6)
     await jobs.open(bench)
     try:

@@ -113,7 +113,7 @@ async def test_a_command_whose_process_died_before_it_was_done_is_done_by_the_ne
         for task in kept.jobs._rounds:
             task.cancel()
         number = await kept.jobs.store.add_command(job.id, "release")
-        assert [row["id"] for row in await kept.jobs.store.take_commands(kept.jobs.config.executor)] == [number]
+        assert [one.id for one in await kept.jobs.store.take_commands(kept.jobs.config.executor)] == [number]
     async with opened(tmp_path, bench, url=url) as kept:
         again = await kept.jobs.find(job.id, "ann")
         await until(lambda: again.status == "done", 30)
