@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from urllib.parse import unquote
 
 from agents.contracts.body import Align, Block, Line, Listing, Paragraph, Sentence, Table, Words
-from agents.contracts.contract import Change, Contract, Forecast, ForecastLine, place
+from agents.contracts.contract import Change, Contract, ForecastLine, place
 from agents.contracts.finding import Finding, SearchRecord
 from agents.contracts.memory import MemoryNote
 from agents.contracts.plan import RetryEntry
@@ -41,15 +41,11 @@ LIMITS = frozenset({"#TIME_LIMIT", "#ITERATION_LIMIT", "#TOKEN_LIMIT"})
 _OWN = re.compile(r"(?:library|upload):/[^/]*/")
 """How addresses of documents of the user's own begin: scheme and folder."""
 
-# Words by which a line of the forecast is recognised, in its name or unit; the order decides where several fit.
-_RECOGNISED: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("cost", ("cost", "usd", "$", "kosten", "coût", "coste", "费用", "費用")),
-    ("time", ("minute", "min", "time", "second", "zeit", "temps", "tiempo", "时间", "時間")),
-    ("searches", ("search", "such", "recherche", "búsqueda")),
-    ("calls", ("call", "aufruf", "appel", "llamada")),
-    ("sources", ("source", "document", "quelle", "fuente")),
-    ("tokens", ("token", "jeton")),
-)
+_FORECAST = {
+    "searches": "Searches", "sources": "Sources read", "calls": "Model calls", "tokens": "Tokens", "time": "Time",
+    "cost": "Cost", "parts": "Parts",
+}  # fmt: skip
+"""Figures that have a forecast, and how its lines call them."""
 
 
 def introduced(lead: str, items: Iterable[Line]) -> tuple[Block, ...]:
@@ -221,37 +217,18 @@ def _figures(data: Methodology, nodes: int, words: Wording) -> Table:
         "calls": str(actual.model_calls),
         "tokens": f"{actual.tokens_in:,}, {actual.tokens_out:,}".replace(",", "\u202f").replace("\u202f ", ", "),
         "cost": words.unknown if actual.cost_usd is None else money(actual.cost_usd),
+        "parts": str(nodes),
     }
-    expected, others = _expected(data.forecast)
+    expected = {line.name: line for line in data.forecast.lines} if data.forecast else {}
     rows = [
-        (words.figures[key], _range(expected[key], words) if key in expected else "–", value)
+        (words.figures[key], _range(expected[name], words) if (name := _FORECAST.get(key)) in expected else "–", value)
         for key, value in values.items()
     ]
-    for line in others:
-        is_tree = line.name.casefold() in {"parts", "branches", "nodes"}
-        rows.append(
-            (words.figures["parts"] if is_tree else line.name, _range(line, words), str(nodes) if is_tree else "–")
-        )
     return table((words.figure, words.forecast, words.actual), ("", "right", "right"), rows)
 
 
 def _share(part: int, whole: int) -> str:
     return f"{part} / {whole} ({part / whole:.0%})" if whole else "–"
-
-
-def _expected(forecast: Forecast | None) -> tuple[dict[str, ForecastLine], list[ForecastLine]]:
-    found: dict[str, ForecastLine] = {}
-    others: list[ForecastLine] = []
-    for line in forecast.lines if forecast else ():
-        text = f"{line.name} {line.unit}".casefold()
-        key = next(
-            (key for key, signs in _RECOGNISED if key not in found and any(sign in text for sign in signs)), None
-        )
-        if key is None:
-            others.append(line)
-        else:
-            found[key] = line
-    return found, others
 
 
 def _range(line: ForecastLine, words: Wording) -> str:

@@ -35,7 +35,7 @@ def contract(queries: int = 1, language: str = "en", assumptions: tuple[str, ...
     forecast = Forecast(lines=(
         ForecastLine(name="Time", low=2, high=4, unit="min", basis="b"),
         ForecastLine(name="Cost", low=None, high=None, unit="USD", basis="b"),
-        ForecastLine(name="Nodes", low=3, high=3, unit="nodes", basis="b"),
+        ForecastLine(name="Parts", low=3, high=3, unit="nodes", basis="b"),
     ))  # fmt: skip
     return Contract(
         brief=brief, plans=(plan,) * queries, forecast=forecast,
