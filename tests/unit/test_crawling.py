@@ -5,6 +5,7 @@ import pytest
 from agents.contracts.sources import Hit
 from agents.search.chain import Chain
 from agents.search.searcher import SearchFailed
+from agents.search.web_services import Firecrawl
 from agents.web.html_text import read_html
 from tests.unit.test_chain import Fake, Pages
 
@@ -25,7 +26,7 @@ class Linked(Pages):
         return read_html(PAGE, url).links
 
 
-class Crawling(Fake):
+class Crawling(Fake, Firecrawl):
     def __init__(self, *urls, fails=False):
         super().__init__("crawler")
         self.urls, self.fails = urls, fails
