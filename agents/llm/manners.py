@@ -121,7 +121,7 @@ class KeptWays:
         except OSError:
             return
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self) -> Wire:
         try:
             found = json.loads(self._path.read_text("utf-8"))
         except (OSError, ValueError):
