@@ -18,7 +18,7 @@ from agents.contracts.report import Actual, Commission, Earlier, EarlierUse, Out
 from agents.contracts.sources import OwnFile, Place
 from agents.core.budget import Limits as Spending
 from agents.core.budget import Within
-from agents.core.errors import BadRequest, ConfigError
+from agents.core.errors import BadRequest, ConfigError, TooMany
 from agents.core.model import Model, OnText, shown_name
 from agents.core.port import Handlers
 from agents.core.prompts import PromptBook
@@ -335,12 +335,20 @@ class Team:
         brief = contract.brief.model_copy(update={"today": self.today(), "memory": None})
         return contract.model_copy(update={"brief": brief})
 
+    def _make_room(self, owner: str) -> None:
+        if 0 < (most := self.settings.most_jobs) <= sum(not job.over for job in self.jobs.of(owner)):
+            raise TooMany(
+                "You have {most} runs waiting or at work, which is the most. Stop one, or wait.", 60, most=most
+            )
+
     def _start(self, commission: Commission, owner: str) -> Job:
+        self._make_room(owner)
         setup, (title, budget) = self._set_up(commission, Steering()), self._bounds(commission)
         return self._observed(self.jobs.start(commission, setup, owner=owner, title=title, budget=budget))
 
     async def start_once(self, commission: Commission, *, owner: str = "") -> Job:
         """Start a job under the key of its request, kept before this returns; the same key gives the same job."""
+        self._make_room(owner)
         setup, (title, budget) = self._set_up(commission, Steering()), self._bounds(commission)
         job = await self.jobs.start_once(commission, setup, owner=owner, title=title, budget=budget)
         # One that somebody else started is observed where it was started.

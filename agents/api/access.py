@@ -25,8 +25,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from agents.api.allowance import AddressLimit, cost_of
 from agents.api.error_responses import ApiError
-from agents.api.serve import LOCAL, LOOPBACK, is_the_key, on_loopback, owner_name
+from agents.api.serve import LOCAL, is_the_key, on_loopback, owner_name
+from agents.core.settings import LOOPBACK, Settings
 from agents.search.uploads import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -36,12 +38,19 @@ _UNKNOWN = ApiError(401, "unauthorized", "Log in, or send the key as `Authorizat
 
 
 async def caller(request: Request) -> str:
-    """Name the caller.
+    """Name the caller, and count the request as that user's.
 
     Raises:
         ApiError: 401; neither the key nor a session that was logged in.
+        TooMany: this user has asked for as much as one may for now.
     """
-    settings = site_of(request).settings
+    site = site_of(request)
+    name = await _named(request, site.settings)
+    site.allowance.take(f"user {name}", cost_of(request.method, request.url.path))
+    return name
+
+
+async def _named(request: Request, settings: Settings) -> str:
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     bearer = given.strip() if scheme.lower() == "bearer" else ""
     if bearer and is_the_key(settings, bearer):
@@ -288,6 +297,7 @@ def harden(host: str, port: int, path: str = "") -> None:
         app.add_middleware(LocalLogin)
     app.add_middleware(UploadBounds)
     take_uploads()
+    app.add_middleware(AddressLimit)
     # Added last, so that it stands before everything else.
     app.add_middleware(RequestGuard, host=host, port=port)
     if path:

@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import chainlit.server as chainlit_server
@@ -18,6 +18,7 @@ from fastapi.responses import JSONResponse, Response
 
 from agents.api.about import about
 from agents.api.access import Here, Owner, harden
+from agents.api.allowance import Allowance
 from agents.api.error_responses import answer_errors
 from agents.api.jobs_api import jobs_api
 from agents.api.mcp_server import mcp_route
@@ -132,6 +133,11 @@ class Site:
     team: Team
     reach: WebReach = field(default_factory=WebReach)
     state: ApiState = field(default_factory=ApiState)
+
+    @cached_property
+    def allowance(self) -> Allowance:
+        """What each user and each address may ask."""
+        return Allowance(self.settings.most_requests)
 
     @property
     def chats(self) -> Path:

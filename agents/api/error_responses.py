@@ -18,6 +18,7 @@ from agents.core.errors import (
     NotFeasible,
     SearchError,
     StepFailed,
+    TooMany,
 )
 from agents.memory.knowledge import MemoryDown
 
@@ -25,6 +26,7 @@ OURS = ("/research", "/run", "/run-simple", "/search", "/files", "/healthz", "/m
 """Paths that are ours."""
 
 STATUSES: tuple[tuple[type[DossierError], int], ...] = (
+    (TooMany, 429),
     (BadRequest, 422),
     (ModelError, 502),
     (BadOutput, 502),
@@ -89,11 +91,14 @@ def is_ours(path: str) -> bool:
 
 
 async def _answer(request: Request, error: Exception) -> JSONResponse:
+    again_s = error.retry_after_s if isinstance(error, TooMany) else None
     if isinstance(error, DossierError):
         error = as_api_error(error)
     if not isinstance(error, ApiError):
         return JSONResponse(body("internal", DossierError.notice), 500)
-    headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else None
+    headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else {}
+    if again_s is not None:
+        headers["Retry-After"] = f"{again_s:.0f}"
     said = body(error.type, error.message, retryable=error.retryable, details=error.details)
     return JSONResponse(said, error.status, headers)
 

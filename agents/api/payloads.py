@@ -248,6 +248,7 @@ _SAID = {
     422: "A field is wrong or unknown, or the question is not feasible (`details` holds reasons and narrower questions).",
     500: "An error of ours.",
     501: "This server can't do this yet.",
+    429: "As much was asked as one may ask; `Retry-After` says for how many seconds.",
     502: "A provider failed, or gave nothing usable.",
 }
 ERRORS: dict[int | str, dict[str, object]] = {

@@ -22,14 +22,12 @@ from pathlib import Path
 from agents.core import paths
 from agents.core.errors import ConfigError
 from agents.core.paths import RESOURCES
-from agents.core.settings import Settings
+from agents.core.settings import LOOPBACK, Settings
 
 LOCAL = "local"
 """The one user of a server that only this machine can reach."""
 REMOTE = "user"
 """The one user of a server that others can reach; known by the key."""
-
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 def on_loopback(host: str) -> bool:

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 import chainlit as cl
 from pydantic import ValidationError
 
+from agents.api.allowance import ASKING
 from agents.api.app_state import Site
 from agents.api.reports import forget_texts, given_to
 from agents.api.serve import LOCAL, REMOTE, is_the_key
@@ -192,12 +193,13 @@ class Chat:
     async def _conversed(self, acts: Callable[[Conversation, Renderer], AsyncIterator[Effect]]) -> None:
         """Draw what the conversation does; how the talk stands is kept whatever happens."""
         session = cl.context.session
+        owner = who(session.user)
+        self.site.allowance.take(f"user {owner}", ASKING)
         async with self._talking(session.thread_id):
             before = await self._talk(session.thread_id)
             if not before.language:
                 # Until something is said that tells, the talk is in the language of the frame around it.
                 before = before.model_copy(update={"language": frame_words().language})
-            owner = who(session.user)
             preferences = await preferences_of(self.history, owner)
             conversation = Conversation(self.team, before, owner=owner, preferences=preferences)
             renderer = Renderer(self.history, before.cards)

@@ -74,6 +74,16 @@ class BadRequest(DossierError):
         self.notice, self.form, self.values = message, form, values
 
 
+class TooMany(BadRequest):
+    """A user or an address has asked for as much as it may for now."""
+
+    retryable = True
+
+    def __init__(self, form: str, retry_after_s: float, **values: object) -> None:
+        super().__init__(form, **values)
+        self.retry_after_s = retry_after_s
+
+
 class NotFeasible(BadRequest):
     """A query needs a tree deeper than 3 executors, or wider than the bound."""
 

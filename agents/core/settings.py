@@ -38,6 +38,9 @@ KEY_NAMES = (
 )
 """Key variables in the order of preference, and the model that each stands for when none is named."""
 
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+"""Hosts that only this machine can reach."""
+
 OFFLINE = "offline"
 """The embedded engine: no language model, no network."""
 
@@ -108,6 +111,11 @@ class Settings(BaseSettings):
     """Path below which a proxy in front serves it, such as `/dossier`; the proxy may take it off or leave it on."""
     api_key: SecretStr = Field(default=SecretStr(""), validation_alias="DOSSIER_API_KEY")
     """Key that off-host access needs."""
+    requests_per_minute: int | None = Field(default=None, ge=0, validation_alias="DOSSIER_REQUESTS_PER_MINUTE")
+    """What one user, and one address, may ask in a minute: a question or message counts ten, reading one; 0 is no limit.
+    Default: none on loopback, elsewhere 600."""
+    jobs_per_user: int | None = Field(default=None, ge=0, validation_alias="DOSSIER_JOBS_PER_USER")
+    """Runs of one user that may wait or be at work; 0 is no limit. Default: none on loopback, elsewhere 20."""
     max_cost_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False, validation_alias="DOSSIER_MAX_COST_USD")
     """Dollars that one run may cost; unset is no cap."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
@@ -213,6 +221,19 @@ class Settings(BaseSettings):
         if isinstance(value, str):
             return tuple(Path(part).expanduser() for part in value.split(os.pathsep) if part.strip())
         return value
+
+    @property
+    def most_requests(self) -> int:
+        """What one user may ask in a minute, as it holds: no limit, which is 0, where only the local user can come."""
+        return self._bound(self.requests_per_minute, 600)
+
+    @property
+    def most_jobs(self) -> int:
+        """Runs that one user may have, as it holds."""
+        return self._bound(self.jobs_per_user, 20)
+
+    def _bound(self, given: int | None, elsewhere: int) -> int:
+        return given if given is not None else 0 if self.host.strip("[]") in LOOPBACK else elsewhere
 
     def model_for(self, role: str) -> str:
         named = {str(name): model for name, model in self.models.items()}

@@ -8,6 +8,7 @@ Jobs are the real ones, in the store, of real roles and real code; models and se
 import argparse
 import asyncio
 import contextlib
+import errno
 import gc
 import json
 import logging
@@ -46,6 +47,8 @@ LIMIT_S = 60.0
 """Seconds after which a job that has not come to rest is stuck; each takes about half a second."""
 IN_FLIGHT = 6
 """Calls that may be under way when a process ends, and are made again."""
+HELD_UP = {"disk full", "read-only folder", "database locked", "paused and resumed"}
+"""Faults after which what was under way is done again."""
 RESTING = {"done", "failed", "cancelled", "blocked"}
 
 
@@ -199,16 +202,37 @@ async def disturb(team, job, fault, clock, folder):
                 await asyncio.sleep(0.05)
                 await team.jobs.resume(job)
         case "disk full":
-            database, began = team.jobs.store.database, team.jobs.store.database.begin
-
-            def full(*args):
-                raise OperationalError("write", {}, Exception("database or disk is full"))
-
-            database.begin = full
-            await asyncio.sleep(dice.uniform(0.05, 0.6))
-            database.begin = began
+            with refusing(team, errno.ENOSPC, "database or disk is full"):
+                await asyncio.sleep(dice.uniform(0.05, 0.6))
+        case "read-only folder":
+            with refusing(team, errno.EROFS, "attempt to write a readonly database"):
+                await asyncio.sleep(dice.uniform(0.05, 0.6))
+        case "corrupt store":
+            for _ in range(20):  # whatever is kept is garbage as soon as it lies there
+                for path in (one for one in folder.rglob("*.txt") if dice.random() < 0.5):
+                    path.write_bytes(dice.randbytes(dice.randrange(300)))
+                await asyncio.sleep(0.03)
         case "database locked":
             await asyncio.to_thread(hold, folder / "jobs.db", dice.uniform(0.05, 0.6))
+
+
+@contextlib.contextmanager
+def refusing(team, number, words):
+    """Have the folder of a team take nothing for a while: neither its database nor its files."""
+
+    def refused(*args):
+        raise OperationalError("write", {}, Exception(words))
+
+    async def unwritten(*args):
+        raise OSError(number, os.strerror(number))
+
+    database, blobs = team.jobs.store.database, team.blobs
+    begin, put = database.begin, blobs.put
+    database.begin, blobs.put = refused, unwritten
+    try:
+        yield
+    finally:
+        database.begin, blobs.put = begin, put
 
 
 def hold(file, seconds):
@@ -222,7 +246,8 @@ def hold(file, seconds):
 KINDS = (
     "429", "500", "hang", "dropped", "malformed", "truncated", "cut stream", "empty answer", "refused", "slow", "adapter crash",
     "search 429", "search crash", "search empty", "dead host", "broken page", "reader crash", "code crash", "clock jump",
-    "stopped", "finish early", "paused and resumed", "disk full", "database locked", "SIGTERM",
+    "stopped", "finish early", "paused and resumed", "disk full", "read-only folder", "corrupt store", "database locked",
+    "SIGTERM",
 )  # fmt: skip
 
 
@@ -275,7 +300,7 @@ def broken(job, fault, attempts):
         elif read and not job.report.references:
             wrong.append(f"lost: nothing is cited of {len(read)} sources that were read")
     twice = sum(count - 1 for count in fault.paid.values())
-    bound = IN_FLIGHT if attempts > 1 or fault.kind in {"disk full", "database locked", "paused and resumed"} else 0
+    bound = IN_FLIGHT if attempts > 1 or fault.kind in HELD_UP else 0
     if twice > bound:
         wrong.append(f"paid twice: {twice}")
     contract = job.commission.contract

@@ -487,3 +487,16 @@ async def test_a_chat_is_deleted_by_its_owner_only(chat, http):
     assert await chat.history.get_thread(thread)
     assert (await delete("local")).status_code == 200
     assert await chat.history.get_thread(thread) is None
+
+
+async def test_the_chat_says_so_too_and_asks_no_model(serve, tmp_path):
+    team = make_team(tmp_path, requests_per_minute=10)
+    chat = serve(team)
+    page = Page()
+    await page.say("hello")
+    asked = len(team.models["manager"].asked)
+    await page.say("and again")
+    assert any("Too much at once. Try again in" in text for text in page.texts())
+    assert len(team.models["manager"].asked) == asked
+    await chat.close()
+    await chat.history.engine.dispose()

@@ -9,7 +9,8 @@ from tests.bench.chaos import Fault, one
 SEED = 1
 KINDS = (
     "429", "hang", "malformed", "cut stream", "adapter crash", "search crash", "dead host", "code crash", "clock jump",
-    "paused and resumed", "disk full", "database locked", "SIGTERM",
+    "paused and resumed", "disk full", "read-only folder", "corrupt store", "database locked",
+    "SIGTERM",
 )  # fmt: skip
 
 
