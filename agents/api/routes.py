@@ -93,13 +93,11 @@ def told_of(run: JobRun) -> SharedMessages:
     return known
 
 
-async def event_stream(
-    job: Job, after: int, *, heartbeat_s: float = 15.0, attended: bool = False
-) -> AsyncIterator[str]:
+async def event_stream(job: Job, after: int, *, attended: bool = False) -> AsyncIterator[str]:
     """Write the events after number `after`, then new ones as they come, until the last (see `Job.follow`)."""
     own: Tree | None = None
     yield "retry: 2000\n\n"
-    async for numbered in job.follow(after, heartbeat_s=heartbeat_s, attended=attended):
+    async for numbered in job.follow(after, attended=attended):
         if numbered is None:
             yield ": still here\n\n"
             continue

@@ -75,7 +75,7 @@ def kept_secret(folder: Path) -> str:
     return secret
 
 
-def app_root(data_dir: Path, port: int, root: Path = RESOURCES) -> Path:
+def app_root(data_dir: Path, port: int) -> Path:
     """Lay out the folder, one per port.
 
     Chainlit writes translations and session files there and deletes them at its end: the checkout stays clean, and two
@@ -85,12 +85,12 @@ def app_root(data_dir: Path, port: int, root: Path = RESOURCES) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     translations = folder / ".chainlit" / "translations"
     translations.mkdir(parents=True)
-    shutil.copy(root / ".chainlit" / "config.toml", folder / ".chainlit" / "config.toml")
-    shutil.copytree(root / "public", folder / "public")
-    shutil.copy(root / "chainlit.md", folder / "chainlit.md")
+    shutil.copy(RESOURCES / ".chainlit" / "config.toml", folder / ".chainlit" / "config.toml")
+    shutil.copytree(RESOURCES / "public", folder / "public")
+    shutil.copy(RESOURCES / "chainlit.md", folder / "chainlit.md")
     for name, words in _frame().items():
         (translations / f"{name}.json").write_text(words, encoding="utf-8")
-        shutil.copy(root / "chainlit.md", folder / f"chainlit_{name}.md")  # else Chainlit warns on every page
+        shutil.copy(RESOURCES / "chainlit.md", folder / f"chainlit_{name}.md")  # else Chainlit warns on every page
     return folder
 
 

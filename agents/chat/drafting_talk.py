@@ -16,7 +16,7 @@ from agents.chat.plan_edits import (
     with_part,
     with_terms,
 )
-from agents.chat.state import ChatState, Draft, Effect, Refuse, Say, ShowContract, ShowScope, own_splits, too_broad
+from agents.chat.state import ChatState, Draft, Effect, Refuse, Say, ShowContract, ShowScope, own_splits
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Contract
 from agents.core.errors import BadRequest, DossierError, NotFeasible
@@ -146,7 +146,7 @@ class ChatDrafts:
             contract = await self.team.draft(self.state.scope)
         except NotFeasible as error:
             scope = self.state.scope
-            for query in too_broad(scope, error):
+            for query in scope.queries:
                 scope = refused(scope, query.text, error.reasons, error.splits or own_splits(query))
             self.now(scope=scope, contract=None)
             yield ShowScope(scope, self.team.drafts.usual())

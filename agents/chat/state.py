@@ -14,7 +14,7 @@ from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Brief, Contract, Query
 from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.report import EarlierUse
-from agents.core.errors import BadRequest, NotFeasible
+from agents.core.errors import BadRequest
 from agents.jobs.live_job import Job
 from agents.nlp.tokens import content_words
 from agents.research.planning.forecast import PastRun
@@ -242,11 +242,6 @@ def not_started(scope: ScopingState, words: ChatTexts) -> str:
     )
     lines = "\n".join(f"- {one}" for one in missing)
     return words("missing_many", ready=ready, missing=lines, nothing_happened=words.nothing_happened)
-
-
-def too_broad(scope: ScopingState, error: NotFeasible) -> tuple[Query, ...]:
-    """The queries that a refused draft is about; all of them when it does not say."""
-    return tuple(query for query in scope.queries if query.text == error.query) or scope.queries
 
 
 def own_splits(query: Query) -> tuple[str, ...]:

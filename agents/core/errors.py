@@ -87,9 +87,9 @@ class TooMany(BadRequest):
 class NotFeasible(BadRequest):
     """A query needs a tree deeper than 3 executors, or wider than the bound."""
 
-    def __init__(self, reasons: tuple[str, ...], splits: tuple[str, ...] = (), query: str = "") -> None:
+    def __init__(self, reasons: tuple[str, ...], splits: tuple[str, ...] = ()) -> None:
         super().__init__("This can't be researched as one question yet. " + " ".join(reasons))
-        self.reasons, self.splits, self.query = reasons, splits, query
+        self.reasons, self.splits = reasons, splits
 
 
 class ModelError(DossierError):

@@ -307,7 +307,7 @@ class Client(JobRuntime):
 
     async def tasks(self, job: Job) -> list[TaskRow]:
         rows = []
-        for given in await self.store.commands(job.id, "task:"):
+        for given in await self.store.tasks(job.id):
             outcome = given.outcome
             status: Literal["queued", "running", "done", "refused"] = "running" if given.taken_by else "queued"
             if outcome:

@@ -19,15 +19,6 @@ GRACE = timedelta(days=1)
 """Age from which an unused text is swept out: one is put a moment before the step that names it is written down."""
 
 
-async def old_jobs(store: Store, days: float, limit: int = MANY) -> list[tuple[str, int]]:
-    """List id and attempt of jobs that have been over for some days, the oldest first."""
-    jobs = tables.jobs
-    query = sa.select(jobs.c.id, jobs.c.attempt).where(
-        jobs.c.status.in_(OVER), jobs.c.updated < now() - timedelta(days=days)
-    )
-    return [(row["id"], row["attempt"]) for row in await store.rows(query.order_by(jobs.c.updated).limit(limit))]
-
-
 async def purge(
     store: Store, blobs: BlobStore, days: float, before: Callable[[str, int], Awaitable[None]] | None = None
 ) -> int:
@@ -39,13 +30,14 @@ async def purge(
         days: how long they may have been over.
         before: called with id and attempt of each before it is deleted.
     """
-    gone = 0
-    while old := await old_jobs(store, days):
-        for job_id, attempt in old:
+    gone, jobs = 0, tables.jobs.c
+    query = sa.select(jobs.id, jobs.attempt).where(jobs.status.in_(OVER), jobs.updated < now() - timedelta(days=days))
+    while old := await store.rows(query.order_by(jobs.updated).limit(MANY)):
+        for row in old:
             if before is not None:
-                await before(job_id, attempt)
-            await blobs.forget_report(job_id)
-        gone += await store.delete([job_id for job_id, _ in old])
+                await before(row["id"], row["attempt"])
+            await blobs.forget_report(row["id"])
+        gone += await store.delete([row["id"] for row in old])
     return gone + await forget_runs(store, blobs, days)
 
 

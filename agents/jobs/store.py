@@ -282,10 +282,10 @@ class Store:
         await self.notify(COMMANDS, [job_id])
         return number
 
-    async def commands(self, job_id: str, verb: str) -> list[StoredCommand]:
-        """List the commands for a job whose verb begins so, oldest first."""
+    async def tasks(self, job_id: str) -> list[StoredCommand]:
+        """List the tasks that operators gave a job, oldest first."""
         commands = tables.commands.c
-        query = sa.select(tables.commands).where(commands.job_id == job_id, commands.verb.startswith(verb))
+        query = sa.select(tables.commands).where(commands.job_id == job_id, commands.verb.startswith("task:"))
         return [StoredCommand.model_validate(dict(row)) for row in await self.rows(query.order_by(commands.id))]
 
     async def take_commands(self, executor: str) -> list[StoredCommand]:
