@@ -576,6 +576,11 @@ function showSetup(box, a) {
   box.style.visibility = '';
 }
 
+// The report's letters are there before it is: swapped in later they would push its lines about.
+addEventListener('load', () =>
+  setTimeout(() => ['', 'bold ', 'italic '].forEach((cut) => document.fonts.load(`${cut}17px 'Charis SIL'`)), 1500),
+);
+
 // ------------------------------------------------------------------ an old chat opens at the last question
 let opened = '';
 function atLastQuestion() {

@@ -155,7 +155,9 @@ def _page(words: ChatTexts, body: Sequence[str], status: int = 200) -> HTMLRespo
         + "\n".join(body)
         + "\n</article>\n</body>\n</html>\n"
     )
-    return HTMLResponse(page, status, headers={"Content-Security-Policy": POLICY, "Cache-Control": "no-store"})
+    # Without a referrer a browser says no origin with a form either, and forms of no origin are refused.
+    headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store", "Referrer-Policy": "same-origin"}
+    return HTMLResponse(page, status, headers=headers)
 
 
 def _said(text: str) -> str:

@@ -833,7 +833,19 @@ parts.ResearchRun =
         return () => clearInterval(t);
       }, [live]);
       const card = useRef(null);
-      const edge = useOutOfSight(card, live);
+      // Whoever watched the end keeps the card as it was, so that nothing jumps; out of sight it folds.
+      const [watched, setWatched] = useState(false);
+      const height = useRef(0);
+      useLayoutEffect(() => {
+        if (live && card.current) height.current = card.current.offsetHeight;
+        if (live) setWatched(true);
+      });
+      const edge = useOutOfSight(card, live || (over && watched));
+      useEffect(() => {
+        if (!over || !watched) return;
+        if (edge) setWatched(false);
+        else parts.endedInSight = id;
+      }, [over, watched, edge, id]);
       const stop = () => {
         fetch(url(`/research/jobs/${encodeURIComponent(id)}/cancel`), { method: 'POST', credentials: 'include' }).catch(
           () => setNote(t('The server did not answer. Nothing was changed.')),
@@ -882,7 +894,7 @@ parts.ResearchRun =
         );
 
       const seconds = job.seconds + (live ? Math.max(0, Date.now() - job.at) / 1000 : 0);
-      if (over && !show) {
+      if (over && !show && !watched) {
         const [icon, tone, head, tail] = summary(job);
         return (
           <div className={`ds ds-past ds-${tone}`} data-job={job.status}>
@@ -903,8 +915,9 @@ parts.ResearchRun =
           aria-label={t('Live research')}
           data-job={job.status}
           data-link={job.link}
+          style={over && watched ? { minHeight: height.current } : undefined}
         >
-          {edge ? (
+          {edge && !over ? (
             <Strip
               job={job}
               seconds={seconds}
@@ -923,7 +936,15 @@ parts.ResearchRun =
               </h2>
               <span className="ds-grow" />
               {over ? (
-                <button type="button" className="ds-link" aria-expanded="true" onClick={() => setShow(false)}>
+                <button
+                  type="button"
+                  className="ds-link"
+                  aria-expanded="true"
+                  onClick={() => {
+                    setShow(false);
+                    setWatched(false);
+                  }}
+                >
                   {t('Hide tree')}
                 </button>
               ) : (

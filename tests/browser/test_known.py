@@ -1,0 +1,73 @@
+"""What is known, in a real browser: asked for, used again, opened, forgotten."""
+
+from tests.browser.test_chat import PHRASE
+
+CLOSED = "On how many days was the Orvane ferry closed by ice in 2022?"
+NEIGHBOUR = (
+    "On how many days was the Orvane ferry closed by ice in 2022, and how many sailors did the Orvane ferry employ?"
+)
+
+
+def log_of(n):
+    text = (
+        f"# Harbour log {n}\n\nThe Orvane ferry was closed by ice on 12 days in the winter of 2022, log {n} says.\n\n"
+        f"The Orvane ferry employed 44 sailors in 2022, half of them part time, log {n} says.\n"
+    )
+    return {"name": f"harbour-{n}.md", "mimeType": "text/markdown", "buffer": text.encode()}
+
+
+def reported(page, count):
+    page.say(PHRASE)
+    page.page.wait_for_function(
+        "n => document.querySelectorAll('.ds-report[data-report=here]').length >= n", arg=count, timeout=60_000
+    )
+    return page.page.locator(".ds-report").last
+
+
+def test_what_a_question_found_is_used_by_its_neighbour_opened_and_forgotten(tab, server):
+    server.pace(0)
+    page = tab()
+    page.drops(log_of(1), log_of(2))
+    page.sees("Added to your files")
+    page.drafts(CLOSED)
+    assert "is asked first" in page.card.inner_text()
+    assert "known since" not in reported(page, 1).inner_text()
+
+    page.drafts(f"/research {NEIGHBOUR}")
+    report = reported(page, 2)
+    assert "known since" in report.inner_text()
+    assert "Taken over from earlier research" in report.inner_text()
+
+    page.say("What do I know about the Orvane ferry?")
+    page.sees("From earlier research alone")
+    chip = page.page.locator("a[href*='/memory/quote/']").first
+    chip.click()
+    page.page.locator(".ds-pop mark").wait_for()
+    assert "known since" in page.page.locator(".ds-pop").inner_text()
+    with page.context.expect_page() as opened:
+        page.page.locator(".ds-pop a", has_text="Open in context").click()
+    assert "Harbour log" in opened.value.locator("h1").inner_text()
+    assert opened.value.locator("#quote").is_visible()
+
+    known = opened.value
+    known.goto(f"{server.url}/memory?q=Orvane+ferry+closed")
+    known.locator(".facts > li").first.wait_for()
+    before = known.locator(".facts > li").count()
+    page.shots.joinpath("70-known.png").write_bytes(known.screenshot())
+    known.locator("summary").first.click()
+    known.get_by_role("button", name="This fact").first.click()
+    known.get_by_text("Forgotten for good: 1 thing.").wait_for()
+    assert known.locator(".facts > li").count() == before - 1
+    for number in (1, 2):
+        known.goto(f"{server.url}/memory?q=Harbour+log+{number}")
+        known.locator(".facts > li", has_text=f"log {number} says").first.locator("summary").click()
+        known.get_by_role("button", name="Everything of this source").first.click()
+        known.get_by_text("Forgotten for good").wait_for()
+    assert known.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+    page.page.bring_to_front()
+    page.say("What do I know about the Orvane ferry?")
+    page.sees("Earlier research says nothing of that")
+    page.drafts(f"/research {CLOSED}")
+    assert "known since" not in reported(page, 3).inner_text()
+    assert page.outside() == {}
