@@ -97,7 +97,8 @@ def build(
     if actual.stand_ins:
         tags = tuple(dict.fromkeys((*tags, "#PATH_DECISION")))
     data, making = methodology(
-        outcome, actual, engine=engine, reasons=reasons, rejected=refused, cards=cards, tags=tags, words=words
+        outcome, actual, engine=engine, reasons=reasons, rejected=refused, cards=cards, tags=tags, words=words,
+        listed=has_facts,
     )  # fmt: skip
     limitations = _limitations(outcome, frame, grade_reasons, composer, words, cites=bool(references), reasons=reasons)
     text = Body(blocks=tuple(composer.blocks))

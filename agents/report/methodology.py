@@ -118,6 +118,7 @@ def methodology(
     cards: tuple[SourceCard, ...],
     tags: tuple[str, ...],
     words: Wording,
+    listed: bool = True,
 ) -> tuple[Methodology, tuple[Block, ...]]:
     """Say how it was researched, as data and as text.
 
@@ -130,6 +131,7 @@ def methodology(
         cards: all documents that were read.
         tags: those that apply, in the order they are shown in.
         words: the report's language.
+        listed: whether searches and rejected documents are listed; where nothing was found they stand in the text itself.
     """
     records = all_searches((*outcome.findings, *outcome.counter))
     plans = outcome.contract.plans
@@ -157,12 +159,12 @@ def methodology(
     if any(card.kind == "sample" for card in cards):
         blocks.append(paragraph(words.sample_note))
     providers = ", ".join(dict.fromkeys(record.provider for record in records if record.provider))
-    if records:
+    if records and listed:
         blocks += introduced(words.searched_with.format(providers=providers), search_lines(records, words))
-    else:
+    elif not records:
         blocks.append(paragraph(words.no_search))
     blocks += introduced("", memory_lines(outcome.memory, words))
-    blocks += introduced(words.rejected, rejected_lines(rejected))
+    blocks += introduced(words.rejected, rejected_lines(rejected) if listed else ())
     blocks += introduced(words.assumptions, map(_text, assumptions))
     limits = (_text(limit) for query in outcome.contract.brief.queries for limit in query.scope_limits)
     blocks += introduced(words.scope, limits)

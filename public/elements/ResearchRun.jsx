@@ -833,19 +833,19 @@ parts.ResearchRun =
         return () => clearInterval(t);
       }, [live]);
       const card = useRef(null);
-      // Whoever watched the end keeps the card as it was, so that nothing jumps; out of sight it folds.
+      // Whoever watched the end keeps the card as it was, so that nothing jumps; one that was out of sight folds.
       const [watched, setWatched] = useState(false);
       const height = useRef(0);
       useLayoutEffect(() => {
         if (live && card.current) height.current = card.current.offsetHeight;
         if (live) setWatched(true);
       });
-      const edge = useOutOfSight(card, live || (over && watched));
+      const edge = useOutOfSight(card, live);
       useEffect(() => {
         if (!over || !watched) return;
         if (edge) setWatched(false);
         else parts.endedInSight = id;
-      }, [over, watched, edge, id]);
+      }, [over]);
       const stop = () => {
         fetch(url(`/research/jobs/${encodeURIComponent(id)}/cancel`), { method: 'POST', credentials: 'include' }).catch(
           () => setNote(t('The server did not answer. Nothing was changed.')),

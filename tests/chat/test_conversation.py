@@ -560,7 +560,7 @@ async def test_an_edit_on_the_card_takes_the_place_of_the_card(talker):
     [
         ({"op": "drop", "path": (0, 7)}, "There is no part"),
         ({"op": "drop", "path": (3,)}, "There is no question 4"),
-        ({"op": "drop", "path": (0,)}, "That is the only query"),
+        ({"op": "drop", "path": (0,)}, "That is the only question"),
         ({"op": "rename", "path": (0, 0), "text": "  "}, "needs words"),
         ({"op": "up", "path": (0, 0)}, "is the first already"),
         ({"op": "add", "path": (0, 0), "text": "x"}, "is not divided further"),
