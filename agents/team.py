@@ -10,7 +10,7 @@ import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from agents.contracts.contract import Brief, Contract, ScopingTurn
 from agents.contracts.frozen import Tier
@@ -33,7 +33,7 @@ from agents.jobs.tracing import Tracing
 from agents.llm.choose_models import bind, parts_of, with_server
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.pacing import Pacing
-from agents.memory.knowledge import KnowledgeStore, open_memory
+from agents.memory.knowledge import KnowledgeStore, forget_old, open_memory
 from agents.nlp.embeddings import direction
 from agents.offline import OfflineModel
 from agents.report.document import build
@@ -428,6 +428,9 @@ class Team:
         """Take up the jobs that a former process left; a `ConfigError` when the store can't be used."""
         for job in await self.jobs.open(self._set_up):
             self._observed(job)
+        if self.memory is not None and self.settings.keep_days:
+            until = datetime.now(UTC) - timedelta(days=self.settings.keep_days)
+            await forget_old(self.memory, until.date().isoformat())
 
     async def close(self) -> None:
         """Stop all jobs (kept ones go on at the next start) and let go of connections."""

@@ -93,7 +93,8 @@ class Settings(BaseSettings):
     worker_jobs: int = Field(default=4, ge=1, le=64, validation_alias="DOSSIER_WORKER_JOBS")
     """Jobs that this process runs at once; workers on one database want the same number."""
     keep_days: float = Field(default=0.0, ge=0, validation_alias="DOSSIER_KEEP_DAYS")
-    """Days that jobs which are over are kept, with events, reports and texts; 0 keeps them for ever."""
+    """Days that jobs which are over are kept, with events, reports and texts, and facts that nobody has met with since; 0
+    keeps them for ever. Facts go when the server starts."""
     memory: bool = Field(default=True, validation_alias="DOSSIER_MEMORY")
     """Keep what research found out and ask it before the web, per user; false switches the knowledge base off."""
     embedder: str = Field(default="", validation_alias="DOSSIER_EMBEDDER")

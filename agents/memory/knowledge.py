@@ -156,6 +156,17 @@ async def forget_with(
     return gone
 
 
+async def forget_old(store: KnowledgeStore, before: str) -> int:
+    """Forget, for everybody, what was last seen before a day (ISO date); says how much it was."""
+    gone = 0
+    try:
+        for owner in await store.owners():
+            gone += await store.forget(owner, Selection(date_to=before))
+    except MemoryDown as error:
+        log.warning("what is old could not be forgotten: %s", error)
+    return gone
+
+
 def open_memory(settings: Settings) -> KnowledgeStore | None:
     """Open the knowledge base: files in the data folder, or a Qdrant server; None where it is switched off.
 

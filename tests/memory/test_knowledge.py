@@ -12,7 +12,7 @@ from agents.contracts.frozen import digest
 from agents.contracts.memory import Remembered, Selection, Sighting
 from agents.contracts.sources import Source, SourceCard
 from agents.memory.embedders import StaticEmbedder
-from agents.memory.knowledge import KnowledgeStore, MemoryDown, exported, imported, in_time
+from agents.memory.knowledge import KnowledgeStore, MemoryDown, exported, forget_old, imported, in_time
 from agents.memory.qdrant_knowledge import IN_MEMORY, QdrantKnowledge
 from agents.memory.sql_knowledge import SqlKnowledge
 
@@ -283,3 +283,15 @@ async def test_a_wrong_address_or_a_server_that_is_away_is_said():
         await store.search(ME, "bridge")
 
     await store.close()
+
+
+async def test_what_nobody_has_met_with_for_long_is_forgotten_for_everybody(open_store):
+    store = open_store()
+    old = fact("The Velsmar ferry was sold in 2004.", seen="2026-01-05T10:00:00+00:00")
+    await store.put(ME, [BRIDGE, old])
+    await store.put(OTHER, [old])
+
+    assert await forget_old(store, "2026-05-01") == 2
+
+    assert await store.get(ME, Selection()) == (BRIDGE,)
+    assert await store.get(OTHER, Selection()) == ()
