@@ -1,6 +1,7 @@
 """Each promise of SECURITY.md names the tests that hold it, and they exist."""
 
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,3 +23,11 @@ def test_every_row_of_the_table_of_promises_names_a_test():
     rows = [line for line in table.splitlines() if line.startswith("| ")][2:]
 
     assert rows and all("`tests/" in row for row in rows)
+
+
+def test_every_direct_dependency_is_audited():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
+    table = (ROOT / "SECURITY.md").read_text("utf-8").partition("## Libraries")[2]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert {re.split(r"[^\w-]", one)[0] for one in wanted} == set(re.findall(r"`([\w-]+)`", "".join(rows)))
