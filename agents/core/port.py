@@ -11,7 +11,7 @@ Rules for a handler (they make a run replayable from its record):
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, overload
 
 from agents.contracts.frozen import Frozen
 from agents.core.budget import Budget, Deadline, Limits
@@ -19,6 +19,9 @@ from agents.core.errors import StepFailed
 from agents.core.events import Event
 
 M = TypeVar("M", bound=Frozen)
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
 
 Pool = Literal["model", "web", "local"]
 """Whose limit a call counts against: model providers, the web, or this machine."""
@@ -116,7 +119,15 @@ class Ctx(Protocol):
         """Tell what happened; the same key tells once, so that a replay adds nothing."""
 
 
-async def together(*branches: Awaitable[Any]) -> list[Any]:
+@overload
+async def together(first: Awaitable[A], second: Awaitable[B], /) -> tuple[A, B]: ...
+@overload
+async def together(first: Awaitable[A], second: Awaitable[B], third: Awaitable[C], /) -> tuple[A, B, C]: ...
+@overload
+async def together(*branches: Awaitable[A]) -> list[A]: ...
+
+
+async def together(*branches: Awaitable[object]) -> Sequence[object]:
     """Do several things at once in a handler, results in their order; each is a call, or children, and nothing after it.
 
     Two calls in a row belong into a child of their own: a replay finds the first step of each branch by its order.
@@ -133,14 +144,11 @@ async def together(*branches: Awaitable[Any]) -> list[Any]:
     return [task.result() for task in tasks]
 
 
-HandlerFn = Callable[..., Awaitable[Any]]
-
-
 @dataclass(frozen=True)
 class Handler:
     """One kind of branch: contract in, contract out."""
 
-    run: HandlerFn
+    run: Callable[..., Awaitable[Any]]
     """`async (ctx, given) -> gives`."""
     takes: type[Frozen]
     gives: type[Frozen]

@@ -6,7 +6,7 @@ prose to its opening and its citations, quotes to their beginning, passages to t
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import SectionInput
@@ -143,7 +143,7 @@ async def ask_fitting(
     raise AssertionError("the last try returns or raises")
 
 
-def _room(role: Role[Any, Any], deadline: Deadline, takes: int) -> tuple[int, str]:
+def _room(role: Role[In, Out], deadline: Deadline, takes: int) -> tuple[int, str]:
     """Say how many tokens an input may have, and which trigger says so."""
     bounds = [(takes, "the model takes no more" if takes < STATE_TOKENS else "the state is large")]
     if role.name == "synthesizer":

@@ -85,7 +85,7 @@ async def judged_and_planned(
         text = f"The question is taken as it was asked, and its plan decides. {failed.notice}"
         ctx.emit("taken as asked", Noted(text=text, tag=TAKEN_AS_ASKED))
         return brief, plans, limits
-    settled = agreed(brief, [(one.scope, one.turn) for one in verdicts])
+    settled = agreed(brief, [(one.scope, one.turn) for one in verdicts if not isinstance(one, StepFailed)])
     if len(settled.queries) == len(brief.queries):
         renamed = (plan.model_copy(update={"query": q.text}) for plan, q in zip(plans, settled.queries, strict=True))
         return settled, tuple(renamed), limits

@@ -88,7 +88,7 @@ async def rewritten(
             )
             for part, touching in chosen
         ]  # fmt: skip
-        anew: list[Finding | None] = await together(*calls)
+        anew = await together(*calls)
         changed = {one.path: one for one in anew if one is not None}
         room -= len(changed)
         after.append(_replaced(finding, changed))
