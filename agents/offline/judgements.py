@@ -24,9 +24,10 @@ from agents.contracts.verification import (
     VerifyInput,
 )
 from agents.nlp.tokens import content_words
+from agents.offline.contradictions import has_figure
 from agents.offline.questions import MOST_ADDED, is_single_fact, topic, words_of
 from agents.offline.ranking import is_order
-from agents.offline.terms import distinct, listed, names, say
+from agents.offline.terms import distinct, listed, names, say, years
 from agents.verify.checks import carried, stance
 
 MAX_QUERIES = 4
@@ -136,13 +137,18 @@ SPEAKS = 0.5
 
 
 def challenge(given: ChallengeInput) -> Challenge:
-    """Search for each claim's subject together with the words of dissent."""
-    against = say(given.language, "against")  # a document that disputes a claim is written with some of these
+    """Search for each claim's subject together with words of what would show it wrong, by the kind of claim."""
     return Challenge(
         attacks=tuple(
-            Attack(claim_number=claim.number, queries=(f"{_subject(claim.text)} {against}",)) for claim in given.claims
+            Attack(claim_number=one.number, queries=(f"{_subject(one.text)} {say(given.language, _angle(one.text))}",))
+            for one in given.claims
         )
     )
+
+
+def _angle(claim: str) -> str:
+    """A figure may have been revised, a date be told otherwise; anything else may be disputed."""
+    return "against_figure" if has_figure(claim) else "against_date" if years(claim) else "against"
 
 
 def _subject(claim: str) -> str:

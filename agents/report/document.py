@@ -232,7 +232,8 @@ def _compose(composer: Composer, outcome: Outcome, frame: Frame, words: Wording)
         # The lead over everything belongs to the summary: it has no section of its own.
         composer.prose(findings[0].markdown, once=True)
         for branch in findings[0].children:
-            _section(composer, branch, 2, words, missing)
+            # Of a report with one section all that is missing was just said.
+            _section(composer, branch, 2, words, missing if len(findings[0].children) > 1 else ())
     else:
         for top in findings:
             _section(composer, top, 2, words, missing)

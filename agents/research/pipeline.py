@@ -260,7 +260,7 @@ SHORT_SECTION = 80
 
 def _only_section(findings: tuple[Finding, ...], brief: Brief) -> Frame | None:
     """Make the frame of a report that is one short section; None for any other."""
-    written = [part for finding in findings for part in finding.walk() if prose_of(part)]
+    written = [part for finding in findings for part in finding.walk() if part.markdown]
     if len(written) != 1 or len(written[0].markdown.split()) > SHORT_SECTION:
         return None
     title = brief.queries[0].text if len(brief.queries) == 1 else brief.question

@@ -4,11 +4,16 @@ import json
 
 from agents.contracts.contract import Brief, Query
 from agents.contracts.fact import ExtractionInput
-from agents.contracts.finding import SectionInput
+from agents.contracts.finding import Frame, SectionInput
+from agents.contracts.plan import PlanningInput
 from agents.contracts.report import Actual
+from agents.contracts.sources import CorpusSurvey
 from agents.contracts.verification import StanceInput
 from agents.core.events import RoleAsked
 from agents.report.document import build
+from agents.research.planning.drafting import plan_of
+from agents.research.planning.freeze_contract import MODES, CapOverrides, at_pace, make_contract
+from agents.research.reading.subject import asks_for_facts
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import Worker, leaf, tree, working_model
 
@@ -210,3 +215,60 @@ async def test_a_plan_that_stops_within_a_leaf_keeps_the_leaves_before_it(bench)
 
     assert report.references
     assert report.grade != "complete"
+
+
+def test_a_question_for_facts_about_what_it_names_is_told_from_one_that_wants_a_plan():
+    assert asks_for_facts(QUESTION)
+    assert asks_for_facts("When was the Treaty of Utrecht signed?")
+    assert not asks_for_facts("How did rents in Vienna and Munich develop from 2015 to 2024, and what explains it?")
+    assert not asks_for_facts("What do the figures of Kelwick show?")
+    assert not asks_for_facts("Which methods restore seagrass in Tolven Bay best?")
+
+
+async def test_one_of_two_is_compared_though_the_model_points_at_one(bench):
+    def half(request):
+        found = Worker()(request)
+        return found.model_copy(update={"facts": tuple(f for f in found.facts if f.sentences == (1,))[:1]})
+
+    plan = tree(leaf("First", "Which band was formed first, The Exies or Circus Diablo?"), claims=())
+    work = bench(working_model({QUESTION: plan}, extractor=half), searcher=ScriptedSearcher(BANDS))
+    report = build("a" * 32, await work.run(BRIEF), Actual(), engine="scripted", reasons=True)
+
+    assert cited(report) == {"The Exies", "Circus Diablo"}
+    assert status(report)["Which band was formed first, The Exies or Circus Diablo?"] == "answered"
+
+
+async def test_a_report_of_one_short_section_is_its_own_summary_and_nobody_is_asked_to_say_it_again(bench):
+    asked = "When was The Exies formed?"
+    one = BRIEF.model_copy(update={"question": asked, "queries": (QUERY.model_copy(update={"text": asked}),)})
+    work = bench(working_model({asked: tree(leaf("Formation", asked), claims=())}), searcher=ScriptedSearcher(BANDS))
+    report = build("a" * 32, await work.run(one), Actual(), engine="scripted", reasons=True)
+
+    assert not [request for request in work.model.asked if request.role == "synthesizer" and request.gives is Frame]
+    assert "1997" in report.markdown.split("## ")[0]
+    assert report.markdown.split("## References")[0].count("formed in 1997") == 1
+
+
+def test_a_slow_model_gets_all_questions_in_fewer_leaves():
+    plan = plan_of(
+        PLAN, PlanningInput(query=QUESTION, survey=CorpusSurvey(), language="en", today="2026-11-28"), MODES["standard"]
+    )
+    contract = make_contract(BRIEF, (plan,), CapOverrides(), reasons=True)
+    slow = at_pace(contract, 40.0, 1, reasons=True)
+
+    (one,) = slow.plans[0].root.leaves()
+    assert set(one.questions) == {question for one in plan.root.leaves() for question in one.questions}
+    assert {title for claim in slow.plans[0].claims for title in claim.leaves} == {one.title}
+    assert any("slow" in line for line in slow.plans[0].assumptions)
+    assert at_pace(contract, 2.0, 6, reasons=True).plans == contract.plans
+
+
+async def test_a_plan_of_sweeps_alone_is_read_like_any_other(bench):
+    sweeps = PLAN.model_copy(
+        update={"leaves": tuple(one.model_copy(update={"discovery": True}) for one in PLAN.leaves)}
+    )
+    work = bench(working_model({QUESTION: sweeps}), searcher=ScriptedSearcher(BANDS))
+    report = build("a" * 32, await work.run(BRIEF), Actual(), engine="scripted", reasons=True)
+
+    assert not [request for request in work.model.asked if request.role == "scout"]
+    assert cited(report) == {"The Exies", "Circus Diablo"}

@@ -14,7 +14,6 @@ from agents.contracts.sources import SentenceSpan
 from agents.nlp import lang
 from agents.nlp.embeddings import closeness, direction
 from agents.nlp.tokens import content_words, language_of, stem
-from agents.offline.planner import asks_for_a_list
 from agents.offline.questions import is_single_fact
 from agents.verify.negation import root
 from agents.verify.parsed_text import Name, abbreviations, names, variants
@@ -74,6 +73,7 @@ _POINTING = re.compile(
 )
 """Words by which a part of a question points at what another part names."""
 _WHAT_THERE_IS = re.compile(r"\bwhat (?:do|does|did|can|could|should|will|would|happen\w*)\b", re.IGNORECASE)
+_SEVERAL = re.compile(r"\b(?:which|what)\s+[a-z]+[^siu\W]s\b", re.IGNORECASE)
 LONGEST_LOOKUP, MOST_PARTS = 240, 4
 """Characters and parts of a question that asks for facts, at most."""
 ASIDE = re.compile(r"\s*\([^()]*\)|\s+[-–—|]\s.*$")
@@ -146,7 +146,7 @@ def asks_for_facts(question: str) -> bool:
 
 
 def _is_single(part: Question) -> bool:
-    wide = _WHAT_THERE_IS.search(part.text) or asks_for_a_list(part.text)
+    wide = _WHAT_THERE_IS.search(part.text) or _SEVERAL.search(part.text)
     return part.is_specific and not wide and is_single_fact(part.text)
 
 
