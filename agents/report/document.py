@@ -398,9 +398,12 @@ def _limitations(
     shortfalls = outcome.truth.shortfalls if words.language == "en" else ()
     lines = [*grade_reasons, *unchecked, *shortfalls, *followed, *questions]
     left = [one.question.casefold().strip(" ?？؟") for one in outcome.truth.answers if one.status != "answered"]
+    settled = {one.question.casefold().strip(" ?？؟") for one in outcome.truth.answers if one.status == "answered"}
     kept: dict[str, str] = {}
     for line in filter(None, lines):
         low = line.casefold()
+        if low.strip(" ?？؟") in settled:
+            continue  # a writer that lists what was answered as open
         about = max((question for question in left if question in low), key=len, default=line)
         kept.setdefault(about, line)
     return tuple(kept.values())

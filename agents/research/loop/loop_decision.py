@@ -20,6 +20,8 @@ from agents.research.loop.novelty import below, explain, within_unit
 from agents.research.loop.retry_tracking import Retries
 from agents.research.loop.success import Success
 from agents.research.loop.topics import compare
+from agents.research.reading.answering import answer_of, told_by
+from agents.research.reading.subject import asks_for_facts, parts_of
 
 Cause = Literal[
     "continue",
@@ -158,6 +160,29 @@ def without_invented(reflection: ReflectionResponse, named: Container[str]) -> R
         )
 
     return reflection.model_copy(update={"gaps": plain(reflection.gaps), "new_queries": plain(reflection.new_queries)})
+
+
+def lacks_a_fact(query: str, findings: Sequence[Finding]) -> bool:
+    """Tell whether a query that asks for facts has no answer yet that holds."""
+    found = tuple(findings)
+    rows = told_by(facts_of(found), {card.id: card for card in sources_of(found)})
+    return asks_for_facts(query) and any(answer_of(part, rows)[0] != "answered" for part in parts_of(query))
+
+
+MOST_STEPS = 2
+"""Next steps that code adds to those of a model."""
+
+
+def with_steps(reflection: ReflectionResponse, seen: ReflectionResponse) -> ReflectionResponse:
+    """Add the next steps that code sees to those that the model wants, where these don't name them."""
+    asked = " ".join(reflection.new_queries).casefold()
+    steps = [one for one in seen.new_queries if one.partition(":")[0].casefold() not in asked][:MOST_STEPS]
+    if not steps:
+        return reflection
+    gaps = reflection.gaps or seen.gaps
+    return reflection.model_copy(
+        update={"sufficient": False, "gaps": gaps, "new_queries": (*reflection.new_queries, *steps)}
+    )
 
 
 def addresses_in(texts: Iterable[str]) -> frozenset[str]:

@@ -31,6 +31,7 @@ from agents.core.events import NodeChanged, Noted, RoundEnded
 from agents.core.port import Ctx, together
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import REFLECTION_SHARE, PhaseLeft, Remaining, leaf_limits, least, round_limits
+from agents.offline.judgements import reflect as steps_of
 from agents.research.loop.after_reading import at_hand, shared_out, touching
 from agents.research.loop.branch_retry import Again, ended
 from agents.research.loop.loop_decision import (
@@ -41,6 +42,7 @@ from agents.research.loop.loop_decision import (
     facts_of,
     failed_queries,
     insights_of,
+    lacks_a_fact,
     linked_from,
     lowered,
     next_leaves,
@@ -52,6 +54,7 @@ from agents.research.loop.loop_decision import (
     topic_of,
     topics_of,
     unused,
+    with_steps,
     without_invented,
 )
 from agents.research.loop.novelty import novelty
@@ -451,7 +454,11 @@ class Rounds:
                 Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
             )
             return None
-        return without_invented(asked.output, _named(self.findings))
+        reflection = without_invented(asked.output, _named(self.findings))
+        if after.missing and self.context.models[REFLECTOR.name].reasons and lacks_a_fact(setting.query, self.findings):
+            # Which names the answers brought in is seen by code too: a small model often stops before the next step.
+            return with_steps(reflection, await asyncio.to_thread(steps_of, given))
+        return reflection
 
 
 def _named(findings: Sequence[Finding]) -> frozenset[str]:

@@ -23,9 +23,11 @@ from agents.research.reading.subject import (
     MOST_OF_A_NAME,
     PAIRED,
     Question,
+    is_called,
     is_named,
     is_nationality,
     names_held,
+    parts_of,
     plain_words,
     stems_of,
 )
@@ -248,6 +250,37 @@ class Told:
     quote: str
     title: str
     head: str
+    topic: str = ""
+    """The question that it was read for."""
+
+
+def beside_the_point(questions: Sequence[str], rows: Sequence[Told]) -> frozenset[str]:
+    """Name the facts that are not wanted beside the others, of questions for facts: of namesakes and of the like.
+
+    Wanted is what answers any of the questions, whichever it was read for; what a document says that is called just as
+    what is asked about; the next step that such words name; and what speaks of most that is asked. Where none of this is
+    there, nothing is beside the point.
+    """
+    wanted = {question: _wanted(question, rows) for question in questions}
+    every = frozenset().union(*wanted.values())
+    return frozenset(row.fact for row in rows if wanted.get(row.topic) and row.fact not in every)
+
+
+def _wanted(question: str, rows: Sequence[Told]) -> frozenset[str]:
+    wanted: set[str] = set()
+    for part in (one for whole in parts_of(question) for one in each_name(whole)):
+        called = [row for row in rows if is_called(part, row.title)]
+        good = [row for row in rows if answers(part, row.quote, row.title, row.head)]
+        # Where nothing answers: what speaks of most that is asked; and of both the next steps, which they name.
+        near = good or [row for row in rows if part.matter and speaks_of(part, row.quote)]
+        wanted |= {row.fact for row in (*called, *near)}
+        wanted |= {row.fact for row in rows if leads_to(row.title, [one.quote for one in (*called, *near)])}
+        # Words of other documents that name the one which is called so, or which answers, and say some of what is asked.
+        for row in rows:
+            said = share(part.matter, row.quote) > 0 and not names_held(part, stems_of(row.title))
+            if said and any(leads_to(one.title, [row.quote]) for one in (*called, *good)):
+                wanted.add(row.fact)
+    return frozenset(wanted)
 
 
 def told_by(facts: Iterable[Fact], cards: Mapping[str, SourceCard]) -> list[Told]:

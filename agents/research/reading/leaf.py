@@ -13,10 +13,10 @@ from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged
 from agents.core.port import Ctx, Handler
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS
-from agents.research.reading.answering import leads_to, settled_by
+from agents.research.reading.answering import Told, beside_the_point, leads_to, settled_by
 from agents.research.reading.read_sources import LATE_FINDING_SHARE, SourceDone, SourceGiven, SourcesDone
 from agents.research.reading.searching import Found, LeafGiven, attempt_number, search_for
-from agents.research.reading.subject import LOOKUPS, is_named, parts_of
+from agents.research.reading.subject import LOOKUPS, asks_for_facts, is_named, parts_of
 from agents.research.run_context import RunContext, TakenSources
 from agents.research.steering import CUT, STOPPED
 
@@ -90,7 +90,9 @@ def leaf_handler(context: RunContext) -> Handler:
         if urls and STOPPED not in found.cut:
             tell("reading", f"{len(urls)} {'source' if len(urls) == 1 else 'sources'}")
         urls, done = await _read(ctx, urls, given, late=late)
-        facts, sources, rejected, problems = gathered(done, urls, sub_questions(leaf))
+        facts, sources, rejected, problems = gathered(
+            done, urls, sub_questions(leaf), given.beside, by_model=given.setting.loop.read_together
+        )
         read_again = frozenset(one.card.id for one in done if isinstance(one, SourceDone) and one.card)
         facts, sources = joined(given, facts, sources, read_again)
         attempts = found.attempts + tuple(
@@ -255,13 +257,18 @@ def sub_questions(leaf: Leaf) -> tuple[str, ...]:
 
 
 def gathered(
-    done: list[SourceDone | StepFailed], urls: list[str], asked: tuple[str, ...] = ()
+    done: list[SourceDone | StepFailed],
+    urls: list[str],
+    asked: tuple[str, ...] = (),
+    beside: tuple[str, ...] = (),
+    *,
+    by_model: bool = False,
 ) -> tuple[tuple[Fact, ...], tuple[SourceCard, ...], tuple[RejectedSource, ...], list[Problem]]:
     """Put together what was read: facts each once, sources with facts, the rest with the reason.
 
     What does not speak of the question by itself counts where words to the point name its document, the next step of
     a question that takes several, and, where nothing else was found, where its document is called after what was asked
-    about: the first step.
+    about: the first step. Of a question for a fact, what only shares its name or its words goes where better is at hand.
     """
     facts: dict[str, Fact] = {}
     sources: dict[str, SourceCard] = {}
@@ -270,6 +277,22 @@ def gathered(
     texts: dict[str, str] = {}
     quotes = [fact.quote for one in done if isinstance(one, SourceDone) for fact in one.reading.facts]
     parts = [part for question in asked for part in parts_of(question)] if not quotes else []
+    every = (*asked, *beside) or ("",)
+    rows = [
+        Told(
+            fact.id,
+            fact.quote,
+            one.card.title,
+            one.card.head,
+            fact.topic if fact.topic in every else every[0],
+        )
+        for one in done
+        if isinstance(one, SourceDone) and one.card
+        for fact in one.reading.facts
+    ]
+    # The offline engine has ranked its sentences; what a model points at is held against the others.
+    weighed = by_model and all(asks_for_facts(question) for question in every)
+    left_out = beside_the_point(every, rows) if weighed else frozenset[str]()
     for url, one in zip(urls, done, strict=True):
         if isinstance(one, StepFailed):
             if one.type not in CUT:
@@ -286,7 +309,7 @@ def gathered(
             rejected.append(RejectedSource(url=url, reason=f"the same text as {twin}"))
             continue
         texts[one.card.text_hash] = url
-        used = one.reading.facts
+        used = tuple(fact for fact in one.reading.facts if fact.id not in left_out)
         title = one.card.title
         others = [quote for quote in quotes if quote not in {fact.quote for fact in used}]
         if leads_to(title, others) or any(is_named(part, title) for part in parts):

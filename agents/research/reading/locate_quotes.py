@@ -38,7 +38,9 @@ def fact_of(
 
     Its statement is the quote itself, unless the model gave other words and the quote carries them.
     """
-    found = _by_number(pointed.sentences, source.text, spans) or _by_words(pointed.quote, source.text, spans)
+    # A heading that only says what the document is called states nothing.
+    stating = tuple(n for n in pointed.sentences if 1 <= n <= len(spans) and not _is_title(spans[n - 1], source))
+    found = _by_number(stating, source.text, spans) or _by_words(pointed.quote, source.text, spans)
     if found is None:
         return None
     start, end = found
@@ -57,6 +59,10 @@ def fact_of(
         confidence=pointed.sure,
         topic=topic,
     )
+
+
+def _is_title(span: SentenceSpan, source: Source) -> bool:
+    return source.text[span.start : span.end].strip(" #*_.\n") == source.title.strip(" .")
 
 
 def _carried(statement: str, quote: str, source: Source, start: int, language: str) -> str:

@@ -249,6 +249,12 @@ def is_named(question: Question, title: str) -> bool:
     return any(2 * len(name & called) >= len(called) for name in names_held(question, called))
 
 
+def is_called(question: Question, title: str) -> bool:
+    """Tell whether a document is called just as what a question asks about, not `Cotula australis` for `Cotula`."""
+    called = stems_of(ASIDE.sub("", title)) - _SMALL
+    return bool(names_held(question, called)) and called <= stems_of(question.text)
+
+
 MAX_CHARS = 24_000
 """Characters of one source in one prompt, about 6,000 tokens of English."""
 WINDOW = 8
