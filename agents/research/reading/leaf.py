@@ -90,8 +90,10 @@ def leaf_handler(context: RunContext) -> Handler:
         if urls and STOPPED not in found.cut:
             tell("reading", f"{len(urls)} {'source' if len(urls) == 1 else 'sources'}")
         urls, done = await _read(ctx, urls, given, late=late)
+        # The offline engine has ranked its sentences; what a model points at for a fact is held against the others.
+        weighed = given.setting.loop.read_together and asks_for_facts(given.setting.query)
         facts, sources, rejected, problems = gathered(
-            done, urls, sub_questions(leaf), given.beside, by_model=given.setting.loop.read_together
+            done, urls, sub_questions(leaf), given.beside, query=given.setting.query if weighed else ""
         )
         read_again = frozenset(one.card.id for one in done if isinstance(one, SourceDone) and one.card)
         facts, sources = joined(given, facts, sources, read_again)
@@ -262,7 +264,7 @@ def gathered(
     asked: tuple[str, ...] = (),
     beside: tuple[str, ...] = (),
     *,
-    by_model: bool = False,
+    query: str = "",
 ) -> tuple[tuple[Fact, ...], tuple[SourceCard, ...], tuple[RejectedSource, ...], list[Problem]]:
     """Put together what was read: facts each once, sources with facts, the rest with the reason.
 
@@ -290,9 +292,7 @@ def gathered(
         if isinstance(one, SourceDone) and one.card
         for fact in one.reading.facts
     ]
-    # The offline engine has ranked its sentences; what a model points at is held against the others.
-    weighed = by_model and all(asks_for_facts(question) for question in every)
-    left_out = beside_the_point(every, rows) if weighed else frozenset[str]()
+    left_out = beside_the_point((*every, query), rows) if query else frozenset[str]()
     for url, one in zip(urls, done, strict=True):
         if isinstance(one, StepFailed):
             if one.type not in CUT:
