@@ -337,9 +337,7 @@ class Team:
 
     def _make_room(self, owner: str) -> None:
         if 0 < (most := self.settings.most_jobs) <= sum(not job.over for job in self.jobs.of(owner)):
-            raise TooMany(
-                "You have {most} runs waiting or at work, which is the most. Stop one, or wait.", 60, most=most
-            )
+            raise TooMany("You have {most} runs waiting or at work, the most there may be.", 60, most=most)
 
     def _start(self, commission: Commission, owner: str) -> Job:
         self._make_room(owner)
@@ -400,6 +398,8 @@ class Team:
         for name in LOADED_LATER:
             importlib.import_module(name)
         direction("warm")
+        self.prompts.compile()
+        asks_for_facts("How many were closed in May 2020?")  # word lists and the names of months
 
     async def probe(self) -> Probed | None:
         """Try keyless web search once, briefly; None where none would be asked."""
