@@ -139,6 +139,11 @@ class PromptBook(Mapping[str, Prompt]):
     def __len__(self) -> int:
         return len(self._prompts)
 
+    def compile(self) -> None:
+        """Have every prompt ready to render: else the first to ask waits for it."""
+        for prompt in self._prompts.values():
+            _compiled(prompt.user)
+
 
 @cache
 def load(folder: Path = PROMPTS_FOLDER) -> PromptBook:
