@@ -20,7 +20,7 @@ KNOWN = 10_000
 LOG_IN = "/login"
 
 
-class Allowance:
+class RateLimit:
     """What is left to each name; no limit where `per_minute` is 0."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:

@@ -18,7 +18,7 @@ from fastapi.responses import JSONResponse, Response
 
 from agents.api.about import about
 from agents.api.access import Here, Owner, harden
-from agents.api.allowance import Allowance
+from agents.api.allowance import RateLimit
 from agents.api.error_responses import answer_errors
 from agents.api.jobs_api import jobs_api
 from agents.api.mcp_server import mcp_route
@@ -135,9 +135,9 @@ class Site:
     state: ApiState = field(default_factory=ApiState)
 
     @cached_property
-    def allowance(self) -> Allowance:
+    def allowance(self) -> RateLimit:
         """What each user and each address may ask."""
-        return Allowance(self.settings.most_requests)
+        return RateLimit(self.settings.most_requests)
 
     @property
     def chats(self) -> Path:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agents.api.allowance import ASKING, Allowance, cost_of
+from agents.api.allowance import ASKING, RateLimit, cost_of
 from agents.core.errors import TooMany
 from agents.core.settings import Settings
 from tests.api.conftest import TASK, FlatWorker, Gate
@@ -19,7 +19,7 @@ class Clock:
 
 def test_an_allowance_comes_back_with_time_and_each_name_has_its_own():
     clock = Clock()
-    allowance = Allowance(60, clock)
+    allowance = RateLimit(60, clock)
     for _ in range(6):
         allowance.take("ann", ASKING)
     allowance.take("bob", ASKING)
@@ -33,7 +33,7 @@ def test_an_allowance_comes_back_with_time_and_each_name_has_its_own():
 
 
 def test_a_request_that_costs_more_than_the_whole_allowance_is_possible_once_it_is_full():
-    allowance = Allowance(3, Clock())
+    allowance = RateLimit(3, Clock())
     allowance.take("ann", ASKING)
     with pytest.raises(TooMany):
         allowance.take("ann")
@@ -41,7 +41,7 @@ def test_a_request_that_costs_more_than_the_whole_allowance_is_possible_once_it_
 
 def test_names_that_have_everything_back_are_forgotten():
     clock = Clock()
-    allowance = Allowance(60, clock)
+    allowance = RateLimit(60, clock)
     for number in range(10_000):
         allowance.take(f"address {number}")
     clock.now = 60.0
