@@ -240,7 +240,23 @@ function webAddress(value) {
   }
 }
 
-const shared = { run, Icon, icon, verdict, clock, spoken, money, count, plural, day, webAddress, speak, t, told, english };
+const shared = {
+  run,
+  Icon,
+  icon,
+  verdict,
+  clock,
+  spoken,
+  money,
+  count,
+  plural,
+  day,
+  webAddress,
+  speak,
+  t,
+  told,
+  english,
+};
 window.dossier = Object.freeze(shared);
 
 // ------------------------------------------------------------------ citation chips

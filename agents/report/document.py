@@ -16,7 +16,7 @@ from agents.contracts.report import (
     ReportSentence,
 )
 from agents.contracts.sources import RejectedSource, SourceCard
-from agents.contracts.verification import Claim
+from agents.contracts.verification import Claim, Truth
 from agents.report.composer import Composer, paragraph, title_line
 from agents.report.earlier import since, since_lines
 from agents.report.methodology import (
@@ -91,7 +91,8 @@ def build(
     if has_facts:
         open_ = unanswered(truth.answers, words)
         stood_in = stand_in_lines(actual, words) if reasons else ()
-        grade_reasons = (*open_, *_reasons(outcome, words), *map(plain, stood_in), *truth_reasons(truth, words))
+        reasons_ = (*open_, *_reasons(outcome, words), *map(plain, stood_in), *truth_reasons(truth, words))
+        grade_reasons = _each_question_once(reasons_, truth)
     grade: Grade = "nothing_found" if not has_facts else "partial" if grade_reasons else "complete"
     tags = _tags(outcome, len(references), written_by_code=has_facts and reasons and frame is not outcome.frame)
     if actual.stand_ins:
@@ -397,8 +398,13 @@ def _limitations(
     # What single claims lack is told in English; elsewhere the table of the claims has to say it.
     shortfalls = outcome.truth.shortfalls if words.language == "en" else ()
     lines = [*grade_reasons, *unchecked, *shortfalls, *followed, *questions]
-    left = [one.question.casefold().strip(" ?？؟") for one in outcome.truth.answers if one.status != "answered"]
-    settled = {one.question.casefold().strip(" ?？؟") for one in outcome.truth.answers if one.status == "answered"}
+    return _each_question_once(lines, outcome.truth)
+
+
+def _each_question_once(lines: Iterable[str], truth: Truth) -> tuple[str, ...]:
+    """Leave out what is said again of a question that has no answer, and what calls an answered one open."""
+    left = [one.question.casefold().strip(" ?？؟") for one in truth.answers if one.status != "answered"]
+    settled = {one.question.casefold().strip(" ?？؟") for one in truth.answers if one.status == "answered"}
     kept: dict[str, str] = {}
     for line in filter(None, lines):
         low = line.casefold()

@@ -699,7 +699,9 @@ parts.ContractCard =
                   <h3 className="ds-label">{t('Forecast')}</h3>
                   <Likely p={p} />
                   <details className="ds-details">
-                    <summary>{t(forecast.some((f) => f.basis) ? 'All figures, and what they rest on' : 'All figures')}</summary>
+                    <summary>
+                      {t(forecast.some((f) => f.basis) ? 'All figures, and what they rest on' : 'All figures')}
+                    </summary>
                     <table className="ds-fc">
                       <tbody>
                         {forecast.map((f) => (

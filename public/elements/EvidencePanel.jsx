@@ -155,7 +155,8 @@ parts.EvidencePanel =
       const facts = useMemo(() => {
         const m = {};
         for (const r of list(doc.references))
-          for (const q of list(r.quotes)) if (has(q.fact_id)) m[q.fact_id] = { text: q.text, n: r.n, site: by(r) || r.title };
+          for (const q of list(r.quotes))
+            if (has(q.fact_id)) m[q.fact_id] = { text: q.text, n: r.n, site: by(r) || r.title };
         for (const r of list(doc.references))
           if (has(r.source_id)) m['s' + r.source_id] = { n: r.n, site: by(r) || r.title };
         return m;

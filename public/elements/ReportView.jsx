@@ -290,13 +290,6 @@ parts.ReportView =
       useLayoutEffect(() => {
         if (report && article.current) article.current.replaceChildren(clean(report.html, prefix));
       }, [report, prefix]);
-      useEffect(() => {
-        // What was waited for is brought into view: scrolled to, the card above it left where it is.
-        if (state.at !== 'here' || parts.endedInSight !== id || !article.current) return;
-        parts.endedInSight = '';
-        const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth';
-        article.current.closest('.ds-report').scrollIntoView({ behavior, block: 'start' });
-      }, [state.at, id]);
       const file = (ext) => url(`/research/jobs/${encodeURIComponent(id)}/report.${ext}`);
       const evidence = () =>
         setSide({

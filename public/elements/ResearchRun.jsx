@@ -767,6 +767,26 @@ parts.ResearchRun =
       return edge;
     }
 
+    /** What was waited for is scrolled to when it comes, the card above it left as it is; a hand on the page wins. */
+    function showReport(card) {
+      const until = Date.now() + 15000;
+      const look = setInterval(() => {
+        const report = [...document.querySelectorAll('.ds-report[data-report="here"]')].at(-1);
+        const after = report && card.compareDocumentPosition(report) & Node.DOCUMENT_POSITION_FOLLOWING;
+        if (after) {
+          const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+          report.scrollIntoView({ behavior: calm ? 'auto' : 'smooth', block: 'start' });
+        }
+        if (after || Date.now() > until) leave();
+      }, 200);
+      const kinds = ['wheel', 'touchstart', 'pointerdown', 'keydown'];
+      const leave = () => {
+        clearInterval(look);
+        for (const kind of kinds) removeEventListener(kind, leave, { capture: true });
+      };
+      for (const kind of kinds) addEventListener(kind, leave, { passive: true, capture: true });
+    }
+
     /** Stage, time and Stop under the header, while the card is scrolled away. */
     function Strip({ job, seconds, minutes, edge, show, stop }) {
       const [ask, setAsk] = useState(false);
@@ -844,7 +864,7 @@ parts.ResearchRun =
       useEffect(() => {
         if (!over || !watched) return;
         if (edge) setWatched(false);
-        else parts.endedInSight = id;
+        else showReport(card.current);
       }, [over]);
       const stop = () => {
         fetch(url(`/research/jobs/${encodeURIComponent(id)}/cancel`), { method: 'POST', credentials: 'include' }).catch(
@@ -951,7 +971,10 @@ parts.ResearchRun =
                 <Stages stage={job.stage} />
               )}
             </div>
-            <Now over={over} text={over ? summary(job).slice(2).join(' ') + '.' : told(job.feed.find(told) || { text: job.now })} />
+            <Now
+              over={over}
+              text={over ? summary(job).slice(2).join(' ') + '.' : told(job.feed.find(told) || { text: job.now })}
+            />
             <Budget job={job} p={p} seconds={seconds} />
             <Controls id={id} url={url} ended={over} job={job} note={note} again={() => feeder.current.again()} />
           </header>
