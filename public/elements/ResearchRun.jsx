@@ -773,10 +773,7 @@ parts.ResearchRun =
       const look = setInterval(() => {
         const report = [...document.querySelectorAll('.ds-report[data-report="here"]')].at(-1);
         const after = report && card.compareDocumentPosition(report) & Node.DOCUMENT_POSITION_FOLLOWING;
-        if (after) {
-          const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-          report.scrollIntoView({ behavior: calm ? 'auto' : 'smooth', block: 'start' });
-        }
+        if (after) report.scrollIntoView({ block: 'start' });
         if (after || Date.now() > until) leave();
       }, 200);
       const kinds = ['wheel', 'touchstart', 'pointerdown', 'keydown'];

@@ -130,10 +130,9 @@ def moved(page):
 
 
 @pytest.mark.parametrize("width", [1280, 360])
-def test_nothing_jumps_over_a_whole_run_and_what_is_typed_is_shown_at_once(browser, server, shots, width):
-    page = Tab(browser, server, shots, width=width, height=900 if width > 400 else 740)
-    page.page.add_init_script(SHIFTS)
-    page.open()
+def test_nothing_jumps_over_a_whole_run_and_what_is_typed_is_shown_at_once(tab, width):
+    page = tab(width=width, height=900 if width > 400 else 740)
+    page.page.evaluate(SHIFTS)
     page.sees("Leaves this computer")
     page.drafts(FEASIBLE)
     page.say(PHRASE)
@@ -146,7 +145,6 @@ def test_nothing_jumps_over_a_whole_run_and_what_is_typed_is_shown_at_once(brows
     page.page.locator(".ds-pop mark").wait_for()
     shift, slow = moved(page.page), page.page.evaluate("window.slow")
     worst = sorted(page.page.evaluate("window.moved"), reverse=True)[:5]
-    page.context.close()
     assert shift <= 0.05, worst
-    # The figure on a machine that does nothing else is in docs/benchmarks.md; here several tests share two cores.
-    assert slow <= 1_000
+    # 200 ms is what is wanted of a machine that does nothing else; here server, browser and other tests share two cores.
+    assert slow <= 1_000, slow
