@@ -6,10 +6,12 @@ loads every step of every thread for each page of the side bar. Each method here
 
 import asyncio
 import json
+import logging
 import re
 import sqlite3
 import urllib.parse
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,8 @@ from chainlit.data.storage_clients.base import BaseStorageClient
 from chainlit.element import Element, ElementDict
 from chainlit.step import StepDict
 from chainlit.types import PageInfo, PaginatedResponse, Pagination, ThreadDict, ThreadFilter
-from sqlalchemy import event
+
+log = logging.getLogger(__name__)
 
 THREAD_NAME = 80
 """Characters of a thread's name in the side bar; Chainlit would take the whole first message."""
@@ -98,12 +101,10 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         self.on_deleted: Callable[[str, str, str | None], Awaitable[None]] | None = None
         """Told of a chat that was deleted: its id, whose it was, and how its talk stood."""
 
-        @event.listens_for(self.engine.sync_engine, "connect")
-        def _pragmas(db: Any, _: Any) -> None:
-            cursor = db.cursor()
-            for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=10000"):
-                cursor.execute(f"PRAGMA {pragma}")
-            cursor.close()
+        self._thread = ThreadPoolExecutor(1, "chat-history")
+        """One thread of its own, which alone has the connection open."""
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
 
     # ---- writing, in order
 
@@ -132,9 +133,26 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         await super().create_element(element)
 
     async def execute_sql(self, query: str, parameters: dict[str, Any]) -> Any:
-        """Run a statement; lists and dicts are stored as JSON, which SQLite cannot bind by itself."""
+        """Run a statement, which goes to its thread and back once; the stock layer goes six times for each of them.
+
+        Lists and dicts are stored as JSON, which SQLite cannot bind by itself. What can't be run is logged, and gives None.
+        """
         bound = {name: json.dumps(one) if isinstance(one, (list, dict)) else one for name, one in parameters.items()}
-        return await super().execute_sql(query, bound)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._ran, query, bound)
+        except sqlite3.Error as error:
+            log.warning("the chat's history could not be read or written: %s", error)
+            return None
+
+    def _ran(self, query: str, bound: dict[str, Any]) -> Any:
+        if self._connection is None:
+            self._connection = sqlite3.connect(self._path, timeout=10.0)
+            self._connection.row_factory = sqlite3.Row
+            for pragma in ("journal_mode=WAL", "synchronous=NORMAL"):
+                self._connection.execute(f"PRAGMA {pragma}")
+        with self._connection as db:
+            cursor = db.execute(query, bound)
+            return cursor.rowcount if cursor.description is None else self.clean_result(list(map(dict, cursor)))
 
     async def update_thread(
         self,
