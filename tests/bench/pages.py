@@ -22,7 +22,8 @@ from agents.core.errors import SourceError  # noqa: E402
 from agents.core.prompts import load  # noqa: E402
 from agents.jobs.blob_store import BlobStore  # noqa: E402
 from agents.offline import OfflineModel  # noqa: E402
-from agents.research.reading.read_sources import SourceGiven, extract  # noqa: E402
+from agents.research.reading.hold_extraction import SourceGiven  # noqa: E402
+from agents.research.reading.read_sources import extract  # noqa: E402
 from agents.research.run_context import RunContext  # noqa: E402
 from agents.search.pages import WebPages  # noqa: E402
 from agents.web.fetching import Fetcher  # noqa: E402

@@ -7,7 +7,8 @@ from agents.contracts.sources import Source, SourceCard
 from agents.core.budget import NoDeadline
 from agents.core.prompts import load
 from agents.research.reading import read_sources as reading
-from agents.research.reading.read_sources import SourceGiven, extract
+from agents.research.reading.hold_extraction import SourceGiven
+from agents.research.reading.read_sources import extract
 from agents.research.run_context import RunContext
 from tests.research.conftest import MemoryTexts
 from tests.scripts import working_model, world

@@ -185,6 +185,17 @@ def with_steps(reflection: ReflectionResponse, seen: ReflectionResponse) -> Refl
     )
 
 
+def named_addresses(findings: Sequence[Finding]) -> frozenset[str]:
+    """List the addresses that a search, a page's own words or the user gave."""
+    every = tuple(findings)
+    found = [card.url for card in sources_of(every)] + [fact.quote for fact in facts_of(every)]
+    for one in every:
+        found += [refused.url for refused in one.rejected]
+        found += [candidate.url for candidate in (one.shortlist.kept if one.shortlist else ())]
+    found += [linked.url for linked in linked_from(every)]
+    return addresses_in(found)
+
+
 def addresses_in(texts: Iterable[str]) -> frozenset[str]:
     """List the addresses that stand in texts."""
     return frozenset(found.rstrip(_CLOSING) for text in texts for found in _URL.findall(text))

@@ -36,7 +36,6 @@ from agents.research.loop.after_reading import at_hand, shared_out, touching
 from agents.research.loop.branch_retry import Again, ended
 from agents.research.loop.loop_decision import (
     Decided,
-    addresses_in,
     decide,
     delta,
     facts_of,
@@ -45,6 +44,7 @@ from agents.research.loop.loop_decision import (
     lacks_a_fact,
     linked_from,
     lowered,
+    named_addresses,
     next_leaves,
     nothing_answers,
     raised_by,
@@ -59,8 +59,8 @@ from agents.research.loop.loop_decision import (
 )
 from agents.research.loop.novelty import novelty
 from agents.research.loop.success import Success, met
+from agents.research.reading.hold_extraction import WANTED
 from agents.research.reading.leaf import sub_questions
-from agents.research.reading.read_sources import WANTED
 from agents.research.reading.searching import LeafGiven, NodeGiven
 from agents.research.reading.shortlisting import fed
 from agents.research.run_context import Dispatched, RunContext
@@ -239,7 +239,7 @@ class Rounds:
             decided = replace(decided, decision=decided.decision.model_copy(update={"gaps": after.missing}))
         if decided.decision.timeRemainingMinutes is not None and self.ctx.left is not None:
             whole = round(self.ctx.left / 60, 2)
-            decided = _with_time(decided, whole)
+            decided = replace(decided, decision=decided.decision.model_copy(update={"timeRemainingMinutes": whole}))
         if decided.cause == "novelty":
             log.info("%s, round %d: %s", self.ctx.path, number, decided.reason)
         self.gaps = decided.decision.gaps or after.missing
@@ -454,22 +454,11 @@ class Rounds:
                 Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
             )
             return None
-        reflection = without_invented(asked.output, _named(self.findings))
+        reflection = without_invented(asked.output, named_addresses(self.findings))
         if after.missing and self.context.models[REFLECTOR.name].reasons and lacks_a_fact(setting.query, self.findings):
             # Which names the answers brought in is seen by code too: a small model often stops before the next step.
             return with_steps(reflection, await asyncio.to_thread(steps_of, given))
         return reflection
-
-
-def _named(findings: Sequence[Finding]) -> frozenset[str]:
-    """List the addresses that a search, a page's own words or the user gave."""
-    every = tuple(findings)
-    found = [card.url for card in sources_of(every)] + [fact.quote for fact in facts_of(every)]
-    for one in every:
-        found += [refused.url for refused in one.rejected]
-        found += [candidate.url for candidate in (one.shortlist.kept if one.shortlist else ())]
-    found += [linked.url for linked in linked_from(every)]
-    return addresses_in(found)
 
 
 def _summary(new: tuple[Finding, ...], facts: Sequence[Fact]) -> str:
@@ -478,7 +467,3 @@ def _summary(new: tuple[Finding, ...], facts: Sequence[Fact]) -> str:
     said = f"{delivered} of {len(new)} branches delivered; {len(facts)} new facts."
     surest = sorted(facts, key=lambda fact: -fact.confidence)[:LEARNED]
     return " ".join((said, *(" ".join(fact.statement.split())[:MAX_LEARNED] for fact in surest)))
-
-
-def _with_time(decided: Decided, minutes: float) -> Decided:
-    return replace(decided, decision=decided.decision.model_copy(update={"timeRemainingMinutes": minutes}))

@@ -29,10 +29,10 @@ from agents.core.role import RoleAnswer
 from agents.core.time_policy import PLANNING_SHARE
 from agents.nlp.tokens import content_words
 from agents.offline.planner import asks_for_a_list
-from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of
+from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of, in_leaves
 from agents.research.reading.subject import asks_for_facts, standalone
 from agents.research.run_context import RunContext
-from agents.roles import PLANNER
+from agents.roles import EXTRACTOR, PLANNER
 
 SEVERAL = 3
 """Questions from which a leaf may begin with five searches instead of three (specification, section 5)."""
@@ -70,11 +70,14 @@ def draft_handler(context: RunContext, limits: CapOverrides) -> Handler:
     async def run(ctx: Ctx, given: DraftGiven) -> Plan:
         taken = await ctx.call("survey", "0", take_survey, context, given.query.text, gives=SurveyTaken, pool="local")
         planning = planning_for(given.query, given.brief, limits, taken.survey, given.suggested)
-        planner = context.by_code(PLANNER.name) if is_its_own_plan(given, planning) else context
+        own = is_its_own_plan(given, planning)
+        planner = context.by_code(PLANNER.name) if own else context
         asked = await ctx.call(
             "planner", "0", planner.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), gives=RoleAnswer[PlanTree]
         )
-        return plan_of(asked.output, planning, bounds_of(given.brief))
+        plan = plan_of(asked.output, planning, bounds_of(given.brief))
+        # Facts that are asked for together stand in the same documents: one leaf reads them.
+        return in_leaves(plan, 1, MOST_SOURCES_PER_LEAF) if own and context.models[EXTRACTOR.name].reasons else plan
 
     return Handler(run=run, takes=DraftGiven, gives=Plan)
 

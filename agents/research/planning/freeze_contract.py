@@ -174,20 +174,23 @@ def _smaller(plan: Plan, calls: int) -> Plan:
     sources = MOST_SOURCES_AT_PACE
     room = max(1, calls // (-(-sources // 2) + 1))
     size = -(-len(leaves) // room)
+    smaller = in_leaves(plan, -(-len(leaves) // size), sources)
+    said = f"The model is slow: what {len(leaves)} branches were planned for is read in {len(smaller.root.leaves())}."
+    return smaller if size == 1 else smaller.model_copy(update={"assumptions": (*plan.assumptions, said)})
+
+
+def in_leaves(plan: Plan, number: int, sources: int) -> Plan:
+    """Ask what a plan asks in so many leaves, each of at most so many sources, all under one executor."""
+    leaves = plan.root.leaves()
+    size = -(-len(leaves) // number)
     groups = [leaves[at : at + size] for at in range(0, len(leaves), size)]
     children = tuple(_together(group, sources, plan.query if len(groups) == 1 else "") for group in groups)
     titles = {leaf.title: child.title for group, child in zip(groups, children, strict=True) for leaf in group}
-    said = f"The model is slow: what {len(leaves)} branches were planned for is read in {len(groups)}."
-    return plan.model_copy(
-        update={
-            "root": plan.root.model_copy(update={"children": children}),
-            "assumptions": (*plan.assumptions, said) if len(groups) < len(leaves) else plan.assumptions,
-            "claims": tuple(
-                claim.model_copy(update={"leaves": tuple(dict.fromkeys(titles[one] for one in claim.leaves))})
-                for claim in plan.claims
-            ),
-        }
+    claims = tuple(
+        claim.model_copy(update={"leaves": tuple(dict.fromkeys(titles[one] for one in claim.leaves))})
+        for claim in plan.claims
     )
+    return plan.model_copy(update={"root": plan.root.model_copy(update={"children": children}), "claims": claims})
 
 
 def _together(leaves: Sequence[Leaf], sources: int, title: str) -> Leaf:

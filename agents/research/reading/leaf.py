@@ -14,9 +14,10 @@ from agents.core.events import NodeChanged
 from agents.core.port import Ctx, Handler
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS
 from agents.research.reading.answering import Told, beside_the_point, leads_to, settled_by
-from agents.research.reading.read_sources import LATE_FINDING_SHARE, SourceDone, SourceGiven, SourcesDone
+from agents.research.reading.hold_extraction import SourceGiven
+from agents.research.reading.read_sources import LATE_FINDING_SHARE, SourceDone, SourcesDone
 from agents.research.reading.searching import Found, LeafGiven, attempt_number, search_for
-from agents.research.reading.subject import LOOKUPS, asks_for_facts, is_named, parts_of
+from agents.research.reading.subject import asks_for_facts, is_named, parts_of
 from agents.research.run_context import RunContext, TakenSources
 from agents.research.steering import CUT, STOPPED
 
@@ -221,7 +222,7 @@ def _is_page(url: str) -> bool:
 
 def _waves(urls: list[str], leaf: Leaf) -> list[list[str]]:
     """Read everything at once, except where one fact is looked up: there the best come first."""
-    looked_up = all(part.kind in LOOKUPS for question in sub_questions(leaf) for part in parts_of(question))
+    looked_up = all(asks_for_facts(question) for question in sub_questions(leaf))
     first = max(FIRST_OF_A_LOOKUP, len(leaf.sources)) if looked_up else len(urls)
     return [wave for wave in (urls[:first], urls[first:]) if wave]
 

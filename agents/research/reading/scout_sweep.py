@@ -26,8 +26,9 @@ from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import SCOUT_SHARE
 from agents.nlp.tokens import content_words
+from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.leaf import NOTHING_YET, composed_rubric, not_begun, spent
-from agents.research.reading.read_sources import Extracted, SourceGiven, extract
+from agents.research.reading.read_sources import Extracted, extract
 from agents.research.reading.searching import LeafGiven, attempt_number, reformulate, search_for
 from agents.research.reading.shortlisting import (
     UNANSWERING,

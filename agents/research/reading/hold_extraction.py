@@ -1,0 +1,231 @@
+"""What code makes of an extraction: words that stand in a source, carry what is said of them, and speak of what was asked.
+
+The rest is set aside, whatever the model says of it. What an extractor noticed beside its answers is kept only on one of
+four triggers (specification, section 7).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from agents.contracts.fact import (
+    Extraction,
+    ExtractionInput,
+    Fact,
+    FollowUp,
+    Insights,
+    InsightTrigger,
+    LinkedSource,
+    NumberedSentence,
+    PointedFact,
+    SourceReading,
+)
+from agents.contracts.frozen import Frozen, Text
+from agents.contracts.plan import TaskSpec
+from agents.contracts.sources import HEAD_CHARS, SentenceSpan, Source
+from agents.nlp.sentence_split import spans
+from agents.offline.ranking import orders_a_machine
+from agents.research.reading.answering import answers, each_name, is_about
+from agents.research.reading.locate_quotes import fact_of
+from agents.research.reading.subject import Question, asks_for_facts, parts_of
+from agents.web.url_key import IN_TEXT
+
+LOW_CONFIDENCE = 0.4
+"""Below it, a fact that answers a question sets off the extractor's insights."""
+WANTED, UNWANTED = 0.8, 0.3
+"""Priority of an address whose sentence speaks of what is asked, which alone is followed; and of any other."""
+MAX_FACTS = 10
+"""Facts of one call, and of one source for one leaf."""
+FOUND_BY_CODE = 0.5
+"""Confidence of a sentence that code found to answer a question for which the model pointed at nothing."""
+
+
+class SourceExcerpt(NamedTuple):
+    """A source as one extraction sees it."""
+
+    source: Source
+    spans: tuple[SentenceSpan, ...]
+    sentences: tuple[NumberedSentence, ...]
+    first: int
+    """What is added to its own sentence numbers."""
+
+
+class SourceGiven(Frozen):
+    """Sources that a leaf wants read: a page by itself, or documents at hand together."""
+
+    urls: tuple[Text, ...]
+    objective: Text
+    questions: tuple[Text, ...]
+    spec: TaskSpec | None = None
+    rubric: str = ""
+    language: Text = "en"
+    today: str = ""
+    quick: bool = False
+    """A look at whether it is worth reading, not the reading itself."""
+    late: bool = False
+    """Time for collecting is up, but nothing was read: a part of the time kept for writing may be used."""
+    named: bool = False
+    """Plan or user named them: they are read whatever they seem to be about."""
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The questions that count: those of the task spec where there is one."""
+        return self.spec.questions if self.spec else self.questions
+
+
+def insights(
+    extraction: Extraction,
+    one: SourceExcerpt,
+    facts: tuple[Fact, ...],
+    questions: tuple[str, ...],
+    *,
+    discovery_intense: bool,
+) -> Insights | None:
+    """Insights are kept only when one of four triggers fired (specification, section 7); each is recorded."""
+
+    def words(numbers: tuple[int, ...]) -> tuple[str, ...]:
+        real = [one.spans[at - 1] for number in numbers if 1 <= (at := number - one.first) <= len(one.spans)]
+        return tuple(one.source.text[span.start : span.end] for span in real)
+
+    limitations, contradictions = words(extraction.limitations), words(extraction.contradictions)
+    fired: list[InsightTrigger] = []
+    if any(fact.confidence < LOW_CONFIDENCE for fact in facts):
+        fired.append("low_confidence")
+    if limitations:
+        fired.append("stated_limitation")
+    if contradictions:
+        fired.append("contradiction")
+    if discovery_intense:
+        fired.append("discovery_intense")
+    if not fired:
+        return None
+    # The less sure the source is of what it was asked, the more its open questions are worth.
+    open_ = round(1 - sum(fact.confidence for fact in facts) / len(facts), 2) if facts else 0.5
+    because = ", ".join(trigger.replace("_", " ") for trigger in fired)
+    # Addresses are read from the passages themselves: a model may not send us anywhere.
+    linked: dict[str, float] = {}
+    for sentence in one.sentences:
+        # The sentence itself must speak of what is asked: all of a page is about the page's subject.
+        wanted = any(is_about(part, sentence.text) for question in questions for part in parts_of(question))
+        for address in IN_TEXT.findall(sentence.text):
+            linked.setdefault(address, WANTED if wanted else UNWANTED)
+    return Insights(
+        triggers=tuple(fired),
+        follow_up_questions=tuple(
+            FollowUp(question=question, confidence=max(0.1, open_), rationale=f"“{one.source.title}”: {because}")
+            for question in extraction.follow_up_questions[:5]
+            if question.strip()
+        ),
+        source_identified_gaps=limitations[:5],
+        linked_candidate_sources=tuple(
+            LinkedSource(url=url, context=_around(one.source.text, url), priority=priority)
+            for url, priority in list(linked.items())[:5]
+        ),
+    )
+
+
+def _around(text: str, part: str, reach: int = 120) -> str:
+    at = text.find(part)
+    return " ".join(text[max(0, at - reach) : at + len(part) + reach].split())
+
+
+def held_against(
+    extraction: Extraction,
+    shown: Sequence[SourceExcerpt],
+    given: SourceGiven,
+    wanted: ExtractionInput,
+    quoting: Callable[[ExtractionInput], Extraction] | None,
+) -> dict[str, SourceReading]:
+    """Keep of an extraction what stands in the sources and speaks of what was asked."""
+    kept: dict[str, dict[str, Fact]] = {one.source.id: {} for one in shown}
+    aside: dict[str, dict[str, Fact]] = {one.source.id: {} for one in shown}
+    dropped = dict.fromkeys(kept, 0)
+
+    def hold(pointed: PointedFact, asked: Sequence[str]) -> None:
+        one = _pointed_into(pointed, shown)
+        own = pointed.model_copy(update={"sentences": tuple(number - one.first for number in pointed.sentences)})
+        topic = asked[pointed.question - 1] if 1 <= pointed.question <= len(asked) else given.objective
+        fact = fact_of(own, one.source, one.spans, topic, given.language)
+        if fact is None or any(orders_a_machine(fact.quote[at.start : at.end], topic) for at in spans(fact.quote)):
+            dropped[one.source.id] += 1  # orders are words on a page, and no finding, whoever points at them
+        elif _is_about(fact.quote, one.source, (topic,)):
+            kept[one.source.id].setdefault(fact.id, fact)
+        elif other := next((q for q in given.asked if _is_about(fact.quote, one.source, (q,))), ""):
+            kept[one.source.id].setdefault(fact.id, fact.model_copy(update={"topic": other}))
+        else:
+            aside[one.source.id].setdefault(fact.id, fact)
+
+    for pointed in extraction.facts[: 2 * MAX_FACTS]:
+        hold(pointed, given.asked)
+    if not given.quick:
+        for source_id, fact in _found_by_code(given, shown, kept):
+            kept[source_id].setdefault(fact.id, fact)
+    left = tuple(
+        question for question in given.asked if asks_for_facts(question) and not _is_answered(question, shown, kept)
+    )
+    if quoting is not None and left:
+        for pointed in quoting(wanted.model_copy(update={"questions": left})).facts:
+            hold(pointed.model_copy(update={"sure": min(pointed.sure, FOUND_BY_CODE)}), left)
+    return {
+        one.source.id: SourceReading(
+            source_id=one.source.id,
+            url=one.source.url,
+            facts=(facts := tuple(kept[one.source.id].values())[:MAX_FACTS]),
+            aside=tuple(fact for key, fact in aside[one.source.id].items() if key not in kept[one.source.id]),
+            insights=insights(
+                extraction, one, facts, given.asked, discovery_intense=bool(given.spec and given.spec.discovery_intense)
+            ),
+            dropped=dropped[one.source.id],
+        )
+        for one in shown
+    }
+
+
+def _pointed_into(pointed: PointedFact, shown: Sequence[SourceExcerpt]) -> SourceExcerpt:
+    """Find the source that a fact points into by its first real number, else by its words; the first where neither does."""
+    for number in pointed.sentences:
+        for one in shown:
+            if one.first < number <= one.first + len(one.spans):
+                return one
+    return next((one for one in shown if pointed.quote and pointed.quote in one.source.text), shown[0])
+
+
+def _is_about(quote: str, source: Source, questions: tuple[str, ...]) -> bool:
+    head = source.text[:HEAD_CHARS]
+    return any(is_about(part, quote, source.title, head) for text in questions for part in parts_of(text))
+
+
+def _answers_it(part: Question, shown: Sequence[SourceExcerpt], kept: Mapping[str, Mapping[str, Fact]]) -> bool:
+    return any(
+        answers(part, fact.quote, one.source.title, one.source.text[:HEAD_CHARS])
+        for one in shown
+        for fact in kept[one.source.id].values()
+    )
+
+
+def _is_answered(question: str, shown: Sequence[SourceExcerpt], kept: Mapping[str, Mapping[str, Fact]]) -> bool:
+    return all(_answers_it(part, shown, kept) for whole in parts_of(question) for part in each_name(whole))
+
+
+def _found_by_code(
+    given: SourceGiven, shown: Sequence[SourceExcerpt], kept: Mapping[str, Mapping[str, Fact]]
+) -> list[tuple[str, Fact]]:
+    """Find sentences that answer what asks for a person, date, figure, place or one of two, and that nothing kept answers.
+
+    Small models end a list too early; what code can see to be an answer is not lost for it.
+    """
+    found: list[tuple[str, Fact]] = []
+    for question in given.asked:
+        for part in (about for whole in parts_of(question) for about in each_name(whole)):
+            if part.kind in {"other", "yes_no"} or not part.names or not part.matter:
+                continue
+            if _answers_it(part, shown, kept):
+                continue
+            for one in shown:
+                head = one.source.text[:HEAD_CHARS]
+                for sentence in one.sentences:
+                    if answers(part, sentence.text, one.source.title, head):
+                        pointed = PointedFact(sentences=(sentence.number - one.first,), question=0, sure=FOUND_BY_CODE)
+                        fact = fact_of(pointed, one.source, one.spans, question, given.language)
+                        found += [(one.source.id, fact)] if fact else []
+                        break
+    return found
