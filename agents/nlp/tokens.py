@@ -167,18 +167,22 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
 
 def words(text: str) -> list[str]:
     """Give the casefolded words of `text` in order; scripts without spaces as pairs of neighbouring characters."""
-    return list((_words if len(text) <= _KEPT else _words.__wrapped__)(text))
+    return list(_kept_words(text)) if len(text) <= _KEPT else _words(text)
 
 
 @lru_cache(maxsize=2_048)
-def _words(text: str) -> tuple[str, ...]:
+def _kept_words(text: str) -> tuple[str, ...]:
+    return tuple(_words(text))
+
+
+def _words(text: str) -> list[str]:
     found: list[str] = []
     for piece, is_run in pieces(text):
         if is_run and len(piece) > 1:
             found.extend(piece[at : at + 2] for at in range(len(piece) - 1))
         else:
             found.append(piece)
-    return tuple(found)
+    return found
 
 
 def content_words(text: str, language: str | None = None) -> list[str]:
@@ -188,14 +192,18 @@ def content_words(text: str, language: str | None = None) -> list[str]:
         text: a question or a document.
         language: whose stop words are dropped; guessed from `text` when not given.
     """
-    return list((_content_words if len(text) <= _KEPT else _content_words.__wrapped__)(text, language))
+    return list(_kept_content(text, language)) if len(text) <= _KEPT else _content_words(text, language)
 
 
 @lru_cache(maxsize=2_048)
-def _content_words(text: str, language: str | None) -> tuple[str, ...]:
+def _kept_content(text: str, language: str | None) -> tuple[str, ...]:
+    return tuple(_content_words(text, language))
+
+
+def _content_words(text: str, language: str | None) -> list[str]:
     stop = stop_words(language or language_of(text))
     found = [word for word in words(text) if word not in stop]
-    return tuple([stem(word) for word in found if not _is_grammar(word)] or [stem(word) for word in found])
+    return [stem(word) for word in found if not _is_grammar(word)] or [stem(word) for word in found]
 
 
 def segmented(text: str) -> str:
