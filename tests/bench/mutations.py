@@ -130,7 +130,7 @@ MUTATIONS = (
         ("S3 insights: the reflection is told of them", "research/loop/rounds.py", "raised=raised_by(tuple(self.findings)),", "raised=(),"),
         ("S3 insights: the reflection sees linked addresses", "research/loop/rounds.py", "linked=tuple(f\"{one.url}: {one.context}\" for one in linked_from(tuple(self.findings))),", "linked=(),"),
         ("S3 insights: a linked source is read next", "research/loop/rounds.py", "and link and link.priority >= WANTED:", "and False:"),
-        ("S3 insights: priority follows what is asked", "research/reading/read_sources.py", "WANTED if wanted else UNWANTED)", "WANTED)"),
+        ("S3 insights: priority follows what is asked", "research/reading/hold_extraction.py", "WANTED if wanted else UNWANTED)", "WANTED)"),
         ("S3 insights: a leaf hands them up", "research/reading/leaf.py", "if isinstance(one, SourceDone) and one.reading.insights is not None", "if False"),
         ("S1 §6.2: failed searches are told", "research/loop/rounds.py", "failed_queries=failed_queries(tuple(self.findings)),", "failed_queries=(),"),
         ("S0 FR-3: a round says what is lacking", "research/loop/rounds.py", "decision=decided.decision.model_copy(update={\"gaps\": after.missing})", "decision=decided.decision"),
