@@ -83,6 +83,8 @@ class Worker:
                 version = JobChanged(status="blocked", stage=job.stage, blocked_reason="version", note=OTHER_VERSION)
                 job.run.emit(f"job#version~{attempt}", version)
                 job.status = "blocked"
+            if self.store.database.sqlite:  # nobody else runs it, and it would hold a place of its user's for ever
+                await self.engine.forget(job_id, attempt)
         for job in list(self.register.jobs.values()):
             waits = job.status in {"queued", "running"}
             if waits and not await self.engine.known(job.id, job.run.attempt):
@@ -109,7 +111,7 @@ class Worker:
         if job is None or job.run.attempt < attempt:
             whole = await self.store.job(job_id)
             if whole is None or whole.row.attempt != attempt or whole.row.status not in OPEN:
-                raise asyncio.CancelledError
+                return  # over: an attempt that was left without its end would hold a place of its user's for ever
             job = await self.register.load(whole)
         run = self.register.run_of(job)
         if run.attempt != attempt or job.status in {*OVER, "blocked"}:

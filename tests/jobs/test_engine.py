@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sqlite3
 
 import pytest
 import sqlalchemy as sa
@@ -95,6 +96,21 @@ async def test_after_a_restart_an_old_job_is_found_with_its_report_and_its_event
         assert found.report == job.report
         assert [one async for one in found.follow()] == job.run.events
         assert await kept.jobs.find(job.id, "bob") is None
+
+
+async def test_a_process_killed_between_the_end_of_a_job_and_that_of_its_attempt_holds_up_no_later_job(tmp_path, calls):
+    async def root(ctx):
+        await ctx.call("say", "1", calls.say, "a", gives=Word)
+
+    async with opened(tmp_path, bench_of(root), per_user=2) as kept:
+        for _ in range(3):
+            await kept.ended(kept.start())
+    with sqlite3.connect(tmp_path / "engine.db") as engine:
+        engine.execute("UPDATE workflow_status SET status = 'PENDING'")  # as the kill leaves it
+    async with opened(tmp_path, bench_of(root), per_user=2) as kept:
+        job = await kept.ended(kept.start())
+        assert job.status == "done"
+    assert calls.made == ["a"] * 4
 
 
 async def test_what_was_cut_off_goes_on_by_itself_and_pays_nothing_twice(tmp_path, calls):
