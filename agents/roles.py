@@ -21,6 +21,9 @@ The synthesizer writes: a section over a leaf's facts, a lead over a branch, the
 All roles, in one list: what is bound to models, checked against the prompts, and offered for a choice of model.
 """
 
+from itertools import combinations
+
+from agents.contracts.body import Sentence
 from agents.contracts.contract import ScopingInput, ScopingTurn
 from agents.contracts.fact import Extraction, ExtractionInput
 from agents.contracts.finding import Frame, FrameInput, LeadInput, NumberedFact, Section, SectionInput
@@ -40,9 +43,12 @@ from agents.contracts.verification import (
 )
 from agents.core.errors import Reject
 from agents.core.role import Role
+from agents.nlp.tokens import content_words
 from agents.nlp.years import Calendar
 from agents.report.escaping import attached
 from agents.report.parse_body import parse
+from agents.report.write_markdown import markdown_of
+from agents.verify.checks import carried, mixes
 
 MAX_OPEN_QUESTIONS = 2
 """Questions to the user at a time (specification, section 3)."""
@@ -246,6 +252,54 @@ def _cites_something(markdown: str, facts: tuple[NumberedFact, ...]) -> None:
         raise Reject("No sentence cites a fact that exists. Put `[f1]` (the number of the fact) behind each sentence.")
 
 
+FEWEST_WORDS = 3
+"""Telling words of a sentence that says something."""
+NEAREST = 3
+"""Facts that share most words with a sentence; two of them may carry it together."""
+
+
+def _carried_only(markdown: str, facts: tuple[NumberedFact, ...], language: str) -> str:
+    """Of prose that cites nothing, leave the sentences that facts carry, with their marks; of any other, all.
+
+    A small model forgets the marks, and writes on where its facts end: what code finds carried counts, the rest does not.
+    """
+    body = parse(markdown, {str(fact.number): str(fact.number) for fact in facts})
+    if attached(body, ((str(fact.number), fact.statement, fact.quote) for fact in facts)).facts():
+        return markdown
+    words = {fact.number: frozenset(content_words(f"{fact.quote} {fact.statement}")) for fact in facts}
+    said, short = set[str](), language.split("-")[0]
+
+    def carrying(sentence: Sentence) -> Sentence | None:
+        own = frozenset(content_words(sentence.text))
+        near = sorted(facts, key=lambda fact: -len(own & words[fact.number]))[:NEAREST]
+        for some in ((one,) for one in near), combinations(near, 2):
+            for these in some:
+                quotes, titles = [fact.quote for fact in these], [fact.source for fact in these]
+                found = carried(sentence.text, quotes, language=short, context=titles)
+                if len(own) < FEWEST_WORDS or found.verdict != "supported" or sentence.text in said:
+                    continue
+                if len(these) < 2 or not mixes(sentence.text, list(zip(quotes, titles, strict=True)), language=short):
+                    said.add(sentence.text)
+                    return sentence.model_copy(
+                        update={"facts": tuple(str(number) for number in sorted(fact.number for fact in these))}
+                    )
+        return None
+
+    left = body.changed(carrying)
+    marked = markdown_of(left, lambda sentence: "".join(f"[f{number}]" for number in sentence.facts))
+    return marked if left.facts() else markdown
+
+
+def carried_section(given: SectionInput, section: Section) -> Section:
+    """Put the marks in that a writer forgot altogether."""
+    return Section(markdown=_carried_only(section.markdown, given.facts, given.language))
+
+
+def carried_summary(given: FrameInput, frame: Frame) -> Frame:
+    """The same for a summary."""
+    return frame.model_copy(update={"summary": _carried_only(frame.summary, given.facts, given.language)})
+
+
 def section_cites_its_facts(given: SectionInput, section: Section) -> None:
     """Refuse prose that rests on none of the facts."""
     _cites_something(section.markdown, given.facts)
@@ -267,6 +321,7 @@ SECTION_WRITER = Role(
     takes=SectionInput,
     gives=Section,
     checks=(section_cites_its_facts,),
+    mend=carried_section,
     max_output_tokens=450,
     may_shrink=True,
     prose="markdown",
@@ -291,6 +346,7 @@ FRAME_WRITER = Role(
     takes=FrameInput,
     gives=Frame,
     checks=(summary_cites_its_facts,),
+    mend=carried_summary,
     max_output_tokens=1200,
     may_shrink=True,
 )

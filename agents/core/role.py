@@ -126,6 +126,8 @@ async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText |
         except (NoAnswer, ValidationError, Reject) as error:
             reason = _said(error)
             if reply.finish_reason == "length":
+                if role.prose:
+                    break  # prose that ran on to the limit and is of no use would only run on again
                 room *= MORE_ROOM
             messages += [Message("assistant", reply.text or "(empty)"), Message("user", _mend(reason))]
             continue
@@ -140,7 +142,7 @@ async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText |
             stood_in=because,
             stood_in_for=stood_in_for,
         )
-    bad = BadOutput(role.name, reason=reason, attempts=1 + REPAIRS)
+    bad = BadOutput(role.name, reason=reason, attempts=attempt + 1)
     bad.spent = Spent(role=role.name, model=model.name, usage=usage)
     raise bad
 

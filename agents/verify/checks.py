@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Literal
 
 from agents.contracts.verification import Stance
@@ -35,6 +36,7 @@ __all__ = [
     "doubts",
     "find_quote",
     "leans",
+    "mixes",
     "names_in",
     "same_figure",
     "speaks_for_itself",
@@ -107,6 +109,36 @@ def carried(sentence: str, quotes: Sequence[str], *, language: str = "en", conte
     told = keys - ({"pronoun", "name_missing"} if foreign else {"pronoun"})
     own_words = not foreign and _coverage(compared) < RAISABLE
     return replace(found, binding=found.verdict != "supported" and bool(told or invented or own_words))
+
+
+_JOINS = re.compile(r"[,;:–—]|\b(?:and|or|than|und|oder|als|et|ou|que|y|o)\b", re.IGNORECASE)
+"""What parts two names that are only listed or compared."""
+
+
+def mixes(sentence: str, sources: Sequence[tuple[str, str]], *, language: str = "en") -> bool:
+    """Tell a sentence that gives to one what only the words about another say: `The Exies … in 2006 by Billy Morrison`.
+
+    Quotes together hold all its words, and none of them says it. A figure must stand in one source with the name before
+    it, and so must two names that no comma and no `and` parts.
+
+    Args:
+        sentence: one that several sources carry together, and none alone.
+        sources: quote and title of each.
+        language: of the sentence.
+    """
+    held = [frozenset(re.findall(r"\w+", f"{quote} {title}".casefold())) for quote, title in sources]
+    known = [one for one in names(sentence, language) if any(set(one.words) <= words for words in held)]
+    for one, other in pairwise(known):
+        if _JOINS.search(sentence[one.end : other.start]):
+            continue
+        if not any({*one.words, *other.words} <= words for words in held):
+            return True
+    for figure in re.finditer(r"\d+", sentence):
+        before = next((one for one in reversed(known) if one.end <= figure.start()), None)
+        having = [words for words in held if figure[0] in words]
+        if before is not None and having and not any(set(before.words) <= words for words in having):
+            return True
+    return False
 
 
 @cache

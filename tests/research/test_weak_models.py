@@ -1,19 +1,27 @@
 """Whole runs with models that are weak, lazy or wrong: what reaches the reader is true all the same."""
 
 import json
+import re
+
+import pytest
 
 from agents.contracts.contract import Brief, Query
 from agents.contracts.fact import ExtractionInput
-from agents.contracts.finding import Frame, SectionInput
+from agents.contracts.finding import Frame, NumberedFact, Section, SectionInput
 from agents.contracts.plan import PlanningInput
 from agents.contracts.report import Actual
 from agents.contracts.sources import CorpusSurvey
 from agents.contracts.verification import StanceInput
+from agents.core.budget import Usage
 from agents.core.events import RoleAsked
+from agents.core.model import Reply
 from agents.report.document import build
+from agents.research.loop.compaction import shortened
 from agents.research.planning.drafting import plan_of
 from agents.research.planning.freeze_contract import MODES, CapOverrides, at_pace, make_contract
 from agents.research.reading.subject import asks_for_facts
+from agents.roles import carried_section
+from agents.verify.checks import mixes
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import Worker, leaf, tree, working_model
 
@@ -272,3 +280,69 @@ async def test_a_plan_of_sweeps_alone_is_read_like_any_other(bench):
 
     assert not [request for request in work.model.asked if request.role == "scout"]
     assert cited(report) == {"The Exies", "Circus Diablo"}
+
+
+EXIES, DIABLO = (
+    NumberedFact(
+        number=number, statement=text.split(". ")[0] + ".", quote=text.split(". ")[0] + ".", source=title,
+        source_number=number, published=None, topic="",
+    )
+    for number, (title, text) in enumerate((BANDS["https://exies.example/"], BANDS["https://diablo.example/"]), start=1)
+)  # fmt: skip
+
+
+def written(markdown):
+    given = SectionInput(
+        query=QUESTION, title="Bands", objective=QUESTION, questions=(QUESTION,), facts=(EXIES, DIABLO),
+        language="en", query_type="other", today="2026-11-28",
+    )  # fmt: skip
+    return carried_section(given, Section(markdown=markdown)).markdown
+
+
+def test_of_prose_without_a_mark_what_facts_carry_stays_with_its_marks_and_the_rest_goes():
+    said = "The Exies were formed in 1997, while Circus Diablo was formed in early 2006."
+    assert written(f"{said}\n\nThe Exies' lineup included Billy Morrison.") == f"{said}[f1][f2]"
+    assert written("The Exies was formed in 2006 by Billy Morrison. Circus Diablo was formed in early 2006.") == (
+        "Circus Diablo was formed in early 2006.[f2]"
+    )
+    marked = "They are bands.[f1] So much for that."
+    assert written(marked) == marked, "a writer who cites is checked as ever"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "mixed"),
+    [
+        ("The Exies were formed in 1997, while Circus Diablo was formed in early 2006.", False),
+        ("Circus Diablo was formed in 2006, nine years after The Exies in 1997.", False),
+        ("The Exies and Circus Diablo are American rock bands.", False),
+        ("The Exies was formed in 2006.", True),
+        ("The Exies were founded by Billy Morrison.", True),
+        ("Circus Diablo was formed in Los Angeles.", True),
+    ],
+)
+def test_what_is_said_of_one_is_not_given_to_another_though_both_are_cited(sentence, mixed):
+    sources = [(one.quote, one.source) for one in (EXIES, DIABLO)]
+    assert mixes(sentence, sources) is mixed
+
+
+async def test_prose_that_runs_on_to_its_limit_and_cites_nothing_is_not_asked_for_again(bench):
+    def endless(request):
+        return Reply(
+            text='{"markdown": "The band is a band. The band is a',
+            usage=Usage(calls=1),
+            finish_reason="length",
+            model="m",
+        )
+
+    work, report = await reported(bench, synthesizer=endless)
+
+    asked = [request.given.title for request in work.model.asked if isinstance(request.given, SectionInput)]
+    assert len(asked) == len(set(asked))
+    assert "1997" in report.markdown
+    assert "is a band" not in report.markdown
+
+
+def test_what_is_shortened_never_ends_within_a_figure():
+    text = "The Exies were an American rock band from Los Angeles, California, formed in 1997 and known for much."
+    for longest in range(20, len(text)):
+        assert {*re.findall(r"\d+", shortened(text, longest))} <= {"1997"}

@@ -30,7 +30,7 @@ TRIES = 3
 LEAST_TOKENS = 200
 
 _CHARS = 4
-_SHORTEST = 80  # characters below which no text is cut: names, ids and addresses stay whole
+_SHORTEST = 300  # characters below which no text is cut: a fact of usual length stays whole, figures above all
 _LONGEST = 12_000  # characters of a text from which it is cut, step by step
 _MARKS = re.compile(r"\[[fF]\d+\]")
 _TEXTS = {
@@ -169,6 +169,7 @@ def shortened(text: str, longest: int) -> str:
         return text
     opening = text[:longest]
     end = max(opening.rfind(mark) + len(mark) for mark in (". ", "。", "] ", "\n"))
-    opening = opening[:end].rstrip() if end > longest // 2 else opening.rsplit("[", 1)[0].rstrip() or opening
+    opening = opening[:end] if end > longest // 2 else opening.rsplit("[", 1)[0].rpartition(" ")[0] or opening
+    opening = opening.rstrip()  # never within a word or a figure
     kept = set(_MARKS.findall(opening))
     return f"{opening} … {''.join(dict.fromkeys(m for m in _MARKS.findall(text[len(opening) :]) if m not in kept))}".rstrip()

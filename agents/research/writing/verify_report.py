@@ -18,7 +18,7 @@ from agents.core.role import RoleAnswer
 from agents.nlp.tokens import content_words
 from agents.research.run_context import RunContext
 from agents.roles import VERIFIER
-from agents.verify.checks import carried, denies, doubts, names_in, speaks_for_itself
+from agents.verify.checks import carried, denies, doubts, mixes, names_in, speaks_for_itself
 
 _FIGURES = re.compile(r"\d+")
 _QUOTED = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»")
@@ -78,11 +78,28 @@ def check_all(
             language=language.split("-")[0],
             context=[card.title for card in behind],
         )
+        if found.verdict == "supported" and len(held) > 1 and _mixed(words, held, cards, language):
+            reason = "it puts together what its sources say of different things"
+            checks.append(SentenceCheck(text=sentence.text, facts=sentence.facts, verdict="unsupported", reason=reason))
+            continue
         if not found.binding and not (found.verdict == "supported" and found.score >= SURE):
             unsure.append(len(checks))
         reason = found.reasons[0] if found.reasons else ""
         checks.append(SentenceCheck(text=sentence.text, facts=sentence.facts, verdict=found.verdict, reason=reason))
     return Checks(checks=tuple(checks), unsure=tuple(unsure))
+
+
+def _mixed(sentence: str, held: Sequence[Fact], cards: Mapping[str, SourceCard], language: str) -> bool:
+    """Tell a sentence that no fact carries alone, and that gives to one thing what is said of another."""
+    short = language.split("-")[0]
+    titles = [cards[fact.source_id].title if fact.source_id in cards else "" for fact in held]
+    alone = (
+        carried(sentence, [fact.quote], language=short, context=[title]).verdict
+        for fact, title in zip(held, titles, strict=True)
+    )
+    if "supported" in alone:
+        return False
+    return mixes(sentence, [(f.quote, title) for f, title in zip(held, titles, strict=True)], language=short)
 
 
 def unattributed(sentence: str, cards: Sequence[SourceCard]) -> str:

@@ -12,7 +12,7 @@ from agents.contracts.sources import SourceCard
 from agents.nlp.tokens import content_words
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
-from agents.verify.checks import carried
+from agents.verify.checks import carried, mixes
 
 MAX_CITATIONS = 3
 """Sources behind one sentence, at most (specification, section 8)."""
@@ -53,7 +53,9 @@ class Carriers:
         held = [self._facts[fact] for fact in facts]
         titles = [self._cards[fact.source_id].title for fact in held if fact.source_id in self._cards]
         quotes = [fact.quote for fact in held]
-        return carried(sentence, quotes, language=self._language, context=titles).verdict == "supported"
+        if carried(sentence, quotes, language=self._language, context=titles).verdict != "supported":
+            return False
+        return len(held) < 2 or not mixes(sentence, list(zip(quotes, titles, strict=False)), language=self._language)
 
     def _one_a_source(self, facts: Sequence[str]) -> tuple[str, ...]:
         kept: dict[str, str] = {}
