@@ -63,6 +63,8 @@ class SourceGiven(Frozen):
     """A look at whether it is worth reading, not the reading itself."""
     late: bool = False
     """Time for collecting is up, but nothing was read: a part of the time kept for writing may be used."""
+    led: tuple[str, ...] = ()
+    """Words read before these, where a model reads: of what names nothing that is asked about, only what they name is shown."""
     named: bool = False
     """Plan or user named them: they are read whatever they seem to be about."""
 

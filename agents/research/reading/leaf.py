@@ -191,7 +191,9 @@ async def _read(
     done: list[SourceDone | StepFailed] = []
     for wave in _waves(urls, given.leaf):
         groups = grouped(wave, 1 + len(given.siblings))
-        items = [(_key(group), _to_read(group, given, late=late)) for group in groups]
+        quotes = [fact.quote for one in done if isinstance(one, SourceDone) for fact in one.reading.facts]
+        led = tuple(quotes) if given.setting.loop.read_together else ()
+        items = [(_key(group), _to_read(group, given, late=late, led=led)) for group in groups]
         for group, result in zip(groups, await ctx.children("source", items, gives=SourcesDone), strict=True):
             read += group
             done += result.sources if isinstance(result, SourcesDone) else [result] * len(group)
@@ -239,7 +241,7 @@ def _is_settled(done: list[SourceDone | StepFailed], leaf: Leaf) -> bool:
     return all(settled_by(part, rows) >= SOURCES_OF_A_LOOKUP for part in parts)
 
 
-def _to_read(urls: list[str], given: LeafGiven, *, late: bool) -> SourceGiven:
+def _to_read(urls: list[str], given: LeafGiven, *, late: bool, led: tuple[str, ...]) -> SourceGiven:
     leaf, setting = given.leaf, given.setting
     return SourceGiven(
         urls=tuple(urls),
@@ -250,6 +252,7 @@ def _to_read(urls: list[str], given: LeafGiven, *, late: bool) -> SourceGiven:
         language=setting.language,
         today=setting.today,
         late=late,
+        led=led,
         named=any(url in leaf.sources for url in urls),
     )
 

@@ -23,6 +23,7 @@ from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.nlp.sentence_split import spans
 from agents.offline.extractor import extract as quoted
+from agents.research.reading.answering import leads_to
 from agents.research.reading.hold_extraction import MAX_FACTS, SourceExcerpt, SourceGiven, held_against
 from agents.research.reading.subject import MAX_CHARS, choose, is_worth_reading
 from agents.research.run_context import RetrievedSource, RunContext
@@ -138,7 +139,13 @@ def _shown(sources: Sequence[Source], given: SourceGiven) -> list[SourceExcerpt]
     """Choose the sources that are worth a call, and the passages of each."""
     shown: list[SourceExcerpt] = []
     first, asked = 0, (*given.asked, given.objective)
-    worth = [source for source in sources if given.named or is_worth_reading(source.title, source.text, asked)]
+    worth = [
+        source
+        for source in sources
+        if given.named
+        or is_worth_reading(source.title, source.text, asked, by_meaning=not given.led)
+        or leads_to(source.title, given.led)
+    ]
     room = _shares([len(source.text) for source in worth], QUICK_CHARS if given.quick else CALL_CHARS)
     for source, chars in zip(worth, room, strict=True):
         own = spans(source.text)

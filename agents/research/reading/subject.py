@@ -267,12 +267,14 @@ MEANT = 0.6
 MAX_COMPARED = 60_000
 
 
-def is_worth_reading(title: str, text: str, questions: Sequence[str]) -> bool:
-    """Tell whether a model should be shown a document: it names what is asked about, or speaks of the same."""
+def is_worth_reading(title: str, text: str, questions: Sequence[str], *, by_meaning: bool = True) -> bool:
+    """Tell whether a model should be shown a document: it names what is asked about, or, by meaning, speaks of the same."""
     parts = [part for question in questions for part in parts_of(question)]
     held = stems_of(f"{title} {text[:MAX_COMPARED]}")
     if any(not part.names or names_held(part, held) or part.short & set(text.split()) for part in parts):
         return True
+    if not by_meaning:
+        return False
     wanted = [direction(question) for question in questions]
     passages = [text[at : at + 800] for at in range(0, min(len(text), MAX_COMPARED), 800)] or [title]
     # A direction without letters that the table holds says nothing: such a text is read.
