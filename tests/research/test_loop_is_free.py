@@ -16,7 +16,7 @@ from tests.scripts import working_model, world
 
 async def test_the_heavy_parts_of_an_extraction_run_beside_the_event_loop(monkeypatch):
     where = []
-    for name in ("_shown", "_held_against"):
+    for name in ("_shown", "held_against"):
         plain = getattr(reading, name)
 
         def noted(*args, plain=plain, name=name):
@@ -39,4 +39,4 @@ async def test_the_heavy_parts_of_an_extraction_run_beside_the_event_loop(monkey
     done = await extract(context, (SourceCard.of(source),), given, NoDeadline())
 
     assert done.readings[0].facts
-    assert where == [("_shown", False), ("_held_against", False)]
+    assert where == [("_shown", False), ("held_against", False)]
