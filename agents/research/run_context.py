@@ -114,6 +114,10 @@ class TakenSources(Frozen):
     urls: tuple[str, ...]
 
 
+READ_AGAIN = 3
+"""Pages of earlier rounds that a leaf may read anew for its own question, beside those that are new."""
+
+
 @dataclass
 class RunContext:
     """One job's means. Caches are for speed only; ledgers are read inside steps only, so a replay decides alike."""
@@ -226,8 +230,13 @@ class RunContext:
     async def take_sources(self, among: str, path: str, urls: tuple[str, ...], most: int) -> TakenSources:
         """Take the best addresses that no leaf of the same executor reads already: the body of a step."""
         taken = self.taken.get(among, {})
-        free = tuple(url for url in urls if taken.get(canonical(url), path) == path)
-        chosen = TakenSources(urls=free[:most])
+        free = [url for url in urls if taken.get(canonical(url), path) == path]
+        read = {url for group, by in self.taken.items() if group != among for url in by}
+        chosen_urls: list[str] = []
+        for url in free:  # what an earlier round has read is one source with it, and costs none of the others' places
+            if sum(canonical(one) not in read for one in chosen_urls) < most and len(chosen_urls) < most + READ_AGAIN:
+                chosen_urls.append(url)
+        chosen = TakenSources(urls=tuple(chosen_urls))
         self.note_taken(among, path, chosen)
         return chosen
 

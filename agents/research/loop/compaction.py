@@ -30,7 +30,7 @@ TRIES = 3
 LEAST_TOKENS = 200
 
 _CHARS = 4
-_SHORTEST = 300  # characters below which no text is cut: a fact of usual length stays whole, figures above all
+_SHORTEST = 80  # characters below which no text is cut: names, ids and addresses stay whole
 _LONGEST = 12_000  # characters of a text from which it is cut, step by step
 _MARKS = re.compile(r"\[[fF]\d+\]")
 _TEXTS = {

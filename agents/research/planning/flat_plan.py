@@ -1,6 +1,6 @@
 """The smallest tree: one executor, one phase, a leaf per query; and caps that hold over all its rounds together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from agents.contracts.contract import Brief, Caps, Query
 from agents.contracts.finding import Finding
@@ -11,6 +11,7 @@ from agents.core.events import NodeChanged
 from agents.core.port import Ctx, Handler, Handlers
 from agents.research.challenge.challenge import NEW_SOURCES, Challenged, ChallengeGiven, ClaimFound, ClaimGiven
 from agents.research.reading.searching import LeafGiven
+from agents.web.url_key import canonical
 
 MAX_ROUNDS = 20
 CORROBORATION: dict[Tier, int] = {"simple": 1, "standard": 2, "deep": 2}
@@ -108,18 +109,20 @@ class Allowance:
     def __init__(self, searches: int, sources: int) -> None:
         self.searches, self.sources = searches, sources
         self._granted: dict[str, Grant] = {}
+        self._read: set[str] = set()
 
     async def grant(self, path: str, searches: int, sources: int) -> Grant:
         """Reserve for a leaf: the body of a step."""
         left_searches = self.searches - sum(grant.searches for grant in self._granted.values())
-        left_sources = self.sources - sum(grant.sources for grant in self._granted.values())
+        left_sources = self.sources - len(self._read) - sum(grant.sources for grant in self._granted.values())
         grant = Grant(searches=max(0, min(searches, left_searches)), sources=max(0, min(sources, left_sources)))
         self.note(path, grant)
         return grant
 
-    def note(self, path: str, grant: Grant) -> None:
-        """Bring the books up to what a step recorded, or to what a leaf really used."""
+    def note(self, path: str, grant: Grant, read: Iterable[str] = ()) -> None:
+        """Bring the books up to what a step recorded, or to what a leaf really used; a page that two read is one source."""
         self._granted[path] = grant
+        self._read.update(map(canonical, read))
 
 
 def bounded(handlers: Handlers, caps: Caps) -> Handlers:
@@ -157,7 +160,8 @@ def _bounded_leaf(leaf: Handler, allowance: Allowance) -> Handler:
         less = given.leaf.model_copy(update={"budget": budget, "sources": given.leaf.sources[: grant.sources]})
         setting = given.setting.model_copy(update={"loop": loop})
         finding: Finding = await leaf.run(ctx, given.model_copy(update={"leaf": less, "setting": setting}))
-        allowance.note(ctx.path, _used(finding, grant))
+        read = [one.url for one in (*finding.sources, *finding.rejected)]
+        allowance.note(ctx.path, _used(finding, grant), read)
         return finding
 
     return Handler(run=run, takes=LeafGiven, gives=Finding)
@@ -194,8 +198,7 @@ def _bounded_claim(claim: Handler, allowance: Allowance) -> Handler:
 
 def _used(finding: Finding, grant: Grant) -> Grant:
     broken = sum(1 for problem in finding.problems if problem.type != "SearchError")
-    reads = len(finding.sources) + len(finding.rejected) + broken
-    return Grant(searches=min(grant.searches, len(finding.searches)), sources=min(grant.sources, reads))
+    return Grant(searches=min(grant.searches, len(finding.searches)), sources=min(grant.sources, broken))
 
 
 def _not_begun(ctx: Ctx, given: LeafGiven, why: str) -> Finding:
