@@ -19,6 +19,7 @@ from agents.report.document import build
 from agents.research.loop.compaction import shortened
 from agents.research.planning.drafting import plan_of
 from agents.research.planning.freeze_contract import MODES, CapOverrides, at_pace, make_contract
+from agents.research.reading.answering import Told, beside_the_point
 from agents.research.reading.subject import asks_for_facts
 from agents.roles import carried_section
 from agents.verify.checks import mixes
@@ -346,3 +347,19 @@ def test_what_is_shortened_never_ends_within_a_figure():
     text = "The Exies were an American rock band from Los Angeles, California, formed in 1997 and known for much."
     for longest in range(20, len(text)):
         assert {*re.findall(r"\d+", shortened(text, longest))} <= {"1997"}
+
+
+def test_of_documents_that_are_called_alike_the_one_that_speaks_of_the_question_counts():
+    question = "If Gallu is a demon Lilu is what?"
+    rows = [
+        Told(
+            "f1",
+            "A lilu is a masculine Akkadian word for a spirit, related to a demon.",
+            "Lilu (mythology)",
+            "",
+            question,
+        ),
+        Told("f2", "Lilu was a legendary tribe of ancient China.", "Lilu (ancient China)", "", question),
+        Told("f3", "It is associated with other demons like Gallu and Lilu.", "Alû", "", question),
+    ]
+    assert beside_the_point((question,), rows) == {"f2"}

@@ -160,7 +160,7 @@ def _bounded_leaf(leaf: Handler, allowance: Allowance) -> Handler:
         less = given.leaf.model_copy(update={"budget": budget, "sources": given.leaf.sources[: grant.sources]})
         setting = given.setting.model_copy(update={"loop": loop})
         finding: Finding = await leaf.run(ctx, given.model_copy(update={"leaf": less, "setting": setting}))
-        read = [one.url for one in (*finding.sources, *finding.rejected)]
+        read = [card.url for card in finding.sources] + [refused.url for refused in finding.rejected]
         allowance.note(ctx.path, _used(finding, grant), read)
         return finding
 

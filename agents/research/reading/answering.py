@@ -266,17 +266,31 @@ def beside_the_point(questions: Sequence[str], rows: Sequence[Told]) -> frozense
     return frozenset(row.fact for row in rows if wanted.get(row.topic) and row.fact not in every)
 
 
+def _most_alike(question: str, rows: Sequence[Told]) -> list[Told]:
+    """Of documents that are called alike, as `Lilu (mythology)` and `Lilu (ancient China)`, keep what speaks most of it."""
+    asked = frozenset(content_words(question))
+    said: dict[tuple[str, ...], dict[str, set[str]]] = {}
+    for row in rows:
+        alike = said.setdefault(tuple(words(ASIDE.sub("", row.title))), {}).setdefault(row.title, set())
+        alike |= asked & frozenset(content_words(f"{row.head} {row.quote}"))
+    best = {title for group in said.values() for title in group if len(group[title]) == max(map(len, group.values()))}
+    return [row for row in rows if row.title in best]
+
+
 def _wanted(question: str, rows: Sequence[Told]) -> frozenset[str]:
     wanted: set[str] = set()
     for part in (one for whole in parts_of(question) for one in each_name(whole)):
-        called = [row for row in rows if is_called(part, row.title)]
+        alike = [row for row in rows if is_called(part, row.title)]
+        called = _most_alike(question, alike)
+        namesakes = {row.title for row in alike} - {row.title for row in called}
+        others = [row for row in rows if row.title not in namesakes]
         good = [row for row in rows if answers(part, row.quote, row.title, row.head)]
         # Where nothing answers: what speaks of most that is asked; and of both the next steps, which they name.
         near = good or [row for row in rows if part.matter and speaks_of(part, row.quote)]
         wanted |= {row.fact for row in (*called, *near)}
-        wanted |= {row.fact for row in rows if leads_to(row.title, [one.quote for one in (*called, *near)])}
+        wanted |= {row.fact for row in others if leads_to(row.title, [one.quote for one in (*called, *near)])}
         # Words of other documents that name the one which is called so, or which answers, and say some of what is asked.
-        for row in rows:
+        for row in others:
             said = share(part.matter, row.quote) > 0 and not names_held(part, stems_of(row.title))
             if said and any(leads_to(one.title, [row.quote]) for one in (*called, *good)):
                 wanted.add(row.fact)
