@@ -120,6 +120,7 @@ def test_the_command_is_understood_from_the_line(tab):
 
 
 def test_a_run_is_stopped_by_a_word(tab, server):
+    server.pace(20.0)  # it is under way when the word comes, however fast the machine
     page = tab()
     page.say(FEASIBLE)
     page.page.wait_for_selector(".ds-contract")
@@ -128,6 +129,7 @@ def test_a_run_is_stopped_by_a_word(tab, server):
     page.say("stop")
     page.sees("no report was written")
     page.page.wait_for_selector("[data-job=cancelled]")
+    server.pace(0)
     page.shot("10-stopped")
 
 

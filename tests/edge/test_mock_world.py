@@ -121,7 +121,8 @@ async def test_rate_limits_and_broken_answers_lose_no_branch_silently(sim, tmp_p
 
 
 async def test_a_model_that_is_out_of_quota_hands_over_to_the_next_for_the_whole_job(sim, tmp_path, monkeypatch):
-    quota = {"on": "chat", "kind": "status", "status": 402, "message": "You exceeded your current quota", "first": 2}
+    quota = {"on": "chat", "kind": "status", "status": 402, "message": "You exceeded your current quota", "first": 1}
+    # One refusal: a second one could meet the model that steps in, and then nobody of the two has anything left.
     configure(sim, faults=[quota])
     monkeypatch.setenv("DOSSIER_FALLBACKS", "openai/second")
 
