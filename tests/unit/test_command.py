@@ -4,6 +4,7 @@ import pytest
 
 from agents.core.errors import BadRequest
 from agents.research.scoping.authorization import minutes_of, parse_research
+from agents.research.scoping.turn import ScopingState
 
 
 @pytest.mark.parametrize(
@@ -50,3 +51,7 @@ def test_any_other_time_is_refused_in_one_sentence(text):
     with pytest.raises(BadRequest, match="at most 1440") as caught:
         minutes_of(text)
     assert caught.value.notice.count(". ") == 0
+
+
+def test_a_run_has_five_minutes_unless_somebody_says_otherwise():
+    assert ScopingState().minutes == 5.0
