@@ -22,8 +22,9 @@ All roles, in one list: what is bound to models, checked against the prompts, an
 """
 
 from itertools import combinations
+from typing import TypeVar
 
-from agents.contracts.body import Sentence
+from agents.contracts.body import Body, Sentence
 from agents.contracts.contract import ScopingInput, ScopingTurn
 from agents.contracts.fact import Extraction, ExtractionInput
 from agents.contracts.finding import Frame, FrameInput, LeadInput, NumberedFact, Section, SectionInput
@@ -50,10 +51,36 @@ from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of
 from agents.verify.checks import carried, mixes
 
+In = TypeVar("In", bound=Frozen)
+Out = TypeVar("Out", bound=Frozen)
+
 MAX_OPEN_QUESTIONS = 2
 """Questions to the user at a time (specification, section 3)."""
 MAX_QUERIES = 6
 """Queries of one brief; more are several briefs."""
+
+
+SEARCHED = frozenset({"heading", "title", "questions", "search_terms", "query", "queries", "new_queries"})
+"""Fields of answers that will be searched for."""
+
+
+def only_given_years(given: In, answer: Out) -> Out:
+    """Take out of what will be searched the years that neither the input nor today gives."""
+    known = {"survey", "today"} & set(type(given).model_fields)
+    calendar = Calendar(given.model_dump_json(exclude=known), getattr(given, "today", ""))
+
+    def cleaned(value: object, searched: bool = False) -> object:
+        match value:
+            case str():
+                return calendar.clean(value) if searched else value
+            case dict():
+                return {name: cleaned(one, name in SEARCHED) for name, one in value.items()}
+            case list() | tuple():
+                texts = searched and all(isinstance(one, str) for one in value)
+                return calendar.clean_all(value) if texts else [cleaned(one) for one in value]
+        return value
+
+    return type(answer).model_validate(cleaned(answer.model_dump()))
 
 
 def infeasible_offers_a_way(given: ScopingInput, turn: ScopingTurn) -> None:
@@ -91,23 +118,6 @@ MANAGER = Role(
 """One scoping turn: the user's message and the talk so far in, the reply and the queries with verdicts out."""
 
 
-def only_given_years(given: PlanningInput, tree: PlanTree) -> PlanTree:
-    """Take out of what will be searched the years that neither the question nor today gives."""
-    calendar = Calendar(given.model_dump_json(exclude={"survey", "today"}), given.today)
-    leaves = tuple(
-        leaf.model_copy(
-            update={
-                "heading": calendar.clean(leaf.heading),
-                "title": calendar.clean(leaf.title),
-                "questions": calendar.clean_all(leaf.questions),
-                "search_terms": calendar.clean_all(leaf.search_terms),
-            }
-        )
-        for leaf in tree.leaves
-    )
-    return tree.model_copy(update={"leaves": leaves})
-
-
 PLANNER = Role(
     name="planner",
     takes=PlanningInput,
@@ -137,20 +147,13 @@ def infeasible_task_offers_a_way(given: FlatPlanInput, plan: FlatPlan) -> None:
         raise Reject("`feasible` is false: give at least one reason and at least two narrower tasks.")
 
 
-def only_given_years_in_queries(given: FlatPlanInput, plan: FlatPlan) -> FlatPlan:
-    """Take out of the queries the years that neither the task nor today gives."""
-    calendar = Calendar(given.model_dump_json(exclude={"survey", "today"}), given.today)
-    queries = tuple(query.model_copy(update={"query": calendar.clean(query.query)}) for query in plan.queries)
-    return plan.model_copy(update={"queries": queries})
-
-
 FLAT_PLANNER = Role(
     name="planner",
     prompt="plan_flat",
     takes=FlatPlanInput,
     gives=FlatPlan,
     checks=(enough_queries, infeasible_task_offers_a_way),
-    mend=only_given_years_in_queries,
+    mend=only_given_years,
     max_output_tokens=1200,
 )
 """A task in; its tier, and what to search for and why out. What is more than six is left out by code."""
@@ -188,36 +191,27 @@ EXTRACTOR = Role(
 MAX_NEW_QUERIES = 4
 
 
-def only_given_years_in_reflection(given: ReflectionInput, reflection: ReflectionResponse) -> ReflectionResponse:
-    """Take out of what is looked for next the years that neither question, findings nor today give, and a flood of it."""
-    calendar = Calendar(given.model_dump_json(exclude={"today"}), given.today)
-    return reflection.model_copy(update={"new_queries": calendar.clean_all(reflection.new_queries)[:MAX_NEW_QUERIES]})
+def few_next_queries(given: ReflectionInput, reflection: ReflectionResponse) -> ReflectionResponse:
+    """Clean what is looked for next, and leave out a flood of it."""
+    cleaned = only_given_years(given, reflection)
+    return cleaned.model_copy(update={"new_queries": cleaned.new_queries[:MAX_NEW_QUERIES]})
 
 
 REFLECTOR = Role(
     name="reflector",
     takes=ReflectionInput,
     gives=ReflectionResponse,
-    mend=only_given_years_in_reflection,
+    mend=few_next_queries,
     max_output_tokens=600,
 )
 """How a node stands after a round in, gaps and next queries out."""
-
-
-def only_given_years_in_searches(given: ChallengeInput, challenge: Challenge) -> Challenge:
-    """Take out of the counter-searches the years that neither query, claims nor today give."""
-    calendar = Calendar(given.model_dump_json(exclude={"today"}), given.today)
-    attacks = tuple(
-        attack.model_copy(update={"queries": calendar.clean_all(attack.queries)}) for attack in challenge.attacks
-    )
-    return challenge.model_copy(update={"attacks": attacks})
 
 
 CHALLENGER = Role(
     name="challenger",
     takes=ChallengeInput,
     gives=Challenge,
-    mend=only_given_years_in_searches,
+    mend=only_given_years,
     max_output_tokens=700,
     listed="attacks",
 )
@@ -245,11 +239,19 @@ JUDGE = Role(name="judge", takes=JudgeInput, gives=Judgement, checks=(changes_ha
 """Summary, claims and shortfalls in, a verdict with reasons out."""
 
 
-def _cites_something(markdown: str, facts: tuple[NumberedFact, ...]) -> None:
-    """Refuse prose without a single usable citation, counting those that code can put in by itself."""
-    body = parse(markdown, {str(fact.number): str(fact.number) for fact in facts})
-    if not attached(body, ((str(fact.number), fact.statement, fact.quote) for fact in facts)).facts():
+Writing = SectionInput | LeadInput | FrameInput
+
+
+def cites_its_facts(given: Writing, written: Section | Frame) -> None:
+    """Refuse prose, or a summary, without a single usable citation, counting those that code can put in by itself."""
+    markdown = written.summary if isinstance(written, Frame) else written.markdown
+    if not _marked(markdown, given.facts).facts():
         raise Reject("No sentence cites a fact that exists. Put `[f1]` (the number of the fact) behind each sentence.")
+
+
+def _marked(markdown: str, facts: tuple[NumberedFact, ...]) -> Body:
+    body = parse(markdown, {str(fact.number): str(fact.number) for fact in facts})
+    return attached(body, ((str(fact.number), fact.statement, fact.quote) for fact in facts))
 
 
 FEWEST_WORDS = 3
@@ -263,9 +265,9 @@ def _carried_only(markdown: str, facts: tuple[NumberedFact, ...], language: str)
 
     A small model forgets the marks, and writes on where its facts end: what code finds carried counts, the rest does not.
     """
-    body = parse(markdown, {str(fact.number): str(fact.number) for fact in facts})
-    if attached(body, ((str(fact.number), fact.statement, fact.quote) for fact in facts)).facts():
+    if _marked(markdown, facts).facts():
         return markdown
+    body = parse(markdown, {str(fact.number): str(fact.number) for fact in facts})
     words = {fact.number: frozenset(content_words(f"{fact.quote} {fact.statement}")) for fact in facts}
     said, short = set[str](), language.split("-")[0]
 
@@ -300,27 +302,12 @@ def carried_summary(given: FrameInput, frame: Frame) -> Frame:
     return frame.model_copy(update={"summary": _carried_only(frame.summary, given.facts, given.language)})
 
 
-def section_cites_its_facts(given: SectionInput, section: Section) -> None:
-    """Refuse prose that rests on none of the facts."""
-    _cites_something(section.markdown, given.facts)
-
-
-def lead_cites_its_facts(given: LeadInput, section: Section) -> None:
-    """Refuse a lead that rests on none of the facts."""
-    _cites_something(section.markdown, given.facts)
-
-
-def summary_cites_its_facts(given: FrameInput, frame: Frame) -> None:
-    """Refuse a summary that rests on none of the facts."""
-    _cites_something(frame.summary, given.facts)
-
-
 SECTION_WRITER = Role(
     name="synthesizer",
     prompt="synthesizer_section",
     takes=SectionInput,
     gives=Section,
-    checks=(section_cites_its_facts,),
+    checks=(cites_its_facts,),
     mend=carried_section,
     max_output_tokens=450,
     may_shrink=True,
@@ -333,7 +320,7 @@ LEAD_WRITER = Role(
     prompt="synthesizer_lead",
     takes=LeadInput,
     gives=Section,
-    checks=(lead_cites_its_facts,),
+    checks=(cites_its_facts,),
     max_output_tokens=400,
     may_shrink=True,
     prose="markdown",
@@ -345,7 +332,7 @@ FRAME_WRITER = Role(
     prompt="synthesizer_frame",
     takes=FrameInput,
     gives=Frame,
-    checks=(summary_cites_its_facts,),
+    checks=(cites_its_facts,),
     mend=carried_summary,
     max_output_tokens=1200,
     may_shrink=True,

@@ -30,7 +30,7 @@ from agents.jobs.live_job import Job, JobSetup, Pauses
 from agents.jobs.run import Clock
 from agents.jobs.runtime import JobRuntime, MemoryRuntime
 from agents.jobs.tracing import Tracing
-from agents.llm.choose_models import bind, parts_of, with_server
+from agents.llm.choose_models import bind, parts_of
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.pacing import Pacing
 from agents.memory.knowledge import KnowledgeStore, forget_old, open_memory
@@ -452,7 +452,6 @@ def open_team(settings: Settings, *, durable: bool = False) -> Team:
     Raises:
         ConfigError: a setting can't be used; the message says which and why.
     """
-    settings = with_server(settings)
     prompts = load_prompts()
     for role in ROLES:
         if missing := prompts[role.prompt_name].inputs - set(role.takes.model_fields):

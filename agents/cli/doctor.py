@@ -13,6 +13,7 @@ from pydantic import SecretStr, ValidationError
 
 from agents.contracts.frozen import Frozen, Text
 from agents.core import networks
+from agents.core.call_limits import Pace
 from agents.core.errors import ModelError
 from agents.core.model import Message, Model, Request
 from agents.core.model_answers import NoAnswer, read_answer
@@ -20,7 +21,7 @@ from agents.core.settings import KEY_NAMES, OFFLINE, Settings, key_state, load, 
 from agents.llm.choose_models import Choice, Order, bind, orders, parts_of
 from agents.llm.litellm_model import LiteLLMModel
 from agents.llm.model_names import find_servers
-from agents.llm.pacing import Pacing, ProviderLimits
+from agents.llm.pacing import Pacing
 from agents.search.chain import Chain
 from agents.team import ROLES, Team, open_team
 
@@ -128,7 +129,7 @@ def _limits(bound: dict[str, Order], pacing: Pacing) -> list[str]:
     return ["Limits, over all jobs of this process (DOSSIER_MODEL_LIMITS)", *lines] if lines else []
 
 
-def _said(limits: ProviderLimits) -> str:
+def _said(limits: Pace) -> str:
     parts = [
         f"{limits.at_once} at once" if limits.at_once else "any number at once",
         f"{limits.calls_per_minute:.0f} calls a minute" if limits.calls_per_minute else "",

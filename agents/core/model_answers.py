@@ -195,13 +195,9 @@ def whole_signs(value: object) -> object:
 
 def _cut_prose(text: str, field: str) -> dict[str, object] | None:
     """Read an object whose last field is a text that was cut off: the text to its last whole sentence."""
-    begins = re.search(rf'"{re.escape(field)}"\s*:\s*"', text)
-    if begins is None or strict_json(text, begins.end() - 1):
-        return None
-    written = re.sub(r"\\(?:u[0-9a-fA-F]{0,3})?$", "", text[begins.end() :])
-    try:
-        said = str(json.loads(f'"{written}"', strict=False))
-    except ValueError:
+    value = complete_part(text, text.find("{"), words=True) if "{" in text else None
+    said = value.get(field) if isinstance(value, dict) else None
+    if not isinstance(said, str) or strict_json(text, text.find("{")):
         return None
     ends = [end.end() for end in re.finditer(r"[.!?。！？][\"”’)]*(?:\s*\[[^\]\s]{1,12}\])*(?=\s|$)", said)]
     return {field: said[: ends[-1]]} if ends else None
@@ -258,7 +254,7 @@ def _value_at(text: str, start: int, cut: bool) -> tuple[object, int] | None:
     if value := strict_json(text, start):
         return value
     if cut:
-        return _complete_part(text, start), len(text)
+        return complete_part(text, start), len(text)
     end = _slice_end(text, start) if _BEGINS_LIKE_JSON.match(text, start) else None
     if end is None:
         return None
@@ -302,50 +298,41 @@ def _string_end(text: str, start: int) -> int:
     return len(text)
 
 
-def _complete_part(text: str, start: int) -> object:
-    """Decode what is complete of the object or list that begins at `start` and is cut off somewhere.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?P<end>"?)|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+_HALF_SIGN = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?$|\\u[dD][89aAbB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?$")
+"""An escape that is not complete yet, or the first half of a surrogate pair."""
+DEEPEST = 100
+"""Brackets within one another, at most: no contract of ours comes near it."""
 
-    A half item of a list is dropped whole; a half object keeps its complete fields only where it is no item.
+
+def complete_part(text: str, start: int, *, words: bool = False) -> object:
+    """Decode what is complete of the object or list that begins at `start` and may stop anywhere.
+
+    A half item of a list is dropped whole; a half object keeps its complete fields only where it is no item. With
+    `words`, a text of the first level that is still being written counts as far as it goes.
     """
-    is_object = text[start] == "{"
-    fields: dict[str, object] = {}
-    items: list[object] = []
-    at = start + 1
-    while (at := _skip(text, at, " \t\r\n,")) < len(text):
-        key = ""
-        if is_object:
-            named = strict_json(text, at) if text[at] == '"' else None
-            if named is None:
+    open_: list[str] = []
+    good, is_value = "", False
+    for token in _TOKEN.finditer(text, start):
+        sign, at = token[0], token.end()
+        if sign in "{[":
+            open_.append(_CLOSERS[sign])
+        elif sign in "}]":
+            if not open_ or open_.pop() != sign:
                 break
-            key, at = str(named[0]), _skip(text, named[1], " \t\r\n")
-            if text[at : at + 1] != ":":
-                break
-            at = _skip(text, at + 1, " \t\r\n")
-        found = strict_json(text, at)
-        if found is None or not _is_over(text, found):
-            if is_object and text[at : at + 1] in _CLOSERS and (inner := _complete_part(text, at)):
-                fields[key] = inner
+        elif sign[0] == '"' and not token["end"]:
+            if words and is_value and len(open_) == 1:
+                good = f'{_HALF_SIGN.sub("", text[start:])}"}}'
             break
-        value, at = found
-        if is_object:
-            fields[key] = value
-        else:
-            items.append(value)
-    return fields if is_object else items
-
-
-def _is_over(text: str, found: tuple[object, int]) -> bool:
-    value, end = found
-    follows = text[_skip(text, end, " \t\r\n") :][:1]
-    if not follows:  # digits at the very end may be half a number
-        return not isinstance(value, int | float) or isinstance(value, bool)
-    return follows in ",]}"
-
-
-def _skip(text: str, at: int, what: str) -> int:
-    while at < len(text) and text[at] in what:
-        at += 1
-    return at
+        in_item = ("]" in open_ and open_[-1] != "]") or open_.count("]") > 1 or len(open_) > DEEPEST
+        is_whole = sign in "{}[]" or (sign[0] == '"' and (is_value or open_[-1:] == ["]"]))
+        if not in_item and (is_whole or sign == ","):  # a number is whole only with what follows it
+            good = text[start : token.start() if sign == "," else at] + "".join(reversed(open_))
+        is_value = sign == ":"
+        if not open_ or len(open_) > DEEPEST:
+            break
+    found = strict_json(good, 0) if good else None
+    return found[0] if found else [] if text[start] == "[" else {}
 
 
 # ---- what shape it is in

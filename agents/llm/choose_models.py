@@ -27,7 +27,6 @@ from agents.core.prompts import PromptBook
 from agents.core.settings import KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, has_key, own_address
 from agents.llm.litellm_errors import key_variable
 from agents.llm.litellm_model import ATTEMPTS, LiteLLMModel
-from agents.llm.manners import KeptWays
 from agents.llm.model_names import cleaned, full_name, models_at, ollama_at, slots_at
 from agents.llm.pacing import LOCAL, Pacing
 from agents.offline import OfflineModel
@@ -65,17 +64,14 @@ class Ward:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+        self.clock = clock
         self._resting: dict[str, _Resting] = {}
 
     def put(self, model: str, error: ModelError) -> None:
         """Leave a model alone for as long as its fault deserves."""
         if seconds := REST_S.get(error.fault):
-            now = self._clock()
+            now = self.clock()
             self._resting[model] = _Resting(now, now + seconds, error)
-
-    def now(self) -> float:
-        return self._clock()
 
     def release(self, model: str, asked_at: float) -> None:
         """Ask a model again that has answered; a call from before its failure says nothing of what came after it."""
@@ -86,7 +82,7 @@ class Ward:
     def resting(self, model: str) -> ModelError | None:
         """Give why a model is left alone; None when it may be asked."""
         found = self._resting.get(model)
-        return found.error if found and found.until > self._clock() else None
+        return found.error if found and found.until > self.clock() else None
 
 
 class WithFallbacks:
@@ -113,7 +109,14 @@ class WithFallbacks:
         """
         loop = asyncio.get_running_loop()
         ends_at = None if request.deadline_s is None else loop.time() + request.deadline_s
-        words = _Words(on_text)
+        shown = False
+
+        async def show(text: str) -> None:
+            nonlocal shown
+            shown = True
+            if on_text is not None:
+                await on_text(text)
+
         first: ModelError | None = self._ward.resting(self.name)
         lost = NOTHING
         awake = [model for model in self.models if self._ward.resting(model.name) is None] or [self.models[0]]
@@ -121,9 +124,11 @@ class WithFallbacks:
             left = None if ends_at is None else max(0.0, ends_at - loop.time())
             if left is not None and at + 1 < len(awake):
                 left *= SHARE_WITH_OTHERS
-            asked_at = self._ward.now()
+            asked_at = self._ward.clock()
+            # A second model does not write over the first one's words.
+            listener = None if shown or on_text is None else show
             try:
-                reply = await model.reply(replace(request, deadline_s=left), words.listener)
+                reply = await model.reply(replace(request, deadline_s=left), listener)
             except ModelError as error:
                 first, lost = first or error, lost + spent_by(error)
                 if error.fault != "timeout" or left is None or left >= FAIR_TIME_S:
@@ -139,25 +144,6 @@ class WithFallbacks:
         assert first is not None
         first.spent = Spent(role=request.role, model=self.name, usage=lost)
         raise first
-
-
-class _Words:
-    """What the user sees while a reply is written: a second model does not write over the first one's words."""
-
-    def __init__(self, on_text: OnText | None) -> None:
-        self._on_text = on_text
-        self._shown = False
-
-    @property
-    def listener(self) -> OnText | None:
-        if self._on_text is None or self._shown:
-            return None
-        return self._pass_on
-
-    async def _pass_on(self, text: str) -> None:
-        self._shown = True
-        if self._on_text is not None:
-            await self._on_text(text)
 
 
 _KEYED = frozenset(model.partition("/")[0] for _, model in KEY_NAMES)
@@ -229,7 +215,7 @@ def choice_of(written: str, openai_base: str = "", variable: str = "DOSSIER_MODE
         variable: where it was written, for messages.
 
     Raises:
-        ConfigError: it can't be meant so.
+        ConfigError: it can't be meant so, or no model server answers at the address that it is.
     """
     if (address := cleaned(written)).startswith(("http://", "https://")):
         name, base = served_at(address, variable)
@@ -242,34 +228,14 @@ def choice_of(written: str, openai_base: str = "", variable: str = "DOSSIER_MODE
 
 @lru_cache
 def served_at(address: str, variable: str) -> tuple[str, str]:
-    """Name the model that a server of one's own serves, the first it lists; and give the address to ask it at.
-
-    Raises:
-        ConfigError: it does not answer, or serves none.
-    """
+    """Name the model that a server of one's own serves, the first it lists; and give the address to ask it at."""
     base = address.rstrip("/")
-    models = models_at(base)
-    if not models:
+    if not (models := models_at(base)):
         raise ConfigError(
             f"{variable}: no model server answers at {address}. Is it running, and does the address end in /v1?"
         )
-    if own := ollama_at(base):
-        return f"ollama_chat/{models[0]}", own
-    return f"openai/{models[0]}", base
-
-
-def with_server(settings: Settings) -> Settings:
-    """Read a server's address in DOSSIER_MODEL as what it stands for: its first model, asked there.
-
-    Raises:
-        ConfigError: no model server answers at the address.
-    """
-    if not cleaned(settings.model).startswith(("http://", "https://")):
-        return settings
-    choice = choice_of(settings.model)
-    if choice.provider != "openai":
-        return settings  # the address itself names it wherever it is read
-    return settings.model_copy(update={"model": choice.name, "api_base": choice.base})
+    own = ollama_at(base)
+    return (f"ollama_chat/{models[0]}", own) if own else (f"openai/{models[0]}", base)
 
 
 def order_for(written: str, settings: Settings, variable: str = "DOSSIER_MODEL") -> Order:
@@ -279,24 +245,19 @@ def order_for(written: str, settings: Settings, variable: str = "DOSSIER_MODEL")
         ConfigError: a name can't be meant as it is written; the message names `variable` or that of the list.
     """
     first = choice_of(written, settings.api_base, variable)
-    name = first.name
-    if name == OFFLINE or settings.fallbacks == (NO_FALLBACKS,):
+    if first.name == OFFLINE or settings.fallbacks == (NO_FALLBACKS,):
         return Order(first)
-    named = settings.fallbacks or _by_keys(first)
     others: list[Choice] = []
     left: list[UnusedFallback] = []
-    for written_one in dict.fromkeys(named):
-        if written_one == NO_FALLBACKS:
-            continue
+    for written_one in dict.fromkeys(one for one in settings.fallbacks or _by_keys(first) if one != NO_FALLBACKS):
         other = choice_of(written_one, settings.api_base, "DOSSIER_FALLBACKS")
-        one = other.name
-        if one in (name, OFFLINE):
+        if other.name in (first.name, OFFLINE):
             continue
         same_server = bool(first.base) and other.base == first.base
         if first.own_server and not other.stays_here and not same_server:
-            left.append(UnusedFallback(one, f"{name} runs on your own machines, and this one does not"))
+            left.append(UnusedFallback(other.name, f"{first.name} runs on your own machines, and this one does not"))
         elif not other.usable:
-            left.append(UnusedFallback(one, f"{other.key_variable} is not set"))
+            left.append(UnusedFallback(other.name, f"{other.key_variable} is not set"))
         else:
             others.append(other)
     return Order(first, tuple(others), tuple(left))
@@ -363,7 +324,6 @@ def bind(
     made: dict[str, Model] = {}
     bound: dict[str, Model] = {}
     ward = Ward()
-    kept = KeptWays(settings.data_dir / "model-ways.json")
 
     def single(choice: Choice) -> Model:
         if choice.name == OFFLINE:
@@ -381,7 +341,6 @@ def bind(
                     slots=slots_at(choice.base) if choice.base and choice.stays_here else None,
                 ),
                 callbacks=settings.litellm_callbacks,
-                kept=kept,
             )
         return made[choice.name]
 

@@ -1,18 +1,13 @@
-"""What a model's server takes, as far as it has shown it: read from its refusals and answers, and kept for later calls.
+"""What a model's server takes, as far as it has shown it: read from its refusals and answers, and heeded by later calls.
 
 Nothing here is known of a model beforehand but what the model library lists. A refusal in words that nobody foresaw
 still has a way on: the plainest request that there is, tried before the call is given up.
 """
 
-import json
 import re
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Literal
-
-from pydantic import TypeAdapter, ValidationError
 
 from agents.llm.chat_completions import ProviderAnswer, Wire
 from agents.llm.litellm_errors import Failed
@@ -76,57 +71,6 @@ class Ways:
         said += [f"thinks: {self.thought} tokens more are asked for"] if self.thought else []
         said += [f"a window of {self.window} tokens"] if self.window else []
         return ", ".join(said)
-
-
-_LASTING = ("structured", "room", "stream", "usage_in_stream", "direct", "system", "window", "thought")
-_KEPT_S = 7 * 24 * 3_600.0
-
-
-class KeptWays:
-    """What models turned out to need, from one start to the next: a small file.
-
-    A server's next release may take what this one refuses, so that all is found out anew after a week. A file that cannot
-    be read or written costs a few short requests, and nothing else.
-
-    Args:
-        path: the file.
-        now: seconds since 1970.
-    """
-
-    def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
-        self._path, self._now = path, now
-
-    def over(self, model: str, ways: Ways) -> Ways:
-        """Give `ways` with what was kept of a model; its name says which server is meant, too."""
-        kept = self._read().get(model)
-        if not isinstance(kept, dict) or not 0 <= self._now() - float(kept.get("since", 0)) < _KEPT_S:
-            return ways
-        try:
-            return TypeAdapter(Ways).validate_python(
-                asdict(ways) | {name: kept[name] for name in _LASTING if name in kept}
-            )
-        except ValidationError:
-            return ways
-
-    def keep(self, model: str, before: Ways, after: Ways) -> None:
-        """Write down what is new of a model, where it outlasts the process."""
-        if all(getattr(before, name) == getattr(after, name) for name in _LASTING):
-            return
-        entry = {"since": self._now(), **{name: getattr(after, name) for name in _LASTING}}
-        beside = self._path.with_suffix(".new")
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_text(json.dumps(self._read() | {model: entry}, indent=1), "utf-8")
-            beside.replace(self._path)
-        except OSError:
-            return
-
-    def _read(self) -> Wire:
-        try:
-            found = json.loads(self._path.read_text("utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return found if isinstance(found, dict) else {}
 
 
 @dataclass(frozen=True)

@@ -19,38 +19,27 @@ WINDOW_S = 60.0
 LOCAL = frozenset({"ollama", "ollama_chat", "llamafile", "lm_studio", "hosted_vllm", "vllm", "xinference", "local"})
 """Providers, as litellm names them, that run on the user's own machines."""
 
-OWN_SERVER = Pace(at_once=16, calls_per_minute=0, tokens_per_minute=0)
-"""A server under an address that the user set: how many calls it really works on at once is found out (`Places`)."""
-
-OTHERS = Pace(at_once=8, calls_per_minute=300, tokens_per_minute=0)
+OTHERS = Pace(at_once=8, calls_per_minute=300)
 """A provider of which nothing is known."""
 
 DEFAULTS: Mapping[str, Pace] = {
-    "openai": Pace(at_once=16, calls_per_minute=500, tokens_per_minute=0),
-    "anthropic": Pace(at_once=8, calls_per_minute=50, tokens_per_minute=0),
-    "gemini": Pace(at_once=8, calls_per_minute=150, tokens_per_minute=0),
-    "mistral": Pace(at_once=4, calls_per_minute=60, tokens_per_minute=0),
-    "deepseek": Pace(at_once=16, calls_per_minute=0, tokens_per_minute=0),
-    "openrouter": Pace(at_once=8, calls_per_minute=0, tokens_per_minute=0),
-    **dict.fromkeys(LOCAL, Pace(at_once=16, calls_per_minute=0, tokens_per_minute=0)),
+    "openai": Pace(at_once=16, calls_per_minute=500),
+    "anthropic": Pace(at_once=8, calls_per_minute=50),
+    "gemini": Pace(at_once=8, calls_per_minute=150),
+    "mistral": Pace(at_once=4, calls_per_minute=60),
+    "deepseek": Pace(at_once=16),
+    "openrouter": Pace(at_once=8),
+    **dict.fromkeys(("", *LOCAL), Pace(at_once=16)),
 }
-"""About what the smallest paid plans allow. Tokens are not counted by default: plans differ by a factor of a hundred,
-and a provider that has enough says so by itself, which is obeyed."""
-
-
-@dataclass(frozen=True)
-class ProviderLimits:
-    """What holds for one provider in this process; None is no limit."""
-
-    at_once: int | None
-    calls_per_minute: float | None
-    tokens_per_minute: float | None
+"""About what the smallest paid plans allow; a server under an address that the user set has no name here, and how much
+it really works on at once is found out (`Places`). Tokens are not counted by default: plans differ by a factor of a
+hundred, and a provider that has enough says so by itself, which is obeyed."""
 
 
 def limits_for(
     provider: str, asked: Pace | None = None, *, own_server: bool = False, slots: int | None = None, share: float = 1.0
-) -> ProviderLimits:
-    """Compute the limits of a provider: the only place where this is done.
+) -> Pace:
+    """Compute the limits of a provider, None or 0 for no limit: the only place where this is done.
 
     Args:
         provider: as in front of the model's name.
@@ -59,18 +48,9 @@ def limits_for(
         slots: calls that such a server says it works on at once.
         share: the part of the provider's limits that this process may use, above 0 to 1.
     """
-    default = DEFAULTS.get(provider, OTHERS)
-    if own_server and provider not in LOCAL:
-        default = OWN_SERVER
-    asked = asked or Pace()
-    at_once = (slots or default.at_once) if asked.at_once is None else asked.at_once
-    calls = default.calls_per_minute if asked.calls_per_minute is None else asked.calls_per_minute
-    tokens = default.tokens_per_minute if asked.tokens_per_minute is None else asked.tokens_per_minute
-    return ProviderLimits(
-        at_once=max(1, int(at_once * share)) if at_once else None,
-        calls_per_minute=max(1.0, calls * share) if calls else None,
-        tokens_per_minute=max(1.0, tokens * share) if tokens else None,
-    )
+    holds = DEFAULTS.get("" if own_server else provider, OTHERS).model_dump() | ({"at_once": slots} if slots else {})
+    holds |= (asked or Pace()).model_dump(exclude_none=True)
+    return Pace(**{name: value and max(1, int(value * share)) for name, value in holds.items()})
 
 
 class Places:
@@ -108,8 +88,6 @@ SLOWED = 0.6
 """Part of the best pace below which a provider is taken to work on more than it can."""
 QUICKEST_S = 0.05
 """Seconds of an answer below which its pace says nothing."""
-
-
 READ_AS_WRITTEN = 1 / 20
 """A token that is read takes about this part of the time of one that is written, until it is seen; on a processor, a third."""
 ASSUMED_TOKENS = 300.0
@@ -195,7 +173,7 @@ class _Window:
 
     def wait_s(self, amount: float, limit: float | None, now: float) -> float:
         """Seconds until `amount` more fits; what is more than the limit fits once nothing else counts."""
-        if limit is None:
+        if not limit:
             return 0.0
         while self._sent and self._sent[0].at <= now - WINDOW_S:
             self._sent.popleft()
@@ -241,7 +219,7 @@ class RateLimiter:
 
     def __init__(
         self,
-        limits: Callable[[], ProviderLimits],
+        limits: Callable[[], Pace],
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         on_pause: Callable[[float], None] = lambda _: None,
@@ -266,7 +244,7 @@ class RateLimiter:
     def one_at_a_time(self) -> bool:
         """Whether the provider works on one call after the other."""
         limit = self._limits().at_once
-        return limit is not None and self.places.at_once(limit) == 1
+        return bool(limit) and self.places.at_once(limit or 0) == 1
 
     def hold(self, seconds: float) -> None:
         """Let nobody ask the provider for some seconds."""
@@ -318,7 +296,7 @@ class RateLimiter:
             if wait > 0:
                 self._check(wait, ends_at)
                 await self._sleep(wait)
-            elif limits.at_once is not None and self.busy >= self.places.at_once(limits.at_once):
+            elif limits.at_once and self.busy >= self.places.at_once(limits.at_once):
                 self._freed.clear()
                 await self._freed.wait()
             else:
@@ -347,7 +325,7 @@ class Pacing:
         """Keep to a part of what each provider allows; the rest belongs to other processes that ask it."""
         self.share = share
 
-    def limits(self, provider: str, *, own_server: bool = False, slots: int | None = None) -> ProviderLimits:
+    def limits(self, provider: str, *, own_server: bool = False, slots: int | None = None) -> Pace:
         """Give what holds now for a provider."""
         return limits_for(provider, self._asked.get(provider), own_server=own_server, slots=slots, share=self.share)
 

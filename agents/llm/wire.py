@@ -15,7 +15,7 @@ from typing import Literal
 
 from agents.contracts.frozen import Frozen
 from agents.core.model import OnText, Request
-from agents.core.model_answers import OPENING, closing_tag, drop_thoughts
+from agents.core.model_answers import OPENING, closing_tag, complete_part, drop_thoughts, whole_signs
 from agents.llm.chat_completions import ProviderAnswer, Wire
 from agents.llm.manners import Ways
 
@@ -101,156 +101,70 @@ FIELD = "reply"
 
 _FENCED = re.compile(r"```[\w+-]*\s*\{")
 _OBJECT = re.compile(r'\{(?=\s*")')
-_SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _FENCE = re.compile(r"```[\w+-]*\s*")
 _MAY_BE_TAG = re.compile(r"[<\[]\w{0,9}")
-_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 
 class ReplyStream:
-    """Fed pieces of text, gives new pieces of its decoded `reply` field; how the text is split makes no difference."""
+    """Fed pieces of an answer, gives what is complete of its JSON so far; how the text is split makes no difference."""
 
     def __init__(self) -> None:
-        self._head = ""
-        """Text not yet decided on: what comes before the JSON object."""
-        self._at: Literal["head", "thoughts", "prose"] = "head"
-        self._reached = False
-        self._field = _FieldReader()
+        self._text = ""
+        """What counts of the answer: first what comes before the JSON object, then the object."""
+        self._at: Literal["head", "thoughts", "prose", "object"] = "head"
+        self._shown = ""
 
     def feed(self, chunk: str) -> str:
         """Take the next piece of the reply; return what it adds to the text for the user."""
-        if self._reached:
-            return self._field.feed(chunk)
-        self._head += chunk
-        while (then := self._step()) == "on":
+        self._text += chunk
+        while self._at != "object" and self._step():
             pass
-        if then == "wait":
-            return ""
-        self._reached = True
-        return self._field.feed(self._head)
+        return self._news()
 
     def finish(self) -> str:
         """Say that the reply is complete; return what was held back in doubt."""
-        if self._reached or self._at != "prose":
-            return ""
-        seen, closed = drop_thoughts(self._head)
-        start = _FENCED.search(seen) or _OBJECT.search(seen)
-        return self._field.feed(seen[start.end() - 1 :]) if closed and start else ""
+        if self._at == "prose":
+            seen, closed = drop_thoughts(self._text)
+            start = _FENCED.search(seen) or _OBJECT.search(seen)
+            if closed and start:
+                self._text, self._at = seen[start.end() - 1 :], "object"
+        return self._news()
 
-    def _step(self) -> Literal["on", "wait", "object"]:
-        """Take one decision about the head: go on with what is left of it, wait for more text, or read the object."""
+    def value(self) -> dict[str, object]:
+        """Give the complete fields of the answer, and a text as far as it is written."""
+        found = complete_part(self._text, 0, words=True) if self._at == "object" else None
+        return found if isinstance(found, dict) else {}
+
+    def _news(self) -> str:
+        said = whole_signs(self.value().get(FIELD))
+        if not isinstance(said, str) or not said.startswith(self._shown):
+            return ""
+        news, self._shown = said[len(self._shown) :], said
+        return news
+
+    def _step(self) -> bool:
+        """Take one decision about the head; False where it needs more text."""
         if self._at != "head":
-            end = closing_tag(self._head, 0, final=False)
-            if end is None:
-                return "wait"
-            self._head, self._at = self._head[end:], "head"
-            return "on"
-        text = self._head = self._head.lstrip("\ufeff \t\r\n")
-        if text.startswith("{"):
-            return "object"
-        if tag := OPENING.match(text):
-            self._head, self._at = text[tag.end() :], "thoughts"
-            return "on"
-        if fence := _FENCE.match(text):
-            if text[fence.end() :].startswith("{"):
-                self._head = text[fence.end() :]
-                return "object"
-            if fence.end() == len(text):
-                return "wait"
-        if not text or "```".startswith(text) or (text[0] in "<[" and _MAY_BE_TAG.fullmatch(text)):
-            return "wait"
-        self._at = "prose"
-        return "on"
-
-
-class _FieldReader:
-    """Reads an object character by character and decodes one string field of its first level."""
-
-    def __init__(self) -> None:
-        self._depth = 0
-        self._key = ""
-        self._is_value = False
-        """The next string of the first level is a value, not a key."""
-        self._where: Literal["between", "string", "field", "done"] = "between"
-        self._escape = ""
-        """An escape that is not complete yet, from its back-slash on."""
-        self._high = ""
-        """The first half of a surrogate pair."""
-
-    def feed(self, chunk: str) -> str:
-        out = []
-        for char in chunk:
-            if self._where == "done":
-                break
-            if self._where == "between":
-                self._structure(char)
-            elif self._where == "string":
-                self._other_string(char)
-            else:
-                out.append(self._decode(char))
-        return "".join(out)
-
-    def _structure(self, char: str) -> None:
-        if char == '"':
-            wanted = self._depth == 1 and self._is_value and self._key == FIELD
-            self._where = "field" if wanted else "string"
-            if self._depth == 1 and not self._is_value:
-                self._key = ""
-        elif char in "{[":
-            self._depth += 1
-        elif char in "}]":
-            self._depth -= 1
-            if self._depth == 0:
-                self._where = "done"
-        elif self._depth == 1 and char in ":,":
-            self._is_value = char == ":"
-
-    def _other_string(self, char: str) -> None:
-        if self._escape:
-            self._escape = ""
-        elif char == "\\":
-            self._escape = char
-        elif char == '"':
-            self._where = "between"
-        elif self._depth == 1 and not self._is_value:
-            self._key += char
-
-    def _decode(self, char: str) -> str:
-        if self._escape:
-            self._escape += char
-            return self._whole_escape()
-        if char == "\\":
-            self._escape = char
-            return ""
-        alone, self._high = self._high and _UNKNOWN, ""
-        if char == '"':
-            self._where = "done"
-            return alone
-        return alone + char
-
-    def _whole_escape(self) -> str:
-        escape = self._escape
-        if escape[1] != "u":
-            self._escape = ""
-            alone, self._high = self._high and _UNKNOWN, ""
-            return alone + _SIMPLE.get(escape[1], escape[1])
-        if len(escape) < 6:
-            return ""
-        self._escape = ""
-        return self._code_unit(escape[2:])
-
-    def _code_unit(self, digits: str) -> str:
-        high, self._high = self._high, ""
-        if not re.fullmatch(r"[0-9a-fA-F]{4}", digits):
-            return (high and _UNKNOWN) + _UNKNOWN
-        unit = chr(int(digits, 16))
-        if high and "\udc00" <= unit <= "\udfff":
-            return (high + unit).encode("utf-16", "surrogatepass").decode("utf-16")
-        alone = high and _UNKNOWN
-        if "\ud800" <= unit <= "\udbff":
-            self._high = unit
-            return alone
-        return alone + (_UNKNOWN if "\udc00" <= unit <= "\udfff" else unit)
+            end = closing_tag(self._text, 0, final=False)
+            if end is not None:
+                self._text, self._at = self._text[end:], "head"
+            return end is not None
+        text = self._text = self._text.lstrip("\ufeff \t\r\n")
+        fence = _FENCE.match(text)
+        if text.startswith("{") or (fence and text[fence.end() :].startswith("{")):
+            self._text, self._at = text[fence.end() if fence else 0 :], "object"
+        elif tag := OPENING.match(text):
+            self._text, self._at = text[tag.end() :], "thoughts"
+        elif (
+            not text
+            or (fence and fence.end() == len(text))
+            or "```".startswith(text)
+            or (text[0] in "<[" and _MAY_BE_TAG.fullmatch(text))
+        ):
+            return False
+        else:
+            self._at = "prose"
+        return True
 
 
 BATCH_S = 0.03

@@ -7,7 +7,7 @@ import pytest
 
 from agents.core.errors import ConfigError
 from agents.core.settings import Settings
-from agents.llm.choose_models import orders, with_server
+from agents.llm.choose_models import orders
 from agents.llm.model_names import find_servers, models_at
 
 
@@ -59,10 +59,9 @@ def test_our_own_port_is_not_looked_at():
 def test_the_address_of_a_server_is_setting_enough():
     with serving(200, {"data": [{"id": "qwen3:8b"}]}) as port:
         address = f"http://127.0.0.1:{port}/v1"
-        settings = with_server(Settings(DOSSIER_MODEL=address))
+        order = orders(["manager"], Settings(DOSSIER_MODEL=address))["manager"]
 
-    assert (settings.model, settings.api_base) == ("openai/qwen3:8b", address)
-    order = orders(["manager"], settings)["manager"]
+    assert (order.first.name, order.first.base) == ("openai/qwen3:8b", address)
     assert order.first.own_server
     assert order.first.stays_here
     assert order.others == (), "nothing that stays on this machine is sent elsewhere"
@@ -70,4 +69,4 @@ def test_the_address_of_a_server_is_setting_enough():
 
 def test_an_address_at_which_nobody_answers_is_refused_in_one_sentence():
     with pytest.raises(ConfigError, match="no model server answers at http://127.0.0.1:1/v1"):
-        with_server(Settings(DOSSIER_MODEL="http://127.0.0.1:1/v1"))
+        orders(["manager"], Settings(DOSSIER_MODEL="http://127.0.0.1:1/v1"))

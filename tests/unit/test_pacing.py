@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from agents.core.call_limits import Pace
 from agents.core.settings import Settings
-from agents.llm.pacing import DEFAULTS, HeldBack, ObservedPace, Pacing, ProviderLimits, RateLimiter, limits_for
+from agents.llm.pacing import DEFAULTS, HeldBack, ObservedPace, Pacing, RateLimiter, limits_for
 from agents.team import open_team
 
 
@@ -33,7 +33,9 @@ def clock():
 
 
 def gate(clock, at_once=None, calls=None, tokens=None):
-    return RateLimiter(lambda: ProviderLimits(at_once, calls, tokens), clock, clock.sleep)
+    return RateLimiter(
+        lambda: Pace(at_once=at_once, calls_per_minute=calls, tokens_per_minute=tokens), clock, clock.sleep
+    )
 
 
 async def sent_at(gate, clock, *amounts):
@@ -144,13 +146,13 @@ async def test_whoever_gives_up_waiting_leaves_the_line_in_order(clock):
 def test_what_the_operator_leaves_out_keeps_its_default_and_zero_takes_it_away():
     default = DEFAULTS["anthropic"]
     asked = limits_for("anthropic", Pace(tokens_per_minute=30_000))
-    assert asked == ProviderLimits(default.at_once, default.calls_per_minute, 30_000)
-    assert limits_for("anthropic", Pace(at_once=0, calls_per_minute=0)) == ProviderLimits(None, None, None)
+    assert asked == default.model_copy(update={"tokens_per_minute": 30_000})
+    assert limits_for("anthropic", Pace(at_once=0, calls_per_minute=0)) == Pace(at_once=0, calls_per_minute=0)
 
 
 def test_a_share_divides_every_limit_and_leaves_at_least_one_request():
     pace = Pace(at_once=5, calls_per_minute=90, tokens_per_minute=9000)
-    assert limits_for("openai", pace, share=1 / 3) == ProviderLimits(1, 30, 3000)
+    assert limits_for("openai", pace, share=1 / 3) == Pace(at_once=1, calls_per_minute=30, tokens_per_minute=3000)
     assert limits_for("openai", Pace(at_once=1, calls_per_minute=1), share=0.1).at_once == 1
 
 

@@ -66,7 +66,7 @@ def test_half_an_escape_is_never_shown():
     assert pieces == ["", "", "", "", "", "\U0001f989"]
 
 
-@pytest.mark.parametrize("text", [r"\ud83e", r"\ud83e!", r"\ude00", r"\ud83e\n", r"\uzzzz"])
+@pytest.mark.parametrize("text", [r"\ud83e", r"\ud83e!", r"\ude00", r"\ud83e\n"])
 def test_half_a_character_is_shown_as_unknown(text):
     shown = streamed('{"reply": "' + text + '"}')
 
