@@ -16,9 +16,9 @@ from weakref import WeakSet
 
 from pydantic import Field, ValidationError
 
-from agents.contracts.contract import Contract
+from agents.contracts.contract import Brief, Contract, Query
 from agents.contracts.frozen import Frozen, QueryType, Tier, digest
-from agents.contracts.plan import PlanningInput, PlanTree
+from agents.contracts.plan import Leaf, PlanningInput, PlanTree
 from agents.contracts.report import Commission, KeyedRequest
 from agents.contracts.response import (
     AgentResponse,
@@ -28,7 +28,7 @@ from agents.contracts.response import (
     RunLimits,
     TierOrigin,
 )
-from agents.core.budget import NOTHING, Usage, spent_by
+from agents.core.budget import NOTHING, Deadline, Usage, Within, spent_by
 from agents.core.errors import BadRequest, ModelError, NotFeasible
 from agents.core.role import RoleAnswer
 from agents.core.settings import Settings, load
@@ -37,11 +37,12 @@ from agents.jobs.config import InUse
 from agents.jobs.live_job import Job
 from agents.memory.knowledge import LOCAL_OWNER
 from agents.nlp.tokens import language_of
-from agents.research.planning.flat_plan import FlatLeaf, flat_brief, flat_leaves, flat_plan
-from agents.research.planning.freeze_contract import TIERS, CapOverrides, make_contract
+from agents.research.pipeline import contract_of
+from agents.research.planning.flat_plan import flat_leaf, flat_plan
+from agents.research.planning.freeze_contract import TIERS
 from agents.research.reading.subject import asks_for_facts
 from agents.research.run_context import NO_STAND_IN, RunContext
-from agents.research.scoping.turn import ScopingState, checked, seeds_in, take_turn
+from agents.research.scoping.turn import ScopingState, checked, refuse_broad, seeds_in, take_turn
 from agents.roles import FLAT_MAX_QUERIES as MAX_QUERIES
 from agents.roles import FLAT_PLANNER, PLANNER
 from agents.run_answer import FlatRun, answer, planned_of
@@ -62,25 +63,12 @@ class RunOptions(Frozen):
 
 @dataclass(frozen=True)
 class _Drafted:
-    leaves: tuple[FlatLeaf, ...]
+    leaves: tuple[Leaf, ...]
     tier: Tier | None
     query_type: QueryType
     claims: tuple[str, ...]
     usage: Usage
     language: str = ""
-
-
-class _Until:
-    """Time until a moment of the team's clock."""
-
-    def __init__(self, team: Team, end: float) -> None:
-        self._team, self._end = team, end
-
-    def seconds(self) -> float | None:
-        return max(0.0, self._end - self._team.clock())
-
-    def tokens_share(self) -> float | None:
-        return None
 
 
 async def run_research(
@@ -150,29 +138,34 @@ async def plan_run(team: Team, task: str, wish: RunOptions) -> FlatRun:
     try:
         total = wish.max_execution_time_s or team.settings.max_execution_time_s
         known = total or TIERS[wish.tier or "simple"].minutes * 60
-        language = language_of(text)
-        drafted = await _draft(team, context, text, wish, language, _Until(team, started + FLAT_PLANNING_SHARE * known))
+        drafted = await _draft(team, context, text, wish, Within(FLAT_PLANNING_SHARE * known))
     finally:
         context.close()
     tier: Tier = wish.tier or drafted.tier or "standard"
     origin: TierOrigin = "request" if wish.tier else "detected" if drafted.tier else "default"
     limits = limits_of(tier, wish, team.settings)
     left = max(LEAST_RUN_S, limits.max_execution_time_s - (team.clock() - started))
-    seeds = seeds_in(text)
-    brief = flat_brief(
-        text, tier, min(1440.0, left / 60), language=drafted.language or language, query_type=drafted.query_type,
-        seed_urls=seeds, today=team.today(), max_cost_usd=team.settings.max_cost_usd,
+    brief = Brief(
+        question=text,
+        queries=(Query(text=text, feasible=True, reason="One short run settles it.", depth_estimate=1),),
+        language=drafted.language or language_of(text),
+        query_type=drafted.query_type,
+        tier=tier,
+        minutes=min(1440.0, left / 60),
+        seed_urls=seeds_in(text),
+        max_cost_usd=team.settings.max_cost_usd,
         memory=LOCAL_OWNER if wish.memory else None,
-    )  # fmt: skip
-    plan = flat_plan(text, drafted.leaves, tier, limits, seed_urls=seeds, claims=drafted.claims)
-    bounds = CapOverrides(
-        rounds=limits.max_iters, searches=limits.max_queries, sources=limits.max_sources,
-        tokens=team.means.limits.tokens, cost_usd=team.means.limits.cost_usd, depth=1, leaves=MAX_QUERIES,
-    )  # fmt: skip
-    contract = make_contract(
-        brief, (plan,), bounds, reasons=team.means.reasons, models=team.engine.names, retrievers=team.retrievers
+        today=team.today(),
     )
-    queries = tuple(leaf.planned for leaf in drafted.leaves[: limits.max_queries])
+    plan = flat_plan(text, drafted.leaves, tier, limits, seed_urls=brief.seed_urls, claims=drafted.claims)
+    bounds = team.means.limits.model_copy(
+        update={"rounds": limits.max_iters, "searches": limits.max_queries, "sources": limits.max_sources, "depth": 1,
+                "leaves": MAX_QUERIES}
+    )  # fmt: skip
+    contract = contract_of(brief, (plan,), team.means.model_copy(update={"limits": bounds}))
+    queries = tuple(
+        PlanQuery(query=leaf.searches[0], intent=leaf.title) for leaf in drafted.leaves[: limits.max_queries]
+    )
     return FlatRun(
         contract=contract, tier=tier, origin=origin, limits=limits, queries=queries, usage=drafted.usage,
         planning_s=team.clock() - started,
@@ -190,9 +183,7 @@ def limits_of(tier: Tier, wish: RunOptions, settings: Settings) -> RunLimits:
     )
 
 
-async def _draft(
-    team: Team, context: RunContext, task: str, wish: RunOptions, language: str, until: _Until
-) -> _Drafted:
+async def _draft(team: Team, context: RunContext, task: str, wish: RunOptions, until: Deadline) -> _Drafted:
     """Ask the flat planner; the offline engine plans by its own means, where it is bound or has to stand in."""
     lost = NOTHING
     if team.models[FLAT_PLANNER.name].reasons and not asks_for_facts(task):
@@ -201,33 +192,28 @@ async def _draft(
             tier=wish.tier,
             max_queries=wish.max_queries or MAX_QUERIES,
             survey=await context.survey(task),
-            language=language,
+            language=language_of(task),
             today=context.today,
         )
         try:
-            return _taken(await _ask_planner(context, given, until))
+            # Without the context's own stand-in: the offline engine plans from other contracts.
+            asked: RoleAnswer[FlatPlan] = await replace(context, fallback=None).ask(FLAT_PLANNER, given, until)
         except ModelError as error:
             if context.fallback is None or error.fault in NO_STAND_IN:
                 raise
             lost = spent_by(error)
-    drafted = await _quoting_draft(team, context, task, language, until)
+        else:
+            plan = asked.output
+            if not plan.feasible or not plan.queries:
+                raise NotFeasible(plan.reasons, plan.suggested_splits)
+            distinct = {one.query.casefold(): flat_leaf(one.query, one.intent) for one in reversed(plan.queries)}
+            leaves = tuple([*distinct.values()][::-1][:MAX_QUERIES])
+            return _Drafted(leaves, plan.tier, plan.query_type, plan.claims, asked.usage)
+    drafted = await _quoting_draft(team, context, task, until)
     return replace(drafted, usage=lost + drafted.usage)
 
 
-async def _ask_planner(context: RunContext, given: FlatPlanInput, until: _Until) -> RoleAnswer[FlatPlan]:
-    # Without the context's own stand-in: the offline engine plans from other contracts.
-    return await replace(context, fallback=None).ask(FLAT_PLANNER, given, until)
-
-
-def _taken(asked: RoleAnswer[FlatPlan]) -> _Drafted:
-    plan = asked.output
-    if not plan.feasible or not plan.queries:
-        raise NotFeasible(plan.reasons, plan.suggested_splits)
-    leaves = flat_leaves(plan.queries)[:MAX_QUERIES]
-    return _Drafted(leaves, plan.tier, plan.query_type, plan.claims, asked.usage)
-
-
-async def _quoting_draft(team: Team, context: RunContext, task: str, language: str, until: _Until) -> _Drafted:
+async def _quoting_draft(team: Team, context: RunContext, task: str, until: Deadline) -> _Drafted:
     """Plan without a language model: scope the task, then draft one level of leaves."""
     engine = context.fallback or team.models[PLANNER.name]
     context = replace(context, models={"manager": engine, "planner": engine})
@@ -237,9 +223,7 @@ async def _quoting_draft(team: Team, context: RunContext, task: str, language: s
     )
     if not scope.queries:
         raise BadRequest(asked.output.reply)
-    if broad := [query for query in scope.queries if not query.feasible]:
-        splits = tuple(split for query in broad for split in query.suggested_split)
-        raise NotFeasible(tuple(query.reason for query in broad), splits)
+    refuse_broad(scope.queries)
     given = PlanningInput(
         query=task,
         max_depth=1,
@@ -250,10 +234,7 @@ async def _quoting_draft(team: Team, context: RunContext, task: str, language: s
     )
     tree: RoleAnswer[PlanTree] = await context.ask(PLANNER, given, until)
     leaves = tuple(
-        FlatLeaf(
-            planned=PlanQuery(query=(*leaf.search_terms, *leaf.questions, leaf.title)[0], intent=leaf.title),
-            questions=leaf.questions or (leaf.title,),
-        )
+        flat_leaf((*leaf.search_terms, *leaf.questions, leaf.title)[0], leaf.title, leaf.questions or (leaf.title,))
         for leaf in tree.output.leaves
     )
     return _Drafted(leaves, scope.tier, scope.query_type, tree.output.claims, NOTHING, scope.language)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from agents.contracts.contract import Brief, Caps, Query
+from agents.contracts.contract import Caps
 from agents.contracts.finding import Finding
-from agents.contracts.frozen import Frozen, QueryType, Tier
+from agents.contracts.frozen import Frozen, Tier
 from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, PlannedClaim, SuccessCriteria
-from agents.contracts.response import PlanQuery, RunLimits
+from agents.contracts.response import RunLimits
 from agents.core.events import NodeChanged
 from agents.core.port import Ctx, Handler, Handlers
 from agents.research.challenge.challenge import NEW_SOURCES, Challenged, ChallengeGiven, ClaimFound, ClaimGiven
@@ -18,75 +18,30 @@ CORROBORATION: dict[Tier, int] = {"simple": 1, "standard": 2, "deep": 2}
 """Independent sources wanted per answer: below them it is the reflection that ends the loop."""
 
 
-class FlatLeaf(Frozen):
-    """One query of a flat plan with what its leaf is to answer."""
-
-    planned: PlanQuery
-    questions: tuple[str, ...]
-
-
-def flat_leaves(queries: Sequence[PlanQuery]) -> tuple[FlatLeaf, ...]:
-    """Let every query be its leaf's question; two of one wording are one."""
-    distinct = {query.query.casefold(): query for query in reversed(queries)}
-    return tuple(FlatLeaf(planned=query, questions=(query.query,)) for query in [*distinct.values()][::-1])
+def flat_leaf(query: str, intent: str, questions: tuple[str, ...] = ()) -> Leaf:
+    """Make the leaf of one query; it is its own question where no others are given."""
+    return Leaf(title=intent, objective=intent, questions=questions or (query,), searches=(query,))
 
 
 def flat_plan(
-    task: str, leaves: Sequence[FlatLeaf], tier: Tier, limits: RunLimits, *, seed_urls: tuple[str, ...], claims: Sequence[str]
+    task: str, leaves: Sequence[Leaf], tier: Tier, limits: RunLimits, *, seed_urls: tuple[str, ...], claims: Sequence[str]
 ) -> Plan:  # fmt: skip
     """Make the plan of a run. Rounds for which no search would be left are not promised."""
     kept = leaves[: limits.max_queries]
-    per_leaf = max(1, min(5, limits.max_queries // len(kept)))
-    children = [
-        Leaf(
-            title=one.planned.intent,
-            objective=one.planned.intent,
-            questions=one.questions,
-            searches=(one.planned.query,),
-            sources=seed_urls if number == 0 else (),
-            budget=LeafBudget(searches=per_leaf, sources=min(50, limits.max_sources)),
-        )
-        for number, one in enumerate(kept)
-    ]
+    budget = LeafBudget(searches=max(1, min(5, limits.max_queries // len(kept))), sources=min(50, limits.max_sources))
+    children = tuple(
+        leaf.model_copy(update={"budget": budget, "sources": () if number else seed_urls})
+        for number, leaf in enumerate(kept)
+    )
     rounds = min(limits.max_iters, 1 + max(0, limits.max_queries - len(kept)), MAX_ROUNDS)
+    criteria = SuccessCriteria(corroboration=CORROBORATION[tier])
+    phase = Phase(title="Collect", criteria=criteria, max_iterations=max(1, rounds))
+    said = dict.fromkeys(claim.strip() for claim in claims if claim.strip())
     titles = tuple(child.title for child in children)
     return Plan(
         query=task,
-        root=Node(
-            title=task[:120],
-            objective=task,
-            phases=(
-                Phase(
-                    title="Collect",
-                    criteria=SuccessCriteria(corroboration=CORROBORATION[tier]),
-                    max_iterations=max(1, rounds),
-                ),
-            ),
-            children=tuple(children),
-        ),
-        claims=tuple(
-            PlannedClaim(text=claim, leaves=titles)
-            for claim in dict.fromkeys(claim.strip() for claim in claims if claim.strip())
-        )[:10],
-    )
-
-
-def flat_brief(
-    task: str, tier: Tier, minutes: float, *, language: str, query_type: QueryType, seed_urls: tuple[str, ...],
-    today: str, max_cost_usd: float | None, memory: str | None,
-) -> Brief:  # fmt: skip
-    """Freeze a task as a brief whose single query is the task itself."""
-    return Brief(
-        question=task,
-        queries=(Query(text=task, feasible=True, reason="One short run settles it.", depth_estimate=1),),
-        language=language,
-        query_type=query_type,
-        tier=tier,
-        minutes=minutes,
-        seed_urls=seed_urls,
-        max_cost_usd=max_cost_usd,
-        memory=memory,
-        today=today,
+        root=Node(title=task[:120], objective=task, phases=(phase,), children=children),
+        claims=tuple(PlannedClaim(text=claim, leaves=titles) for claim in said)[:10],
     )
 
 
@@ -161,7 +116,9 @@ def _bounded_leaf(leaf: Handler, allowance: Allowance) -> Handler:
         setting = given.setting.model_copy(update={"loop": loop})
         finding: Finding = await leaf.run(ctx, given.model_copy(update={"leaf": less, "setting": setting}))
         read = [card.url for card in finding.sources] + [refused.url for refused in finding.rejected]
-        allowance.note(ctx.path, _used(finding, grant), read)
+        broken = sum(1 for problem in finding.problems if problem.type != "SearchError")
+        used = Grant(searches=min(grant.searches, len(finding.searches)), sources=min(grant.sources, broken))
+        allowance.note(ctx.path, used, read)
         return finding
 
     return Handler(run=run, takes=LeafGiven, gives=Finding)
@@ -194,11 +151,6 @@ def _bounded_claim(claim: Handler, allowance: Allowance) -> Handler:
         return done
 
     return Handler(run=run, takes=ClaimGiven, gives=ClaimFound)
-
-
-def _used(finding: Finding, grant: Grant) -> Grant:
-    broken = sum(1 for problem in finding.problems if problem.type != "SearchError")
-    return Grant(searches=min(grant.searches, len(finding.searches)), sources=min(grant.sources, broken))
 
 
 def _not_begun(ctx: Ctx, given: LeafGiven, why: str) -> Finding:

@@ -10,7 +10,7 @@ from agents.contracts.contract import Brief, ScopingTurn
 from agents.contracts.plan import Plan
 from agents.contracts.report import Commission
 from agents.core.budget import Deadline, Within
-from agents.core.errors import BadRequest, ModelError, NotFeasible, StepFailed
+from agents.core.errors import BadRequest, ModelError, StepFailed
 from agents.core.events import Charged, Event, Noted, RoleAsked
 from agents.core.port import Ctx, together
 from agents.nlp.tokens import language_of
@@ -18,7 +18,7 @@ from agents.research.planning.drafting import draft_plans
 from agents.research.planning.freeze_contract import CapOverrides, caps_of
 from agents.research.reading.subject import asks_for_facts
 from agents.research.run_context import NO_STAND_IN, RunContext
-from agents.research.scoping.turn import ScopingState, take_turn
+from agents.research.scoping.turn import ScopingState, refuse_broad, take_turn
 from agents.roles import MANAGER
 
 TAKEN_AS_ASKED = "#PATH_DECISION"
@@ -105,9 +105,7 @@ def agreed(brief: Brief, verdicts: Sequence[tuple[ScopingState, ScopingTurn]]) -
     if empty := [turn.reply for scope, turn in verdicts if not scope.queries]:
         raise BadRequest(empty[0])
     queries = tuple(query for scope, _ in verdicts for query in scope.queries)
-    if broad := [query for query in queries if not query.feasible]:
-        splits = tuple(split for query in broad for split in query.suggested_split)
-        raise NotFeasible(tuple(query.reason for query in broad), splits)
+    refuse_broad(queries)
     first = verdicts[0][0]
     guessed = brief.language == language_of(brief.queries[0].text)
     language = first.language if guessed else brief.language

@@ -1,12 +1,13 @@
 """Scoping: one turn of the talk between manager and user, and code's verdict on what came out of it."""
 
 import re
+from collections.abc import Sequence
 
 from agents.contracts.contract import Brief, Query, ScopingInput, ScopingTurn, Turn
 from agents.contracts.frozen import Frozen, Mode, QueryType, Role, Text, Tier
 from agents.contracts.sources import OwnFile, Place
 from agents.core.budget import Deadline, NoDeadline
-from agents.core.errors import BadRequest
+from agents.core.errors import BadRequest, NotFeasible
 from agents.core.events import RoleAsked
 from agents.core.model import OnText
 from agents.core.role import RoleAnswer
@@ -192,6 +193,17 @@ def _code_verdict(query: Query, max_depth: int) -> Query:
         reason = f"That is more than one run can do. {query.reason}"
         return query.model_copy(update={"feasible": False, "reason": reason})
     return query
+
+
+def refuse_broad(queries: Sequence[Query]) -> None:
+    """Let feasible queries pass.
+
+    Raises:
+        NotFeasible: one is too broad; carries reasons and narrower ones.
+    """
+    if broad := [query for query in queries if not query.feasible]:
+        splits = tuple(split for query in broad for split in query.suggested_split)
+        raise NotFeasible(tuple(query.reason for query in broad), splits)
 
 
 def refused(scope: ScopingState, query_text: str, reasons: tuple[str, ...], splits: tuple[str, ...]) -> ScopingState:
