@@ -28,8 +28,7 @@ from agents.core.errors import ConfigError, SearchError, SourceError
 from agents.search.index import FileOutcome, Index, IndexedDocument
 from agents.search.searcher import LIBRARY_NAME
 from agents.search.telling_terms import telling, widespread
-from agents.web.pdf_text import is_pdf
-from agents.web.reader import NOT_TEXT, is_zip, read_document, read_here
+from agents.web.reader import NOT_TEXT, is_pdf, is_zip, read_document, read_here
 from agents.web.reader_pool import AT_ONCE
 
 MAX_BYTES = 50_000_000

@@ -14,6 +14,7 @@ from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen
 from agents.web.decoding import MAX_NAME, Document, file_name, title_of
 from agents.web.formulas import formula, raised, runs_joined
+from agents.web.table_rows import records
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -106,7 +107,7 @@ class _Reader:
                 yield f"- {' '.join(text.split())}" if text.strip() and _is_item(child) else text
                 yield from self._taken()
             elif child.tag == f"{_W}tbl":
-                yield "\n".join(row for row in self._rows(child) if row.strip(" |"))
+                yield self._table(child)
                 yield from self._taken()
             elif child.tag in {f"{_W}sdt", f"{_W}sdtContent", f"{_W}ins", f"{_W}customXml", f"{_W}moveTo"}:
                 yield from self.blocks(child)
@@ -150,28 +151,27 @@ class _Reader:
         taken, self._pending = self._pending, []
         yield from taken
 
-    def _rows(self, table: etree._Element) -> Iterator[str]:
-        """Write rows; a cell over several columns is followed by empty ones, one over several rows stands in each."""
-        above: list[str] = []
+    def _table(self, table: etree._Element) -> str:
+        """Write rows as records; a cell over several rows stands in each."""
+        rows: list[list[str | None]] = []
+        heads = 0
         for row in table.iter(f"{_W}tr"):
-            if next(row.iterancestors(f"{_W}tbl")) is not table:
-                continue  # of a table in a cell, whose words are the cell's
-            if row.find(f"{_W}trPr/{_W}del") is not None:
+            # Words of a table in a cell are the cell's.
+            if next(row.iterancestors(f"{_W}tbl")) is not table or row.find(f"{_W}trPr/{_W}del") is not None:
                 continue
-            cells: list[str] = []
+            heads += heads == len(rows) and row.find(f"{_W}trPr/{_W}tblHeader") is not None
+            above = rows[-1] if rows else []
+            cells: list[str | None] = []
             for cell in row.iterchildren(f"{_W}tc"):
-                inner = "; ".join(" ".join(self.text(one).split()) for one in cell.iter(f"{_W}p"))
+                inner = ", ".join(filter(None, (" ".join(self.text(one).split()) for one in cell.iter(f"{_W}p"))))
                 merged = cell.find(f"{_W}tcPr/{_W}vMerge")
                 if merged is not None and merged.get(f"{_W}val", "continue") == "continue" and len(cells) < len(above):
-                    inner = above[len(cells)]
-                cells.append(inner.strip("; ").replace("|", "/"))
+                    inner = above[len(cells)] or ""
                 span = cell.find(f"{_W}tcPr/{_W}gridSpan")
                 width = span.get(f"{_W}val", "1") if span is not None else "1"
-                cells += [""] * (min(int(width), 64) - 1 if width.isdigit() else 0)
-            above = list(cells)
-            while cells and not cells[-1]:
-                cells.pop()
-            yield " | ".join(cells)
+                cells += [inner, *[None] * (min(int(width), 64) - 1 if width.isdigit() else 0)]
+            rows.append(cells)
+        return "\n".join(records(rows, heads=heads or None))
 
 
 class _Styles:

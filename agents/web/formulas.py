@@ -75,13 +75,13 @@ def _structure(name: str, parts: list[str]) -> str:
         case (("msubsup" | "sSubSup"), [base, low, high]):
             return base + _script(low, is_raised=False) + _script(high, is_raised=True)
         case (("mfrac" | "f"), [above, below]):
-            return f"{_grouped(above)}/{_grouped(below)}"
+            return f"{grouped(above)}/{grouped(below)}"
         case "mroot", [base, degree]:
-            return f"{_script(degree, is_raised=True)}√{_grouped(base)}"
+            return f"{_script(degree, is_raised=True)}√{grouped(base)}"
         case "rad", [*_, base]:
-            return f"√{_grouped(base)}"
+            return f"√{grouped(base)}"
         case "msqrt", _:
-            return f"√{_grouped(''.join(parts))}"
+            return f"√{grouped(''.join(parts))}"
         case "d", _:
             return f"({', '.join(parts)})"
         case (("mtr" | "mr"), _):
@@ -105,10 +105,11 @@ def _script(text: str, *, is_raised: bool) -> str:
     done = raised(text) if is_raised else lowered(text)
     if done != text and "[" not in done and not done.startswith("^"):
         return done
-    return ("^" if is_raised else "_") + _grouped(text)
+    return ("^" if is_raised else "_") + grouped(text)
 
 
-def _grouped(text: str) -> str:
+def grouped(text: str) -> str:
+    """Put brackets around a part of a formula that is a sum or a product itself."""
     text = text.strip()
     return f"({text})" if re.search(r"[\s+*/·×−-]", text) else text
 

@@ -9,6 +9,7 @@ from itertools import accumulate, chain, pairwise
 from statistics import median
 
 from agents.nlp.tokens import UNSPACED
+from agents.web.table_rows import records
 
 _MIN_ROWS = 4  # rows with text on both sides of a gap, from which it parts columns
 _MIN_WORDS = 4  # words in the middling row of a column; cells of tables have fewer
@@ -371,10 +372,10 @@ class Flow:
 
 
 def _rows(lines: Sequence[Line]) -> dict[int, str]:
-    """Write the lines that are rows of tables: two or more, one below the other, in which wide spaces part the words.
+    """Write tables as records, each in the place of its first line; its other lines are empty.
 
-    Cells stand in the columns of their whole table, so that an empty one moves no value under another head. Lines with
-    which a cell goes on are written with it, and as nothing in their own place.
+    A table is two rows or more, one below the other, in which wide spaces part the words. Cells stand in the columns of
+    their whole table, so that an empty one moves no value under another head.
     """
     written: dict[int, str] = {}
     for rows in _tables(lines):
@@ -383,19 +384,18 @@ def _rows(lines: Sequence[Line]) -> dict[int, str]:
         columns = _columns([*chain(*_without_spanning(list(tight.values()))), *wrapped])
         is_wide = any(len(lines[at].cells) > 1 for at in tight)
         if len(rows) >= 3 - is_wide and len(columns) >= max(map(len, tight.values())):
-            for at, *more in rows:
-                written[at] = _row([*tight[at], *(lines[one] for one in more)], columns)
-                written |= dict.fromkeys(more, "")
+            table = [_row([*tight[at], *(lines[one] for one in more)], columns) for at, *more in rows]
+            written |= dict.fromkeys(chain(*rows), "") | {rows[0][0]: "\n".join(records(table))}
             continue
         for first, last in _stretches([at for at in tight if len(lines[at].cells) > 1]):
             if first == last:
                 continue
-            table = [lines[at].cells for at in range(first, last + 1)]
-            most = max(map(len, table))
-            columns = _columns([*chain(*_without_spanning(table))])
-            for at, row in enumerate(table, start=first):
-                known = len(columns) >= most
-                written[at] = _row(row, columns) if known else " | ".join(cell.text() for cell in row)
+            cells = [lines[at].cells for at in range(first, last + 1)]
+            columns = _columns([*chain(*_without_spanning(cells))])
+            is_known = len(columns) >= max(map(len, cells))
+            table = [_row(row, columns) if is_known else [cell.text() for cell in row] for row in cells]
+            told = records(table) if is_known else map(" | ".join, table)
+            written |= dict.fromkeys(range(first, last + 1), "") | {first: "\n".join(told)}
     return written
 
 
@@ -435,13 +435,13 @@ def _is_wrapped(lines: Sequence[Line], row: int, at: int) -> bool:
     return step < 0.95 * (lines[row_below - 1].bottom - lines[row_below].bottom) if row_below else under > 0
 
 
-def _row(cells: Iterable[Line], columns: Sequence[tuple[float, float]]) -> str:
+def _row(cells: Iterable[Line], columns: Sequence[tuple[float, float]]) -> list[str]:
     texts = [""] * len(columns)
     for cell in cells:
         under = (n for n, (left, right) in enumerate(columns) if cell.left <= right and cell.right >= left)
         n = next(under, len(columns) - 1)
         texts[n] = f"{texts[n]} {cell.text()}".strip()
-    return " | ".join(texts).rstrip()
+    return texts
 
 
 def _columns(cells: Sequence[Line]) -> list[tuple[float, float]]:

@@ -17,6 +17,7 @@ _FAINT = 12  # of 255, what parts ink from nothing
 _NEAR = 24  # of 255, what parts a colour from the one that it lies on
 _STROKED, _WITH_STROKE, _INVISIBLE = 1, {2, 5, 6}, {3, 7}  # ways of drawing letters
 _PLAIN = 20  # parts of a shape that fills its box: a rectangle, with round corners or without
+_SCALE = 2  # pixels of a point, where a page is drawn
 _BAR = 2.5  # points of height of a line
 _MAX_SHAPES = 400  # of a page; maps and charts have thousands, of which the largest are kept
 _MAX_DEPTH = 4
@@ -44,8 +45,7 @@ class _Shape:
 
     def holds(self, word: Word) -> bool:
         """Tell whether it lies around the middle of a word."""
-        left, bottom, right, top = self.box
-        return left <= (word.left + word.right) / 2 <= right and bottom <= (word.bottom + word.top) / 2 <= top
+        return _holds(self.box, word)
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,8 @@ class _Ink:
     baseline: float
     colour: Colour | Literal["none"] | None
     at: int
+    clip: Box | None
+    """What of the page it is cut to."""
 
 
 class Look:
@@ -63,13 +65,15 @@ class Look:
     Characters that are drawn together are set alike, so that each group is looked at once.
     """
 
-    def __init__(self, page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage) -> None:
+    def __init__(self, page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage, *, has_layers: bool = False) -> None:
         self._page, self._text_page = page, text_page
         self._edges: Box = page.get_bbox()
         self._known: dict[int, _Ink] = {}
-        self._order: dict[int, int] = {}
+        self._order: dict[int, tuple[int, Box | None]] = {}
+        self._has_layers = has_layers
         self._shapes: list[_Shape] = []
-        self._bars: list[Box] = []
+        self.bars: list[Box] = []
+        """Level lines."""
         self._look_through()
 
     def set(self, at: int, letter: str = "") -> Style:
@@ -94,6 +98,10 @@ class Look:
         if word.top - word.bottom < _SPECK or self._is_struck(word):
             return False
         ink = self._of(at)
+        if ink.clip and not _holds(ink.clip, word):
+            return False
+        if self._has_layers and not self._is_drawn(word):
+            return False
         around = [shape for shape in self._shapes if shape.holds(word)]
         over = [shape for shape in around if shape.at > ink.at and shape.opaque]
         if ink.colour == "none" or any(shape.kind == "picture" for shape in over):
@@ -126,9 +134,24 @@ class Look:
         low, high = word.baseline + 0.15 * size, word.baseline + 0.5 * size
         return [
             (left, right)
-            for left, bottom, right, top in self._bars
+            for left, bottom, right, top in self.bars
             if low <= (bottom + top) / 2 <= high and left < word.right and right > word.left
         ]
+
+    @cached_property
+    def _picture(self) -> tuple[bytes, int, int]:
+        """The page as a viewer draws it, in grey, with its layers: its bytes, their number in a row, and of rows."""
+        drawn = self._page.render(scale=_SCALE, grayscale=True)
+        return bytes(drawn.buffer), drawn.stride, drawn.height
+
+    def _is_drawn(self, word: Word) -> bool:
+        """Tell a word of a layer that is switched on: where it stands, a viewer draws something."""
+        pixels, stride, height = self._picture
+        left, _, _, top = self._edges
+        first, last = (max(0, int((edge - left) * _SCALE)) for edge in (word.left, word.right))
+        rows = range(max(0, int((top - word.top) * _SCALE)), min(height, int((top - word.bottom) * _SCALE) + 1))
+        seen = [pixels[row * stride + first : row * stride + min(last + 1, stride)] for row in rows]
+        return max(map(max, filter(None, seen)), default=0) - min(map(min, filter(None, seen)), default=0) > _NEAR
 
     def _is_struck(self, word: Word) -> bool:
         width = word.right - word.left
@@ -155,13 +178,13 @@ class Look:
         elif mode not in _WITH_STROKE and ask(self._text_page, at, *parts):
             red, green, blue, alpha = (part.value for part in parts)
             colour = "none" if alpha < _FAINT else (red, green, blue)
-        return _Ink(round(size, 2), round(up.value, 2), colour, self._order.get(address, 0))
+        return _Ink(round(size, 2), round(up.value, 2), colour, *self._order.get(address, (0, None)))
 
     def _look_through(self) -> None:
         """Note the order in which letters and shapes are drawn."""
         for at, (thing, kind, matrix) in enumerate(_things(self._page), start=1):
             if kind == raw.FPDF_PAGEOBJ_TEXT:
-                self._order[ctypes.addressof(thing.contents)] = at
+                self._order[ctypes.addressof(thing.contents)] = at, _clip_of(thing, matrix)
             elif kind in {raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING}:
                 self._note(at, thing, kind, _moved(_bounds(thing), matrix))
         if len(self._shapes) > _MAX_SHAPES:
@@ -170,7 +193,7 @@ class Look:
         for at in range(raw.FPDFPage_GetAnnotCount(self._page)):
             mark = raw.FPDFPage_GetAnnot(self._page, at)
             if raw.FPDFAnnot_GetSubtype(mark) == raw.FPDF_ANNOT_STRIKEOUT:
-                self._bars += _crossed(mark)
+                self.bars += _crossed(mark)
             raw.FPDFPage_CloseAnnot(mark)
 
     def _note(self, at: int, thing: raw.FPDF_PAGEOBJECT, kind: int, box: Box) -> None:
@@ -182,7 +205,7 @@ class Look:
             raw.FPDFPath_GetDrawMode(thing, filled, stroked)
             is_line = box[3] - box[1] <= _BAR and box[2] - box[0] > 3
             if is_line and (filled.value or stroked.value):
-                self._bars.append(box)
+                self.bars.append(box)
         if not filled.value or box[3] - box[1] <= _BAR:
             return
         parts = [ctypes.c_uint() for _ in range(4)]
@@ -194,6 +217,32 @@ class Look:
         is_opaque = is_plain and alpha > 255 - _FAINT and not raw.FPDFPageObj_HasTransparency(thing)
         colour = (red, green, blue) if is_plain and is_opaque else None
         self._shapes.append(_Shape(at, "plain" if is_plain else "other", box, colour, bool(is_opaque)))
+
+
+def _holds(box: Box, word: Word) -> bool:
+    left, bottom, right, top = box
+    return left <= (word.left + word.right) / 2 <= right and bottom <= (word.bottom + word.top) / 2 <= top
+
+
+def _clip_of(thing: raw.FPDF_PAGEOBJECT, matrix: Matrix) -> Box | None:
+    """Give the box to which a thing is cut; None where it is not."""
+    clip = raw.FPDFPageObj_GetClipPath(thing)
+    box: Box | None = None
+    for path in range(raw.FPDFClipPath_CountPaths(clip) if clip else 0):
+        points = []
+        for at in range(max(0, raw.FPDFClipPath_CountPathSegments(clip, path))):
+            across, up = ctypes.c_float(), ctypes.c_float()
+            if raw.FPDFPathSegment_GetPoint(raw.FPDFClipPath_GetPathSegment(clip, path, at), across, up):
+                points.append((across.value, up.value))
+        if points:
+            xs, ys = [x for x, _ in points], [y for _, y in points]
+            left, bottom, right, top = _moved((min(xs), min(ys), max(xs), max(ys)), matrix)
+            box = (
+                (max(left, box[0]), max(bottom, box[1]), min(right, box[2]), min(top, box[3]))
+                if box
+                else (left, bottom, right, top)
+            )
+    return box
 
 
 def _things(page: pypdfium2.PdfPage) -> Iterator[tuple[raw.FPDF_PAGEOBJECT, int, Matrix]]:

@@ -17,7 +17,6 @@ from agents.web.docx_text import read_docx
 from agents.web.fetching import FetchedPage, Fetcher
 from agents.web.markdown_text import read_markdown
 from agents.web.office_text import archive_of, read_archive, rich_text
-from agents.web.pdf_text import is_pdf, read_pdf
 from agents.web.reader_pool import BROKEN, Elsewhere, ReaderEnded, ReaderPool
 from agents.web.table_rows import is_table, read_table
 from agents.web.url_key import link
@@ -132,6 +131,8 @@ def read_here(body: bytes, content_type: str, url: str) -> Document:
         SourceError: as `read_document`.
     """
     if is_pdf(body):
+        from agents.web.pdf_text import read_pdf  # loads a library of 8 MB
+
         return read_pdf(body, url)
     if is_zip(body):
         with archive_of(body, url) as archive:
@@ -164,6 +165,11 @@ def read_here(body: bytes, content_type: str, url: str) -> Document:
         table = read_table(text, tabs=suffix == ".tsv")
         return _plain(unruffled(seen(table or text)), url, is_data=True)
     return _plain(unruffled(seen(text)), url)
+
+
+def is_pdf(body: bytes) -> bool:
+    """Tell a PDF file by its beginning, which may stand after some stray bytes."""
+    return b"%PDF-" in body[:1024]
 
 
 def is_zip(body: bytes) -> bool:

@@ -11,6 +11,8 @@ MAX_ROWS = 20_000
 """Rows of one table that are read."""
 
 _TOLD_MARK = re.compile(r"\ufeff?sep=(.)\r?\n", re.I)
+_MOST_COLUMNS = 200
+_NAME = 80  # characters of a line over all columns, at most, that names the rows below it
 _HEAD_WITHIN = 12  # rows at the top in which the head is looked for: titles and remarks stand above it
 
 
@@ -20,7 +22,7 @@ def read_table(text: str, *, tabs: bool = False) -> str | None:
     text = text[told.end() :] if told else text
     parted = [_parted(text, mark) for mark in (told[1] if told else "\t" if tabs else "\t;,|")]
     rows = max((rows for rows in parted if _is_even(rows)), key=lambda rows: max(map(len, rows)), default=None)
-    return "\n".join(records(rows)) if rows else None
+    return "\n".join(records(rows, is_data=True)) if rows else None
 
 
 def _parted(text: str, mark: str) -> list[list[str]]:
@@ -48,24 +50,90 @@ def is_table(text: str) -> bool:
     )
 
 
-def records(rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Write each row with the heads of its cells. Empty cells are left out; lines above the heads stay lines."""
+Row = Sequence[str | None]
+"""Cells of one row; None where a cell to the left goes on."""
+
+
+def grid(rows: Sequence[Iterable[tuple[str, int, int]]]) -> list[list[str | None]]:
+    """Give the cells of a table by column: text and how many columns and rows each fills. What goes down is repeated."""
+    filled: dict[tuple[int, int], str | None] = {}
+    for at, row in enumerate(rows):
+        column = 0
+        for text, wide, high in row:
+            while (at, column) in filled:
+                column += 1
+            for below in range(at, min(len(rows), at + max(1, high))):
+                for beside in range(max(1, min(wide, _MOST_COLUMNS))):
+                    filled.setdefault((below, column + beside), None if beside else text)
+    widths = Counter(at for at, _ in filled)
+    return [[filled.get((at, column), "") for column in range(widths[at])] for at in range(len(rows))]
+
+
+def records(
+    rows: Iterable[Row], *, heads: int | None = None, named: bool = False, is_data: bool = False
+) -> Iterator[str]:
+    """Write each row with the heads of its cells. Empty cells are left out; lines above the heads stay lines.
+
+    Args:
+        rows: of one table.
+        heads: how many of its rows hold heads; None where nothing says so.
+        named: the first cell of each row names it.
+        is_data: the first row holds heads whenever it could, as in files of data.
+    """
     rows = [list(row) for row in rows if any(row)]
-    first = _first_row(rows)
+    first = _first_row(rows) if heads is None else 0
     yield from (" ".join(filter(None, row)) for row in rows[:first])
     rows = rows[first:]
-    if not rows:
-        return
-    head = rows[0]
-    if len(rows) < 2 or not all(any(letter.isalpha() for letter in cell) for cell in head if cell):
-        yield from (" | ".join(row) for row in rows)  # without heads
-        return
-    for row in rows[1:]:
-        named = [f"{head[at]}: {cell}" if at < len(head) and head[at] else cell for at, cell in enumerate(row) if cell]
-        yield "; ".join(named) + "."
+    if heads is None:
+        heads = int(len(rows) > 1 and _could_be_heads(rows, is_data=is_data))
+    head = _joined_heads(rows[:heads])
+    group = ""
+    for at, row in enumerate(rows[heads:], start=heads + 1):
+        if row[0] and len(row) > 1 and all(cell is None for cell in row[1:]):
+            # A line over all columns names the rows below it, or remarks on those above.
+            is_name = at < len(rows) and len(row[0]) <= _NAME and row[0][-1:] not in {".", ":"}
+            group = row[0] if is_name else ""
+            if not is_name:
+                yield row[0]
+            continue
+        if not any(head):
+            cells = [cell or "" for cell in row]
+            while cells and not cells[-1]:
+                cells.pop()
+            yield f"{cells[0]}: {cells[1]}." if named and len(cells) == 2 else " | ".join(cells)
+            continue
+        told = [group, *(_told(head[at] if at < len(head) else "", cell) for at, cell in enumerate(row) if cell)]
+        yield "; ".join(filter(None, told)).removesuffix(".") + "."
 
 
-def _first_row(rows: Sequence[Sequence[str]]) -> int:
+def _told(head: str, cell: str) -> str:
+    return f"{head}: {cell}" if head else cell
+
+
+def _joined_heads(rows: Sequence[Row]) -> list[str]:
+    """Give the head of each column: those above it from top to bottom, each once."""
+    parts: list[dict[str, None]] = [{} for _ in range(max(map(len, rows), default=0))]
+    for row in rows:
+        last = ""
+        for at, cell in enumerate(row):
+            last = last if cell is None else cell
+            parts[at][last.rstrip(" :")] = None
+    return [" – ".join(filter(None, part)) for part in parts]
+
+
+def _could_be_heads(rows: Sequence[Row], *, is_data: bool) -> bool:
+    """Tell heads in a first row: words all of them, above a column of figures where the table is no file of data."""
+    first, *below = rows
+    if not all(any(letter.isalpha() for letter in cell) for cell in first if cell):
+        return False
+    columns = [(head, [row[at] for row in below if at < len(row) and row[at]]) for at, head in enumerate(first) if head]
+    return is_data or any(
+        not any(map(str.isdigit, head)) and cells and all(any(map(str.isdigit, cell or "")) for cell in cells)
+        for head, cells in columns
+    )
+
+
+def _first_row(rows: Sequence[Row]) -> int:
     """Give the place of the row with which a table begins: the first that is as full as most of those below it."""
     filled = [sum(map(bool, row)) for row in rows[: 4 * _HEAD_WITHIN]]
     if max(filled, default=0) < 2:

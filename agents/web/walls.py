@@ -159,8 +159,12 @@ def _asks_for_log_in(markup: str, names: str, text: str, url: str, *, is_article
 
 def _is_consent(text: str) -> bool:
     about = [part for part in text.split("\n\n") if _SIGNS["cookies"].search(part)]
-    asks = bool(_SIGNS["consents"].search(text)) and bool(_SIGNS["addresses"].search(text) and _COOKIE.search(text))
-    return asks and 2 * sum(map(len, about)) > len(text)
+    return asks_consent(text) and 2 * sum(map(len, about)) > len(text)
+
+
+def asks_consent(text: str) -> bool:
+    """Tell words that ask their reader to consent to cookies."""
+    return all(pattern.search(text) for pattern in (_SIGNS["consents"], _SIGNS["addresses"], _COOKIE))
 
 
 def _paywall(markup: str, text: str) -> Wall | None:

@@ -164,7 +164,7 @@ def test_tables_are_read_row_by_row():
         pdf([(50, 760, "The closures of the line by winter, in days, as the board counted them."), *cells])
     ).text
 
-    assert "Winter | Days | Limit\n2020/21 | 41 | 18 cm\n2021/22 | 23 | 18 cm\n2022/23 | 12 | 15 cm" in text
+    assert "Winter: 2020/21; Days: 41; Limit: 18 cm.\nWinter: 2021/22; Days: 23; Limit: 18 cm.\nWinter: 2022/23" in text
 
 
 def test_running_heads_and_page_numbers_are_no_part_of_the_text():
@@ -291,7 +291,7 @@ def test_a_word_file_is_read_in_its_order():
 
     assert found.text == (
         "Ice days\n\nThe line was closed on twelve days\n- first\n- second\n\n"
-        "Winter | Days\n2021/22 | 23 | –\n2022/23 | 12 | 9\n\nAfter the table."
+        "Winter: 2021/22; Days: 23; Days: –.\nWinter: 2022/23; Days: 12; Days: 9.\n\nAfter the table."
     )
     assert (found.title, found.author, found.published, found.pages) == ("Ice days", "Ann Lee", None, ())
 
@@ -342,7 +342,13 @@ def test_tables_and_code_of_pages_keep_what_belongs_together():
     table = read(case("C27/table.html"), "text/html").text
     code = read(case("C27/code.html"), "text/html").text
 
-    for row in ("2022/23 | 12 | 9 | 41.377", "2021/22 | 23[a] | –", "Mon | 10:00–20:00", "Tue | closed"):
+    for row in (
+        "Winter: 2022/23; Days closed – Telmar–Brindle: 12; Days closed – Sarn: 9; Passengers: 41.377.",
+        "Winter: 2021/22; Days closed – Telmar–Brindle: 23[a]; Days closed – Sarn: –;",
+        "[a] Revised in May 2023; before: 25.",
+        "Day: Mon; Open: 10:00–20:00.",
+        "Day: Tue; Open: closed.",
+    ):
         assert row in table
     for line in json.loads(case("C27/expected.json"))["code_lines_keep_indentation"]:
         assert line in code

@@ -144,14 +144,17 @@ def test_tables_lists_and_code_keep_their_layout():
         ADDRESS,
     )
 
-    for piece in ("Winter | Days\n2021/22 | 23[a]", "- one bold\n- two", "5 m².", "def f():\n    return 1"):
+    for piece in ("Winter: 2021/22; Days: 23[a].", "- one bold\n- two", "5 m².", "def f():\n    return 1"):
         assert piece in found.text
 
 
 def test_a_page_that_is_only_a_table_keeps_its_rows():
     page = read_html((CASES / "C17" / "5_independent.html").read_text("utf-8"), "https://board.orvane.example/closures")
 
-    assert page.text == "Closures by winter\n\nWinter | Days closed\n2020/21 | 41\n2021/22 | 23\n2022/23 | 12"
+    assert page.text == (
+        "Closures by winter\n\nWinter: 2020/21; Days closed: 41.\nWinter: 2021/22; Days closed: 23.\n"
+        "Winter: 2022/23; Days closed: 12."
+    )
 
 
 def test_a_page_says_who_wrote_it_and_when():
@@ -218,7 +221,7 @@ def test_markdown_becomes_text_that_can_be_quoted():
 
     assert found.text == (
         "The head\n\nA bold claim with a link and code_x, in two lines. 5 * 3 and a_b & c.\n\n"
-        "1. one\n2. two\n- nested\n\na | b\n1 | 2\n\ndef f():\n    return 1\n\nThe claim.[^1]\n\n[^1]: The note."
+        "1. one\n2. two\n- nested\n\na: 1; b: 2.\n\ndef f():\n    return 1\n\nThe claim.[^1]\n\n[^1]: The note."
     )
     assert (found.title, found.author, found.site) == ("A: the title", "Ann Lee, Bo Ek", "Some Office")
     assert (found.published, found.language) == ("2021-03-12", "de")
@@ -275,7 +278,7 @@ def test_raw_html_in_markdown_keeps_indices_cells_and_rows_apart():
     ).text
 
     assert text == (
-        "It is 5×10⁶ t of CO₂. | 2019 | 410 | [sic] $5 and $6.\n\nYear | Days\n2019 | 410 & more\n\nShown words\n\n"
+        "It is 5×10⁶ t of CO₂.\n\n2019 | 410 [sic] $5 and $6.\n\nYear: 2019; Days: 410 & more.\n\nShown words\n\n"
         "1. a\n- b\n2. c"
     )
 

@@ -1,0 +1,265 @@
+"""The tree of a page made readable: what nobody sees goes, tables, lists and formulas become text, and it is written down."""
+
+import re
+
+import lxml.html
+from lxml import etree
+
+from agents.nlp.tokens import SYLLABIC, collapsed, one_line, seen, unruffled
+from agents.web.formulas import formula, lowered, raised
+from agents.web.hidden_text import WHITE, Colour, StyleSheet, background_of, hides
+from agents.web.table_rows import grid, records
+
+Element = lxml.html.HtmlElement
+
+_XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+_NEVER_TEXT = (
+    "script", "style", "template", "noscript", "iframe", "object", "svg", "canvas", "select", "textarea", "button",
+    "del", "s", "strike", "rt", "rp",
+)  # fmt: skip
+_SAID_BY_ATTRIBUTE = ("alt", "title", "aria-label", "placeholder", "summary")
+_ROOTS = {"html", "body", "head"}
+_BLOCKS = {
+    "address", "article", "aside", "blockquote", "body", "caption", "dd", "details", "dialog", "div", "dl", "dt",
+    "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr",
+    "legend", "main", "nav", "p", "quote", "section", "summary", "table",
+}  # fmt: skip
+_LISTS, _ITEMS, _ROWS = {"ul", "ol", "menu", "list"}, {"li", "item"}, {"tr", "row"}
+_CELLS = {"td", "th", "cell"}
+# The library that takes articles out drops these with all their words.
+_OTHERWISE = {
+    "time": "span", "data": "span", "output": "span", "label": "span", "ruby": "span", "figure": "div", "fieldset": "div",
+    "dialog": "div", "figcaption": "p", "legend": "p", "menu": "ul",
+}  # fmt: skip
+# Stand for the end of a row, for the end of an item's number and the beginning of an item, and for a line break where none is yet.
+_ROW, _NUMBERED, _ITEM, _SOFT = "\u241e", "\u241f", "\ue003", "\ue002"
+_CODE = str.maketrans(" \t\n", "\ue004\ue005\ue006")
+_LAID_OUT = str.maketrans("\ue004\ue005\ue006", " \t\n") | {ord(_ROW): "\n", ord(_NUMBERED): None}
+_NUMBER = re.compile(rf"-{_ITEM}\s*([\w-]+[.)]){_NUMBERED}\s*")
+_UNSPACED_BREAK = re.compile(f"(?<=[{SYLLABIC}\u3001-\u3003\uff01-\uff60])[ \\t]*\\n\\s*(?=[{SYLLABIC}\uff01-\uff60])")
+_BREAKS = re.compile(rf" *(?:[{_SOFT}\n] *)+")
+_NOTE_MARK = re.compile(r"note|\bfn|ref|cit", re.I)
+
+
+def whole_text(html: str) -> tuple[str, str]:
+    """Give all that a reader sees of a page that is nothing but its text, and its first heading."""
+    tree = parsed(html)
+    if tree is None:
+        return "", ""
+    make_readable(tree)
+    headings = (one_line(written(head)) for head in tree.iter("h1", "h2", "h3", "h4", "h5", "h6"))
+    return written(tree), next(filter(None, headings), "")
+
+
+def parsed(html: str) -> Element | None:
+    """Give the tree of a page without invisible characters and text beside the text; None where there is nothing."""
+    try:
+        tree = lxml.html.document_fromstring(_XML_DECLARATION.sub("", html).replace("\x00", ""))
+    except (etree.ParserError, etree.XMLSyntaxError):
+        return None
+    etree.strip_elements(tree, etree.Comment, etree.ProcessingInstruction, with_tail=False)
+    for element in tree.iter():
+        for attribute in _SAID_BY_ATTRIBUTE:
+            element.attrib.pop(attribute, None)
+        element.text, element.tail = _seen(element.text), _seen(element.tail)
+    return tree
+
+
+def _seen(text: str | None) -> str | None:
+    return seen(text).replace(_ROW, " ").replace(_NUMBERED, " ") if text else text
+
+
+def make_readable(tree: Element) -> None:
+    """Write down what stands in the look of a page rather than in its words, and drop what nobody sees."""
+    sheet = StyleSheet(tree)
+    _write_formulas(tree)
+    _remove_hidden(tree, sheet)
+    _write_scripts(tree)
+    for element in list(tree.iter(*_OTHERWISE, "aside")):
+        if element.tag != "aside":
+            element.tag = _OTHERWISE[str(element.tag)]
+        elif any(above.tag in {"article", "main"} for above in element.iterancestors()) and not _is_menu(element):
+            element.tag = "div"  # a box that belongs to the text
+    _number_items(tree)
+    for table in reversed(list(tree.iter("table"))):
+        _write_table(table)
+
+
+def _remove_hidden(tree: Element, sheet: StyleSheet) -> None:
+    """Drop the elements that no reader of the page sees."""
+    for element in list(tree.iter()):
+        if not isinstance(element.tag, str) or element.tag in _ROOTS:
+            continue
+        if element.tag in _NEVER_TEXT or _is_hidden(element, sheet):
+            drop(element)
+
+
+def _is_hidden(element: Element, sheet: StyleSheet) -> bool:
+    if element.get("hidden", "until-found").lower() != "until-found":
+        return True
+    if element.get("aria-hidden", "").strip().lower() == "true" or (
+        element.tag == "dialog" and "open" not in element.attrib
+    ):
+        return True
+    declared = sheet.of(element)
+    return bool(declared) and hides(declared, _background(element, sheet) if "color" in declared else WHITE)
+
+
+def _background(element: Element, sheet: StyleSheet) -> Colour | None:
+    """Give the colour that an element lies on, as far as the page itself says."""
+    for above in element.iterancestors():
+        filled = background_of(sheet.of(above))
+        if filled is not False:
+            return None if filled is True else filled
+    return WHITE
+
+
+def _write_scripts(tree: Element) -> None:
+    """Keep 10⁶ from becoming 106, and marks of notes from sticking to figures."""
+    for element in list(tree.iter("sup", "sub")):
+        text = element.text_content()
+        above = element.getparent()
+        is_link = element.find(".//a[@href]") is not None or (above is not None and above.tag == "a")
+        is_link = is_link or bool(_NOTE_MARK.search(f"{element.get('class', '')} {element.get('role', '')}"))
+        for child in list(element):
+            element.remove(child)
+        element.text = raised(text, is_link=is_link) if element.tag == "sup" else lowered(text)
+        element.drop_tag()
+
+
+def _write_formulas(tree: Element) -> None:
+    """Put formulas as text in the place of their markup, also where it is hidden behind a picture of them."""
+    for script in tree.iter("script"):
+        if script.get("type", "").startswith("math/tex"):
+            script.tag = "span"
+    for element in list(tree.iter("math")):
+        above = [one for one in element.iterancestors() if "mwe-math-element" in one.get("class", "").split()]
+        whole = above[-1] if above else element
+        text = formula(element)
+        for child in list(whole):
+            whole.remove(child)
+        whole.tag, whole.text = "span", text
+        whole.attrib.clear()
+
+
+def _number_items(tree: Element) -> None:
+    """Give the items of ordered lists the numbers or letters that a browser shows."""
+    for ordered in tree.iter("ol"):
+        items = ordered.findall("li")
+        step = -1 if "reversed" in ordered.attrib else 1
+        number = _whole(ordered.get("start"), len(items) if step < 0 else 1)
+        for item in items:
+            number = _whole(item.get("value"), number)
+            item.text = f"{_label(number, ordered.get('type', '1'))}.{_NUMBERED}{item.text or ''}"
+            number += step
+
+
+def _whole(value: str | None, default: int) -> int:
+    return int(value) if value and re.fullmatch(r"-?\d{1,9}", value.strip()) else default
+
+
+def _label(number: int, kind: str) -> str:
+    if kind in {"a", "A"} and 1 <= number <= 26:
+        return chr(ord(kind) + number - 1)
+    return str(number)
+
+
+def _write_table(table: Element) -> None:
+    """Write a table of data as records in a paragraph; one that only places things on the page becomes blocks."""
+    rows = [row for row in table.iter("tr") if next(row.iterancestors("table")) is table]
+    cells = [[cell for cell in row if cell.tag in {"td", "th"}] for row in rows]
+    caption = table.find("caption")
+    if _is_menu(table):
+        return
+    is_layout = table.get("role") == "presentation" or any(
+        cell.find(f".//{tag}") is not None for row in cells for cell in row for tag in ("h1", "h2", "h3", "table", "article")
+    )  # fmt: skip
+    if is_layout or sum(len(row) > 1 for row in cells) < min(2, len(cells)):
+        for element in table.iter("table", "thead", "tbody", "tfoot", "tr", "td", "th"):
+            element.tag = "div"
+        return
+    heads = 0
+    for row, found in zip(rows, cells, strict=True):
+        above = row.getparent()
+        if not ((above is not None and above.tag == "thead") or all(cell.tag == "th" for cell in found)):
+            break
+        heads += 1
+    named = all(found[0].tag == "th" for found in cells[heads:] if found)
+    spans = [
+        [(_cell_text(cell), _whole(cell.get("colspan"), 1), _whole(cell.get("rowspan"), 1)) for cell in row]
+        for row in cells
+    ]
+    lines = records(grid(spans), heads=heads or (None if not named else 0), named=named)
+    tail, title = table.tail, _cell_text(caption) if caption is not None else ""
+    table.clear()
+    table.tag, table.tail = "div", tail
+    for text in filter(None, (title, _ROW.join(lines))):
+        etree.SubElement(table, "p").text = text
+
+
+def _cell_text(cell: Element) -> str:
+    for part in list(cell.iterdescendants()):
+        if part.tag in _BLOCKS | _LISTS | _ITEMS | {"br"}:
+            part.text, part.tail = f"{_ROW}{part.text or ''}", f"{_ROW}{part.tail or ''}"
+    parts = (" ".join(part.split()) for part in cell.text_content().replace(_NUMBERED, " ").split(_ROW))
+    return (" " if cell.tag == "th" else ", ").join(filter(None, parts)).replace(";,", ";")
+
+
+def _is_menu(element: Element) -> bool:
+    """Tell a part of a page that is little but links."""
+    linked = sum(len(anchor.text_content()) for anchor in element.iter("a") if anchor.get("href"))
+    return linked > 0.8 * len("".join(element.text_content().split()))
+
+
+def drop(element: Element) -> None:
+    """Take an element out, unless it is out already; what follows it stays."""
+    if element.getparent() is not None:
+        element.drop_tree()
+
+
+def written(root: etree._Element) -> str:
+    """Write a tree, of HTML or as the library gives it: blocks parted by blank lines, items and rows by line breaks."""
+    parts: list[str] = []
+    items = 0
+    code: etree._Element | None = None
+    for event, node in etree.iterwalk(root, events=("start", "end")):
+        if not isinstance(node.tag, str) or (code is not None and node is not code):
+            continue
+        is_item = node.tag in _ITEMS
+        if event == "end":
+            items -= is_item
+            code = None
+            parts.append(_between(node, in_item=items > 0) if node.tag not in {"br", "lb"} else "")
+            parts.append("" if node is root else _spaced(node.tail))
+            continue
+        parts.append(_between(node, in_item=items > 0))
+        items += is_item
+        if _is_code(node):
+            code = node
+            parts.append("".join(node.itertext()).strip("\n").translate(_CODE))
+        else:
+            before = node.getprevious() if node.tag in _CELLS else None
+            is_next_cell = before is not None and before.tag in _CELLS
+            parts.append(f"-{_ITEM}" * is_item + " | " * is_next_cell + _spaced(node.text))
+    text = re.sub(rf"{_ITEM}\s*", " ", _NUMBER.sub(r"\1 ", "".join(parts)))
+    text = _BREAKS.sub(lambda found: "\n\n" if found[0].count("\n") > 1 else "\n", text)
+    return unruffled(re.sub(r"(?m)^-(?:\n|$)", "", collapsed(text)).translate(_LAID_OUT))
+
+
+def _is_code(node: etree._Element) -> bool:
+    above = node.getparent()
+    return node.tag == "pre" or (node.tag == "code" and (above is None or above.tag in {"body", "quote", "div"}))
+
+
+def _between(node: etree._Element, *, in_item: bool) -> str:
+    """Give what parts an element from what stands around it."""
+    if node.tag in {"br", "lb"}:
+        return "\n"
+    if _is_code(node) or ((node.tag in _BLOCKS or node.tag in _LISTS) and not in_item):
+        return "\n\n"
+    return _SOFT if node.tag in _BLOCKS | _LISTS | _ITEMS | _ROWS else ""
+
+
+def _spaced(text: str | None) -> str:
+    """Collapse white space; a line that ends within words of a script without spaces ends nothing."""
+    return re.sub(r"[^\S\ue004-\ue006]+", " ", _UNSPACED_BREAK.sub("", text)) if text else ""
