@@ -9,7 +9,7 @@ from chainlit.server import sio
 from chainlit.session import WebsocketSession
 from chainlit.types import ThreadDict
 
-from agents.api.app_state import in_front, opened
+from agents.api.routes import in_front, opened
 from agents.api.serve import on_loopback, sign_sessions
 from agents.chat.handlers import Chat, shielded
 from agents.chat.memory_page import memory_page

@@ -49,16 +49,26 @@ from agents.run_answer import FlatRun, answer, planned_of
 from agents.team import Team, open_team
 
 
-class RunOptions(Frozen):
-    """What a request asks for; None leaves it to the environment, then to the tier."""
+class RunBounds(Frozen):
+    """Bounds that a request may set; None leaves them to the environment, then to the tier."""
+
+    max_iters: int | None = Field(default=None, ge=1, le=20, strict=True)
+    """Rounds, at most."""
+    max_queries: int | None = Field(default=None, ge=1, le=100, strict=True)
+    """Searches over all rounds, at most."""
+    max_sources: int | None = Field(default=None, ge=1, le=100, strict=True)
+    """Documents read over all rounds, at most."""
+    max_execution_time_s: float | None = Field(default=None, gt=0, le=86_400, allow_inf_nan=False, strict=True)
+    """Seconds until the answer, planning and writing included."""
+    memory: bool = True
+    """Ask the knowledge base before the web, and keep what is found there."""
+
+
+class RunOptions(RunBounds):
+    """What a request asks for."""
 
     tier: Tier | None = None
-    max_iters: int | None = Field(default=None, ge=1, le=20, strict=True)
-    max_queries: int | None = Field(default=None, ge=1, le=100, strict=True)
-    max_sources: int | None = Field(default=None, ge=1, le=100, strict=True)
-    max_execution_time_s: float | None = Field(default=None, gt=0, le=86_400, allow_inf_nan=False, strict=True)
-    memory: bool = True
-    """Whether the knowledge base is asked, and told what was found."""
+    """Detected while planning when it is not given."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import mimetypes
 import re
 import uuid
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import chainlit.server as chainlit_server
@@ -26,13 +26,11 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agents.api.allowance import AddressLimit, cost_of
-from agents.api.error_responses import ApiError
+from agents.api.app_state import Site
+from agents.api.error_responses import ApiError, is_ours
 from agents.api.serve import LOCAL, is_the_key, on_loopback, owner_name
 from agents.core.settings import LOOPBACK, Settings
 from agents.search.uploads import MAX_BYTES
-
-if TYPE_CHECKING:
-    from agents.api.app_state import Site
 
 _UNKNOWN = ApiError(401, "unauthorized", "Log in, or send the key as `Authorization: Bearer …`.")
 
@@ -70,7 +68,7 @@ async def _named(request: Request, settings: Settings) -> str:
     return str(user.identifier)
 
 
-def site_of(request: Request) -> "Site":
+def site_of(request: Request) -> Site:
     """Give a route the parts of this server."""
     site: Site = request.app.state.dossier_site
     return site
@@ -78,8 +76,19 @@ def site_of(request: Request) -> "Site":
 
 Owner = Annotated[str, Depends(caller)]
 """Who asks."""
-Here = Annotated["Site", Depends(site_of)]
-"""The server's parts; by name only, since the site imports the routes."""
+Here = Annotated[Site, Depends(site_of)]
+"""The server's parts."""
+
+
+def answering(send: Send, change: Callable[[MutableHeaders], None]) -> Send:
+    """Send an answer on, its headers changed."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            change(MutableHeaders(scope=message))
+        await send(message)
+
+    return sending
 
 
 class LocalLogin:
@@ -98,39 +107,44 @@ class LocalLogin:
             await self.app(scope, receive, send)
             return
         request = Request(scope)
-        wanted = "text/html" in request.headers.get("accept", "") and not get_token_from_cookies(request.cookies)
+        if "text/html" not in request.headers.get("accept", "") or get_token_from_cookies(request.cookies):
+            await self.app(scope, receive, send)
+            return
+        made = Response()
+        set_auth_cookie(request, made, create_jwt(User(identifier=LOCAL)))
 
-        async def sending(message: Message) -> None:
-            if wanted and message["type"] == "http.response.start":
-                made = Response()
-                set_auth_cookie(request, made, create_jwt(User(identifier=LOCAL)))
-                cookies = [header for header in made.raw_headers if header[0] == b"set-cookie"]
-                message = {**message, "headers": [*message["headers"], *cookies]}
-            await send(message)
+        def log_in(headers: MutableHeaders) -> None:
+            for cookie in made.headers.getlist("set-cookie"):
+                headers.append("set-cookie", cookie)
 
-        await self.app(scope, receive, sending)
+        await self.app(scope, receive, answering(send, log_in))
 
 
 UPLOADS = "/project/file"
 FRAMING = 100_000
 """Bytes of a request beside the file itself, at most."""
-_SANDBOX = "sandbox; default-src 'none'"
-TOO_LARGE = f"Files may have up to {MAX_BYTES // 1_000_000} MB."
+MAX_BODY = 1_000_000
+"""Bytes of the body of any other request of ours."""
+_SANDBOX = {"content-security-policy": "sandbox; default-src 'none'", "x-content-type-options": "nosniff"}
 
 
-class UploadBounds:
-    """Refuses uploads that are too large while they come, and gives files back as downloads."""
+class BodyBounds:
+    """Refuses bodies that are too large before and while they are read, and gives uploads back as harmless downloads."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not scope["path"].startswith(UPLOADS):
+        upload = scope["type"] == "http" and scope["path"].startswith(UPLOADS)
+        if not upload and not (scope["type"] == "http" and is_ours(scope["path"])):
             await self.app(scope, receive, send)
             return
+        most, why = (MAX_BYTES + FRAMING, TOO_LARGE) if upload else (MAX_BODY, TOO_LONG)
         said = Headers(scope=scope).get("content-length", "")
-        if said.isdecimal() and int(said) > MAX_BYTES + FRAMING:
-            await JSONResponse({"detail": TOO_LARGE}, 413)(scope, receive, send)
+        if said.isdecimal() and int(said) > most:
+            await (JSONResponse({"detail": why}, 413) if upload else ApiError(413, "too_large", why).response())(
+                scope, receive, send
+            )
             return
         read = 0
 
@@ -138,17 +152,15 @@ class UploadBounds:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
-            # A body that says no length, or a wrong one, ends here as if the browser had gone.
-            return {"type": "http.disconnect"} if read > MAX_BYTES + FRAMING else message
+            if read > most:
+                raise HTTPException(413, why)
+            return message
 
-        async def harmless(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers["content-security-policy"] = _SANDBOX
-                headers["x-content-type-options"] = "nosniff"
-            await send(message)
+        await self.app(scope, bounded, answering(send, lambda headers: headers.update(_SANDBOX)) if upload else send)
 
-        await self.app(scope, bounded, harmless)
+
+TOO_LARGE = f"Files may have up to {MAX_BYTES // 1_000_000} MB."
+TOO_LONG = f"The body is longer than {MAX_BODY:,} bytes. Put long texts into your library."
 
 
 def take_uploads() -> None:
@@ -221,9 +233,15 @@ class RequestGuard:
         if scope["type"] not in {"http", "websocket"}:
             await self.app(scope, receive, send)
         elif why := self.refusal(Headers(scope=scope)):
-            await self._refuse(scope, receive, send, why)
+            # A socket that was not accepted is closed: the server answers 403.
+            closed = {"type": "websocket.close", "code": 1008, "reason": why}
+            await (
+                send(closed)
+                if scope["type"] == "websocket"
+                else ApiError(403, "forbidden", why).response()(scope, receive, send)
+            )
         else:
-            await self.app(scope, receive, self._with_headers(send))
+            await self.app(scope, receive, answering(send, self._complete))
 
     def refusal(self, headers: Headers) -> str:
         """Say why a request is refused; empty when it is not."""
@@ -238,24 +256,9 @@ class RequestGuard:
         return ""
 
     @staticmethod
-    async def _refuse(scope: Scope, receive: Receive, send: Send, why: str) -> None:
-        if scope["type"] == "websocket":
-            # Closed before it was accepted: the server answers 403.
-            await send({"type": "websocket.close", "code": 1008, "reason": why})
-            return
-        body = {"error": {"type": "forbidden", "message": why, "retryable": False}}
-        await JSONResponse(body, 403)(scope, receive, send)
-
-    @staticmethod
-    def _with_headers(send: Send) -> Send:
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
-                    headers.setdefault(name, value)
-            await send(message)
-
-        return sending
+    def _complete(headers: MutableHeaders) -> None:
+        for name, value in _HEADERS.items():
+            headers.setdefault(name, value)
 
 
 class BelowPath:
@@ -277,14 +280,11 @@ class BelowPath:
             raw = scope.get("raw_path") or asked.encode()
             scope = {**scope, "path": asked[len(self.path) :] or "/", "raw_path": raw[len(self.path) :] or b"/"}
 
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                if (where := headers.get("location", "")).startswith("/") and not where.startswith("//"):
-                    headers["location"] = self.path + where
-            await send(message)
+        def below(headers: MutableHeaders) -> None:
+            if (where := headers.get("location", "")).startswith("/") and not where.startswith("//"):
+                headers["location"] = self.path + where
 
-        await self.app(scope, receive, sending)
+        await self.app(scope, receive, answering(send, below))
 
 
 def harden(host: str, port: int, path: str = "") -> None:
@@ -295,7 +295,7 @@ def harden(host: str, port: int, path: str = "") -> None:
     app.state.dossier_hardened = True
     if on_loopback(host):
         app.add_middleware(LocalLogin)
-    app.add_middleware(UploadBounds)
+    app.add_middleware(BodyBounds)
     take_uploads()
     app.add_middleware(AddressLimit)
     # Added last, so that it stands before everything else.

@@ -7,10 +7,9 @@ import math
 import time
 from collections.abc import Callable
 
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agents.api.error_responses import body, is_ours
+from agents.api.error_responses import as_api_error, is_ours
 from agents.core.errors import TooMany
 
 ASKING = 10
@@ -69,7 +68,6 @@ class AddressLimit:
             try:
                 scope["app"].state.dossier_site.allowance.take(f"address {scope['client'][0]}", cost)
             except TooMany as error:
-                said = body("too_many", error.notice, retryable=True)
-                await JSONResponse(said, 429, {"Retry-After": f"{error.retry_after_s:.0f}"})(scope, receive, send)
+                await as_api_error(error).response()(scope, receive, send)
                 return
         await self.app(scope, receive, send)

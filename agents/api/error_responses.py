@@ -6,6 +6,7 @@ from fastapi import FastAPI, Request
 from fastapi.exception_handlers import http_exception_handler, request_validation_exception_handler
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, ConfigDict
 from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 
@@ -38,6 +39,46 @@ STATUSES: tuple[tuple[type[DossierError], int], ...] = (
 """Which answer stands for which error; all others are a 500."""
 
 
+class ErrorInside(BaseModel):
+    """What went wrong."""
+
+    type: str
+    message: str
+    retryable: bool
+    details: dict[str, object] | None = None
+
+
+class ErrorBody(BaseModel):
+    """Every error of every route has this shape."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"error": {"type": "not_found", "message": "There is no such job.", "retryable": False}}]
+        }
+    )
+
+    error: ErrorInside
+
+
+_SAID = {
+    400: "The body can't be read.",
+    401: "Neither the key nor a session.",
+    403: "A request from another site.",
+    404: "There is no such thing, or it is somebody else's.",
+    409: "The job is not in a state that allows this.",
+    413: "The body is longer than 1,000,000 bytes.",
+    422: "A field is wrong or unknown, or the question is not feasible (`details` holds reasons and narrower questions).",
+    500: "An error of ours.",
+    501: "This server can't do this yet.",
+    429: "As much was asked as one may ask; `Retry-After` says for how many seconds.",
+    502: "A provider failed, or gave nothing usable.",
+}
+ERRORS: dict[int | str, dict[str, object]] = {
+    status: {"model": ErrorBody, "description": said} for status, said in _SAID.items()
+}
+"""Answers of every route beside its own, for the OpenAPI document."""
+
+
 class ApiError(Exception):
     """A route refuses; the message is for the caller."""
 
@@ -51,21 +92,23 @@ class ApiError(Exception):
         details: dict[str, object] | None = None,
     ) -> None:
         super().__init__(message)
-        self.status, self.type, self.message, self.retryable = status, type_, message, retryable
-        self.details = details
+        self.status = status
+        self.inside = ErrorInside(type=type_, message=message, retryable=retryable, details=details)
+        self.headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+
+    @property
+    def body(self) -> dict[str, object]:
+        """The error as callers read it."""
+        return {"error": self.inside.model_dump(exclude_none=True)}
+
+    def response(self) -> JSONResponse:
+        """Answer with it."""
+        return JSONResponse(self.body, self.status, self.headers)
 
 
 def not_found(what: str) -> ApiError:
     """Say that something is not there, or not the caller's: the two look alike on purpose."""
     return ApiError(404, "not_found", what)
-
-
-def body(
-    type_: str, message: str, *, retryable: bool = False, details: dict[str, object] | None = None
-) -> dict[str, object]:
-    """Write an error as callers read it."""
-    error: dict[str, object] = {"type": type_, "message": message, "retryable": retryable}
-    return {"error": error | {"details": details} if details else error}
 
 
 def as_api_error(error: DossierError) -> ApiError:
@@ -77,12 +120,10 @@ def as_api_error(error: DossierError) -> ApiError:
     if isinstance(error, NotFeasible):
         details: dict[str, object] = {"reasons": list(error.reasons), "suggested_splits": list(error.splits)}
         return ApiError(status, "not_feasible", str(error), details=details)
-    return ApiError(status, snake(name), error.notice, retryable=error.retryable)
-
-
-def snake(name: str) -> str:
-    """Write the name of a class as the type of an error."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+    said = ApiError(status, re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(), error.notice, retryable=error.retryable)
+    if isinstance(error, TooMany):
+        said.headers["Retry-After"] = f"{error.retry_after_s:.0f}"
+    return said
 
 
 def is_ours(path: str) -> bool:
@@ -90,34 +131,26 @@ def is_ours(path: str) -> bool:
     return any(path == prefix or path.startswith(prefix + "/") for prefix in OURS)
 
 
-async def _answer(request: Request, error: Exception) -> JSONResponse:
-    again_s = error.retry_after_s if isinstance(error, TooMany) else None
-    if isinstance(error, DossierError):
-        error = as_api_error(error)
-    if not isinstance(error, ApiError):
-        return JSONResponse(body("internal", DossierError.notice), 500)
-    headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else {}
-    if again_s is not None:
-        headers["Retry-After"] = f"{again_s:.0f}"
-    said = body(error.type, error.message, retryable=error.retryable, details=error.details)
-    return JSONResponse(said, error.status, headers)
-
-
-async def _refused(request: Request, error: Exception) -> Response:
-    """What the framework refuses: in our shape below our paths, in Chainlit's elsewhere."""
-    if not isinstance(error, HTTPException) or not is_ours(request.url.path):
-        return await http_exception_handler(request, error)  # type: ignore[arg-type]
-    types = {400: "bad_request", 401: "unauthorized", 404: "not_found", 405: "not_allowed", 413: "too_large"}
-    return JSONResponse(body(types.get(error.status_code, "refused"), str(error.detail)), error.status_code)
-
-
-async def _misused(request: Request, error: Exception) -> Response:
-    """A parameter or body that can't be read: in our shape below our paths, in Chainlit's elsewhere."""
-    if not isinstance(error, RequestValidationError) or not is_ours(request.url.path):
-        return await request_validation_exception_handler(request, error)  # type: ignore[arg-type]
-    faults = [_fault(fault) for fault in error.errors()]
-    said = "; ".join(f"{fault['field']}: {fault['problem']}" for fault in faults)
-    return JSONResponse(body("bad_request", said, details={"fields": faults}), 422)
+async def _answer(request: Request, error: Exception) -> Response:
+    """Whatever goes wrong, in our shape below our paths; Chainlit's routes keep theirs."""
+    ours = is_ours(request.url.path)
+    match error:
+        case ApiError():
+            return error.response()
+        case DossierError():
+            return as_api_error(error).response()
+        case HTTPException() if ours:
+            types = {400: "bad_request", 401: "unauthorized", 404: "not_found", 405: "not_allowed", 413: "too_large"}
+            return ApiError(error.status_code, types.get(error.status_code, "refused"), str(error.detail)).response()
+        case HTTPException():
+            return await http_exception_handler(request, error)
+        case RequestValidationError() if ours:
+            faults = [_fault(fault) for fault in error.errors()]
+            said = "; ".join(f"{fault['field']}: {fault['problem']}" for fault in faults)
+            return ApiError(422, "bad_request", said, details={"fields": faults}).response()
+        case RequestValidationError():
+            return await request_validation_exception_handler(request, error)
+    raise error
 
 
 def _fault(fault: ErrorDetails) -> dict[str, str]:
@@ -132,8 +165,6 @@ def _fault(fault: ErrorDetails) -> dict[str, str]:
 
 
 def answer_errors(app: FastAPI) -> None:
-    """Have errors of our own answered in our shape; Chainlit's routes keep theirs."""
-    app.add_exception_handler(ApiError, _answer)
-    app.add_exception_handler(RequestValidationError, _misused)
-    app.add_exception_handler(DossierError, _answer)
-    app.add_exception_handler(HTTPException, _refused)
+    """Have errors of our own answered in our shape."""
+    for kind in (ApiError, DossierError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, _answer)

@@ -1,27 +1,21 @@
-"""`/research/jobs`: start, list, describe, steer and delete jobs.
+"""`/research/jobs`: start, list, describe, steer and delete jobs, and the branches of one."""
 
-How a job is described to callers: in a list, whole, and while it still runs.
-"""
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, TypeVar
-
-from fastapi import APIRouter, Query
-from fastapi.responses import JSONResponse, Response
+from fastapi import APIRouter, Depends, Query, Response
 
 from agents.api.access import Here, Owner
-from agents.api.error_responses import ApiError, as_api_error
-from agents.api.payloads import (
-    ERRORS,
-    BoundedRoute,
-    GuidanceRequest,
-    JobAccepted,
-    JobRequest,
-    PlannerStart,
-    TaskRequest,
-)
-from agents.api.reports import Lookup, forget_texts, given_to, kinds, written
-from agents.api.run_routes import Key, brief_of, pending_window_s, status_url
+from agents.api.app_state import Site
+from agents.api.error_responses import ERRORS, ApiError, as_api_error, not_found
+from agents.api.payloads import GuidanceRequest, JobAccepted, JobRequest, Key, PlannerStart, Runtime, TaskRequest
+from agents.api.reports import Found, forget_texts, given_to, report_of
+from agents.api.run_routes import status_url
+from agents.api.tree import rows, steer
+from agents.contracts import contract as contracts
+from agents.contracts.contract import Brief
 from agents.contracts.report import (
     OVER,
     Commission,
@@ -41,21 +35,164 @@ from agents.contracts.report import (
 )
 from agents.core.errors import BadRequest
 from agents.core.events import RoundEnded, SearchDone, SourceRejected
-from agents.jobs.changes import reach_of
+from agents.jobs.changes import Steered, reach_of
 from agents.jobs.live_job import Job, orchestrator
-from agents.jobs.runtime import JobRuntime, NotDurable, summary
+from agents.jobs.runtime import NotDurable, summary
 from agents.memory.knowledge import forget_with
+from agents.nlp.tokens import language_of
 from agents.report.earlier import known_lines
-from agents.report.formats import FORMS
 from agents.report.methodology import tracking
 from agents.research.loop.retry_tracking import Retries
+from agents.research.planning.freeze_contract import TIERS
+from agents.research.scoping.authorization import minutes_of
+from agents.research.scoping.inside_job import agreed
+from agents.research.scoping.turn import ScopingState, checked, seeds_in
 from agents.team import Team
 
-if TYPE_CHECKING:
-    from agents.api.app_state import Site
+PAGE, MOST = 50, 200
+"""Jobs listed at a time when no other number is asked for, and at most."""
+
+jobs_api = APIRouter(tags=["jobs"], responses=ERRORS)
 
 
-def whole(job: Job, document: ReportDocument | None, window_s: float, ahead: int = 0) -> dict[str, object]:
+# ---- starting
+
+
+async def brief_of(team: Team, sent: JobRequest) -> Brief:
+    """Make the brief of what was asked, without waiting for a model: the manager judges it inside the job.
+
+    Where no model is asked anyway, the questions are judged here, in milliseconds.
+
+    Raises:
+        NotFeasible: a question is too broad; carries reasons and narrower ones.
+        BadRequest: a question or the time can't be used.
+    """
+    texts = [checked(text) for text in (sent.queries or [sent.query or ""])]
+    if len({text.casefold() for text in texts}) < len(texts):
+        raise BadRequest("Two of the queries are the same. Leave one out.")
+    minutes: float | None = team.usual_minutes
+    if sent.time is not None:
+        minutes = minutes_of(str(sent.time))
+    elif sent.complexity_tier and team.settings.max_execution_time_s is None:
+        minutes = TIERS[sent.complexity_tier].minutes
+    # Taken as they are; the plan that the job drafts is held against the bounds by code.
+    unjudged = {"feasible": True, "reason": "Not judged beforehand; its plan decides.", "depth_estimate": 1}
+    domains = sent.domains or []
+    brief = Brief(
+        question="\n".join(texts),
+        queries=tuple(contracts.Query.model_validate({"text": text, **unjudged}) for text in texts),
+        language=sent.language or language_of(texts[0]),
+        mode=sent.mode or "standard",
+        tier=sent.complexity_tier,
+        minutes=minutes,
+        domains=tuple(domain for domain in domains if not domain.startswith("-")),
+        exclude_domains=tuple(domain[1:] for domain in domains if domain.startswith("-")),
+        date_from=sent.dates.from_ if sent.dates else None,
+        date_to=sent.dates.to if sent.dates else None,
+        seed_urls=tuple(url for text in texts for url in seeds_in(text)),
+        max_cost_usd=team.settings.max_cost_usd,
+        today=team.today(),
+    )
+    if team.engine.reasons:
+        return brief
+    return agreed(brief, await asyncio.gather(*(team.scope(ScopingState(), text) for text in texts)))
+
+
+async def _begun(
+    sent: JobRequest, owner: str, site: Site, key: str | None, answer: Response, after: Job | None = None
+) -> JobAccepted:
+    """Start a job of its own, after the report of another where that is given."""
+    team = site.team
+
+    async def start(fingerprint: str) -> Job:
+        brief, earlier = await brief_of(team, sent), None
+        brief = brief.model_copy(update={"memory": owner if sent.memory else None})
+        if after is not None:
+            earlier, document = await team.earlier(after, "continue")
+            brief = brief.model_copy(update={"known": known_lines(document)})
+        asked = KeyedRequest(key=key, fingerprint=fingerprint) if key is not None else None
+        commission = Commission(brief=brief, unjudged=team.engine.reasons, request=asked, earlier=earlier)
+        return await team.start_once(commission, owner=owner)
+
+    if key is None:
+        return _accepted(await start(""), team, answer)
+    name = f"jobs{sent.model_dump_json()}{f' after {after.id}' if after else ''}"
+    return _accepted(await site.once(owner, key, name, start), team, answer)
+
+
+def _accepted(job: Job, team: Team, answer: Response) -> JobAccepted:
+    answer.headers["Location"] = status_url(job.id)
+    planning = orchestrator(job, stage=job.stage, window_s=team.settings.planner_pending_window_ms / 1000)
+    return JobAccepted(
+        job_id=job.id,
+        status=job.status,
+        stage=job.stage,
+        planner=PlannerStart(plannerPendingUntil=planning["plannerPendingUntil"]),
+        runtime=Runtime(
+            engine=team.engine.name,
+            models=list(team.engine.names),
+            retrievers=list(team.retrievers),
+            durable=team.jobs.durable,
+        ),
+        status_url=status_url(job.id),
+    )
+
+
+@jobs_api.post("/research/jobs", status_code=202)
+async def create(sent: JobRequest, owner: Owner, site: Here, answer: Response, key: Key = None) -> JobAccepted:
+    """Start a job: answered at once, manager and planner work inside it. The request is the authorization.
+
+    An infeasible question is refused with what would work: here where no model is asked, else by the job, which fails.
+    """
+    return await _begun(sent, owner, site, key, answer)
+
+
+@jobs_api.post("/research/jobs/{job_id}/refresh", status_code=202)
+async def refresh(job: Found, owner: Owner, site: Here, answer: Response) -> JobAccepted:
+    """Run the contract of a job that has a report on today's sources, as a job of its own: it says what has changed."""
+    with _allowed():
+        earlier, _ = await site.team.earlier(job, "refresh")
+    if job.contract is None:
+        raise ApiError(409, "not_allowed", "This job has no contract to run again.")
+    again = Commission(contract=site.team.renewed(job.contract), challenge=job.commission.challenge, earlier=earlier)
+    return _accepted(await site.team.start_once(again, owner=owner), site.team, answer)
+
+
+@jobs_api.post("/research/jobs/{job_id}/continue", status_code=202)
+async def go_on(
+    sent: JobRequest, job: Found, owner: Owner, site: Here, answer: Response, key: Key = None
+) -> JobAccepted:
+    """Ask something new, beginning with what the report of a job cites: its facts are used and its claims known."""
+    await report_of(site, job)
+    return await _begun(sent, owner, site, key, answer, job)
+
+
+# ---- describing
+
+
+@jobs_api.get("/research/jobs")
+async def jobs(
+    owner: Owner,
+    site: Here,
+    limit: int = PAGE,
+    offset: int = 0,
+    status: Annotated[list[JobStatus] | None, Query()] = None,
+) -> dict[str, object]:
+    """List jobs, newest first."""
+    first, many = max(0, offset), max(1, min(limit, MOST))
+    listed, total = await site.team.jobs.listed(owner, statuses=status or (), limit=many, offset=first)
+    return {"jobs": [as_row(row) for row in listed], "total": total, "limit": many, "offset": first}
+
+
+@jobs_api.get("/research/jobs/{job_id}")
+async def job(job: Found, site: Here) -> dict[str, object]:
+    """Describe a job whole: status, contract, state of its loops, claims, evidence, report."""
+    document = job.report or await site.team.blobs.report(job.id)
+    window_s = site.team.settings.planner_pending_window_ms / 1000
+    return whole(job, document, window_s, await site.team.jobs.position(job))
+
+
+def whole(job: Job, document: ReportDocument | None, window_s: float, ahead: int) -> dict[str, object]:
     """Describe a job whole; `ahead` is how many jobs start before it, for whoever waits."""
     contract, row = job.contract, summary(job)
     claims = document.claims if document else job.claims
@@ -71,7 +208,7 @@ def whole(job: Job, document: ReportDocument | None, window_s: float, ahead: int
             for claim in claims
             for one in claim.evidence
         ],
-        "error": _error(job),
+        "error": as_api_error(job.error).inside.model_dump() if job.error else None,
         "metadata": {"created": job.created, "note": row.note, "orchestrator": stands, "jobs_ahead": ahead},
         "report": document.model_dump(mode="json") if document else None,
     }
@@ -80,13 +217,6 @@ def whole(job: Job, document: ReportDocument | None, window_s: float, ahead: int
 def as_row(row: JobSummary) -> dict[str, object]:
     """Describe a job for a list."""
     return {"job_id": row.id} | row.model_dump(mode="json", exclude={"id"})
-
-
-def _error(job: Job) -> dict[str, object] | None:
-    if job.error is None:
-        return None
-    said = as_api_error(job.error)
-    return {"type": said.type, "message": said.message, "retryable": said.retryable, "details": said.details}
 
 
 def running_phase(job: Job) -> PhaseState:
@@ -136,84 +266,6 @@ def below(node: str, path: str) -> bool:
     return path == node or path.startswith(f"{node}/")
 
 
-PAGE, MOST = 50, 200
-"""Jobs listed at a time when no other number is asked for, and at most."""
-
-jobs_api = APIRouter(tags=["jobs"], responses=ERRORS, route_class=BoundedRoute)
-
-
-@jobs_api.post("/research/jobs", status_code=202, response_model=JobAccepted)
-async def create(sent: JobRequest, owner: Owner, site: Here, key: Key = None) -> Response:
-    """Start a job: answered at once, manager and planner work inside it. The request is the authorization.
-
-    An infeasible question is refused with what would work: here where no model is asked, else by the job, which fails.
-    """
-    return await _begun(sent, owner, site, key)
-
-
-async def _begun(sent: JobRequest, owner: str, site: "Site", key: str | None, after: Job | None = None) -> Response:
-    """Start a job of its own, after the report of another where that is given."""
-    team = site.team
-
-    async def start(fingerprint: str) -> Job:
-        brief, earlier = await brief_of(team, sent), None
-        brief = brief.model_copy(update={"memory": owner if sent.memory else None})
-        if after is not None:
-            earlier, document = await team.earlier(after, "continue")
-            brief = brief.model_copy(update={"known": known_lines(document)})
-        asked = KeyedRequest(key=key, fingerprint=fingerprint) if key is not None else None
-        commission = Commission(brief=brief, unjudged=team.engine.reasons, request=asked, earlier=earlier)
-        job: Job = await team.start_once(commission, owner=owner)
-        return job
-
-    if key is None:
-        job = await start("")
-    else:
-        name = f"jobs{sent.model_dump_json()}{f' after {after.id}' if after else ''}"
-        job = await site.state.once(team.jobs, owner, key, name, start)
-    return _accepted(job, team)
-
-
-def _accepted(job: Job, team: Team) -> Response:
-    planning = orchestrator(job, stage=job.stage, window_s=pending_window_s(team))
-    made = {
-        "job_id": job.id,
-        "status": job.status,
-        "stage": job.stage,
-        "planner": PlannerStart(started=True, plannerPendingUntil=planning["plannerPendingUntil"]).model_dump(),
-        "runtime": {
-            "engine": team.engine.name,
-            "models": list(team.engine.names),
-            "retrievers": list(team.retrievers),
-            "durable": team.jobs.durable,
-        },
-        "status_url": status_url(job.id),
-    }
-    return JSONResponse(made, 202, {"Location": status_url(job.id)})
-
-
-@jobs_api.get("/research/jobs")
-async def jobs(
-    owner: Owner,
-    site: Here,
-    limit: int = PAGE,
-    offset: int = 0,
-    status: Annotated[list[JobStatus] | None, Query()] = None,
-) -> dict[str, object]:
-    """List jobs, newest first."""
-    first, many = max(0, offset), max(1, min(limit, MOST))
-    rows, total = await runtime(site).listed(owner, statuses=status or (), limit=many, offset=first)
-    return {"jobs": [as_row(row) for row in rows], "total": total, "limit": many, "offset": first}
-
-
-@jobs_api.get("/research/jobs/{job_id}")
-async def job(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
-    """Describe a job whole: status, contract, state of its loops, claims, evidence, report."""
-    found = await Lookup(site.team).job(job_id, owner)
-    document = found.report or await site.team.blobs.report(job_id)
-    return whole(found, document, pending_window_s(site.team), await site.team.jobs.position(found))
-
-
 @jobs_api.delete("/research/jobs")
 async def remove(
     owner: Owner,
@@ -224,13 +276,13 @@ async def remove(
     facts: Annotated[bool, Query(description="Also forget what only these jobs left in the knowledge base.")] = False,
 ) -> dict[str, object]:
     """Delete the caller's jobs with everything that hangs on them; running ones only with `force`."""
-    stored = runtime(site)
-    rows, _ = await stored.listed(owner, limit=1_000_000)
-    if id is not None and (unknown := sorted(set(id) - {row.id for row in rows})):
+    stored = site.team.jobs
+    listed, _ = await stored.listed(owner, limit=1_000_000)
+    if id is not None and (unknown := sorted(set(id) - {row.id for row in listed})):
         raise ApiError(404, "not_found", "There is no such job.", details={"unknown": unknown})
-    rows = [row for row in rows if (id is None or row.id in id) and (status is None or row.status in status)]
-    chosen = [row.id for row in rows]
-    running = [row.id for row in rows if row.status not in OVER]
+    listed = [row for row in listed if (id is None or row.id in id) and (status is None or row.status in status)]
+    chosen = [row.id for row in listed]
+    running = [row.id for row in listed if row.status not in OVER]
     if running and not force:
         message = f"{len(running)} of these jobs still run. Stop them first, or delete with force=true."
         raise ApiError(409, "running", message, details={"running": running})
@@ -245,145 +297,116 @@ async def remove(
 # ---- steering
 
 
-def runtime(site: "Site") -> JobRuntime:
-    """Give the jobs of this server."""
-    jobs: JobRuntime = site.team.jobs
-    return jobs
-
-
-def _state(job: Job) -> dict[str, object]:
-    return {"job_id": job.id, "status": job.status, "stage": job.stage}
-
-
-def _still_open(job: Job) -> Job:
-    """Refuse what only a job that is not over can do: a 409."""
+def _open_job(job: Found) -> Job:
     if job.status in OVER:
         raise ApiError(409, "over", f"This job is {job.status} already. Nothing was changed.")
     return job
 
 
-def _resting(job: Job, verb: str) -> Job:
-    """Refuse what only a job that does not run can do: a 409."""
+def _resting_job(job: Found) -> Job:
     if job.status in {"queued", "running"}:
-        raise ApiError(409, "running", f"This job still runs; cancel it before you {verb} it.", retryable=True)
+        raise ApiError(409, "running", "This job still runs; cancel it first.", retryable=True)
     return job
 
 
-T = TypeVar("T")
+Open = Annotated[Job, Depends(_open_job)]
+"""One that is not over: a 409 otherwise."""
+Resting = Annotated[Job, Depends(_resting_job)]
+"""One that does not run: a 409 otherwise."""
 
 
-async def _allowed(work: Awaitable[T]) -> T:
-    """Do something about a job; a refusal is a 409, and a 501 where jobs are not stored."""
+@contextmanager
+def _allowed() -> Iterator[None]:
+    """Turn a refusal into a 409, and into a 501 where jobs are not stored."""
     try:
-        return await work
+        yield
     except NotDurable as error:
         raise ApiError(501, "not_implemented", error.notice) from error
     except BadRequest as error:
         raise ApiError(409, "not_allowed", error.notice) from error
 
 
+def _state(job: Job, status: str = "") -> dict[str, object]:
+    return {"job_id": job.id, "status": status or job.status, "stage": job.stage}
+
+
 @jobs_api.post("/research/jobs/{job_id}/cancel", status_code=202)
-async def cancel(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
+async def cancel(job: Found, site: Here) -> dict[str, object]:
     """Stop a job at once; stopping one that is over changes nothing."""
-    job = await Lookup(site.team).job(job_id, owner)
-    runtime(site).stop(job)
-    return {"job_id": job_id, "status": job.status if job.status in OVER else "cancelling"}
+    site.team.jobs.stop(job)
+    return _state(job, "" if job.status in OVER else "cancelling")
 
 
 @jobs_api.post("/research/jobs/{job_id}/finish", status_code=202)
-async def finish(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
+async def finish(job: Found, site: Here) -> dict[str, object]:
     """Have a job search no further and write from what it has; one that is over stays as it is."""
-    job = await Lookup(site.team).job(job_id, owner)
     if job.status in OVER:
-        return {"job_id": job_id, "status": job.status}
-    runtime(site).finish(job)
-    return {"job_id": job_id, "status": "finishing"}
+        return _state(job)
+    site.team.jobs.finish(job)
+    return _state(job, "finishing")
 
 
 @jobs_api.post("/research/jobs/{job_id}/guidance", status_code=202)
-async def guidance(job_id: str, sent: GuidanceRequest, owner: Owner, site: Here) -> dict[str, object]:
+async def guidance(sent: GuidanceRequest, job: Open, site: Here) -> dict[str, object]:
     """Add guidance for whatever is still to come; says what that is: the next round, branches at work, the summary."""
-    job = _still_open(await Lookup(site.team).job(job_id, owner))
-    runtime(site).guide(job, sent.text)
+    site.team.jobs.guide(job, sent.text)
     reach = reach_of(job.run, rounds=job.contract.caps.rounds if job.contract else None)
     reaches = {"round": reach.round, "branches": reach.branches, "summary": reach.summary}
-    return {"job_id": job_id, "status": job.status, "guidance": list(job.run.steering.guidance), "reaches": reaches}
+    return _state(job) | {"guidance": list(job.run.steering.guidance), "reaches": reaches}
 
 
 @jobs_api.post("/research/jobs/{job_id}/pause", status_code=202)
-async def pause(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
+async def pause(job: Open, site: Here) -> dict[str, object]:
     """Have a job stop at its next step until it is resumed. In memory: 501."""
-    job = _still_open(await Lookup(site.team).job(job_id, owner))
-    await _allowed(runtime(site).pause(job))
+    with _allowed():
+        await site.team.jobs.pause(job)
     return _state(job)
 
 
 @jobs_api.post("/research/jobs/{job_id}/resume", status_code=202)
-async def resume(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
+async def resume(job: Open, site: Here) -> dict[str, object]:
     """Have a job go on that is paused or waits for a key. In memory: 501."""
-    job = _still_open(await Lookup(site.team).job(job_id, owner))
-    return _state(await _allowed(runtime(site).resume(job)))
+    with _allowed():
+        return _state(await site.team.jobs.resume(job))
 
 
 @jobs_api.post("/research/jobs/{job_id}/rework", status_code=202)
-async def rework(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
+async def rework(job: Resting, site: Here) -> dict[str, object]:
     """Have a job that is over, or that the judge sent back, mend what fell short. In memory: 501."""
-    job = _resting(await Lookup(site.team).job(job_id, owner), "rework")
-    return _state(await _allowed(runtime(site).rework(job)))
+    with _allowed():
+        return _state(await site.team.jobs.rework(job))
 
 
 @jobs_api.post("/research/jobs/{job_id}/restart", status_code=202)
-async def restart(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
+async def restart(job: Resting, site: Here) -> dict[str, object]:
     """Run a job that is over again from what is recorded of it. In memory: 501."""
-    job = _resting(await Lookup(site.team).job(job_id, owner), "restart")
-    return _state(await _allowed(runtime(site).restart(job)))
-
-
-@jobs_api.post("/research/jobs/{job_id}/refresh", status_code=202, response_model=JobAccepted)
-async def refresh(job_id: str, owner: Owner, site: Here) -> Response:
-    """Run the contract of a job that has a report on today's sources, as a job of its own: it says what has changed."""
-    job = await Lookup(site.team).job(job_id, owner)
-    contract = job.contract
-    earlier, _ = await _allowed(site.team.earlier(job, "refresh"))
-    if contract is None:
-        raise ApiError(409, "not_allowed", "This job has no contract to run again.")
-    again = Commission(contract=site.team.renewed(contract), challenge=job.commission.challenge, earlier=earlier)
-    return _accepted(await site.team.start_once(again, owner=owner), site.team)
-
-
-@jobs_api.post("/research/jobs/{job_id}/continue", status_code=202, response_model=JobAccepted)
-async def go_on(job_id: str, sent: JobRequest, owner: Owner, site: Here, key: Key = None) -> Response:
-    """Ask something new, beginning with what the report of a job cites: its facts are used and its claims known."""
-    job = await Lookup(site.team).job(job_id, owner)
-    await Lookup(site.team).report(job)
-    return await _begun(sent, owner, site, key, job)
+    with _allowed():
+        return _state(await site.team.jobs.restart(job))
 
 
 @jobs_api.post("/research/jobs/{job_id}/release", status_code=202)
-async def release(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
+async def release(job: Found, site: Here) -> dict[str, object]:
     """Let a job pass that the judge held back, with the report as it is."""
-    job = await Lookup(site.team).job(job_id, owner)
-    if not runtime(site).release(job):
+    if not site.team.jobs.release(job):
         raise ApiError(409, "not_allowed", f"This job is {job.status}; the judge does not hold it back.")
-    return {"job_id": job_id, "status": "releasing"}
+    return _state(job, "releasing")
 
 
 @jobs_api.post("/research/jobs/{job_id}/tasks", status_code=202)
-async def add_task(job_id: str, sent: TaskRequest, owner: Owner, site: Here) -> dict[str, object]:
+async def add_task(sent: TaskRequest, job: Found, site: Here) -> dict[str, object]:
     """Put a task into a job: `collect` and `write` at once; `plan` and `challenge` when its present work has ended."""
-    job = await Lookup(site.team).job(job_id, owner)
     if sent.stage == "collect" and not sent.note and not sent.claim_id:
         raise ApiError(422, "bad_request", "note: say what is to be collected")
     task = JobTask(stage=sent.stage, claim_id=sent.claim_id or "", note=sent.note or "")
-    number = await _allowed(runtime(site).add_task(job, task))
-    return {"job_id": job_id, "task": _task(job_id, TaskRow(id=number, task=task))}
+    with _allowed():
+        number = await site.team.jobs.add_task(job, task)
+    return {"job_id": job.id, "task": _task(job.id, TaskRow(id=number, task=task))}
 
 
 @jobs_api.get("/research/jobs/{job_id}/tasks")
-async def tasks(job_id: str, owner: Owner, site: Here) -> dict[str, object]:
+async def tasks(job: Found, site: Here) -> dict[str, object]:
     """List the tasks that were put into a job, oldest first."""
-    job = await Lookup(site.team).job(job_id, owner)
-    return {"job_id": job_id, "tasks": [_task(job_id, row) for row in await runtime(site).tasks(job)]}
+    return {"job_id": job.id, "tasks": [_task(job.id, row) for row in await site.team.jobs.tasks(job)]}
 
 
 def _task(job_id: str, row: TaskRow) -> dict[str, object]:
@@ -398,30 +421,18 @@ def _task(job_id: str, row: TaskRow) -> dict[str, object]:
     }
 
 
-# ---- exports
+DOING: Mapping[Steered, str] = {"finish": "finishing", "stop": "stopping", "drop": "stopping", "retry": "retrying"}
 
 
-def _export(form: str) -> Callable[..., Awaitable[Response]]:
-    async def route(job_id: str, owner: Owner, site: Here) -> Response:
-        lookup = Lookup(site.team)
-        return await written(await lookup.report(await lookup.job(job_id, owner)), form)
-
-    return route
-
-
-for _form, _said in {
-    "bib": "Download the references as BibTeX.",
-    "ris": "Download the references as RIS.",
-    "csl": "Download the references as CSL-JSON.",
-    "pdf": "Download the report as PDF, tagged and with its fonts; 422 where these lack the letters of its script.",
-    "docx": "Download the report for a word processor.",
-}.items():
-    jobs_api.add_api_route(
-        f"/research/jobs/{{job_id}}/report.{_form}",
-        _export(_form),
-        methods=["GET"],
-        name=f"report_{_form}",
-        description=_said,
-        response_class=Response,
-        responses=kinds(FORMS[_form].mime),
-    )
+@jobs_api.post("/research/jobs/{job_id}/nodes/{node:path}/{what}", status_code=202)
+async def steer_branch(node: str, what: Steered, job: Found, site: Here) -> dict[str, object]:
+    """Have one branch write from what it has, stop it, drop it, or try it again; the other branches go on."""
+    row = next((one for one in rows(job) if one.id == node), None)
+    if row is None:
+        raise not_found("There is no such branch in this run.")
+    with _allowed():
+        change = steer(site.team.jobs, job, row, what)
+    if change is None:
+        already = "" if what == "retry" else " already"
+        raise ApiError(409, "over", f"This branch is {row.state}{already}. Nothing was changed.")
+    return {"job_id": job.id, "node": node, "status": DOING[what], "change": change.number}

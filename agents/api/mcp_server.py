@@ -2,26 +2,24 @@
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, Field
 from starlette.requests import Request
-from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from agents.api.error_responses import ApiError, body
+from agents.api.tree import Tree
 from agents.contracts.frozen import Tier
 from agents.contracts.memory import REUSABLE, Selection
-from agents.contracts.response import AgentResponse, AgentSource
 from agents.contracts.sources import SearchQuery
 from agents.core.errors import DossierError, NotFeasible
-from agents.core.events import NodeChanged, RoundEnded, SearchDone, SectionWritten, SourceRead
 from agents.core.settings import Settings
 from agents.jobs.live_job import Job
 from agents.run_answer import FlatRun, answer
-from agents.run_research import RunOptions, taken_up
+from agents.run_research import RunOptions, durable_team, taken_up
 from agents.team import Team
 
 if TYPE_CHECKING:
@@ -56,48 +54,7 @@ class SearchResults(BaseModel):
     results: list[dict[str, str]]
 
 
-def _progress(job: Job) -> tuple[int, str]:
-    """Say how many steps were done so far, and what the last one worth telling was."""
-    said = ""
-    for numbered in reversed(job.run.events):
-        match numbered.event:
-            case SearchDone() as event:
-                said = f"Searched: {event.text}"
-            case SourceRead() as event:
-                said = f"Read: {event.source.title}"
-            case SectionWritten() as event:
-                said = f"Wrote: {event.title}"
-            case RoundEnded() as event:
-                said = f"Round {event.record.round}: {event.record.reason}"
-            case NodeChanged() as event if event.doing:
-                said = f"{event.title}: {event.doing}"
-        if said:
-            break
-    return len(job.run.events), said
-
-
-def _result(made: AgentResponse) -> ResearchResult:
-    def source(one: AgentSource) -> dict[str, object]:
-        return one.model_dump(mode="json", exclude_none=True)
-
-    return ResearchResult(
-        report=made.final_answer,
-        summary=made.summary,
-        grade=made.metadata.grade,
-        confidence=made.confidence,
-        sources=[source(one) for one in made.sources],
-        insufficient=made.insufficient_termination,
-        job_id=made.metadata.job_id,
-    )
-
-
-def _said(error: DossierError) -> str:
-    if isinstance(error, NotFeasible) and error.splits:
-        return f"{error} Narrower questions that would work: " + " | ".join(error.splits)
-    return error.notice
-
-
-def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] | None = None) -> "FastMCP[object]":
+def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] = lambda *_: None) -> "FastMCP[object]":
     """Make the server with its tools.
 
     Args:
@@ -111,27 +68,41 @@ def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] |
 
     server: FastMCP[object] = FastMCP("dossier", instructions=INSTRUCTIONS, log_level="WARNING")
 
+    @asynccontextmanager
+    async def told() -> AsyncIterator[None]:
+        try:
+            yield
+        except NotFeasible as error:
+            splits = f" Narrower questions that would work: {' | '.join(error.splits)}" if error.splits else ""
+            raise ToolError(f"{error}{splits}") from error
+        except DossierError as error:
+            raise ToolError(error.notice) from error
+
     async def research(question: str, ctx: "Calling", tier: Tier | None = None) -> ResearchResult:
         """Research a question and return a report in which every statement cites its source."""
-        try:
+        async with told():
             planned, job = await taken_up(team, question, RunOptions(tier=tier), owner)
             await ctx.report_progress(1, None, "Planned: " + "; ".join(query.intent for query in planned.queries))
-            if started is not None:
-                started(planned, job)
+            started(planned, job)
             try:
-                await _told(job, ctx)
+                await _watched(job, ctx)
             finally:
                 team.jobs.leave(job)
-            return _result(answer(team, planned, job))
-        except DossierError as error:
-            raise ToolError(_said(error)) from error
+            made = answer(team, planned, job)
+        return ResearchResult(
+            report=made.final_answer,
+            summary=made.summary,
+            grade=made.metadata.grade,
+            confidence=made.confidence,
+            sources=[one.model_dump(mode="json", exclude_none=True) for one in made.sources],
+            insufficient=made.insufficient_termination,
+            job_id=made.metadata.job_id,
+        )
 
     async def search(query: str, max_results: int = 8) -> SearchResults:
         """List documents that match, without reading them."""
-        try:
+        async with told():
             found = await team.searcher.search(SearchQuery(text=query, max_results=max(1, min(50, max_results))), 30.0)
-        except DossierError as error:
-            raise ToolError(error.notice) from error
         hits = [{"title": hit.title, "url": hit.url, "snippet": hit.snippet} for hit in found.hits]
         return SearchResults(provider=found.provider, results=hits)
 
@@ -139,10 +110,8 @@ def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] |
         """Say what earlier research knows, without searching: statements with their sources and dates."""
         if team.memory is None:
             raise ToolError("The knowledge base is switched off.")
-        try:
+        async with told():
             known = await team.memory.search(owner, question, Selection(kinds=("fact",)), max(1, min(50, max_results)))
-        except DossierError as error:
-            raise ToolError(error.notice) from error
         facts = [(one, one.source) for one in known if one.source and one.verdict in REUSABLE]
         results = [
             {"title": f"{card.title} (known since {one.since[:10]})", "url": card.url, "snippet": one.text}
@@ -159,14 +128,14 @@ def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] |
     return server
 
 
-async def _told(job: Job, ctx: "Calling") -> None:
-    """Report progress until the job is over."""
-    last = ""
-    async for _ in job.follow(heartbeat_s=5.0, attended=True):
-        count, said = _progress(job)
-        if said != last:
-            last = said
-            await ctx.report_progress(count + 1, None, said)
+async def _watched(job: Job, ctx: "Calling") -> None:
+    """Report progress until the job is over, each line once."""
+    tree = Tree()
+    async for numbered in job.follow(heartbeat_s=5.0, attended=True):
+        if numbered is not None:
+            tree.take(numbered)
+            if tree.line:
+                await ctx.report_progress(tree.seq + 1, None, tree.line.text)
     await job.settled()
 
 
@@ -174,22 +143,19 @@ def _say(line: str) -> None:
     sys.stderr.write(line + "\n")
 
 
-async def serve_stdio(settings: Settings) -> None:
-    """Serve one host over standard input and output until it closes them.
+def stdio(settings: Settings) -> None:
+    """Serve one host over standard input and output until it closes them; everything else is said on standard error.
 
     Its jobs are kept where no server runs those of the data folder; what a former process left goes on meanwhile.
     """
     from agents.api.serve import LOCAL
-    from agents.run_research import durable_team
 
-    async with durable_team(settings, _say) as team:
-        await mcp_server(team, LOCAL).run_stdio_async()
+    async def serving() -> None:
+        async with durable_team(settings, _say) as team:
+            await mcp_server(team, LOCAL).run_stdio_async()
 
-
-def stdio(settings: Settings) -> None:
-    """Run the server over standard input and output; everything else is said on standard error."""
     _say("Dossier speaks MCP on standard input and output.")
-    asyncio.run(serve_stdio(settings))
+    asyncio.run(serving())
 
 
 class _Mcp:
@@ -197,18 +163,13 @@ class _Mcp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Chainlit and seconds of import: not where a host only wants a tool over standard input and output.
-        from agents.api.access import caller
-
-        request = Request(scope, receive)
-        try:
-            owner = await caller(request)
-        except ApiError as error:
-            await JSONResponse(body(error.type, error.message), error.status)(scope, receive, send)
-            return
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        site = request.app.state.dossier_site
-        server = mcp_server(site.team, owner, lambda planned, job: site.state.run_started(site.team, planned, job))
+        from agents.api.access import caller, site_of
+
+        request = Request(scope, receive)
+        owner, site = await caller(request), site_of(request)
+        server = mcp_server(site.team, owner, site.started)
         manager = StreamableHTTPSessionManager(app=server._mcp_server, stateless=True)
         async with manager.run():
             await manager.handle_request(scope, receive, send)

@@ -1,27 +1,25 @@
 """`/research/memory`: what research has found out, for whoever asks: search, open, ask, forget, export, import."""
 
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from agents.api.access import Here, Owner
-from agents.api.error_responses import ApiError
-from agents.api.payloads import ERRORS, BoundedRoute, MemoryForgotten, MemoryFound, MemoryImport, MemoryImported
+from agents.api.app_state import Site
+from agents.api.error_responses import ERRORS, ApiError
+from agents.api.payloads import MemoryForgotten, MemoryFound, MemoryImport, MemoryImported
 from agents.api.reports import kinds
 from agents.contracts.memory import MemoryKind, MemoryStats, Remembered, Selection, Standing
 from agents.memory.knowledge import KnowledgeStore, exported, imported
 
-if TYPE_CHECKING:
-    from agents.api.app_state import Site
-
 MOST = 200
 
-memory_api = APIRouter(tags=["memory"], responses=ERRORS, route_class=BoundedRoute)
+memory_api = APIRouter(tags=["memory"], responses=ERRORS)
 
 
-def _store(site: "Site") -> KnowledgeStore:
+def _store(site: Site) -> KnowledgeStore:
     store: KnowledgeStore | None = site.team.memory
     if store is None:
         raise ApiError(501, "not_implemented", "The knowledge base is switched off: DOSSIER_MEMORY is false.")

@@ -4,17 +4,18 @@ import json
 import re
 import time
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agents.api.access import Here, Owner
-from agents.api.error_responses import ApiError, as_api_error, body
-from agents.api.payloads import ERRORS, MAX_LISTED, BoundedRoute
-from agents.api.routes import event_stream
-from agents.api.run_routes import STREAM_HEADERS, attended, start
+from agents.api.app_state import Site
+from agents.api.error_responses import ERRORS, ApiError, as_api_error
+from agents.api.job_stream import STREAM_HEADERS, event_stream
+from agents.api.payloads import MAX_LISTED
+from agents.api.run_routes import attended, start
 from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse
 from agents.core.errors import DossierError
@@ -22,9 +23,6 @@ from agents.core.model_answers import whole_signs
 from agents.jobs.live_job import Job
 from agents.run_answer import FlatRun, answer
 from agents.run_research import RunOptions
-
-if TYPE_CHECKING:
-    from agents.api.app_state import Site
 
 MODELS: dict[str, Tier | None] = {
     "research": None,
@@ -46,40 +44,44 @@ WITHOUT_EFFECT = frozenset(
 """Fields that chat clients send and that mean nothing to a research run. Others are refused by name."""
 MARK = re.compile(r"\[(\d{1,4})\](?!\()")
 
-openai_face = APIRouter(tags=["OpenAI-compatible"], responses=ERRORS, route_class=BoundedRoute)
+openai_face = APIRouter(tags=["OpenAI-compatible"], responses=ERRORS)
 
 
-class ContentPart(BaseModel):
-    """A piece of a message's content."""
-
+class _Open(BaseModel):
     model_config = ConfigDict(extra="allow")
+
+
+class ContentPart(_Open):
+    """A piece of a message's content."""
 
     type: str
     text: str | None = None
 
 
-class ChatMessage(BaseModel):
+class ChatMessage(_Open):
     """One message of the talk."""
-
-    model_config = ConfigDict(extra="allow")
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[ContentPart] | None = None
 
+    @property
+    def words(self) -> str:
+        """What it says, pictures and sounds left out."""
+        parts = [ContentPart(type="text", text=self.content)] if not isinstance(self.content, list) else self.content
+        text = "\n".join(part.text for part in parts if part.type in {"text", "input_text"} and part.text)
+        return str(whole_signs(text.strip()))
 
-class StreamOptions(BaseModel):
+
+class StreamOptions(_Open):
     """What a stream holds beside its pieces."""
-
-    model_config = ConfigDict(extra="allow")
 
     include_usage: bool = False
 
 
-class ChatRequest(BaseModel):
+class ChatRequest(_Open):
     """A chat completion. The last message of the user is the task; how models sample has no meaning here."""
 
     model_config = ConfigDict(
-        extra="allow",
         json_schema_extra={
             "examples": [
                 {
@@ -90,13 +92,13 @@ class ChatRequest(BaseModel):
                     "stream": False,
                 }
             ]
-        },
+        }
     )
 
     model: Annotated[str, Field(max_length=200)]
     messages: list[ChatMessage] = Field(min_length=1, max_length=20 * MAX_LISTED)
     stream: bool = False
-    stream_options: StreamOptions | None = None
+    stream_options: StreamOptions = StreamOptions()
     n: Annotated[int, Field(ge=1, le=1)] | None = None
     """One answer; there is no other."""
 
@@ -116,75 +118,54 @@ async def models(owner: Owner) -> dict[str, object]:
 @openai_face.get("/v1/models/{model}")
 async def model(model: str, owner: Owner) -> dict[str, object]:
     """Describe one model."""
-    if model not in MODELS:
-        raise _no_model(model)
     return _model(model)
 
 
 @openai_face.post("/v1/chat/completions", responses={200: {"content": {"text/event-stream": {}}}}, response_model=None)
 async def completions(sent: ChatRequest, owner: Owner, site: Here, request: Request) -> Response:
     """Research the last message of the user. Takes as long as a run takes: give clients a time-out of minutes."""
-    if sent.model not in MODELS:
-        raise _no_model(sent.model)
-    task = task_of(sent.messages)
-    planned, job = await start(site, owner, task, RunOptions(tier=MODELS[sent.model]))
+    _model(sent.model)
+    last = next((message for message in reversed(sent.messages) if message.role == "user"), None)
+    if last is None or not last.words:
+        raise ApiError(422, "bad_request", "messages: the last message of the user holds no text")
+    planned, job = await start(site, owner, last.words, RunOptions(tier=MODELS[sent.model]))
     if sent.stream:
-        options = sent.stream_options or StreamOptions()
-        pieces = _streamed(site, planned, job, sent.model, usage=options.include_usage)
+        pieces = _streamed(site, planned, job, sent.model, usage=sent.stream_options.include_usage)
         return StreamingResponse(pieces, media_type="text/event-stream", headers=STREAM_HEADERS)
     await attended(site, job, request)
     made = answer(site.team, planned, job)
     message = {"role": "assistant", "content": made.final_answer, "refusal": None, "annotations": annotations(made)}
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
-    whole = _head(job, sent.model, "chat.completion") | {"choices": [choice], "usage": _usage(job, made)}
-    return JSONResponse(whole | {"dossier": _extra(made)})
-
-
-def task_of(messages: list[ChatMessage]) -> str:
-    """Take the last words of the user.
-
-    Raises:
-        ApiError: 422; the user says nothing, or far too much.
-    """
-    for message in reversed(messages):
-        if message.role == "user":
-            parts = (
-                message.content
-                if isinstance(message.content, list)
-                else [ContentPart(type="text", text=message.content)]
-            )
-            text = "\n".join(part.text for part in parts if part.type in {"text", "input_text"} and part.text).strip()
-            text = str(whole_signs(text))
-            if text:
-                return text
-            break
-    raise ApiError(422, "bad_request", "messages: the last message of the user holds no text")
+    ours = {
+        "confidence": made.confidence,
+        "grade": made.metadata.grade,
+        "iterations": made.iterations,
+        "degraded_mode": made.degraded_mode,
+        "job_id": job.id,
+    }
+    whole = {"choices": [choice], "usage": _usage(job, made), "dossier": ours}
+    return JSONResponse(_head(job, sent.model, "chat.completion") | whole)
 
 
 def annotations(made: AgentResponse) -> list[dict[str, object]]:
     """Tie every citation in the text to its source, by the place where it stands."""
     known = {citation.id: citation for citation in made.citations}
+    found = [(match, known[match[0]]) for match in MARK.finditer(made.final_answer) if match[0] in known]
     return [
         {
             "type": "url_citation",
             "url_citation": {
-                "start_index": match.start(),
-                "end_index": match.end(),
-                "url": known[match[0]].location,
-                "title": known[match[0]].title,
+                "start_index": match.start(), "end_index": match.end(), "url": source.location, "title": source.title
             },
         }
-        for match in MARK.finditer(made.final_answer)
-        if match[0] in known
-    ]
+        for match, source in found
+    ]  # fmt: skip
 
 
 def _model(name: str) -> dict[str, object]:
+    if name not in MODELS:
+        raise ApiError(404, "model_not_found", f"There is no model {name[:80]!r}; there are: {', '.join(MODELS)}.")
     return {"id": name, "object": "model", "created": CREATED, "owned_by": "dossier"}
-
-
-def _no_model(name: str) -> ApiError:
-    return ApiError(404, "model_not_found", f"There is no model {name[:80]!r}; there are: {', '.join(MODELS)}.")
 
 
 def _head(job: Job, model: str, kind: str) -> dict[str, object]:
@@ -192,26 +173,11 @@ def _head(job: Job, model: str, kind: str) -> dict[str, object]:
 
 
 def _usage(job: Job, made: AgentResponse) -> dict[str, int]:
-    spent = job.run.budget.spent
-    total = made.metadata.token_count
-    return {
-        "prompt_tokens": total - spent.tokens_out,
-        "completion_tokens": spent.tokens_out,
-        "total_tokens": total,
-    }
+    written, total = job.run.budget.spent.tokens_out, made.metadata.token_count
+    return {"prompt_tokens": total - written, "completion_tokens": written, "total_tokens": total}
 
 
-def _extra(made: AgentResponse) -> dict[str, object]:
-    return {
-        "confidence": made.confidence,
-        "grade": made.metadata.grade,
-        "iterations": made.iterations,
-        "degraded_mode": made.degraded_mode,
-        "job_id": made.metadata.job_id,
-    }
-
-
-async def _streamed(site: "Site", planned: FlatRun, job: Job, model: str, *, usage: bool) -> AsyncIterator[str]:
+async def _streamed(site: Site, planned: FlatRun, job: Job, model: str, *, usage: bool) -> AsyncIterator[str]:
     """Tell the progress as reasoning, then the report; a client that goes away ends the run."""
     head = _head(job, model, "chat.completion.chunk")
 
@@ -232,8 +198,7 @@ async def _streamed(site: "Site", planned: FlatRun, job: Job, model: str, *, usa
         try:
             made = answer(site.team, planned, job)
         except DossierError as error:
-            said = as_api_error(error)
-            yield f"data: {json.dumps(body(said.type, said.message, retryable=said.retryable))}\n\n"
+            yield f"data: {json.dumps(as_api_error(error).body)}\n\n"
             return
         text = made.final_answer
         for place in range(0, len(text), PIECE):

@@ -1,27 +1,32 @@
 """What callers send and are sent, with examples for the OpenAPI document; unknown fields are said, never ignored."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Annotated, Literal
 
-from fastapi import Request
-from fastapi.responses import Response
-from fastapi.routing import APIRoute
+from fastapi import Header
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
-from starlette.exceptions import HTTPException
+from pydantic.config import JsonDict
 
 from agents.contracts.frozen import Mode, Tier
 from agents.contracts.memory import Remembered
 from agents.research.scoping.turn import MAX_MESSAGE
+from agents.run_research import RunBounds
 
-MAX_BODY = 1_000_000
-"""Bytes of a request's body; what is longer is refused before it is read."""
 MAX_LISTED = 50
 """Entries of a list in a request."""
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MESSAGE)]
+Sentences = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
 Domain = Annotated[str, StringConstraints(pattern=r"^-?[A-Za-z0-9*]([A-Za-z0-9.*-]{0,251}[A-Za-z0-9])?$")]
 IsoDate = Annotated[str, StringConstraints(pattern=r"^\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?$")]
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")]
+Key = Annotated[
+    str | None,
+    Header(alias="Idempotency-Key", min_length=1, max_length=255, description="The same key and body: the same run."),
+]
+
+
+def _examples(*examples: JsonDict) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [*examples]})
 
 
 class Payload(BaseModel):
@@ -30,25 +35,13 @@ class Payload(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True, populate_by_name=True)
 
 
-class SimpleRunRequest(Payload):
+class SimpleRunRequest(Payload, RunBounds):
     """A task for one run, with the bounds of the simple tier unless they are given."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"task": "In which year was the first weather satellite launched?"}]}
-    )
+    model_config = _examples({"task": "In which year was the first weather satellite launched?"})
 
     task: Words
     """What shall be found out."""
-    max_iters: int | None = Field(default=None, ge=1, le=20)
-    """Rounds, at most."""
-    max_queries: int | None = Field(default=None, ge=1, le=100)
-    """Searches over all rounds, at most."""
-    max_sources: int | None = Field(default=None, ge=1, le=100)
-    """Documents read over all rounds, at most."""
-    max_execution_time_s: float | None = Field(default=None, gt=0, le=86_400, allow_inf_nan=False)
-    """Seconds until the answer, planning and writing included."""
-    memory: bool = True
-    """Ask the knowledge base before the web, and keep what is found there."""
     stream: bool = False
     """Answer with server-sent events: progress, then the answer as the event `result`."""
     async_: bool = Field(default=False, alias="async")
@@ -64,14 +57,10 @@ class SimpleRunRequest(Payload):
 class RunRequest(SimpleRunRequest):
     """A task for one run. A bound given here wins over the environment's, and that over the tier's."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"task": "What does it cost to insulate the roof of a terraced house in Ireland?", "complexity_tier": "simple"},
-                {"task": "How well do heat pumps work below -10 °C?", "max_iters": 1, "stream": True},
-            ]
-        }
-    )  # fmt: skip
+    model_config = _examples(
+        {"task": "What does it cost to insulate the roof of a terraced house in Ireland?", "complexity_tier": "simple"},
+        {"task": "How well do heat pumps work below -10 °C?", "max_iters": 1, "stream": True},
+    )
 
     complexity_tier: Tier | None = None
     """Bounds by name; detected while planning when it is not given."""
@@ -80,11 +69,9 @@ class RunRequest(SimpleRunRequest):
 class SearchRequest(Payload):
     """One search, without any research."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"query": "heat pump efficiency in cold climates", "max_results": 3}]}
-    )
+    model_config = _examples({"query": "heat pump efficiency in cold climates", "max_results": 3})
 
-    query: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
+    query: Sentences
     """What is searched for."""
     max_results: int = Field(default=8, ge=1, le=50)
     """Hits, at most."""
@@ -102,13 +89,13 @@ class Dates(Payload):
 class JobRequest(Payload):
     """A research job: the request is the authorization, its planners run inside the job."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"query": "What does it cost to insulate the roof of a terraced house in Ireland?", "mode": "standard", "time": 5}
-            ]
+    model_config = _examples(
+        {
+            "query": "What does it cost to insulate the roof of a terraced house in Ireland?",
+            "mode": "standard",
+            "time": 5,
         }
-    )  # fmt: skip
+    )
 
     query: Words | None = None
     """One question."""
@@ -140,9 +127,7 @@ class JobRequest(Payload):
 class TaskRequest(Payload):
     """A task that an operator puts into a running job."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"stage": "collect", "note": "Look at the 2024 recount too."}]}
-    )
+    model_config = _examples({"stage": "collect", "note": "Look at the 2024 recount too."})
 
     stage: Literal["plan", "collect", "challenge", "write"]
     claim_id: Annotated[str, StringConstraints(min_length=1, max_length=80)] | None = None
@@ -154,33 +139,20 @@ class TaskRequest(Payload):
 class GuidanceRequest(Payload):
     """Words that the next rounds of a job follow."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"text": "Leave out press releases."}]})
+    model_config = _examples({"text": "Leave out press releases."})
 
-    text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
+    text: Sentences
+
+
+class MemoryImport(Payload):
+    """Lines of an export."""
+
+    model_config = _examples({"lines": ['{"id": "…", "kind": "fact", "text": "…"}']})
+
+    lines: list[str] = Field(max_length=5_000)
 
 
 # ---- answers
-
-
-class ErrorInside(BaseModel):
-    """What went wrong."""
-
-    type: str
-    message: str
-    retryable: bool
-    details: dict[str, object] | None = None
-
-
-class ErrorBody(BaseModel):
-    """Every error of every route has this shape."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [{"error": {"type": "not_found", "message": "There is no such job.", "retryable": False}}]
-        }
-    )
-
-    error: ErrorInside
 
 
 class Accepted(BaseModel):
@@ -193,7 +165,7 @@ class Accepted(BaseModel):
 class PlannerStart(BaseModel):
     """Manager and planner work inside the job; what keeps them from answering is among its warnings."""
 
-    started: bool
+    started: bool = True
     error: str | None = None
     plannerPendingUntil: str  # noqa: N815 - the name of the specification
     """Until when they are waited for; afterwards the question is taken as it was asked."""
@@ -209,15 +181,13 @@ class Runtime(BaseModel):
     """Whether a job outlives the process that runs it."""
 
 
-class JobAccepted(BaseModel):
+class JobAccepted(Accepted):
     """A job that was started."""
 
-    job_id: str
     status: str
     stage: str
     planner: PlannerStart
     runtime: Runtime
-    status_url: str
 
 
 class SearchHit(BaseModel):
@@ -238,25 +208,6 @@ class SearchAnswer(BaseModel):
     results: list[SearchHit]
 
 
-_SAID = {
-    400: "The body can't be read.",
-    401: "Neither the key nor a session.",
-    403: "A request from another site.",
-    404: "There is no such thing, or it is somebody else's.",
-    409: "The job is not in a state that allows this.",
-    413: "The body is longer than 1,000,000 bytes.",
-    422: "A field is wrong or unknown, or the question is not feasible (`details` holds reasons and narrower questions).",
-    500: "An error of ours.",
-    501: "This server can't do this yet.",
-    429: "As much was asked as one may ask; `Retry-After` says for how many seconds.",
-    502: "A provider failed, or gave nothing usable.",
-}
-ERRORS: dict[int | str, dict[str, object]] = {
-    status: {"model": ErrorBody, "description": said} for status, said in _SAID.items()
-}
-"""Answers of every route beside its own, for the OpenAPI document."""
-
-
 class MemoryFound(Payload):
     """What is known, best first."""
 
@@ -269,46 +220,9 @@ class MemoryForgotten(Payload):
     forgotten: int
 
 
-class MemoryImport(Payload):
-    """Lines of an export."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"lines": ['{"id": "…", "kind": "fact", "text": "…"}']}]})
-
-    lines: list[str] = Field(max_length=5_000)
-
-
 class MemoryImported(Payload):
     """What became of the lines of an import."""
 
     new: int
     known: int
     unreadable: int
-
-
-class BoundedRoute(APIRoute):
-    """A route that refuses a body of more than a megabyte before it is read."""
-
-    def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]
-        handler = super().get_route_handler()
-
-        async def bounded(request: Request) -> Response:
-            said = request.headers.get("content-length", "")
-            if said.isdecimal() and int(said) > MAX_BODY:
-                raise _too_large()
-            read, receive = 0, request.receive
-
-            async def counting() -> MutableMapping[str, object]:
-                nonlocal read
-                message = await receive()
-                read += len(message.get("body", b""))
-                if read > MAX_BODY:
-                    raise _too_large()
-                return message
-
-            return await handler(Request(request.scope, counting))
-
-        return bounded
-
-
-def _too_large() -> HTTPException:
-    return HTTPException(413, f"The body is longer than {MAX_BODY:,} bytes. Put long texts into your library.")

@@ -1,6 +1,4 @@
-"""Reports as files, and quotes in their context.
-
-Finding a job that a caller may see, its report, and the stored texts behind its quotes.
+"""Finding a job that a caller may see; its report as a file and as the chat shows it, its quotes in their context.
 
 Texts of files that users gave: dropped once no report needs them, no run may read them, and no chat names them.
 """
@@ -14,10 +12,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from html import escape, unescape
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import quote as percent_encoded
 
+from fastapi import Depends
 from fastapi.responses import HTMLResponse, Response
 
+from agents.api.access import Here, Owner
+from agents.api.app_state import Site
 from agents.api.error_responses import ApiError, not_found
 from agents.api.tree import Tree, TreeView
 from agents.contracts.body import ReferenceList, Sentence
@@ -33,9 +35,6 @@ from agents.report.references import Citations, Linker, reference_list, referenc
 from agents.report.view import body_of
 from agents.report.wording import wording
 from agents.report.write_markdown import UNVERIFIED, document_markdown
-from agents.team import Team
-
-NO_JOB = "There is no such job."
 
 
 def live_tree(job: Job) -> TreeView:
@@ -60,64 +59,50 @@ class Quoted:
     text: str
 
 
-class Lookup:
-    """Jobs, reports and stored texts, owner checked."""
+async def found_job(job_id: str, owner: Owner, site: Here) -> Job:
+    """Find the job of a path: a 404 where there is none, or it is somebody else's."""
+    job = await site.team.jobs.find(job_id, owner)
+    if job is None:
+        raise not_found("There is no such job.")
+    return job
 
-    def __init__(self, team: Team) -> None:
-        self.team = team
 
-    async def job(self, job_id: str, owner: str) -> Job:
-        """Find a job.
+Found = Annotated[Job, Depends(found_job)]
+"""The caller's job that a path names."""
 
-        Raises:
-            ApiError: 404; there is none, or it is somebody else's.
-        """
-        job = await self.team.jobs.find(job_id, owner)
-        if job is None:
-            raise not_found(NO_JOB)
-        return job
 
-    async def report(self, job: Job) -> ReportDocument:
-        """Return the report of a job.
+async def report_of(site: Site, job: Job) -> ReportDocument:
+    """Return the report of a job: a 404 where there is none (yet)."""
+    document = job.report or await site.team.blobs.report(job.id)
+    if document is None:
+        over = job.status in OVER
+        what = "This run left no report." if over else "The report is not written yet."
+        raise ApiError(404, "no_report", what, retryable=not over)
+    return document
 
-        Raises:
-            ApiError: 404; there is none (yet).
-        """
-        document = job.report or await self.team.blobs.report(job.id)
-        if document is None:
-            over = job.status in OVER
-            what = "This run left no report." if over else "The report is not written yet."
-            raise ApiError(404, "no_report", what, retryable=not over)
-        return document
 
-    async def quote(self, job: Job, document: ReportDocument | None, fact_id: str) -> Quoted:
-        """Return a quote of the report, or the words of a claim's evidence, with the stored copy it was taken from.
+async def quote_of(site: Site, job: Job, document: ReportDocument | None, fact_id: str) -> Quoted:
+    """Return a quote of the report, or the words of a claim's evidence, with the stored copy it was taken from.
 
-        Raises:
-            ApiError: 404; there is no such quote, or the copy is gone.
-        """
-        for reference in document.references if document else ():
-            for quote in reference.quotes:
-                if quote.fact_id == fact_id:
-                    return Quoted(reference, quote, await self._text(job, reference.source_id))
+    Raises:
+        ApiError: 404; there is no such quote, or the copy is gone.
+    """
+    reference = quote = None
+    for reference in document.references if document else ():
+        if quote := next((one for one in reference.quotes if one.fact_id == fact_id), None):
+            break
+    if reference is None or quote is None:
         claims = document.claims if document else job.claims
         found = next((one for claim in claims for one in claim.evidence if one.fact_id == fact_id and one.quote), None)
         if found is None or (card := job.sources.get(found.source_id)) is None:
             raise not_found("The report holds no such quote.")
-        quote = Quote(
-            text=found.quote, start=found.start, end=found.end, fact_id=fact_id, page=card.page_of(found.start)
-        )
-        return Quoted(reference_of(card, len(document.references) + 1 if document else 1, (quote,)), quote,
-                      await self._text(job, card.id))  # fmt: skip
-
-    async def _text(self, job: Job, source_id: str) -> str:
-        card = job.sources.get(source_id)
-        if card is None:
-            raise not_found("The stored copy of this source is gone.")
-        try:
-            return await self.team.blobs.get(card.text_hash)
-        except SourceError as error:
-            raise not_found("The stored copy of this source is gone.") from error
+        page = card.page_of(found.start)
+        quote = Quote(text=found.quote, start=found.start, end=found.end, fact_id=fact_id, page=page)
+        reference = reference_of(card, len(document.references) + 1 if document else 1, (quote,))
+    try:
+        return Quoted(reference, quote, await site.team.blobs.get(job.sources[reference.source_id].text_hash))
+    except (KeyError, SourceError) as error:
+        raise not_found("The stored copy of this source is gone.") from error
 
 
 def given_to(jobs: Iterable[Job]) -> set[str]:
@@ -165,8 +150,6 @@ def _named_in_a_chat(chats: Path, name: str) -> bool:
         return found is not None and found.fetchone() is not None
 
 
-SHOWN = ("md", "html", "json")
-"""Forms that the route of the chat writes; the others have routes of their own."""
 _HEADING = re.compile(r"<h([2-4])([^>]*)>(.*?)</h\1>", re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
 _MARKER = re.compile(r"[\s>#*+•|-]*(?:\d+[.)]\s*)?")

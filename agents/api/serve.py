@@ -211,7 +211,7 @@ def serve(settings: Settings) -> None:
     from chainlit.config import config, load_module
     from chainlit.server import app
 
-    from agents.api.app_state import opened
+    from agents.api.routes import opened
 
     config.run.headless = True
     config.run.host, config.run.port = settings.host, settings.port

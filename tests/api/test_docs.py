@@ -142,7 +142,7 @@ async def test_every_command_of_the_page_gives_what_stands_below_it(put, http, t
 
 
 def test_the_page_names_every_route():
-    from agents.api.app_state import described
+    from agents.api.routes import described
 
     text = DOCS.read_text("utf-8")
     missing = []
@@ -154,7 +154,7 @@ def test_the_page_names_every_route():
 
 
 def test_a_command_is_typed_at_every_route():
-    from agents.api.app_state import described
+    from agents.api.routes import described
 
     typed = [
         (asked["method"], asked["url"].split("?")[0]) for asked in (request_of(one, "id") for one, _, _ in commands())

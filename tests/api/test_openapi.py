@@ -11,7 +11,7 @@ SLOW = {("POST", "/run"), ("POST", "/run-simple"), ("POST", "/research/jobs"), (
 
 @pytest.fixture
 def document(server_app):
-    from agents.api.app_state import described
+    from agents.api.routes import described
 
     return described()
 

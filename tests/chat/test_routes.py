@@ -352,10 +352,17 @@ async def test_a_page_opened_on_this_machine_is_logged_in_with_itself(chat, http
     assert "set-cookie" not in (await http.get("/research/jobs")).headers
 
 
+@pytest.mark.parametrize("path", ["/docs", "/redoc", "/docs/oauth2-redirect", "/openapi.json"])
+async def test_nothing_describes_chainlits_own_routes(chat, http, path):
+    told = await http.get(path)
+    assert not told.headers["content-type"].startswith("application/json")
+    assert not any(word in told.text for word in ("swagger", "redoc.standalone", "openapi"))
+
+
 async def test_routes_are_put_in_front_once(app_module):
     from chainlit.server import app
 
-    from agents.api.app_state import opened
+    from agents.api.routes import opened
 
     before = len(app.router.routes)
     opened()
