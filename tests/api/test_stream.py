@@ -52,7 +52,9 @@ async def test_who_is_further_behind_than_what_is_kept_misses_nothing(site, http
 async def test_each_message_is_made_once_for_many(put, http, monkeypatch):
     made = []
     real = job_stream._message
-    monkeypatch.setattr(job_stream, "_message", lambda tree, numbered: made.append(numbered.seq) or real(tree, numbered))
+    monkeypatch.setattr(
+        job_stream, "_message", lambda tree, numbered: made.append(numbered.seq) or real(tree, numbered)
+    )
     gate = Gate(FlatWorker())
     site = put(gate)
     told = (await http.post("/run", json={"task": TASK, "async": True})).json()
