@@ -1,12 +1,11 @@
 """What a message does to a run that is over: commands concern its report, questions are answered out of it."""
 
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from agents.chat.commands import Command, Part, Wish, WishName
-from agents.chat.limits import Edit
-from agents.chat.runs import explained
+from agents.chat.answers import short
+from agents.chat.commands import Command, Edit, Part, Wish, patterns
 from agents.chat.state import Ask, Button, Effect, Refuse, Say, Started
 from agents.chat.texts import ChatTexts, minutes_and_seconds
 from agents.contracts.contract import Contract
@@ -21,8 +20,6 @@ _MOMENT = timedelta(seconds=20)
 _MAX_SUMMED = 12
 """Sentences of a report that are given for a summary, at most."""
 _NUMBER = re.compile(r"(?<!\\)\[(\d+)\](?!\()")
-_COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "einem": 1, "zwei": 2, "drei": 3, "vier": 4,
-           "fünf": 5, "deux": 2, "trois": 3, "dos": 2, "tres": 3}  # fmt: skip
 
 
 class Over:
@@ -31,78 +28,58 @@ class Over:
     def __init__(self, team: Team, job_id: str, owner: str, words: ChatTexts) -> None:
         self.team, self.job_id, self.owner, self.words = team, job_id, owner, words
 
-    async def hear(self, text: str, command: Command) -> AsyncIterator[Effect]:
-        """Answer a command; nothing where it is none that concerns a run that is over."""
+    async def hear(self, text: str, command: Command) -> Effect | None:
+        """Answer a command; None where it is none that concerns a run that is over."""
         match command:
             case Part(op="retry"):
-                yield Say(self.words("restart_offer"))
+                return Say(self.words("restart_offer"))
             case Part(loose=False):
-                yield Refuse(self.words("over", next=self.words("over_next_report")))
+                return Refuse(self.words("over", next=self.words("over_next_report")))
             case Edit():
                 label = self.words("button_draft_again", edit=" ".join(text.split()))
-                yield Ask(self.words("over_edit"), (Button(label, label),))
+                return Ask(self.words("over_edit"), (Button(label, label),))
             case Wish():
-                async for effect in self._wish(command):
-                    yield effect
+                return await self._wish(command)
             case _:
-                return
+                return None
 
-    async def _wish(self, wish: Wish) -> AsyncIterator[Effect]:
+    async def _wish(self, wish: Wish) -> Effect:
         words = self.words
         match wish.name:
             case "restart" | "rework":
-                yield await self._taken_up(wish.name)
+                return await self._taken_up(wish.name)
             case "release":
                 job = await self.team.jobs.find(self.job_id, self.owner)
                 released = job is not None and self.team.jobs.release(job)
-                yield Say(words("released")) if released else Refuse(words("not_held"))
-            case "thanks" | "agree" | "hello" | "wait":
-                yield Say(words("thanks_report"))
+                return Say(words("released")) if released else Refuse(words("not_held"))
+            case "forget" if not wish.topic:
+                label = words("button_forget")
+                return Ask(words("forget_ask"), (Button(label, label),))
             case "forget":
-                yield await self._forget(sure=bool(wish.topic))
-            case "term":
-                yield Say(explained(words, wish.topic))
-            case "help":
-                yield Say(words("help"))
-            case "next" | "new_question" | "change":
-                yield Say(words("next_report"))
+                gone = await forget_with(self.team.memory, self.owner or LOCAL_OWNER, jobs=(self.job_id,))
+                return Say(words("forgotten", things=words.counted(gone, "thing")))
             case "summarise":
                 document = await self.team.blobs.report(self.job_id)
-                yield Say(self._summary(document, wish.topic) if document else words("nothing_to_summarise"))
-            case "how_long" | "cost" | "sources" | "progress" | "refresh" | "show":
-                document = await self.team.blobs.report(self.job_id)
-                yield Say(await self._standing(wish.name) if document is None else self._took(document))
+                return Say(self._summary(document, wish.topic) if document else words("nothing_to_summarise"))
+            case "how_long" | "cost" | "sources" | "progress" | "refresh" | "show" if (
+                document := await self.team.blobs.report(self.job_id)
+            ) is not None:
+                actual, sources = document.methodology.actual, words.counted(len(document.references), "source")
+                seconds = minutes_and_seconds(actual.seconds or 0.0)
+                return Say(words("took", seconds=seconds, sources=sources, money=words.money(actual.cost_usd)))
             case _:
-                yield Say(await self._standing(wish.name))
+                return short(wish, "report", self.team, words, await self._standing(wish.name))
 
-    async def _forget(self, *, sure: bool) -> Effect:
-        """Forget what this run left in the knowledge base, once it is clear that it is meant."""
-        if not sure:
-            label = self.words("button_forget")
-            return Ask(self.words("forget_ask"), (Button(label, label),))
-        gone = await forget_with(self.team.memory, self.owner or LOCAL_OWNER, jobs=(self.job_id,))
-        return Say(self.words("forgotten", things=self.words.counted(gone, "thing")))
-
-    async def _standing(self, wish: WishName) -> str:
+    async def _standing(self, wish: str) -> str:
         """Say that it is over, and what can be done."""
-        words = self.words
         job = await self.team.jobs.find(self.job_id, self.owner)
-        status = job.status if job is not None else "done"
-        again = words("over_next_restart")
-        if status == "cancelled":
-            return words("over_cancelled", next=again)
-        if status == "failed":
-            return words("over_failed", next=again)
-        return words("over", next=again if wish in {"resume", "continue"} else words("over_next_report"))
-
-    def _took(self, document: ReportDocument) -> str:
-        actual = document.methodology.actual
-        sources = self.words.counted(len(document.references), "source")
-        seconds = minutes_and_seconds(actual.seconds or 0.0)
-        return self.words("took", seconds=seconds, sources=sources, money=self.words.money(actual.cost_usd))
+        again, status = self.words("over_next_restart"), job.status if job is not None else "done"
+        if status in {"cancelled", "failed"}:
+            return self.words(f"over_{status}", next=again)
+        return self.words("over", next=again if wish in {"resume", "continue"} else self.words("over_next_report"))
 
     def _summary(self, document: ReportDocument, wanted: str) -> str:
-        count = int(wanted) if wanted.isdecimal() else _COUNTS.get(wanted, 3)
+        count = int(wanted) if wanted.isdecimal() else patterns().numbers.get(wanted, 3)
         distinct: dict[str, ReportSentence] = {}
         for sentence in document.sentences:
             if sentence.citations:
@@ -116,7 +93,7 @@ class Over:
     def _quote(self, fact_id: str) -> str:
         return public(f"/research/jobs/{self.job_id}/quote/{fact_id}#quote")
 
-    async def _taken_up(self, wish: WishName) -> Effect:
+    async def _taken_up(self, wish: str) -> Effect:
         """Take it up again under the contract that was authorized.
 
         Raises:
@@ -144,17 +121,14 @@ class Over:
         job = await self.team.jobs.find(self.job_id, self.owner)
         return job.commission.contract if job is not None else None
 
-    async def from_report(self, question: str) -> str | None:
-        """Answer a question out of the report, as Markdown; empty where it holds no answer, None without a report.
+    async def from_report(self, document: ReportDocument, question: str) -> str:
+        """Answer a question out of the report, as Markdown; empty where it holds no answer.
 
         Every citation opens the quote that carries its sentence.
 
         Raises:
             BadRequest: the question is empty or far too long.
         """
-        document = await self.team.blobs.report(self.job_id)
-        if document is None or not document.references:
-            return None
         answer = await self.team.follow_up(document, question)
         text = linked(answer.markdown, document.references, answer.facts, self._quote)
         return f"{text}\n\n{self.words('from_report')}" if answer.enough else ""
@@ -172,8 +146,6 @@ def linked(
 
     def one(match: re.Match[str]) -> str:
         fact = opens.get(int(match[1]))
-        if fact is None:
-            return match[0]
-        return link(rf"\[{match[1]}\]", opens_at(fact))
+        return match[0] if fact is None else link(rf"\[{match[1]}\]", opens_at(fact))
 
     return _NUMBER.sub(one, markdown)

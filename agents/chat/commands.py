@@ -1,25 +1,27 @@
 """The one parser of what is typed: a message becomes a command, or None where it says something of its own.
 
-Pure: it knows no state and asks nobody. Numbers, buttons, the card, the phrase, `/commands` and the closed list of short
-wishes in `locales/*.toml` are all read here, before the manager is asked, whichever engine answers.
+Pure: it knows no state and asks nobody. Numbers, buttons, the card, the phrase, `/commands`, limits of a draft, and the
+closed list of short wishes are all read here, before the manager is asked, whichever engine answers. Their words are in
+`commands.toml` and `locales/*.toml`.
 """
 
 import re
+import tomllib
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal
 
-from agents.chat.limits import Edit, read_edit
-from agents.chat.texts import bare, locales, part_words, plain, polite
-from agents.contracts.frozen import Frozen
-from agents.research.scoping.authorization import ResearchCommand, authorizes, looks_like_the_phrase, parse_research
+from agents.chat.texts import bare, locales, one_line, part_words, plain, polite
+from agents.contracts.frozen import Frozen, Mode
+from agents.contracts.sources import Place
+from agents.research.scoping.authorization import (
+    ResearchCommand,
+    authorizes,
+    looks_like_the_phrase,
+    minutes_of,
+    parse_research,
+)
 
-WishName = Literal[
-    "agree", "thanks", "hello", "begin", "how_long", "cost", "sources", "privacy", "model", "next", "help", "show",
-    "wait", "cancel", "stop", "finish", "pause", "resume", "continue", "refresh", "progress", "restart", "rework",
-    "release",
-    "forget", "undo", "draft_again", "summarise", "shorter", "term", "new_question", "change", "door_file", "door_folder",
-    "door_key",
-]  # fmt: skip
 PartOp = Literal["drop", "add", "rename", "up", "down", "stop", "finish", "retry"]
 
 
@@ -42,9 +44,9 @@ class Pick(Frozen):
 
 
 class Wish(Frozen):
-    """One of the closed list of short wishes."""
+    """One of the closed list of short wishes: the names of `wishes` in `locales/*.toml`."""
 
-    name: WishName
+    name: str
     topic: str = ""
     """The word to explain, or how many sentences to sum up in."""
 
@@ -69,6 +71,37 @@ class Recall(Frozen):
     """Empty asks what there is at all."""
 
 
+class Edit(Frozen):
+    """What to change in the limits of a draft; empty fields change nothing."""
+
+    drop: tuple[int, ...] = ()
+    """Numbers of queries, counted from 1."""
+    mode: Mode | None = None
+    minutes: float | None = None
+    time_given: bool = False
+    domains: tuple[str, ...] = ()
+    exclude_domains: tuple[str, ...] = ()
+    language: str | None = None
+    date_from: str | None = None
+    date_to: str | None = None
+    lift: tuple[str, ...] = ()
+    """Domains that are neither required nor left out any more."""
+    drop_files: tuple[int, ...] = ()
+    """Numbers of the user's own files, counted from 1."""
+    places: tuple[Place, ...] | None = None
+    """Where to search; empty for everywhere."""
+    all_domains: bool = False
+    any_date: bool = False
+    memory: bool | None = None
+    """Whether what earlier research found is used."""
+
+    def __or__(self, other: "Edit") -> "Edit":
+        changed = {name: getattr(other, name) for name in other.model_fields_set}
+        for name in {"drop", "drop_files", "domains", "exclude_domains", "lift"} & changed.keys():
+            changed[name] = (*getattr(self, name), *changed[name])
+        return self.model_copy(update=changed)
+
+
 Command = Start | Research | Pick | Wish | Part | Edit | Recall
 
 MAX_WISH = 120
@@ -89,248 +122,245 @@ def read(message: str, command: str | None = None) -> Command | None:
         return Research(given=parse_research(message))
     if (question := _recalled(message, command)) is not None:
         return Recall(question=question)
-    if authorizes(message):
-        return Start(exact=True)
-    if looks_like_the_phrase(message):
-        return Start(exact=False)
+    if authorizes(message) or looks_like_the_phrase(message):
+        return Start(exact=authorizes(message))
     if not message.strip():
         return None
-    return (
-        read_pick(message) or read_part(message) or read_edit(message) or read_wish(message) or _part_by_name(message)
-    )
+    return _pick(message) or _part(message) or read_edit(message) or _wish(message) or _part_by_name(message)
 
 
 def asks_for_progress(message: str) -> bool:
     """Tell whether a message sent during a run asks how it is going."""
-    return message.rstrip(" \"'”’»").endswith(("?", "？", "؟")) or bool(_progress().search(message))
-
-
-# ---- what is known
+    asked = "|".join(locale["running"]["progress"] for locale in locales().values())
+    return message.rstrip(" \"'”’»").endswith(("?", "？", "؟")) or bool(re.search(asked, message, re.IGNORECASE))
 
 
 def _recalled(message: str, command: str | None) -> str | None:
-    text = " ".join(message.replace("’", "'").split())
-    if command == "memory":
-        return text
+    text = one_line(message)
     first, _, rest = text.partition(" ")
-    if first.lower() == "/memory":
-        return rest
-    asked = re.compile(rf"(?:{part_words()['recall']})[\s:,]+(?P<q>.+)", re.IGNORECASE)
-    found = asked.fullmatch(bare(text.rstrip("?!. ")))
+    if command == "memory" or first.lower() == "/memory":
+        return text if command == "memory" else rest
+    found = re.fullmatch(rf"(?:{part_words()['recall']})[\s:,]+(?P<q>.+)", bare(text.rstrip("?!. ")), re.IGNORECASE)
     # What is asked in whole sentences keeps its question mark; a topic is no question.
     return found["q"] + ("?" if text.endswith("?") and " " in found["q"] else "") if found else None
 
 
-# ---- wishes
+# ---- the tables
+
+
+class Patterns:
+    """The patterns of `commands.toml`, with the words of all languages put in."""
+
+    def __init__(self) -> None:
+        table = tomllib.loads(Path(__file__).with_name("commands.toml").read_text("utf-8"))
+        words = {name: f"(?:{listed})" for name, listed in part_words().items()} | table["fragments"]
+
+        def filled(pattern: str) -> re.Pattern[str]:
+            while (more := re.sub(r"~(\w+)~", lambda found: words[found[1]], pattern)) != pattern:
+                pattern = more
+            return re.compile(pattern, re.IGNORECASE)
+
+        self.edits = [filled(one) for one in table["edits"]]
+        self.orders: list[tuple[PartOp, re.Pattern[str]]] = [(op, filled(one)) for op, one in table["orders"]]
+        self.one = {name: filled(one) for name, one in table.items() if isinstance(one, str)}
+        self.domain = re.compile(rf"(?:https?://)?(?:www\.)?({words['domain']})")
+        """A domain and nothing else."""
+        numbers = table["numbers"]
+        self.around = frozenset(numbers.pop("around").split())
+        self.numbers = {word: int(number) for number, listed in numbers.items() for word in listed.split()}
+        listed = (pair for locale in locales().values() for pair in locale.get("languages", {}).items())
+        named = {name.lower(): tag for tag, name in listed}
+        self.languages: dict[str, str] = named | table["languages"]
+        """Names of languages as users write them, and their BCP 47 tags."""
+        self.wishes = [
+            (name, re.compile(pattern, re.IGNORECASE))
+            for locale in locales().values()
+            for name, pattern in locale["wishes"].items()
+        ]
+        # What explains a word matches nearly any short question: asked last.
+        self.wishes.sort(key=lambda one: one[0] == "term")
 
 
 @lru_cache(maxsize=1)
-def _wishes() -> tuple[tuple[WishName, re.Pattern[str]], ...]:
-    found = []
-    for locale in locales().values():
-        for name, pattern in locale["wishes"].items():
-            found.append((name, re.compile(pattern, re.IGNORECASE)))
-    # What explains a word matches nearly any short question: asked last.
-    return tuple(sorted(found, key=lambda one: one[0] == "term"))  # type: ignore[arg-type]
+def patterns() -> Patterns:
+    """Read the tables once."""
+    return Patterns()
 
 
-@lru_cache(maxsize=1)
-def _progress() -> re.Pattern[str]:
-    return re.compile("|".join(locale["running"]["progress"] for locale in locales().values()), re.IGNORECASE)
+# ---- wishes and numbers
 
 
-def read_wish(message: str) -> Wish | None:
-    """Read one of the short wishes, in any of the languages."""
+def _wish(message: str) -> Wish | None:
     if len(message) > MAX_WISH:
         return None
     for text in dict.fromkeys((plain(message), bare(plain(message)))):
-        for name, pattern in _wishes():
+        for name, pattern in patterns().wishes:
             if found := pattern.fullmatch(text):
                 topic = next((one for one in found.groupdict().values() if one), "")
-                if name != "term" or (topic := glossary_name(topic)):
+                if name != "term" or (topic := _glossary_name(topic)):
                     return Wish(name=name, topic=topic)
     return None
 
 
-def glossary_name(word: str) -> str:
+def _glossary_name(word: str) -> str:
     """Find a word in the glossary, also in the plural or with a word beside it; empty when it is none of ours."""
     known = {name for locale in locales().values() for name in locale.get("terms", {})}
-    for tried in (word, word.removesuffix("s"), *word.split()):
-        if tried in known:
-            return tried
-    return ""
+    return next((tried for tried in (word, word.removesuffix("s"), *word.split()) if tried in known), "")
 
 
-# ---- numbers
-
-_ORDINALS = {
-    word: number
-    for number, listed in enumerate(
-        (
-            "first 1st one erste ersten erster première premier primera primero eins un uno",
-            "second 2nd two zweite zweiten zweiter zwei deuxième seconde deux segunda segundo dos",
-            "third 3rd three dritte dritten dritter drei troisième trois tercera tercero tres",
-            "fourth 4th four vierte vierten vierter vier quatrième quatre cuarta cuarto cuatro",
-            "fifth 5th five fünfte fünften fünf cinquième cinq quinta quinto cinco",
-            "sixth 6th six sechste sechsten sechs sixième sexta sexto seis",
-        ),
-        start=1,
-    )
-    for word in listed.split()
-}
-_ALL = frozenset("all both everything alle beide beiden alles toutes tous todas todos ambas ambos".split())
-_LAST = frozenset("last letzte letzten dernière dernier última último".split())
-_AROUND = frozenset(
-    (
-        "only just the a number no option version query question suggestion please i take i'd i'll want like would "
-        "choose pick go with for and then let's do use of them these those this that is my choice plus nr nummer nur "
-        "die der das den frage fassung bitte ich nehme möchte und mit seulement juste la le les numéro je prends "
-        "choisis et avec solo sólo el las los número pregunta opción tomo elijo quiero y con ones one"
-    ).split()
-)
-
-
-def read_pick(message: str) -> Pick | None:
+def _pick(message: str) -> Pick | None:
     """Read a choice by number: `2`, `1 and 3`, `the second one`, `both`."""
-    if len(message.split()) > 10 or re.search(r"\d[.,]\d|-\d|\bor\b|\boder\b", message):
+    known = patterns()
+    if len(message.split()) > 10 or known.one["no_number"].search(message):
         return None
     found: list[int] = []
     for token in re.findall(r"\d+(?:st|nd|rd|th)?|[^\W\d_]+(?:'[^\W\d_]+)?|[&+]", plain(message)):
         if token.isdecimal():
             found.append(int(token))
-        elif token in _ALL:
-            found.append(0)
-        elif token in _LAST:
-            found.append(-1)
-        elif token in _ORDINALS and not (found and token in {"one", "un", "uno"}):
-            found.append(_ORDINALS[token])
-        elif token not in _AROUND and token not in "&+":
+        elif token in known.numbers and not (found and token in {"one", "un", "uno"}):
+            found.append(known.numbers[token])
+        elif token not in known.around:
             return None
     return Pick(numbers=tuple(dict.fromkeys(found))) if found and max(found) <= 99 else None
 
 
+# ---- limits
+
+
+def read_edit(message: str) -> Edit | None:
+    """Read a message as edits of the limits; None unless every part of it is one.
+
+    Raises:
+        BadRequest: a time that can't be.
+    """
+    line = one_line(message.lower()).strip(" .!")
+    if len(message) > 200 or (line.endswith("?") and not polite().match(line)):
+        return None
+    text = line.rstrip("? ")
+    if (whole := _clause(text)) is not None:
+        return whole
+    edit = Edit()
+    for part in filter(None, re.split(r"\s*(?:[,;\n]|\band\b|\bund\b)\s*", text)):
+        clause = _clause(part) or _one_more_domain(part, edit)
+        if clause is None:
+            return None
+        edit = edit | clause
+    return edit if edit.model_fields_set else None
+
+
+def _clause(text: str) -> Edit | None:
+    for tried in dict.fromkeys((text, bare(text))):
+        if (time := _minutes(tried)) is not None:
+            return time
+        for pattern in patterns().edits:
+            if (found := pattern.fullmatch(tried)) and (fields := _fields(found)):
+                return Edit.model_validate(fields)
+    return None
+
+
+def _fields(found: re.Match[str]) -> dict[str, object]:
+    """Make fields of an edit of the groups that matched; nothing where a language is none that is known."""
+    said = {name: value for name, value in found.groupdict().items() if value}
+    fields: dict[str, object] = {}
+    for name, value in said.items():
+        match name:
+            case "drop" | "drop_files":
+                fields[name] = (int(value),)
+            case "domains" | "exclude_domains" | "lift":
+                fields[name] = (value,)
+            case "standard" | "deep":
+                fields["mode"] = name
+            case "web" | "library" | "everywhere":
+                fields["places"] = () if name == "everywhere" else (name,)
+            case "memory":
+                fields["memory"] = not {"without", "off"} & said.keys()
+            case "all_domains" | "any_date":
+                fields[name] = True
+            case "language" if value in patterns().languages:
+                fields["language"] = patterns().languages[value]
+        if name in {"date_from", "year"}:
+            fields["date_from"] = f"{value}-01-01"
+        if name in {"date_to", "year"}:
+            fields["date_to"] = f"{value}-12-31"
+    return fields
+
+
+def _minutes(text: str) -> Edit | None:
+    known = patterns().one
+    while (less := known["time_fill"].sub("", text)) != text:
+        text = less
+    if not known["time_word"].search(text) or not (found := known["time"].fullmatch(text)):
+        return None
+    minutes = minutes_of({"an": "1", "one": "1", "half an": "0.5"}.get(found["n"], found["n"]))
+    if found["unit"] and found["unit"][0] in "hs" and minutes is not None:
+        minutes = minutes_of(f"{minutes * 60:g}")
+    return Edit(minutes=minutes, time_given=True)
+
+
+def _one_more_domain(text: str, before: Edit) -> Edit | None:
+    """Read the rest of `only domains a.org, b.org`."""
+    found = patterns().domain.fullmatch(text)
+    name = "exclude_domains" if before.exclude_domains else "domains"
+    return Edit.model_validate({name: (found[1],)}) if found and getattr(before, name) else None
+
+
 # ---- parts of a plan
 
-_NUMBER = r"(?P<n>\d{1,2}(?:\.\d{1,2}){0,3})"
-_ARTICLE = r"(?:the |my |den |die |das |la |le |l'|el )?"
 _QUOTES = " \t\"'“”‘’„«»:"
 
 
-@lru_cache(maxsize=1)
-def _orders() -> tuple[tuple[PartOp, re.Pattern[str]], ...]:
-    w = part_words()
-    noun = rf"{_ARTICLE}(?:(?:{w['noun']})s? ?)?(?:no\.? ?|number )?"
-    listed: tuple[tuple[PartOp, str], ...] = (
-        ("retry", rf"(?:{w['retry']}|try) {noun}{_NUMBER}(?: again| once more)?"),
-        ("retry", rf"(?:versuche?|probiere?) {noun}{_NUMBER} (?:noch ?mals?|noch einmal|erneut)"),
-        ("retry", rf"(?:essaie|essaye) (?:encore|de nouveau|à nouveau) {noun}{_NUMBER}"),
-        ("retry", rf"(?:intenta|prueba) (?:de nuevo|otra vez) {noun}{_NUMBER}"),
-        ("finish", rf"(?:{w['finish']}) {noun}{_NUMBER}(?: (?:jetzt|maintenant|ahora|ya|now|early))?"),
-        ("stop", rf"(?:{w['stop']}) {noun}{_NUMBER}(?: now| early| ab| an| sofort)?"),
-        ("drop", rf"(?:{w['drop']}|without) {noun}{_NUMBER}(?: now| weg)?"),
-        ("drop", rf"lass(?:e)? {noun}{_NUMBER} weg"),
-        ("up", rf"(?:{w['move']}) {noun}{_NUMBER} (?:up|higher|nach oben|vers le haut|arriba)"),
-        ("down", rf"(?:{w['move']}) {noun}{_NUMBER} (?:down|lower|nach unten|vers le bas|abajo)"),
-    )
-    return tuple((op, re.compile(pattern, re.IGNORECASE)) for op, pattern in listed)
-
-
-@lru_cache(maxsize=1)
-def _spoken() -> tuple[re.Pattern[str], ...]:
-    """Patterns for renaming, adding under a number, adding, and dropping by name."""
-    w = part_words()
-    noun = rf"(?:{w['noun']})"
-    return tuple(
-        re.compile(pattern, re.IGNORECASE)
-        for pattern in (
-            rf"(?:{w['rename']}) {_ARTICLE}(?:{noun} ?)?{_NUMBER} ?(?:to|into|as|in|um in|en|:)? +(?P<t>.+)",
-            rf"(?:{w['add']}) (?:a |an |another |one more |eine[ns]? |une |un[ao]? )?{noun}"
-            rf"(?: (?:to|under|in|zu) (?:{noun} )?{_NUMBER})? ?(?:about|on|for|:|called|über|sur|sobre)? +(?P<t>.+)",
-            rf"(?:{w['add']})(?: (?:something |a few words )?(?:about|on))?[:,]? +(?P<t>.{{4,}}?)(?: too| as well| hinzu)?",
-            rf"(?:{w['drop']}) {_ARTICLE}(?:{noun}s? )?(?:about |on |with |named |called |über )?(?P<t>.{{3,}}?)"
-            rf"(?: {noun}s?| weg)?",
-        )
-    )
-
-
-def _named_numbers(text: str) -> str:
-    """Write `the second part` as `part 2`."""
-    noun = part_words()["noun"]
-
-    def numbered(match: re.Match[str]) -> str:
-        word = match[1].lower()
-        return f"{match[2]} {'99' if word in _LAST else _ORDINALS[word]}"
-
-    words = "|".join(sorted({*_ORDINALS, *_LAST}, key=len, reverse=True))
-    return re.sub(rf"\b(?:the |den |die |das |la |el )?({words}) ({noun})\b", numbered, text, flags=re.IGNORECASE)
-
-
-def _one_line(message: str) -> str:
-    text = " ".join(message.replace("’", "'").split())
-    return text[:-1].rstrip() if text.endswith((".", "!")) else text
-
-
-_WHOLE_QUESTION = re.compile(
-    r"(?:drop|remove|delete|skip|leave out|without|streiche?|entferne) (?:the |die )?(?:query|question|frage|number|no\.?) ",
-    re.IGNORECASE,
-)
-
-
-def read_part(message: str) -> Part | None:
+def _part(message: str) -> Part | None:
     """Read an order about one part that is named by its number, or a new part; None when it is anything else."""
-    text = _named_numbers(_one_line(message))
+    known, text = patterns(), _numbered(one_line(message))
     if len(text) > 300:
         return None
     asked = text.endswith("?") and not polite().match(text)
-    plain_text = text.rstrip("? ").strip(" .!¡")
-    bare = _polite_off(plain_text)
-    for op, pattern in () if asked else _orders():
-        if found := pattern.fullmatch(plain_text) or pattern.fullmatch(bare):
-            # With the word for a whole question it is an edit of the draft.
-            return None if _WHOLE_QUESTION.match(bare) else Part(op=op, number=_number(found["n"]))
-    rename, add, _, _ = _spoken()
-    if not asked and (found := rename.fullmatch(bare)):
-        return Part(op="rename", number=_number(found["n"]), text=found["t"].strip(_QUOTES))
-    if found := add.fullmatch(_polite_off(_line(message))):
+    whole = text.rstrip("? ").strip(" .!¡")
+    less = _polite_off(whole)
+    if not asked:
+        for op, pattern in known.orders:
+            if found := pattern.fullmatch(whole) or pattern.fullmatch(less):
+                return None if known.one["whole_question"].match(less) else Part(op=op, number=_number(found["n"]))
+        if found := known.one["rename"].fullmatch(less):
+            return Part(op="rename", number=_number(found["n"]), text=found["t"].strip(_QUOTES))
+    if found := known.one["add_part"].fullmatch(_polite_off(one_line(message).rstrip(".!"))):
         return Part(op="add", number=_number(found["n"]), text=found["t"].strip(_QUOTES))
     return None
+
+
+def _numbered(text: str) -> str:
+    """Write `the second part` as `part 2`, and the last as part 99."""
+    numbers = {word: number for word, number in patterns().numbers.items() if number}
+    words, noun = "|".join(sorted(numbers, key=len, reverse=True)), part_words()["noun"]
+    return re.sub(
+        rf"\b(?:the |den |die |das |la |el )?({words}) ({noun})\b",
+        lambda found: f"{found[2]} {numbers[found[1].lower()] % 100}",
+        text,
+        flags=re.IGNORECASE,
+    )
 
 
 def _number(given: str | None) -> str:
     return "last" if given == "99" else given or ""
 
 
-def _line(message: str) -> str:
-    """The message on one line, its question mark kept."""
-    return " ".join(message.replace("’", "'").split()).rstrip(".!")
-
-
 def _polite_off(text: str) -> str:
-    while (bare := re.sub(rf"^(?:{part_words()['polite']})\b[\s,:]+", "", text, flags=re.IGNORECASE)) != text:
-        if re.match(rf"(?:{part_words()['add']})\b", text, re.IGNORECASE) and not re.match(
-            r"also [^al]", text, re.IGNORECASE
-        ):
-            return text
-        text = bare
+    less = re.compile(rf"^(?:{part_words()['polite']})\b[\s,:]+", re.IGNORECASE)
+    adds = re.compile(rf"(?!also [^al])(?:{part_words()['add']})\b", re.IGNORECASE)
+    while not adds.match(text) and (shorter := less.sub("", text)) != text:
+        text = shorter
     return text
-
-
-_NOT_A_PART = re.compile(
-    r"(it|this|that|them|all|everything|things?|doubt|(?:query|question|part|branch|file)s?|es|das|alles|"
-    r"(?:the |my )?(?:draft|plan|run|file).*)",
-    re.IGNORECASE,
-)
 
 
 def _part_by_name(message: str) -> Part | None:
     """Read `leave out passengers`, `also look at the costs`."""
+    known = patterns().one
     if len(message) > 200 or "\n" in message.strip():
         return None
-    *_, add, drop = _spoken()
-    asked = message.rstrip().endswith("?")
-    text = _polite_off(_line(message))
-    if (found := drop.fullmatch(text.rstrip("?"))) and not _NOT_A_PART.fullmatch(found["t"]) and not asked:
-        return Part(op="drop", title=found["t"].strip(_QUOTES), loose=True)
-    if (found := add.fullmatch(text)) and not _NOT_A_PART.fullmatch(found["t"]):
+    text = _polite_off(one_line(message).rstrip(".!"))
+    if (found := known["drop"].fullmatch(text.rstrip("?"))) and not message.rstrip().endswith("?"):
+        title = found["t"]
+        return None if known["no_part"].fullmatch(title) else Part(op="drop", title=title.strip(_QUOTES), loose=True)
+    if (found := known["add"].fullmatch(text)) and not known["no_part"].fullmatch(found["t"]):
         return Part(op="add", text=found["t"].strip(_QUOTES), loose=True)
     return None

@@ -4,7 +4,7 @@ import asyncio
 import contextvars
 import logging
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -18,7 +18,7 @@ from agents.api.reports import forget_texts, given_to
 from agents.api.serve import LOCAL, REMOTE, is_the_key
 from agents.chat.conversation import Conversation
 from agents.chat.history import THREAD_NAME, History, Uploads
-from agents.chat.page_setup import FOR_THE_WEB, frame_words, furnish, preferences_of, sample_starters
+from agents.chat.page_setup import frame_words, furnish, preferences_of, starters
 from agents.chat.plan_edits import CardEdit
 from agents.chat.preferences import Preferences
 from agents.chat.renderer import Renderer, mirror, who
@@ -84,12 +84,7 @@ class Chat:
             return []
         tried = self.site.reach.found
         web = bool(getattr(self.team.searcher, "destinations", ())) and (tried is None or tried.reachable)
-        words = ChatTexts(language.partition("-")[0])
-        # The page shows the first line of a label small (see public/dossier.css).
-        return [
-            cl.Starter(label=f"{words.said(one.label)}\n{one.message}", message=one.message)
-            for one in (FOR_THE_WEB if web else sample_starters())
-        ]
+        return starters(ChatTexts(language.partition("-")[0]), web=web)
 
     async def furnish(self) -> None:
         """Set up commands, pickers and the settings of the user."""
@@ -164,51 +159,58 @@ class Chat:
     ) -> None:
         """Have the conversation answer and draw its acts."""
 
-        async def acts(conversation: Conversation, renderer: Renderer) -> AsyncIterator[Effect]:
+        async def hear(conversation: Conversation) -> None:
             taken = await self.team.take_files(given, conversation.state.scope.files) if given else UploadResult()
-            async for effect in conversation.hear(text, command, modes, renderer.streamed.on_text, taken):
-                yield effect
+            await conversation.hear(text, command, modes, taken)
 
-        await self._conversed(acts)
+        await self._conversed(hear)
 
     async def edited(self, given: object) -> str:
         """Take an edit made on the contract's card; what could not be done is answered, for the card to show."""
-        refusals: list[str] = []
         try:
             edit = CardEdit.model_validate(given)
         except ValidationError as error:
             log.warning("an edit of a card can't be read: %s", error)
             return frame_words()("edit_unread")
-
-        async def acts(conversation: Conversation, _: Renderer) -> AsyncIterator[Effect]:
-            async for effect in conversation.on_card(edit):
-                if isinstance(effect, Refuse):
-                    refusals.append(effect.text)
-                else:
-                    yield effect
-
-        await self._conversed(acts)
+        refusals: list[str] = []
+        await self._conversed(lambda conversation: conversation.on_card(edit), refusals)
         return " ".join(refusals)
 
-    async def _conversed(self, acts: Callable[[Conversation, Renderer], AsyncIterator[Effect]]) -> None:
-        """Draw what the conversation does; how the talk stands is kept whatever happens."""
+    async def _conversed(
+        self, talk: Callable[[Conversation], Awaitable[None]], refusals: list[str] | None = None
+    ) -> None:
+        """Draw what the conversation does; how the talk stands is kept whatever happens.
+
+        Args:
+            talk: what is said to the conversation.
+            refusals: takes what could not be done, which else is drawn, too.
+        """
         session = cl.context.session
         owner = who(session.user)
         self.site.allowance.take(f"user {owner}", ASKING)
-        async with self._talking(session.thread_id):
+        # One message of a chat at a time, from whichever tab: the phrase sent twice must find a run at the second.
+        async with self._locks.setdefault(session.thread_id, asyncio.Lock()):
             before = await self._talk(session.thread_id)
             if not before.language:
                 # Until something is said that tells, the talk is in the language of the frame around it.
                 before = before.model_copy(update={"language": frame_words().language})
-            preferences = await preferences_of(self.history, owner)
-            conversation = Conversation(self.team, before, owner=owner, preferences=preferences)
             renderer = Renderer(self.history, before.cards)
+
+            async def show(effect: Effect) -> None:
+                if isinstance(effect, Refuse) and refusals is not None:
+                    refusals.append(effect.text)
+                    return
+                if isinstance(effect, Started):
+                    self.outcomes.watch(effect.job, session.thread_id, session.user)
+                renderer.words = conversation.words
+                await renderer.draw(effect)
+
+            preferences = await preferences_of(self.history, owner)
+            conversation = Conversation(
+                self.team, before, show=show, on_text=renderer.streamed.on_text, owner=owner, preferences=preferences
+            )
             try:
-                async for effect in acts(conversation, renderer):
-                    if isinstance(effect, Started):
-                        self.outcomes.watch(effect.job, session.thread_id, session.user)
-                    renderer.words = conversation.words
-                    await renderer.draw(effect)
+                await talk(conversation)
             finally:
                 await renderer.done()
                 after = conversation.state.model_copy(update={"cards": renderer.cards})
@@ -228,10 +230,6 @@ class Chat:
         """Name a chat, in the history and in the side bar of the page at hand."""
         await self.history.update_thread(thread_id, name=name)
         await cl.context.emitter.emit("first_interaction", {"interaction": name, "thread_id": thread_id})
-
-    def _talking(self, thread_id: str) -> asyncio.Lock:
-        """One message of a chat at a time, from whichever tab: the phrase sent twice must find a run at the second."""
-        return self._locks.setdefault(thread_id, asyncio.Lock())
 
     async def _talk(self, thread_id: str) -> ChatState:
         kept = await self.history.talk(thread_id)

@@ -1,7 +1,5 @@
 """What is known already: a question is answered at once from the knowledge base alone, with citations; no run is begun."""
 
-from collections.abc import AsyncIterator
-
 from agents.chat.after_run import linked
 from agents.chat.state import Ask, Button, Effect, Refuse, Say
 from agents.chat.texts import ChatTexts
@@ -41,7 +39,7 @@ class Recalling:
     def __init__(self, team: Team, owner: str, words: ChatTexts) -> None:
         self.team, self.owner, self.words = team, owner or LOCAL_OWNER, words
 
-    async def hear(self, question: str) -> AsyncIterator[Effect]:
+    async def hear(self, question: str) -> Effect:
         """Answer a question; without one, say what there is.
 
         Raises:
@@ -49,21 +47,17 @@ class Recalling:
         """
         store = self.team.memory
         if store is None:
-            yield Refuse(self.words("known_off"))
-            return
+            return Refuse(self.words("known_off"))
         try:
             if not question:
                 facts = (await in_time(store.stats(self.owner), ASKED_S)).by_kind.get("fact", 0)
-                yield Say(self.words("known_all", facts=self.words.counted(facts, "fact"), page=public(PAGE)))
-                return
+                return Say(self.words("known_all", facts=self.words.counted(facts, "fact"), page=public(PAGE)))
             where = Selection(kinds=("fact",), verdicts=tuple(REUSABLE))
             found = await in_time(store.search(self.owner, checked(question), where, MOST), ASKED_S)
         except MemoryDown as error:
-            yield Refuse(self.words.notice(error))
-            return
-        yield Ask(
-            await self._answer(question, found), (Button(self.words("button_research"), f"/research {question}"),)
-        )
+            return Refuse(self.words.notice(error))
+        research = Button(self.words("button_research"), f"/research {question}")
+        return Ask(await self._answer(question, found), (research,))
 
     async def _answer(self, question: str, found: tuple[Remembered, ...]) -> str:
         items = {item.fact.id: item for item in found if item.fact and item.source}

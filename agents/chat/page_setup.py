@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import chainlit as cl
 from chainlit.input_widget import Select, Tab, TextInput
@@ -11,21 +11,9 @@ from chainlit.mode import Mode, ModeOption
 from pydantic import ValidationError
 
 from agents.chat.history import History
-from agents.chat.limits import LANGUAGES
-from agents.chat.preferences import (
-    DEPTHS,
-    NAMED_LANGUAGES,
-    NO_LIMIT,
-    NO_MEMORY,
-    PLACES,
-    ROLES,
-    TIMES,
-    USUAL,
-    Preferences,
-    minutes_in,
-)
+from agents.chat.preferences import NO_MEMORY, PLACES, ROLES, TIMES, USUAL, Preferences
 from agents.chat.texts import ChatTexts
-from agents.contracts.frozen import Frozen, Text
+from agents.contracts import frozen
 from agents.core.paths import RESOURCES
 from agents.research.planning.freeze_contract import MODES
 from agents.team import Team
@@ -46,24 +34,12 @@ async def preferences_of(history: History, owner: str) -> Preferences:
 async def furnish(team: Team, given: Preferences) -> None:
     """Set up the page at hand: commands and pickers belong to the page, so every page gets them."""
     emitter, words = cl.context.emitter, frame_words()
-    icons = {"research": "search", "memory": "library"}
+    icons = {"research": "search"} if team.memory is None else {"research": "search", "memory": "library"}
     commands: list[Any] = [
         {"id": name, "description": words(f"command_{name}"), "icon": icon, "button": False, "persistent": False}
         for name, icon in icons.items()
     ]
-    await emitter.set_commands(commands[: 1 if team.memory is None else 2])
-    await emitter.set_modes(_modes(given, words))
-    await cl.ChatSettings(_dialog(team, given.offered(team.model_choices, team.places), words)).send()
-
-
-def frame_words() -> ChatTexts:
-    """The texts in the language of the frame around the chat: the browser's."""
-    return ChatTexts(str(cl.context.session.language).partition("-")[0])
-
-
-def _modes(given: Preferences, words: ChatTexts) -> list[Mode]:
-    """Offer the two depths beside the composer."""
-    options = [
+    depths = [
         ModeOption(
             id=depth,
             name=words("depth_is", depth=words(depth)),
@@ -72,23 +48,32 @@ def _modes(given: Preferences, words: ChatTexts) -> list[Mode]:
         )
         for depth in MODES
     ]
-    return [Mode(id="depth", name=words("depth_label"), options=options)]
+    await emitter.set_commands(commands)
+    await emitter.set_modes([Mode(id="depth", name=words("depth_label"), options=depths)])
+    await cl.ChatSettings(dialog(team, given, words)).send()
 
 
-def _dialog(team: Team, given: Preferences, words: ChatTexts) -> list[Any]:
-    shown = given.shown
+def frame_words() -> ChatTexts:
+    """The texts in the language of the frame around the chat: the browser's."""
+    return ChatTexts(str(cl.context.session.language).partition("-")[0])
 
-    def select(name: str, labels: Mapping[str, str]) -> Select:
+
+def dialog(team: Team, given: Preferences, words: ChatTexts) -> list[Any]:
+    """Lay out the settings dialog as they stand."""
+    shown = given.offered(team.model_choices, team.places).shown
+
+    def select(name: str, labels: Mapping[str, str], label: str = "", about: str | None = None) -> Select:
         items = {label: value for value, label in {USUAL: words.said(USUAL), **labels}.items()}
         return Select(
-            id=name, label=words(f"{name}_label"), items=items, initial_value=shown.get(name, USUAL),
-            description=words(f"{name}_about"),
+            id=name, label=label or words(f"{name}_label"), items=items, initial_value=shown.get(name, USUAL),
+            description=about if label else words(f"{name}_about"),
         )  # fmt: skip
 
+    english = ChatTexts("en").languages
     research = [
-        select("time", {one: words.said(one) if one == NO_LIMIT else words.minutes(minutes_in(one)) for one in TIMES}),
-        select("depth", {depth: words(depth) for depth in DEPTHS}),
-        select("language", {name: words.language_name(LANGUAGES[name.casefold()]) for name in NAMED_LANGUAGES}),
+        select("time", {name: words.minutes(time) if time else words.said(name) for name, time in TIMES.items()}),
+        select("depth", {depth: words(depth) for depth in get_args(frozen.Mode)}),
+        select("language", dict(zip(english, words.languages, strict=True))),
         TextInput(
             id="exclude",
             label=words("exclude_label"),
@@ -103,38 +88,19 @@ def _dialog(team: Team, given: Preferences, words: ChatTexts) -> list[Any]:
         research.append(select("places", {place: words.said(place) for place in PLACES}))
     if len(team.model_choices) < 2:
         return research
-    models = [
-        Select(
-            id=f"model_{role}", label=words(f"{role}_does"),
-            items={words.said(USUAL): USUAL, **{name: name for name in team.model_choices}},
-            initial_value=shown.get(f"model_{role}", USUAL),
-        )
-        for role in ROLES
-    ]  # fmt: skip
+    names = {name: name for name in team.model_choices}
+    models = [select(f"model_{role}", names, label=words(f"{role}_does")) for role in ROLES]
     return [
         Tab(id="research", label=words("research_tab"), inputs=research),
         Tab(id="models", label=words("models_tab"), inputs=models),
     ]
 
 
-class Starter(Frozen):
-    """One question to begin with."""
-
-    label: Text
-    message: Text
-
-
-FOR_THE_WEB = (
-    Starter(label="Compare", message="How do heat pumps and gas boilers compare in running cost in cold winters?"),
-    Starter(
-        label="Check a claim",
-        message="How often must a cotton bag be used before it does the climate less harm than plastic bags?",
-    ),
-    Starter(label="A question that is too broad", message="What is going on with the world's coral reefs?"),
-)
-
-
-def sample_starters() -> tuple[Starter, ...]:
-    """Read the questions that the sample library answers."""
+def starters(words: ChatTexts, *, web: bool) -> list[cl.Starter]:
+    """Offer questions for the web, or such as the sample library answers."""
     listed = json.loads((RESOURCES / "examples" / "starters.json").read_text(encoding="utf-8"))
-    return tuple(Starter.model_validate(one) for one in listed["starters"])
+    # The page shows the first line of a label small (see public/dossier.css).
+    return [
+        cl.Starter(label=f"{words.said(one['label'])}\n{one['message']}", message=one["message"])
+        for one in listed["web" if web else "starters"]
+    ]

@@ -1,9 +1,9 @@
-"""Drafts and their edits: what a change makes of a plan or of its limits without asking a model again, and what it says.
+"""Edits of a draft's plans: what a change makes of them or of their limits without asking a model again, and what it says.
 
 A part is named by its place: the number of the plan, then the number of the child at each level, all counted from 0.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from pydantic import Field
@@ -17,35 +17,30 @@ from agents.research.planning.freeze_contract import bounds_of
 from agents.research.scoping.turn import ScopingState
 from agents.team import Team
 
-Place = tuple[int, ...]
 Branch = Node | Leaf
+Children = tuple[Branch, ...]
+Place = tuple[int, ...]
 
 MAX_TITLE = 200
 """Characters of a part's title."""
-_FIRST = "“{title}” is the first already. Nothing was changed."
-_LAST = "“{title}” is the last already. Nothing was changed."
 
 
-class PartEdit(Frozen):
-    """One change of the tree, as the user asked for it."""
+class CardEdit(Frozen):
+    """An edit of the draft, as the browser sends it from the card."""
 
-    op: Literal["drop", "add", "rename", "up", "down"]
-    place: Place
+    op: Literal["drop", "add", "rename", "up", "down", "say", "undo"]
+    hash: str = ""
+    """Of the draft that the card showed: an edit of one that no longer stands is refused."""
+    place: Place = Field(default=(0,), min_length=1, max_length=5)
     """Of the part that is meant; of the one that gets a new part, for `add`."""
-    text: str = ""
-    """The new title, for `rename` and `add`."""
+    text: str = Field(default="", max_length=400)
+    """The new title; for `say`, the same words as typed in the chat: `10 minutes`, `only domain a.org`."""
 
 
-class PlansEdited(Frozen):
-    """The plans after an edit, and the edit in plain words."""
-
-    plans: tuple[Plan, ...]
-    said: str
-    """For example `dropped “Costs”`."""
-
-
-def edit_plans(plans: tuple[Plan, ...], edit: PartEdit, words: ChatTexts, *, max_leaves: int) -> PlansEdited:
-    """Apply one edit to the plans of a draft.
+def edit_plans(
+    plans: tuple[Plan, ...], edit: CardEdit, words: ChatTexts, *, max_leaves: int
+) -> tuple[tuple[Plan, ...], str]:
+    """Apply one edit to the plans of a draft; gives the edit in plain words, too: `dropped “Costs”`.
 
     Args:
         plans: one per query, in their order; whole plans are dropped by dropping their query, never here.
@@ -56,34 +51,34 @@ def edit_plans(plans: tuple[Plan, ...], edit: PartEdit, words: ChatTexts, *, max
     Raises:
         BadRequest: there is no such part, or the plan could not run any more; the message is for the user.
     """
-    branch = branch_at(plans, edit.place)
-    number, inner = edit.place[0], edit.place[1:]
-    plan, title = plans[number], _title(edit.text) if edit.op in {"add", "rename"} else ""
-    renamed: tuple[str, str] | None = None
+    branch, (number, *inner) = branch_at(plans, edit.place), edit.place
+    plan, title = plans[number], branch.title
+    renamed: dict[str, str] = {}
     if edit.op == "add":
+        title = _title(edit.text)
         leaf = _new_leaf(plan, branch, title, max_leaves)
         root = _changed(plan.root, inner, lambda children: (*children, leaf))
         said = words("added", title=title)
     elif not inner:
         raise BadRequest(_WHOLE[edit.op])
     elif edit.op == "drop":
-        root = _changed(plan.root, inner[:-1], lambda children: _without(children, inner[-1]))
-        said = words("dropped", title=branch.title)
+        *above, at = inner
+        root = _changed(plan.root, above, lambda children: (*children[:at], *children[at + 1 :]))
+        said = words("dropped", title=title)
     elif edit.op == "rename":
-        after = _named(branch, title)
-        root = _changed(
-            plan.root, inner[:-1], lambda children: (*children[: inner[-1]], after, *children[inner[-1] + 1 :])
-        )
-        renamed, said = (branch.title, title), words("renamed", old=branch.title, new=title)
+        *above, at = inner
+        after = _named(branch, _title(edit.text))
+        root = _changed(plan.root, above, lambda children: (*children[:at], after, *children[at + 1 :]))
+        renamed, said = {title: after.title}, words("renamed", old=title, new=after.title)
     else:
-        by = -1 if edit.op == "up" else 1
-        root = _changed(plan.root, inner[:-1], lambda children: _swapped(children, inner[-1], by))
-        said = words(f"moved_{edit.op}", title=branch.title)
+        *above, at = inner
+        root = _changed(plan.root, above, lambda children: _swapped(children, at, -1 if edit.op == "up" else 1))
+        said = words(f"moved_{edit.op}", title=title)
     if root is None:
         raise BadRequest(
             "That is the last part of its question: without it there is nothing to research. Nothing was changed."
         )
-    return PlansEdited(plans=(*plans[:number], _with(plan, root, renamed), *plans[number + 1 :]), said=said)
+    return (*plans[:number], _with(plan, root, renamed), *plans[number + 1 :]), said
 
 
 _WHOLE = {
@@ -111,16 +106,14 @@ def place_of(number: str, plans: tuple[Plan, ...]) -> Place:
 def place_by_title(title: str, plans: tuple[Plan, ...]) -> Place | None:
     """Find the one part whose title holds these words; None where none or several do."""
     wanted = set(title.casefold().removeprefix("the ").split())
-    found: list[Place] = []
 
-    def walk(branch: Branch, place: Place) -> None:
+    def named(branch: Branch, place: Place) -> Iterator[Place]:
         if len(place) > 1 and wanted <= set(branch.title.casefold().split()):
-            found.append(place)
+            yield place
         for number, child in enumerate(branch.children if isinstance(branch, Node) else ()):
-            walk(child, (*place, number))
+            yield from named(child, (*place, number))
 
-    for number, plan in enumerate(plans):
-        walk(plan.root, (number,))
+    found = [place for number, plan in enumerate(plans) for place in named(plan.root, (number,))]
     return found[0] if len(found) == 1 else None
 
 
@@ -135,16 +128,15 @@ def branch_at(plans: tuple[Plan, ...], place: Place, number: str = "") -> Branch
     Raises:
         BadRequest: there is none.
     """
-    missing = BadRequest(
-        "There is no part {number} in this draft. Nothing was changed.", number=number or "of that number"
-    )
-    if not place or not 0 <= place[0] < len(plans):
-        raise missing
-    branch: Branch = plans[place[0]].root
-    for step in place[1:]:
-        if not isinstance(branch, Node) or not 0 <= step < len(branch.children):
-            raise missing
-        branch = branch.children[step]
+    children: Children = tuple(plan.root for plan in plans)
+    branch: Branch | None = None
+    for step in place:
+        branch = children[step] if 0 <= step < len(children) else None
+        children = branch.children if isinstance(branch, Node) else ()
+    if branch is None:
+        raise BadRequest(
+            "There is no part {number} in this draft. Nothing was changed.", number=number or "of that number"
+        )
     return branch
 
 
@@ -161,29 +153,26 @@ def _title(text: str) -> str:
     return title
 
 
-Children = tuple[Branch, ...]
-
-
-def _changed(node: Node, inner: Place, change: Callable[[Children], Children]) -> Node | None:
+def _changed(node: Node, inner: list[int], change: Callable[[Children], Children]) -> Node | None:
     """Change the children of the node at a place; one that is left without any goes too."""
-    if inner:
-        child = node.children[inner[0]]
-        if not isinstance(child, Node):
-            raise BadRequest("“{title}” has no parts of its own. Nothing was changed.", title=child.title)
-        after = _changed(child, inner[1:], change)
-        children: Children = (*node.children[: inner[0]], *((after,) if after else ()), *node.children[inner[0] + 1 :])
+    children = node.children
+    if not inner:
+        children = change(children)
     else:
-        children = change(node.children)
+        at, *below = inner
+        child = children[at]
+        after = _changed(child, below, change) if isinstance(child, Node) else None
+        children = (*children[:at], *((after,) if after else ()), *children[at + 1 :])
     return node.model_copy(update={"children": children}) if children else None
-
-
-def _without(children: Children, at: int) -> Children:
-    return (*children[:at], *children[at + 1 :])
 
 
 def _swapped(children: Children, here: int, by: int) -> Children:
     if not 0 <= here + by < len(children):
-        raise BadRequest(_FIRST if by < 0 else _LAST, title=children[here].title)
+        first, last = (
+            "“{title}” is the first already. Nothing was changed.",
+            "“{title}” is the last already. Nothing was changed.",
+        )
+        raise BadRequest(first if by < 0 else last, title=children[here].title)
     moved = list(children)
     moved[here], moved[here + by] = moved[here + by], moved[here]
     return tuple(moved)
@@ -209,18 +198,16 @@ def _named(branch: Branch, title: str) -> Branch:
     """Rename a part. What it asks follows: whoever writes a new name wants that looked for, not the old one."""
     if isinstance(branch, Node):
         return branch.model_copy(update={"title": title})
-    questions = (title, *branch.questions[1:]) if branch.questions else (title,)
+    questions = (title, *branch.questions[1:])
     searches = (title, *(search for search in branch.searches[1:] if search != title))
     return branch.model_copy(update={"title": title, "objective": title, "questions": questions, "searches": searches})
 
 
-def _with(plan: Plan, root: Node, renamed: tuple[str, str] | None = None) -> Plan:
+def _with(plan: Plan, root: Node, renamed: dict[str, str]) -> Plan:
     """The plan with another tree; its claims stay with the leaves that are left."""
-    titles = {leaf.title for leaf in root.leaves()}
-    claims = []
+    titles, claims = {leaf.title for leaf in root.leaves()}, []
     for claim in plan.claims:
-        leaves = tuple(renamed[1] if renamed and leaf == renamed[0] else leaf for leaf in claim.leaves)
-        left = tuple(leaf for leaf in leaves if leaf in titles)
+        left = tuple(name for leaf in claim.leaves if (name := renamed.get(leaf, leaf)) in titles)
         if left or not claim.leaves:
             claims.append(claim.model_copy(update={"leaves": left}))
     # Through validation: no edit makes a plan that could not have been drafted.
@@ -248,36 +235,23 @@ def refreshed(plan: Plan, rounds: int) -> Plan:
 # ---- contracts
 
 
-class CardEdit(Frozen):
-    """An edit made on the card; what the browser sends."""
-
-    op: Literal["drop", "add", "rename", "up", "down", "say", "undo"]
-    hash: str = ""
-    """Of the draft that the card showed: an edit of one that no longer stands is refused."""
-    path: tuple[int, ...] = Field(default=(), max_length=5)
-    """The part: number of the tree, then of the child at each level, from 0; empty adds to the first query."""
-    text: str = Field(default="", max_length=400)
-    """The new title; for `say`, the same words as typed in the chat: `10 minutes`, `only domain a.org`."""
-
-
-def with_part(team: Team, contract: Contract, edit: PartEdit, words: ChatTexts) -> tuple[Contract, str]:
+def with_part(team: Team, contract: Contract, edit: CardEdit, words: ChatTexts) -> tuple[Contract, str]:
     """Edit one part; says what changed.
 
     Raises:
         BadRequest: there is no such part, or the plan could not run any more.
     """
-    done = edit_plans(contract.plans, edit, words, max_leaves=team.means.limits.leaves)
-    return _contract(team, contract.brief, done.plans), done.said
+    plans, said = edit_plans(contract.plans, edit, words, max_leaves=team.means.limits.leaves)
+    return _contract(team, contract.brief, plans), said
 
 
 def with_terms(team: Team, before: Contract, scope: ScopingState) -> Contract | None:
     """Put the same plans under changed terms; None when a query has no plan among them."""
     by_query = {plan.query: plan for plan in before.plans}
-    plans = [by_query[query.text] for query in scope.queries if query.text in by_query]
+    plans = tuple(by_query[query.text] for query in scope.queries if query.text in by_query)
     if len(plans) < len(scope.queries):
         return None
-    brief = scope.brief(before.brief.today, max_cost_usd=team.settings.max_cost_usd)
-    return _contract(team, brief, tuple(plans))
+    return _contract(team, scope.brief(before.brief.today, max_cost_usd=team.settings.max_cost_usd), plans)
 
 
 def _contract(team: Team, brief: Brief, plans: tuple[Plan, ...]) -> Contract:

@@ -6,7 +6,8 @@ from typing import get_args
 
 from pydantic import Field
 
-from agents.chat.limits import BARE_DOMAIN, LANGUAGES, language_name
+from agents.chat.commands import patterns
+from agents.chat.texts import ChatTexts
 from agents.contracts.frozen import Frozen, Mode, Role
 from agents.contracts.sources import Place
 from agents.core.errors import BadRequest
@@ -18,10 +19,8 @@ USUAL = "Default"
 NO_LIMIT = "No limit"
 NO_MEMORY = "Leave it alone"
 """That the knowledge base is neither asked nor added to."""
-TIMES = ("2 minutes", "5 minutes", "10 minutes", "20 minutes", "60 minutes", NO_LIMIT)
-DEPTHS = ("standard", "deep")
+TIMES: Mapping[str, float | None] = {**{f"{n} minutes": float(n) for n in (2, 5, 10, 20, 60)}, NO_LIMIT: None}
 PLACES: Mapping[str, Place] = {"The web only": "web", "My documents only": "library"}
-NAMED_LANGUAGES = tuple(dict.fromkeys(language_name(tag) for tag in LANGUAGES.values()))
 ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role != "executor")
 """Roles that a model answers for; the executor is code."""
 
@@ -63,18 +62,21 @@ class Preferences(Frozen):
             text = value.strip() if isinstance(value, str) else ""
             return "" if text == USUAL else text
 
-        time, mode, language, place = chosen("time"), chosen("depth"), chosen("language"), chosen("places")
+        time, mode, language, place = chosen("time"), chosen("depth"), chosen("language").casefold(), chosen("places")
         if mode and mode not in get_args(Mode):
             raise BadRequest("“{given}” is no depth. Nothing was changed.", given=mode[:40])
-        if language and language.casefold() not in LANGUAGES:
+        if language and language not in patterns().languages:
             raise BadRequest("“{given}” is no language I know. Nothing was changed.", given=language[:40])
         if place and place not in PLACES:
             raise BadRequest("“{given}” is no place to search. Nothing was changed.", given=place[:40])
+        minutes = (
+            TIMES[time] if time in TIMES else minutes_of(time.removesuffix("minutes")) if time else DEFAULT_MINUTES
+        )
         return cls(
             time_given=bool(time),
-            minutes=minutes_in(time) if time else DEFAULT_MINUTES,
+            minutes=minutes,
             mode="deep" if mode == "deep" else "standard" if mode else None,
-            language=LANGUAGES[language.casefold()] if language else None,
+            language=patterns().languages[language] if language else None,
             exclude_domains=_domains(chosen("exclude")),
             places=(PLACES[place],) if place else (),
             models=tuple((role, name) for role in ROLES if (name := chosen(f"model_{role}"))),
@@ -84,11 +86,11 @@ class Preferences(Frozen):
     @property
     def shown(self) -> dict[str, str]:
         """The entries of the dialog as they stand."""
-        times = {minutes_in(name): name for name in TIMES}
+        times = {minutes: name for name, minutes in TIMES.items()}
         return {
             "time": times.get(self.minutes, USUAL) if self.time_given else USUAL,
             "depth": self.mode or USUAL,
-            "language": language_name(self.language) if self.language else USUAL,
+            "language": ChatTexts("en").language_name(self.language) if self.language else USUAL,
             "exclude": ", ".join(self.exclude_domains),
             "memory": USUAL if self.memory else NO_MEMORY,
             "places": next((name for name, place in PLACES.items() if (place,) == self.places), USUAL),
@@ -96,22 +98,15 @@ class Preferences(Frozen):
         }
 
 
-def minutes_in(text: str) -> float | None:
-    """Read an entry of the dialog; None is no limit."""
-    return minutes_of("unlimited" if text == NO_LIMIT else text.removesuffix("minutes").strip())
-
-
 def _domains(text: str) -> tuple[str, ...]:
     names = []
-    for part in re.split(r"[\s,;]+", text.casefold()):
+    for part in filter(None, re.split(r"[\s,;]+", text.casefold())):
         name = re.sub(r"^[a-z]+://", "", part).partition("/")[0]
-        if not name:
-            continue
-        if not BARE_DOMAIN.fullmatch(name):
+        if name and not patterns().domain.fullmatch(name):
             raise BadRequest(
                 "“{given}” is no domain; write for example example.org. Nothing was changed.", given=part[:60]
             )
-        names.append(name)
+        names += [name] if name else []
     return tuple(dict.fromkeys(names))
 
 

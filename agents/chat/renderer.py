@@ -7,7 +7,7 @@ from typing import Any
 import chainlit as cl
 from chainlit.session import WebsocketSession, ws_sessions_id
 
-from agents.chat.cards import ContractCard, Name, ResearchRun, ScopeCard, contract_line, scope_line
+from agents.chat.cards import Props, contract_card, contract_line, run_card, scope_card, scope_line
 from agents.chat.history import History
 from agents.chat.state import (
     Ask,
@@ -22,9 +22,7 @@ from agents.chat.state import (
     Stopping,
 )
 from agents.chat.texts import ChatTexts
-from agents.contracts.frozen import Frozen
 from agents.jobs.live_job import Job
-from agents.research.scoping.turn import ScopingState
 
 PIECE_S = 0.08
 """Seconds that the manager's words are gathered before they are sent on: each piece costs the browser 12 ms."""
@@ -57,6 +55,10 @@ async def mirror(step: dict[str, Any], elements: tuple[dict[str, Any], ...] = ()
         await tab.emit("new_message", {**step, "parentId": None})
         for element in elements:
             await tab.emit("element", element)
+
+
+def _element(name: str, props: Props) -> cl.CustomElement:
+    return cl.CustomElement(name=name, props=props, display="inline")
 
 
 async def _sent(message: cl.Message, element: cl.CustomElement | None = None) -> cl.Message:
@@ -139,50 +141,48 @@ class Renderer:
                 await _sent(cl.Message(content=effect.text, actions=actions))
             case ShowScope():
                 await self._retire("replaced")
-                scope = ScopeCard.of(effect.scope, self.words, effect.usual)
-                if scope.queries or scope.points:
-                    await self._scoping(scope, effect.scope)
+                card = scope_card(effect.scope, self.words, effect.usual)
+                if card["queries"] or card["points"]:
+                    # The manager's words and the choices are one message.
+                    reply, self._reply = self._reply, ""
+                    await self._card("ScopeCard", card, reply or scope_line(effect.scope, self.words))
             case ShowContract():
-                card, line = ContractCard.of(effect, self.words), contract_line(effect.changed, self.words)
+                card = contract_card(effect, self.words)
                 # The card says what changed; another line above it would move it away under the pointer.
-                if effect.in_place and await self._redraw("ContractCard", card, self.words("phrase_line")):
+                if effect.in_place and await self._redraw(card):
                     return
                 await self._retire("replaced")
-                await self._card("ContractCard", card, line)
+                await self._card("ContractCard", card, contract_line(effect.changed, self.words))
             case Started():
                 await self._retire("bound")
-                run = ResearchRun.of(effect.job, effect.contract, self.words)
-                await self._card("ResearchRun", run, self.words("started_line"), message_id=progress_name(effect.job))
+                # It outlasts the talk about a draft.
+                element = _element("ResearchRun", run_card(effect.job, effect.contract, self.words))
+                await _sent(cl.Message(content=self.words("started_line"), id=progress_name(effect.job)), element)
             case Stopping():
                 # How it ended is shown when it has (see outcome).
                 pass
 
-    async def _scoping(self, card: ScopeCard, scope: ScopingState) -> None:
-        """Show the manager's words and the choices as one message."""
-        reply, self._reply = self._reply, ""
-        element = cl.CustomElement(name="ScopeCard", props=card.model_dump(mode="json"), display="inline")
-        message = await self.streamed.whole(reply or scope_line(scope, self.words), element)
-        self.cards = (*self.cards, ShownCard(element_id=element.id, message_id=message.id, name="ScopeCard"))
+    async def _card(self, name: str, props: Props, line: str) -> None:
+        """Show a card below its line, until a later one puts it out of use."""
+        element = _element(name, props)
+        message = await self.streamed.whole(line, element)
+        self.cards = (*self.cards, ShownCard(element_id=element.id, message_id=message.id, name=name))
 
-    async def _card(self, name: Name, props: Frozen, line: str, *, message_id: str = "") -> None:
-        """Send a card below its line; one with an id of its own outlasts the talk about a draft."""
-        element = cl.CustomElement(name=name, props=props.model_dump(mode="json"), display="inline")
-        message = await _sent(cl.Message(content=line, id=message_id or None), element)
-        if not message_id:
-            self.cards = (*self.cards, ShownCard(element_id=element.id, message_id=message.id, name=name))
-
-    async def _redraw(self, name: Name, props: Frozen, line: str) -> bool:
-        """Put other props, and another line above it, in the place of the card on the table; False without one."""
-        session = cl.context.session
-        shown = next((card for card in reversed(self.cards) if card.name == name), None)
-        element = await self.history.get_element(session.thread_id, shown.element_id) if shown else None
+    async def _redraw(self, props: Props) -> bool:
+        """Put another draft in the place of the card on the table; False without one."""
+        shown = next((card for card in reversed(self.cards) if card.name == "ContractCard"), None)
+        element = await self.history.get_element(cl.context.session.thread_id, shown.element_id) if shown else None
         if shown is None or element is None:
             return False
-        await self._reworded(shown.message_id, line)
-        await self._changed(element, props.model_dump(mode="json"))
+        step = await self.history.reword(shown.message_id, self.words("phrase_line"))
+        if step is not None:
+            await cl.context.emitter.update_step(step)
+            for tab in other_tabs():
+                await tab.emit("update_message", {**step, "parentId": None})
+        await self._changed(element, props)
         return True
 
-    async def _changed(self, element: Any, props: dict[str, Any]) -> None:
+    async def _changed(self, element: Any, props: Props) -> None:
         """Put other props in the place of an element's, in the history and in every tab."""
         await self.history.put_props(element["id"], props)
         changed = {**element, "props": props}
@@ -190,21 +190,11 @@ class Renderer:
         for tab in other_tabs():
             await tab.emit("element", changed)
 
-    async def _reworded(self, message_id: str, line: str) -> None:
-        """Put another text in the place of a kept message's."""
-        step = await self.history.reword(message_id, line)
-        if step is not None:
-            await cl.context.emitter.update_step(step)
-            for tab in other_tabs():
-                await tab.emit("update_message", {**step, "parentId": None})
-
     async def _retire(self, state: str) -> None:
         """Put the cards before this one out of use, so that nobody acts on what no longer stands."""
         cards, self.cards = self.cards, ()
-        session = cl.context.session
         for card in cards:
             props = {"active": False} if card.name == "ScopeCard" else {"state": state, "ready": False}
-            element = await self.history.get_element(session.thread_id, card.element_id)
-            if element is None:
-                continue
-            await self._changed(element, {**(element.get("props") or {}), **props})
+            element = await self.history.get_element(cl.context.session.thread_id, card.element_id)
+            if element is not None:
+                await self._changed(element, {**(element.get("props") or {}), **props})

@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import logging
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,9 +51,11 @@ class Outcomes:
         """Follow a run; belongs to no session, as the run itself."""
         if job.thread_id != thread_id:
             self.jobs.attach(job, thread_id)
-        task = asyncio.get_running_loop().create_task(
-            self._watch(job, user), context=contextvars.Context(), name=f"watch-{job.id}"
-        )
+        self._aside(self._watch(job, user), f"watch-{job.id}")
+
+    def _aside(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        # In a context of its own: that of a page ends with it.
+        task = asyncio.get_running_loop().create_task(work, context=contextvars.Context(), name=name)
         self._watching.add(task)
         task.add_done_callback(self._watching.discard)
 
@@ -72,9 +75,7 @@ class Outcomes:
 
         Chainlit reads a chat, and a little later puts it in the place of all that the page has been sent in between.
         """
-        task = asyncio.get_running_loop().create_task(self.again(tab, known, OPENING_S), context=contextvars.Context())
-        self._watching.add(task)
-        task.add_done_callback(self._watching.discard)
+        self._aside(self.again(tab, known, OPENING_S), "again")
 
     async def ended(self, job: Job) -> None:
         """Wait until a run that was stopped is over and entered; as long as that takes, but not for ever."""
@@ -147,7 +148,21 @@ def outcome(job: Job, document: ReportDocument | None) -> ShownOutcome:
     if document is not None:
         # The Markdown stays the message's text: for copying, for searching the history, and for when the element
         # fails. The page hides it while the element stands (see public/dossier.css).
-        elements = (_report_element(job, document),)
+        elements = (
+            {
+                "id": _name(job, "report-element"),
+                "threadId": job.thread_id,
+                "type": "custom",
+                "name": "ReportView",
+                "display": "inline",
+                "forId": _name(job, "report"),
+                "mime": "application/json",
+                "props": {"job_id": job.id, "grade": document.grade, "title": document.title},
+                # The browser wants one of url and key before it shows an element; it reads neither of a custom one.
+                "chainlitKey": _name(job, "report-element"),
+                "url": None,
+            },
+        )
     message = _step(job, "report", "assistant_message", now, parent=run["id"], name="Dossier", output=text)
     message["isError"] = job.status == "failed"
     return ShownOutcome((run, message), elements)
@@ -190,21 +205,4 @@ def _step(job: Job, what: str, kind: str, now: str, *, parent: str | None, name:
         "isError": False,
         "waitForAnswer": False,
         "metadata": {},
-    }
-
-
-def _report_element(job: Job, document: ReportDocument) -> Step:
-    props = cards.ReportView(job_id=job.id, grade=document.grade, title=document.title)
-    return {
-        "id": _name(job, "report-element"),
-        "threadId": job.thread_id,
-        "type": "custom",
-        "name": "ReportView",
-        "display": "inline",
-        "forId": _name(job, "report"),
-        "mime": "application/json",
-        "props": props.model_dump(mode="json"),
-        # The browser wants one of url and key before it shows an element; it reads neither of a custom one.
-        "chainlitKey": _name(job, "report-element"),
-        "url": None,
     }

@@ -1,10 +1,11 @@
 """What a message does to a run: while it goes, it is steered, narrowed, guided or asked after; when over, taken up again."""
 
 from agents.api.tree import ROOT, STAGES, Tree, TreeNode, TreeView, rows, steer
-from agents.chat.commands import Command, Part, Pick, Research, Wish, asks_for_progress
-from agents.chat.limits import Edit, dates_words
+from agents.chat.answers import short
+from agents.chat.commands import Command, Edit, Part, Research, Wish, asks_for_progress
+from agents.chat.limits import dates_words
 from agents.chat.state import Effect, Refuse, Say, Stopping
-from agents.chat.texts import ChatTexts, minutes_and_seconds
+from agents.chat.texts import ChatTexts, cut, minutes_and_seconds
 from agents.contracts.contract import Brief, Narrowing
 from agents.core.errors import BadRequest
 from agents.core.events import Noted
@@ -80,14 +81,10 @@ class Running:
                 return Refuse(self.words("new_question_running"))
             case Wish():
                 return await self._wish(command)
-            case Part(loose=False) if command.op in {"stop", "finish", "drop", "retry"} and command.number:
-                return self._part(command)
             case Part(loose=False):
-                return self._wider("wider_parts")
+                return self._part(command)
             case Edit():
                 return self._edit(command)
-            case Pick() | Part() | None:
-                pass
         if not asks_for_progress(text):
             return self._guidance(text)
         ahead = await self.team.jobs.position(self.job)
@@ -112,31 +109,17 @@ class Running:
             case "resume" | "continue" | "begin" if paused and jobs.durable:
                 await jobs.resume(self.job)
                 return Say(words("resumed"))
-            case "resume" | "continue" | "begin" | "restart":
-                return Say(words("not_paused", progress=progress))
-            case "refresh":
-                return Say(words("refreshed", progress=progress))
-            case "summarise":
-                return Say(words("summary_later", progress=progress))
-            case "thanks" | "agree":
-                return Say(words("thanks_running", progress=progress))
-            case "new_question":
-                return Refuse(words("new_question_running"))
-            case "help":
-                return Say(words("help"))
-            case "term":
-                return Say(explained(words, wish.topic))
             case "undo" | "shorter" | "change" | "rework" | "draft_again":
                 return self._wider("wider_parts")
             case _:
-                return Say(progress)
+                return short(wish, "running", self.team, words, progress)
 
     # ---- parts
 
     def _part(self, order: Part) -> Effect:
-        row, words = self._row(order.number), self.words
-        if order.op not in {"finish", "stop", "drop", "retry"}:
+        if order.op not in {"finish", "stop", "drop", "retry"} or not order.number:
             return self._wider("wider_parts")
+        row, words = self._row(order.number), self.words
         change = steer(self.team.jobs, self.job, row, order.op)
         known = {"number": row.n, "title": row.title, "state": row.state}
         if change is None:
@@ -181,11 +164,11 @@ class Running:
 
     def _guidance(self, text: str) -> Effect:
         said = " ".join(text.split()).rstrip(".")
-        short = said if len(said) <= _GUIDANCE else said[: _GUIDANCE - 1].rstrip() + "…"
+        told = cut(said, _GUIDANCE)
         change = self.team.jobs.guide(self.job, said)
         applies = self._applies()
-        self.job.run.emit(f"job#guidance:{change.number}", Noted(text=f"Your note “{short}”. {applies}", tag=GUIDANCE))
-        return Say(self.words("guidance", change=change.number, words=short, applies=applies))
+        self.job.run.emit(f"job#guidance:{change.number}", Noted(text=f"Your note “{told}”. {applies}", tag=GUIDANCE))
+        return Say(self.words("guidance", change=change.number, words=told, applies=applies))
 
     def _applies(self) -> str:
         """Say what it still reaches, or honestly that everything is written."""
@@ -252,10 +235,3 @@ def narrowed(edit: Edit, words: ChatTexts) -> str:
     said += [words("dates", dates=dates)] if (dates := dates_words(edit.date_from, edit.date_to, words)) else []
     said += [words("in_all", time=words.minutes(edit.minutes))] if edit.time_given else []
     return "; ".join(said) or words("as_authorized")
-
-
-def explained(words: ChatTexts, term: str) -> str:
-    """Explain a term of the product."""
-    if term not in words.terms:
-        return words("term_unknown", term=term, known=", ".join(words.terms))
-    return f"*{term}*: {words.terms[term]}"

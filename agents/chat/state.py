@@ -4,6 +4,7 @@ What the chat does in answer to a message, as values: the renderer draws them, t
 """
 
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -100,11 +101,11 @@ class Stopping:
 
 
 Effect = Say | Refuse | Ask | ManagerReply | ShowScope | ShowContract | Started | Stopping
-
+Show = Callable[[Effect], Awaitable[None]]
+"""Takes what the chat does, one after the other."""
 
 Stage = Literal["empty", "scoping", "draft", "running", "report"]
 """Nothing said yet; a question that is not settled; a draft on the table; a run that goes; a run that is over."""
-
 
 MAX_FORMER = 8
 """Drafts that can be gone back to."""
@@ -163,16 +164,6 @@ class ChatState(Frozen):
     def draft(self) -> Draft | None:
         """The draft on the table, as it can be gone back to."""
         return Draft(scope=self.scope, contract=self.contract) if self.contract else None
-
-    def shown(self, changed: tuple[str, ...] = ()) -> ShowContract:
-        """Show the draft on the table, with what changed in it.
-
-        Raises:
-            ValueError: there is none.
-        """
-        if self.contract is None:
-            raise ValueError("there is no draft to show")
-        return ShowContract(self.contract, self.scope, changed, number=self.drafts, undo=bool(self.former))
 
     def with_draft(self, contract: Contract, before: Draft | None, changed: tuple[str, ...]) -> "ChatState":
         """Put a draft on the table; the one before it can be gone back to."""
@@ -234,14 +225,14 @@ def not_started(scope: ScopingState, words: ChatTexts) -> str:
     missing += [words("missing_answer", question=one) for one in scope.open_questions if one not in reasons]
     missing = missing or [words("missing_point")]
     if len(missing) == 1 and not several:
-        return words("missing_one", missing=missing[0].rstrip("."), nothing_happened=words.nothing_happened)
+        return words("missing_one", missing=missing[0].rstrip("."), nothing_happened=words("nothing_happened"))
     ready = "".join(
         words("query_ready", number=number)
         for number, query in enumerate(scope.queries, start=1)
         if query.feasible and several
     )
     lines = "\n".join(f"- {one}" for one in missing)
-    return words("missing_many", ready=ready, missing=lines, nothing_happened=words.nothing_happened)
+    return words("missing_many", ready=ready, missing=lines, nothing_happened=words("nothing_happened"))
 
 
 def own_splits(query: Query) -> tuple[str, ...]:

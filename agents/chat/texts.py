@@ -54,6 +54,10 @@ class ChatTexts:
             return self("no_time_limit")
         return self("minute" if minutes == 1 else "minutes", n=f"{minutes:g}")
 
+    def rough_minutes(self, minutes: float) -> str:
+        """Write a time as people say it: half minutes are below what anybody plans with."""
+        return self.minutes(round(minutes)) if minutes >= 0.75 else self("under_a_minute")
+
     def counted(self, number: int, what: str) -> str:
         """Write a number with its noun."""
         return self(f"{what}_1" if number == 1 else f"{what}_n", n=f"{number:,}")
@@ -64,6 +68,17 @@ class ChatTexts:
             return self("cost_not_known")
         return self("nothing_spent") if cost_usd == 0 else self("spent", amount=f"${cost_usd:.2f}")
 
+    def price(self, cost_usd: float | None) -> str:
+        """Write what something will cost; unknown is not zero."""
+        if cost_usd is None:
+            return self("price_unknown")
+        return self("about", figure=f"${max(cost_usd, 0.01):.2f}") if cost_usd else self("free")
+
+    @property
+    def languages(self) -> list[str]:
+        """Name the languages that a report can be asked for in."""
+        return list(self._languages.values())
+
     def language_name(self, tag: str) -> str:
         """Name a language; the tag itself where it has no name here."""
         return self._languages.get(tag.partition("-")[0], tag)
@@ -72,11 +87,6 @@ class ChatTexts:
         """Write names in a row: `a, b and c`."""
         *most, last = names or ("–",)
         return f"{', '.join(most)} {self('and')} {last}" if most else last
-
-    @property
-    def nothing_happened(self) -> str:
-        """That nothing was searched or spent."""
-        return self("nothing_happened")
 
 
 def speaks(message: str, before: str = "") -> str:
@@ -109,9 +119,14 @@ def polite() -> re.Pattern[str]:
     return re.compile(rf"^(?:{parts['polite']})\b[\s,:.!]*|[\s,]+(?:{parts['polite_after']})$", re.IGNORECASE)
 
 
+def one_line(message: str) -> str:
+    """Write a message on one line, its apostrophes straight."""
+    return " ".join(message.replace("’", "'").split())
+
+
 def plain(message: str) -> str:
     """Write a message in lower case on one line, without closing marks."""
-    return " ".join(message.lower().replace("’", "'").split()).strip(_MARKS)
+    return one_line(message.lower()).strip(_MARKS)
 
 
 def bare(text: str) -> str:
@@ -124,6 +139,12 @@ def bare(text: str) -> str:
 
 
 # ---- writing
+
+
+def cut(text: str, most: int) -> str:
+    """Write a text on one line, cut where it is longer."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def minutes_and_seconds(seconds: float) -> str:

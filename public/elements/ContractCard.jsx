@@ -583,7 +583,7 @@ parts.ContractCard =
         }
         setBusy(false);
       };
-      const edit = (op, row, text) => send({ op, path: row.path, ...(text ? { text } : {}) });
+      const edit = (op, row, text) => send({ op, place: row.path, ...(text ? { text } : {}) });
       const say = (text) => send({ op: 'say', text });
       const short = [
         has(p.likely_time) ? about(p.likely_time) : '',

@@ -11,6 +11,7 @@ import pytest
 
 from agents.api.serve import app_root
 from agents.chat.conversation import Conversation
+from agents.chat.state import ChatState
 from agents.core.model import ScriptedModel
 from agents.core.prompts import load as load_prompts
 from agents.core.settings import Settings
@@ -67,19 +68,26 @@ class Talker:
     """A conversation whose acts are gathered."""
 
     def __init__(self, team, state=None, owner=""):
-        self.conversation = Conversation(team, state, owner=owner)
-        self.team, self.pieces = team, []
+        async def show(act):
+            self.acts.append(act)
 
-    async def __call__(self, text, **kwargs):
         async def on_text(piece):
             self.pieces.append(piece)
 
-        return [act async for act in self.conversation.hear(text, on_text=on_text, **kwargs)]
+        self.conversation = Conversation(team, state or ChatState(), show=show, on_text=on_text, owner=owner)
+        self.team, self.acts, self.pieces = team, [], []
+
+    async def __call__(self, text, **kwargs):
+        self.acts = []
+        await self.conversation.hear(text, **kwargs)
+        return self.acts
 
     async def on_card(self, **edit):
         from agents.chat.plan_edits import CardEdit
 
-        return [act async for act in self.conversation.on_card(CardEdit(**edit))]
+        self.acts = []
+        await self.conversation.on_card(CardEdit(**edit))
+        return self.acts
 
     @property
     def state(self):

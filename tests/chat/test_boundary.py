@@ -330,7 +330,7 @@ async def test_an_edit_on_the_card_redraws_it_in_every_tab_and_adds_no_message(c
     [
         ({"op": "say", "text": "10 minutes", "hash": "old"}, "no longer stands"),
         ({"op": "explode"}, "could not be read"),
-        ({"op": "drop", "path": ["x"]}, "could not be read"),
+        ({"op": "drop", "place": ["x"]}, "could not be read"),
         ({"op": "say", "text": "x" * 900}, "could not be read"),
         ("nonsense", "could not be read"),
     ],
@@ -365,7 +365,7 @@ async def test_the_phrase_after_an_edit_on_the_card_binds_what_it_shows(chat):
     page = Page()
     await page.say(QUESTION)
     hash_ = page.elements("ContractCard")[-1]["props"]["hash"]
-    await edit(page, op="drop", path=[0, 0], hash=hash_)
+    await edit(page, op="drop", place=[0, 0], hash=hash_)
     shown = page.elements("ContractCard")[-1]["props"]
 
     await page.say(PHRASE)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.chat.cards import ContractCard, ResearchRun, ScopeCard, contract_line, figure, line_safe, scope_line
+from agents.chat.cards import contract_card, contract_line, figure, line_safe, run_card, scope_card, scope_line
 from agents.chat.state import ShowContract
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import ForecastLine, Query, Turn
@@ -41,7 +41,7 @@ def test_a_figure_is_written_out(line, written):
 
 
 def test_the_scope_card_holds_verdicts_and_splits():
-    card = ScopeCard.of(SCOPE, ChatTexts(), PastRun(seconds=130, cost_usd=None)).model_dump(mode="json")
+    card = scope_card(SCOPE, ChatTexts(), PastRun(seconds=130, cost_usd=None))
     assert card["queries"][0] == {
         "n": 1,
         "text": "All of it?",
@@ -55,10 +55,10 @@ def test_the_scope_card_holds_verdicts_and_splits():
 
 def test_the_scope_card_repeats_nothing_of_the_managers_words():
     turns = (Turn(speaker="manager", text="Too open. Which years? No period."),)
-    card = ScopeCard.of(SCOPE.model_copy(update={"turns": turns}), ChatTexts(), PastRun(seconds=None, cost_usd=0.0))
-    assert card.points == ()
-    assert {query.reason for query in card.queries} == {""}
-    assert card.takes == "unknown · free"
+    card = scope_card(SCOPE.model_copy(update={"turns": turns}), ChatTexts(), PastRun(seconds=None, cost_usd=0.0))
+    assert card["points"] == []
+    assert {query["reason"] for query in card["queries"]} == {""}
+    assert card["takes"] == "unknown · free"
 
 
 def test_the_verdict_is_said_in_the_language_of_the_chat():
@@ -76,21 +76,21 @@ async def test_the_contract_card_says_what_the_phrase_binds(talker):
     assert isinstance(shown, ShowContract)
 
     contract = shown.contract.model_copy(update={"retrievers": (SAMPLE_NAME,)})
-    card = ContractCard.of(replace(shown, contract=contract), ChatTexts())
+    card = contract_card(replace(shown, contract=contract), ChatTexts())
 
-    assert card.hash == shown.contract.hash
-    assert [child.title for child in card.trees[0].children] == ["Closures", "Costs", "Passengers"]
-    assert [child.n for child in card.trees[0].children] == ["1", "2", "3"]
-    assert card.caps.rounds == 3
-    assert "invented" in card.sample
-    assert ContractCard.of(shown, ChatTexts()).sample is None
-    assert card.likely_time
-    assert card.likely_cost == ""  # not known, and so not zero
+    assert card["hash"] == shown.contract.hash
+    assert [child["title"] for child in card["trees"][0]["children"]] == ["Closures", "Costs", "Passengers"]
+    assert [child["n"] for child in card["trees"][0]["children"]] == ["1", "2", "3"]
+    assert card["caps"]["rounds"] == 3
+    assert "invented" in card["sample"]
+    assert contract_card(shown, ChatTexts())["sample"] is None
+    assert card["likely_time"]
+    assert card["likely_cost"] == ""  # not known, and so not zero
     await talker.team.close()
 
 
 async def test_a_run_without_a_time_limit_keeps_a_minute_and_a_half_for_writing(held):
     await held("/research --time unlimited How often was the Orvane ferry closed?")
     (started,) = await held("Authorized to execute")
-    card = ResearchRun.of(started.job, started.contract, ChatTexts())
-    assert (card.minutes, card.reserve_s) == (None, 90.0)
+    card = run_card(started.job, started.contract, ChatTexts())
+    assert (card["minutes"], card["reserve_s"]) == (None, 90.0)

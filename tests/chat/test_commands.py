@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.chat.commands import Part, Pick, Research, Start, Wish, asks_for_progress, read
-from agents.chat.limits import Edit, edited, read_edit
+from agents.chat.commands import Edit, Part, Pick, Research, Start, Wish, asks_for_progress, read, read_edit
+from agents.chat.limits import edited
 from agents.chat.state import chosen
 from agents.chat.texts import ChatTexts, locales
 from agents.core.errors import BadRequest

@@ -535,7 +535,7 @@ async def test_an_edit_on_a_card_that_no_longer_stands_changes_nothing(talker):
     await talker("10 minutes")
     before = talker.state
 
-    (act,) = await talker.on_card(op="drop", path=(0, 1), hash=old)
+    (act,) = await talker.on_card(op="drop", place=(0, 1), hash=old)
 
     assert act == Refuse("That card shows a draft that no longer stands. Nothing was changed.")
     assert talker.state == before
@@ -558,12 +558,12 @@ async def test_an_edit_on_the_card_takes_the_place_of_the_card(talker):
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        ({"op": "drop", "path": (0, 7)}, "There is no part"),
-        ({"op": "drop", "path": (3,)}, "There is no question 4"),
-        ({"op": "drop", "path": (0,)}, "That is the only question"),
-        ({"op": "rename", "path": (0, 0), "text": "  "}, "needs words"),
-        ({"op": "up", "path": (0, 0)}, "is the first already"),
-        ({"op": "add", "path": (0, 0), "text": "x"}, "is not divided further"),
+        ({"op": "drop", "place": (0, 7)}, "There is no part"),
+        ({"op": "drop", "place": (3,)}, "There is no question 4"),
+        ({"op": "drop", "place": (0,)}, "That is the only question"),
+        ({"op": "rename", "place": (0, 0), "text": "  "}, "needs words"),
+        ({"op": "up", "place": (0, 0)}, "is the first already"),
+        ({"op": "add", "place": (0, 0), "text": "x"}, "is not divided further"),
         ({"op": "say", "text": "make me a sandwich"}, "I can't read"),
         ({"op": "say", "text": "0 minutes"}, "minutes"),
         ({"op": "undo"}, "no earlier draft"),

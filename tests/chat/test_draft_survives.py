@@ -57,7 +57,7 @@ async def test_no_ordinary_message_loses_a_draft(drafted):
     assert len(ORDINARY) >= 60
     fresh, lost = drafted.state, []
     for message in ORDINARY:
-        drafted.conversation.drafts.state = fresh
+        drafted.conversation.state = fresh
         acts = await drafted(message)
         if not acts or drafted.state.contract is None or standing(drafted.state) != standing(fresh):
             lost.append((message, acts))
@@ -77,7 +77,7 @@ async def test_what_is_not_understood_is_asked_back_and_either_answer_does_what_
     assert drafted.state.contract is not None
     assert drafted.state.scope.queries[0].text == fresh.scope.queries[0].text or drafted.team.engine.reasons
 
-    drafted.conversation.drafts.state = fresh
+    drafted.conversation.state = fresh
     await drafted("What share of the eelgrass shoots was alive in Lindgard Sound?")
     if drafted.state.pending:
         await drafted("a new question")

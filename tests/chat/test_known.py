@@ -2,8 +2,7 @@
 
 import pytest
 
-from agents.chat.commands import Recall, read
-from agents.chat.limits import Edit
+from agents.chat.commands import Edit, Recall, read
 from agents.chat.state import Ask, Refuse, Say, ShowContract, Started
 from agents.contracts.memory import Selection
 from agents.memory.embedders import StaticEmbedder

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.chat.plan_edits import PartEdit, branch_at, edit_plans, place_of, refreshed
+from agents.chat.plan_edits import CardEdit, branch_at, edit_plans, place_of, refreshed
 from agents.chat.texts import ChatTexts
 from agents.contracts.plan import Leaf, Node, Plan, PlannedClaim
 from agents.core.errors import BadRequest
@@ -22,7 +22,7 @@ def plan(query="Ferries"):
 
 
 def edited(op, *place, text="", plans=None, max_leaves=12):
-    return edit_plans(plans or (plan(),), PartEdit(op=op, place=place, text=text), ChatTexts(), max_leaves=max_leaves)
+    return edit_plans(plans or (plan(),), CardEdit(op=op, place=place, text=text), ChatTexts(), max_leaves=max_leaves)
 
 
 def titles(plan_):
@@ -31,38 +31,38 @@ def titles(plan_):
 
 def test_a_dropped_branch_takes_its_claims_along():
     done = edited("drop", 0, 1, 0)
-    assert titles(done.plans[0]) == ["Closures", "Crew", "Passengers"]
-    assert [claim.text for claim in done.plans[0].claims] == ["Ferries run."]
-    assert done.said == "dropped “Fuel”"
+    assert titles(done[0][0]) == ["Closures", "Crew", "Passengers"]
+    assert [claim.text for claim in done[0][0].claims] == ["Ferries run."]
+    assert done[1] == "dropped “Fuel”"
 
 
 def test_an_executor_that_loses_its_last_branch_goes_too():
     once = edited("drop", 0, 1, 0)
-    twice = edited("drop", 0, 1, 0, plans=once.plans)
-    assert titles(twice.plans[0]) == ["Closures", "Passengers"]
-    assert twice.plans[0].root.depth() == 1
+    twice = edited("drop", 0, 1, 0, plans=once[0])
+    assert titles(twice[0][0]) == ["Closures", "Passengers"]
+    assert twice[0][0].root.depth() == 1
 
 
 def test_a_renamed_leaf_looks_for_what_its_new_name_says():
     done = edited("rename", 0, 0, text="  Closures  by ice ")
-    renamed = branch_at(done.plans, (0, 0))
+    renamed = branch_at(done[0], (0, 0))
     assert (renamed.title, renamed.questions[0], renamed.searches[0]) == ("Closures by ice",) * 3
 
 
 def test_claims_follow_a_renamed_leaf():
     done = edited("rename", 0, 1, 0, text="Diesel")
-    assert done.plans[0].claims[0].leaves == ("Diesel",)
+    assert done[0][0].claims[0].leaves == ("Diesel",)
 
 
 def test_a_new_branch_is_a_leaf_that_can_run():
     done = edited("add", 0, 1, text="Harbour dues")
-    new = branch_at(done.plans, (0, 1, 2))
+    new = branch_at(done[0], (0, 1, 2))
     assert (new.questions, new.searches) == (("Harbour dues",), ("Harbour dues",))
 
 
 def test_branches_change_places():
-    assert titles(edited("down", 0, 0).plans[0]) == ["Fuel", "Crew", "Closures", "Passengers"]
-    assert titles(edited("up", 0, 1, 1).plans[0]) == ["Closures", "Crew", "Fuel", "Passengers"]
+    assert titles(edited("down", 0, 0)[0][0]) == ["Fuel", "Crew", "Closures", "Passengers"]
+    assert titles(edited("up", 0, 1, 1)[0][0]) == ["Closures", "Crew", "Fuel", "Passengers"]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_what_fitting_took_away_comes_back():
 
 
 EDITS = st.builds(
-    PartEdit,
+    CardEdit,
     op=st.sampled_from(["drop", "add", "rename", "up", "down"]),
     place=st.lists(st.integers(0, 3), max_size=4).map(lambda steps: (0, *steps)),
     text=st.sampled_from(["", "Fuel", "New words", "x" * 250, "<b>bold</b>", "日本"]),
@@ -119,7 +119,7 @@ def test_however_many_edits_the_plan_stays_one_that_can_run(edits):
     plans = (plan(),)
     for edit in edits:
         try:
-            plans = edit_plans(plans, edit, ChatTexts(), max_leaves=6).plans
+            plans = edit_plans(plans, edit, ChatTexts(), max_leaves=6)[0]
         except BadRequest as refused:
             assert refused.notice.endswith("Nothing was changed.")  # noqa: PT017
     root = plans[0].root
