@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agents.api.about import asked_of
 from agents.chat.commands import Wish
-from agents.chat.limits import dates_words
+from agents.chat.limits import limits_words
 from agents.chat.state import Ask, Button, Effect, Refuse, Say, Stage
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Contract
@@ -108,9 +108,7 @@ def _cost(contract: Contract, team: Team, words: ChatTexts) -> str:
 
 def _sources(contract: Contract, words: ChatTexts) -> str:
     brief = contract.brief
-    limits = [words("only", names=", ".join(brief.domains))] if brief.domains else []
-    limits += [words("without", names=", ".join(brief.exclude_domains))] if brief.exclude_domains else []
-    limits += [dates] if (dates := dates_words(brief.date_from, brief.date_to, words)) else []
+    limits = limits_words(brief, words)
     names = ", ".join(escape_text(file.name) for file in brief.files)
     files = words("sources_files", files=names) if names else ""
     plan = words("sources_plan", sources=contract.caps.sources, searches=contract.caps.searches)

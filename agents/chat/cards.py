@@ -11,6 +11,7 @@ from agents.core.model import shown_name
 from agents.core.paths import public
 from agents.core.time_policy import synthesis_reserve_s
 from agents.jobs.live_job import Job
+from agents.report.escaping import escape_text
 from agents.research.planning.forecast import PastRun
 from agents.research.scoping.authorization import PHRASE
 from agents.research.scoping.turn import ScopingState
@@ -138,12 +139,6 @@ def figure(line: ForecastLine) -> str:
 # ---- the words beside them
 
 
-def line_safe(text: str) -> str:
-    """Put text that others wrote on one line, its Markdown taken literally."""
-    flat = " ".join(text.split())
-    return "".join(f"\\{char}" if char in "\\`*_[]<>#|~$" else char for char in flat)
-
-
 def scope_line(scope: ScopingState, words: ChatTexts) -> str:
     """Say the verdict in one or two sentences; the card shows the rest."""
     if not scope.queries:
@@ -159,13 +154,13 @@ def scope_line(scope: ScopingState, words: ChatTexts) -> str:
 def contract_line(changed: tuple[str, ...], words: ChatTexts) -> str:
     """Say which words start the work, and what changed since the last draft."""
     line = words("phrase_line")
-    return f"{words('changed', changes='; '.join(line_safe(one) for one in changed))}\n\n{line}" if changed else line
+    return f"{words('changed', changes='; '.join(escape_text(one) for one in changed))}\n\n{line}" if changed else line
 
 
 def grade_line(document: ReportDocument) -> str:
     """Say how complete a report is, and what is missing."""
     words = {"complete": "Complete", "partial": "Partial", "nothing_found": "Nothing found"}[document.grade]
-    reasons = "; ".join(line_safe(reason.rstrip(".")) for reason in document.grade_reasons[:3])
+    reasons = "; ".join(escape_text(reason.rstrip(".")) for reason in document.grade_reasons[:3])
     more = len(document.grade_reasons) - 3
     return f"*{words}{': ' + reasons if reasons else ''}{f'; {more} more' if more > 0 else ''}.*"
 

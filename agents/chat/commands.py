@@ -31,12 +31,6 @@ class Start(Frozen):
     exact: bool
 
 
-class Research(Frozen):
-    """The `/research` command."""
-
-    given: ResearchCommand
-
-
 class Pick(Frozen):
     """Narrower questions by their numbers; 0 is all of them, -1 the last."""
 
@@ -102,7 +96,7 @@ class Edit(Frozen):
         return self.model_copy(update=changed)
 
 
-Command = Start | Research | Pick | Wish | Part | Edit | Recall
+Command = Start | ResearchCommand | Pick | Wish | Part | Edit | Recall
 
 MAX_WISH = 120
 """Characters of a short wish; longer messages say something of their own."""
@@ -119,7 +113,7 @@ def read(message: str, command: str | None = None) -> Command | None:
         BadRequest: a command or a limit that can't be; the message says why.
     """
     if command == "research" or message.lstrip().split(maxsplit=1)[:1] == ["/research"]:
-        return Research(given=parse_research(message))
+        return parse_research(message)
     if (question := _recalled(message, command)) is not None:
         return Recall(question=question)
     if authorizes(message) or looks_like_the_phrase(message):

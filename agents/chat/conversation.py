@@ -9,7 +9,7 @@ from datetime import datetime
 
 from agents.chat import answers
 from agents.chat.after_run import Over
-from agents.chat.commands import Command, Edit, Part, Pick, Recall, Research, Start, Wish, read, read_edit
+from agents.chat.commands import Command, Edit, Part, Pick, Recall, Start, Wish, read, read_edit
 from agents.chat.drafting_talk import Drafting
 from agents.chat.known import Recalling
 from agents.chat.limits import edited
@@ -129,8 +129,8 @@ class Conversation(Drafting):
             )
         else:
             self._take_picker(modes)
-            if isinstance(said, Research):
-                await self._commanded(said.given)
+            if isinstance(said, ResearchCommand):
+                await self._commanded(said)
             else:
                 await self._talked(text, said, with_files=with_files)
 

@@ -30,45 +30,13 @@ THREAD_NAME = 80
 Row = dict[str, Any]
 """One row as the database gives it."""
 
-_DDL = """
-CREATE TABLE IF NOT EXISTS users(
-  id TEXT PRIMARY KEY, identifier TEXT NOT NULL UNIQUE, metadata TEXT NOT NULL, "createdAt" TEXT);
-CREATE TABLE IF NOT EXISTS threads(
-  id TEXT PRIMARY KEY, "createdAt" TEXT, name TEXT, "userId" TEXT, "userIdentifier" TEXT, tags TEXT, metadata TEXT);
-CREATE TABLE IF NOT EXISTS steps(
-  id TEXT PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, "threadId" TEXT NOT NULL, "parentId" TEXT,
-  streaming INT, "waitForAnswer" INT, "isError" INT, metadata TEXT, tags TEXT, input TEXT, output TEXT,
-  "createdAt" TEXT, command TEXT, modes TEXT, start TEXT, "end" TEXT, generation TEXT, "showInput" TEXT, language TEXT,
-  icon TEXT, indent INT, "defaultOpen" INT, "autoCollapse" INT);
-CREATE TABLE IF NOT EXISTS elements(
-  id TEXT PRIMARY KEY, "threadId" TEXT, type TEXT, url TEXT, "chainlitKey" TEXT, name TEXT NOT NULL, display TEXT,
-  "objectKey" TEXT, size TEXT, page INT, language TEXT, "forId" TEXT, mime TEXT, props TEXT, "autoPlay" INT,
-  "playerConfig" TEXT, path TEXT);
-CREATE TABLE IF NOT EXISTS feedbacks(
-  id TEXT PRIMARY KEY, "forId" TEXT NOT NULL, "threadId" TEXT, value INT NOT NULL, comment TEXT);
-CREATE TABLE IF NOT EXISTS dossier_talks(thread_id TEXT PRIMARY KEY, talk TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS dossier_settings(owner TEXT PRIMARY KEY, settings TEXT NOT NULL);
-CREATE INDEX IF NOT EXISTS ix_steps_thread ON steps("threadId","createdAt");
-CREATE INDEX IF NOT EXISTS ix_el_thread ON elements("threadId");
-CREATE INDEX IF NOT EXISTS ix_threads_user ON threads("userId");
-CREATE INDEX IF NOT EXISTS ix_fb_for ON feedbacks("forId");
-"""
-
 _STEPS = """
-SELECT s.*, f.id f_id, f.value f_value, f.comment f_comment FROM steps s LEFT JOIN feedbacks f ON f."forId" = s.id
-WHERE s."threadId" = :id ORDER BY s."createdAt", s.rowid
-"""
-_ONE_STEP = """
-SELECT s.*, f.id f_id, f.value f_value, f.comment f_comment FROM steps s LEFT JOIN feedbacks f ON f."forId" = s.id
-WHERE s.id = :id
+SELECT s.*, f.id f_id, f.value f_value, f.comment f_comment FROM steps s LEFT JOIN feedbacks f ON f."forId" = s.id WHERE
 """
 _UPDATED = """COALESCE((SELECT MAX("createdAt") FROM steps s WHERE s."threadId" = t.id), t."createdAt")"""
 _MATCHES = """
 AND (lower(t.name) LIKE :q ESCAPE '\\' OR EXISTS(
   SELECT 1 FROM steps s WHERE s."threadId" = t.id AND lower(s.output) LIKE :q ESCAPE '\\'))
-"""
-_LIKED = """
-AND EXISTS(SELECT 1 FROM feedbacks f JOIN steps s ON s.id = f."forId" WHERE s."threadId" = t.id AND f.value = :fb)
 """
 _OWNER = """
 SELECT e."objectKey" AS key, e.mime, e.name, t."userIdentifier" AS owner
@@ -93,7 +61,7 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
     def __init__(self, path: Path, uploads: "Uploads") -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(path)) as db, db:
-            db.executescript(_DDL)
+            db.executescript(Path(__file__).with_name("history.sql").read_text("utf-8"))
         super().__init__(f"sqlite+aiosqlite:///{path}", storage_provider=uploads)
         self._write = asyncio.Lock()
         self._tickets: dict[str, int] = {}
@@ -184,8 +152,12 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
 
     async def thread_name(self, thread_id: str) -> str:
         """Return the name of a thread; empty when it has none yet."""
-        rows = await self.execute_sql("SELECT name FROM threads WHERE id = :id", {"id": thread_id})
-        return (rows[0]["name"] or "") if rows else ""
+        return await self._value("SELECT name FROM threads WHERE id = :id", thread_id) or ""
+
+    async def _value(self, query: str, id: str) -> str | None:
+        """Give the one value that is asked for; None where there is no such row."""
+        rows = await self.execute_sql(query, {"id": id})
+        return next(iter(rows[0].values())) if rows else None
 
     async def delete_thread(self, thread_id: str) -> None:
         """Forget a thread and how its talk stood; reports of its runs stay in the blob store.
@@ -193,12 +165,12 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
         An open page, or a run that goes on, would else write it anew: Chainlit makes a thread of whatever is written.
         """
         self._deleted.add(thread_id)
-        rows = await self.execute_sql('SELECT "userIdentifier" AS owner FROM threads WHERE id = :id', {"id": thread_id})
+        owner = await self._value('SELECT "userIdentifier" FROM threads WHERE id = :id', thread_id)
         talk = await self.talk(thread_id)
         await super().delete_thread(thread_id)
         await self.execute_sql("DELETE FROM dossier_talks WHERE thread_id = :id", {"id": thread_id})
         if self.on_deleted is not None:
-            await self.on_deleted(thread_id, (rows[0]["owner"] or "") if rows else "", talk)
+            await self.on_deleted(thread_id, owner or "", talk)
 
     async def put_props(self, element_id: str, props: Row) -> None:
         """Put other props in the place of those of a kept element."""
@@ -209,39 +181,29 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
     async def reword(self, step_id: str, output: str) -> StepDict | None:
         """Put another text in the place of a kept message's; None when there is no such message."""
         await self.execute_sql("UPDATE steps SET output = :o WHERE id = :id", {"id": step_id, "o": output})
-        rows = await self.execute_sql(_ONE_STEP, {"id": step_id})
+        rows = await self.execute_sql(f"{_STEPS} s.id = :id", {"id": step_id})
         return _step(dict(rows[0])) if rows else None
 
-    # ---- the talk of a thread
+    # ---- how a talk stands, and what a user set
 
     async def talk(self, thread_id: str) -> str | None:
         """Return how a thread's talk stands, as JSON; None when it has not begun."""
-        rows = await self.execute_sql("SELECT talk FROM dossier_talks WHERE thread_id = :id", {"id": thread_id})
-        return rows[0]["talk"] if rows else None
+        return await self._value("SELECT talk FROM dossier_talks WHERE thread_id = :id", thread_id)
 
     async def keep_talk(self, thread_id: str, talk: str) -> None:
         """Keep how a thread's talk stands; that of a deleted one does not come back."""
-        if thread_id in self._deleted:
-            return
-        await self.execute_sql(
-            "INSERT INTO dossier_talks VALUES (:id, :talk) ON CONFLICT (thread_id) DO UPDATE SET talk = :talk",
-            {"id": thread_id, "talk": talk},
-        )
-
-    # ---- what a user set
+        if thread_id not in self._deleted:
+            query = "INSERT OR REPLACE INTO dossier_talks VALUES (:id, :talk)"
+            await self.execute_sql(query, {"id": thread_id, "talk": talk})
 
     async def settings(self, owner: str) -> str | None:
         """Return a user's settings, as JSON; None when nothing was ever set."""
-        rows = await self.execute_sql("SELECT settings FROM dossier_settings WHERE owner = :owner", {"owner": owner})
-        return rows[0]["settings"] if rows else None
+        return await self._value("SELECT settings FROM dossier_settings WHERE owner = :id", owner)
 
     async def keep_settings(self, owner: str, settings: str) -> None:
         """Keep a user's settings."""
-        await self.execute_sql(
-            "INSERT INTO dossier_settings VALUES (:owner, :settings) "
-            "ON CONFLICT (owner) DO UPDATE SET settings = :settings",
-            {"owner": owner, "settings": settings},
-        )
+        query = "INSERT OR REPLACE INTO dossier_settings VALUES (:owner, :settings)"
+        await self.execute_sql(query, {"owner": owner, "settings": settings})
 
     # ---- reading
 
@@ -252,7 +214,8 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
             return None
         thread: Any = dict(found[0])
         thread["metadata"], thread["tags"] = _decoded(thread["metadata"], {}), _decoded(thread["tags"], None)
-        steps = await self.execute_sql(_STEPS, {"id": thread_id}) or []
+        of_thread = f'{_STEPS} s."threadId" = :id ORDER BY s."createdAt", s.rowid'
+        steps = await self.execute_sql(of_thread, {"id": thread_id}) or []
         elements = await self.execute_sql(
             'SELECT * FROM elements WHERE "threadId" = :id ORDER BY rowid', {"id": thread_id}
         )
@@ -282,26 +245,18 @@ class History(SQLAlchemyDataLayer):  # type: ignore[misc]  # Chainlit is untyped
     async def list_threads(self, pagination: Pagination, filters: ThreadFilter) -> PaginatedResponse[ThreadDict]:
         """List a user's threads, last used first; searches names and messages."""
         wanted = re.sub(r"([\\%_])", r"\\\1", (filters.search or "").lower())
-        values = {
-            "u": filters.userId,
-            "n": pagination.first + 1,
-            "q": f"%{wanted}%",
-            "cur": pagination.cursor,
-            "fb": filters.feedback,
-        }
         sql = (
             'SELECT t.id, t.name, t."createdAt", t."userId", t."userIdentifier", t.tags, t.metadata, '
             f'{_UPDATED} AS updated FROM threads t WHERE t."userId" = :u'
         )
-        sql += f" {_MATCHES}" if filters.search else ""
-        sql += f" {_LIKED}" if filters.feedback is not None else ""
+        values = {"u": filters.userId, "n": pagination.first + 1}
+        if filters.search:
+            sql, values["q"] = f"{sql} {_MATCHES}", f"%{wanted}%"
         sql = f"SELECT * FROM ({sql})"
         if pagination.cursor:
             sql += f" WHERE (updated, id) < (SELECT {_UPDATED}, t.id FROM threads t WHERE t.id = :cur)"
-        used = {name: value for name, value in values.items() if f":{name}" in sql or name == "n"}
-        rows = [
-            dict(row) for row in await self.execute_sql(f"{sql} ORDER BY updated DESC, id DESC LIMIT :n", used) or []
-        ]
+            values["cur"] = pagination.cursor
+        rows = await self.execute_sql(f"{sql} ORDER BY updated DESC, id DESC LIMIT :n", values) or []
         page = rows[: pagination.first]
         for row in page:
             row["createdAt"] = row.pop("updated")

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from agents.chat.commands import Edit
 from agents.chat.texts import ChatTexts
-from agents.contracts.contract import Contract
+from agents.contracts.contract import Brief, Contract
 from agents.core.errors import BadRequest
 from agents.research.scoping.turn import ScopingState
 
@@ -101,6 +101,14 @@ def changes(before: Contract, after: Contract, words: ChatTexts) -> tuple[str, .
     if not said and before.hash != after.hash:
         said.append(words("drafted_anew"))
     return tuple(said)
+
+
+def limits_words(of: Brief | Edit, words: ChatTexts) -> list[str]:
+    """Write domains and dates that a search is kept to."""
+    said = [words("only", names=", ".join(of.domains))] if of.domains else []
+    said += [words("without", names=", ".join(of.exclude_domains))] if of.exclude_domains else []
+    dates = dates_words(of.date_from, of.date_to, words)
+    return [*said, words("dates", dates=dates)] if dates else said
 
 
 def dates_words(date_from: str | None, date_to: str | None, words: ChatTexts) -> str:

@@ -2,8 +2,8 @@
 
 from agents.api.tree import ROOT, STAGES, Tree, TreeNode, TreeView, rows, steer
 from agents.chat.answers import short
-from agents.chat.commands import Command, Edit, Part, Research, Wish, asks_for_progress
-from agents.chat.limits import dates_words
+from agents.chat.commands import Command, Edit, Part, Wish, asks_for_progress
+from agents.chat.limits import limits_words
 from agents.chat.state import Effect, Refuse, Say, Stopping
 from agents.chat.texts import ChatTexts, cut, minutes_and_seconds
 from agents.contracts.contract import Brief, Narrowing
@@ -11,6 +11,7 @@ from agents.core.errors import BadRequest
 from agents.core.events import Noted
 from agents.jobs.changes import DELIVERED, GUIDANCE, reach_of
 from agents.jobs.live_job import Job
+from agents.research.scoping.authorization import ResearchCommand
 from agents.search.scope_filter import in_both
 from agents.team import Team
 
@@ -77,7 +78,7 @@ class Running:
             BadRequest: it names a part that is not there.
         """
         match command:
-            case Research():
+            case ResearchCommand():
                 return Refuse(self.words("new_question_running"))
             case Wish():
                 return await self._wish(command)
@@ -230,8 +231,6 @@ def widening(brief: Brief, edit: Edit, words: ChatTexts) -> str:
 
 def narrowed(edit: Edit, words: ChatTexts) -> str:
     """Write a narrowing edit in plain words, as the report lists it."""
-    said = [words("only", names=", ".join(edit.domains))] if edit.domains else []
-    said += [words("without", names=", ".join(edit.exclude_domains))] if edit.exclude_domains else []
-    said += [words("dates", dates=dates)] if (dates := dates_words(edit.date_from, edit.date_to, words)) else []
+    said = limits_words(edit, words)
     said += [words("in_all", time=words.minutes(edit.minutes))] if edit.time_given else []
     return "; ".join(said) or words("as_authorized")

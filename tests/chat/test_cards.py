@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.chat.cards import contract_card, contract_line, figure, line_safe, run_card, scope_card, scope_line
+from agents.chat.cards import contract_card, contract_line, figure, run_card, scope_card, scope_line
 from agents.chat.state import ShowContract
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import ForecastLine, Query, Turn
@@ -61,13 +61,13 @@ def test_the_scope_card_repeats_nothing_of_the_managers_words():
     assert card["takes"] == "unknown · free"
 
 
+def test_strangers_text_is_no_markdown():
+    assert r"\[x\](http://y) \*\*b\*\* \<i\> # h" in contract_line(("[x](http://y) **b** <i>\n# h",), ChatTexts())
+
+
 def test_the_verdict_is_said_in_the_language_of_the_chat():
     assert scope_line(SCOPE, ChatTexts("de")) == ChatTexts("de")("scope_broad_some", numbers="1, 2")
     assert "Tippen Sie **Authorized to execute**" in contract_line(("10 minutes",), ChatTexts("de"))
-
-
-def test_strangers_text_is_no_markdown():
-    assert line_safe("[x](http://y) **b** <i>\n# h") == r"\[x\](http://y) \*\*b\*\* \<i\> \# h"
 
 
 async def test_the_contract_card_says_what_the_phrase_binds(talker):

@@ -2,11 +2,12 @@
 
 import pytest
 
-from agents.chat.commands import Edit, Part, Pick, Research, Start, Wish, asks_for_progress, read, read_edit
+from agents.chat.commands import Edit, Part, Pick, Start, Wish, asks_for_progress, read, read_edit
 from agents.chat.limits import edited
 from agents.chat.state import chosen
 from agents.chat.texts import ChatTexts, locales
 from agents.core.errors import BadRequest
+from agents.research.scoping.authorization import ResearchCommand
 from agents.research.scoping.turn import ScopingState
 from tests.scripts import QUERY
 
@@ -187,8 +188,8 @@ def test_a_statement_asks_for_no_progress(text):
 def test_the_phrase_and_what_only_looks_like_it_are_told_apart():
     assert read("Authorised to execute!") == Start(exact=True)
     assert read("I am authorised to execute") == Start(exact=False)
-    assert isinstance(read("/research --deep why?"), Research)
-    assert isinstance(read("why?", "research"), Research)
+    assert isinstance(read("/research --deep why?"), ResearchCommand)
+    assert isinstance(read("why?", "research"), ResearchCommand)
 
 
 @pytest.mark.parametrize("other", [name for name, locale in locales().items() if "texts" in locale and name != "en"])

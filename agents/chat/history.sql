@@ -1,0 +1,22 @@
+-- The chat's history: Chainlit's tables as it writes them, and two of ours.
+CREATE TABLE IF NOT EXISTS users(
+  id TEXT PRIMARY KEY, identifier TEXT NOT NULL UNIQUE, metadata TEXT NOT NULL, "createdAt" TEXT);
+CREATE TABLE IF NOT EXISTS threads(
+  id TEXT PRIMARY KEY, "createdAt" TEXT, name TEXT, "userId" TEXT, "userIdentifier" TEXT, tags TEXT, metadata TEXT);
+CREATE TABLE IF NOT EXISTS steps(
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, type TEXT NOT NULL, "threadId" TEXT NOT NULL, "parentId" TEXT,
+  streaming INT, "waitForAnswer" INT, "isError" INT, metadata TEXT, tags TEXT, input TEXT, output TEXT,
+  "createdAt" TEXT, command TEXT, modes TEXT, start TEXT, "end" TEXT, generation TEXT, "showInput" TEXT, language TEXT,
+  icon TEXT, indent INT, "defaultOpen" INT, "autoCollapse" INT);
+CREATE TABLE IF NOT EXISTS elements(
+  id TEXT PRIMARY KEY, "threadId" TEXT, type TEXT, url TEXT, "chainlitKey" TEXT, name TEXT NOT NULL, display TEXT,
+  "objectKey" TEXT, size TEXT, page INT, language TEXT, "forId" TEXT, mime TEXT, props TEXT, "autoPlay" INT,
+  "playerConfig" TEXT, path TEXT);
+CREATE TABLE IF NOT EXISTS feedbacks(
+  id TEXT PRIMARY KEY, "forId" TEXT NOT NULL, "threadId" TEXT, value INT NOT NULL, comment TEXT);
+CREATE TABLE IF NOT EXISTS dossier_talks(thread_id TEXT PRIMARY KEY, talk TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS dossier_settings(owner TEXT PRIMARY KEY, settings TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS ix_steps_thread ON steps("threadId","createdAt");
+CREATE INDEX IF NOT EXISTS ix_el_thread ON elements("threadId");
+CREATE INDEX IF NOT EXISTS ix_threads_user ON threads("userId");
+CREATE INDEX IF NOT EXISTS ix_fb_for ON feedbacks("forId");
