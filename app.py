@@ -13,10 +13,11 @@ from agents.api.routes import in_front, opened
 from agents.api.serve import on_loopback, sign_sessions
 from agents.chat.handlers import Chat, shielded
 from agents.chat.memory_page import memory_page
+from agents.chat.page_setup import page_words
 
 site = opened()
 chat = Chat(site)
-in_front(server_app, memory_page)
+in_front(server_app, memory_page, page_words)
 sign_sessions(site.settings.data_dir)
 
 

@@ -141,11 +141,29 @@ const speak = (language) => {
   if (!language) return;
   tongue = language;
   table = WORDS[language] ?? {};
+  if (!english() && !reasons[language]) {
+    reasons[language] = {};
+    fetch(`${rootPath}/words/${language}/reasons`, { credentials: 'include' })
+      .then((r) => (r.ok ? r.json() : {}))
+      .then((found) => Object.assign(reasons[language], found))
+      .catch(() => delete reasons[language]);
+  }
 };
+/** Why documents were not used, as the server's report words it (agents/report/locales), by language. */
+const reasons = {};
+/** A reason in the page's language: a phrase of the list, and behind it, in brackets, what is particular to it. */
+function why(reason) {
+  const known = reasons[tongue] ?? {};
+  if (known[reason]) return known[reason];
+  const [phrase, ...details] = String(reason ?? '').split(' (');
+  const rest = details.map((one) => one.replace(/\)$/, '')).map((one) => ` (${known[one] ?? one})`);
+  return (known[phrase] ?? phrase) + rest.join('');
+}
 /** Whether the page speaks English, in which the server tells more than there are sentences for elsewhere. */
 const english = () => Object.keys(table).length === 0;
 /** A line that the server tells: all of it in English, else as much as there is a sentence for. */
-const told = (line) => (english() ? line.text : line.form ? t(line.form, line.values) : '');
+const told = (line) =>
+  english() ? line.text : line.form ? t(line.form, { ...line.values, reason: why(line.values?.reason) }) : '';
 /** A text of ours in the page's language, with its values. */
 const t = (text, values = {}) =>
   (table[text] ?? text).replace(/\{(\w+)\}/g, (all, name) => (name in values ? values[name] : all));
@@ -253,6 +271,7 @@ const shared = {
   day,
   webAddress,
   speak,
+  why,
   t,
   told,
   english,

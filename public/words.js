@@ -273,7 +273,7 @@ export const WORDS = {
     'A search for {part} failed.': 'Eine Suche zu {part} misslang.',
     'Read “{title}”: {n} facts.': '„{title}“ gelesen: {n} Fakten.',
     'Read “{title}”: {n} fact.': '„{title}“ gelesen: {n} Fakt.',
-    'Left out {url}.': 'Ausgelassen: {url}.',
+    'Left out {url}: {reason}.': 'Ausgelassen: {url} ({reason}).',
     'Round {n} ended.': 'Runde {n} ist zu Ende.',
     'Wrote “{title}”, {n} words.': '„{title}“ geschrieben, {n} Wörter.',
     'Report saved, {n} references.': 'Bericht gesichert, {n} Quellen.',

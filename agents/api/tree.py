@@ -378,9 +378,7 @@ def _told(event: object) -> FeedText | None:
             form = f"Read “{{title}}”: {{n}} {'fact' if event.facts == 1 else 'facts'}."
             return _in_words(form, title=event.source.title, n=event.facts)
         case SourceRejected():
-            return FeedText(
-                text=f"Left out {event.url}: {event.reason}.", form="Left out {url}.", values={"url": event.url}
-            )
+            return _in_words("Left out {url}: {reason}.", url=event.url, reason=event.reason)
         case RoundEnded():
             return FeedText(text=_round(event.record), form="Round {n} ended.", values={"n": str(event.record.round)})
         case SectionWritten():

@@ -8,6 +8,8 @@ from typing import Any, get_args
 import chainlit as cl
 from chainlit.input_widget import Select, Tab, TextInput
 from chainlit.mode import Mode, ModeOption
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
 from agents.chat.history import History
@@ -15,10 +17,18 @@ from agents.chat.preferences import NO_MEMORY, PLACES, ROLES, TIMES, USUAL, Pref
 from agents.chat.texts import ChatTexts
 from agents.contracts import frozen
 from agents.core.paths import RESOURCES
+from agents.report.wording import wording
 from agents.research.planning.freeze_contract import MODES
 from agents.team import Team
 
 log = logging.getLogger(__name__)
+page_words = APIRouter(include_in_schema=False)
+
+
+@page_words.get("/words/{language}/reasons")
+async def reasons(language: str) -> JSONResponse:
+    """Say in a language why documents were not used: the page has the list from the report's own texts."""
+    return JSONResponse(dict(wording(language).reasons), headers={"Cache-Control": "max-age=3600"})
 
 
 async def preferences_of(history: History, owner: str) -> Preferences:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from agents.core.errors import DossierError
 from agents.nlp.tokens import language_of
+from agents.report.wording import wording
 from agents.research.scoping.authorization import PHRASE
 
 FOLDER = Path(__file__).parent / "locales"
@@ -40,7 +41,7 @@ class ChatTexts:
 
     def said(self, text: str) -> str:
         """Say in this language what other parts of the program say in English; as it is where it has no words for it."""
-        return self._said.get(text, text)
+        return self._said.get(text) or wording(self.language).reason(text)
 
     def notice(self, error: DossierError) -> str:
         """Say what an error is about."""

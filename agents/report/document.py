@@ -299,7 +299,7 @@ def _nothing_found(
     tried = introduced(words.nothing_tried, search_lines(all_searches(findings), words))
     composer.own(*(tried or (paragraph(words.nothing_searched),)))
     composer.own(*introduced(words.nothing_read, source_lines(cards, words)))
-    composer.own(*introduced(words.rejected, rejected_lines(refused)))
+    composer.own(*introduced(words.rejected, rejected_lines(refused, words)))
     composer.own(paragraph(words.nothing_next))
 
 

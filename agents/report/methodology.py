@@ -78,9 +78,9 @@ def search_lines(records: Iterable[SearchRecord], words: Wording) -> tuple[Line,
     return tuple(found)
 
 
-def rejected_lines(rejected: Iterable[RejectedSource]) -> tuple[Line, ...]:
+def rejected_lines(rejected: Iterable[RejectedSource], words: Wording) -> tuple[Line, ...]:
     """Write each document that was found and not used, with the reason."""
-    return tuple((linked(_shown(one.url), one.url), *_text(f": {one.reason}")) for one in rejected)
+    return tuple((linked(_shown(one.url), one.url), *_text(f": {words.reason(one.reason)}")) for one in rejected)
 
 
 def _shown(url: str) -> str:
@@ -164,7 +164,7 @@ def methodology(
     elif not records:
         blocks.append(paragraph(words.no_search))
     blocks += introduced("", memory_lines(outcome.memory, words))
-    blocks += introduced(words.rejected, rejected_lines(rejected) if listed else ())
+    blocks += introduced(words.rejected, rejected_lines(rejected, words) if listed else ())
     blocks += introduced(words.assumptions, map(_text, assumptions))
     limits = (_text(limit) for query in outcome.contract.brief.queries for limit in query.scope_limits)
     blocks += introduced(words.scope, limits)

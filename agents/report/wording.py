@@ -185,6 +185,16 @@ class Wording(Frozen):
     changes: ChangeWording
     earlier: EarlierWording
     memory: MemoryWording
+    reasons: Mapping[str, str]
+    """Why a document was not used, or not wholly, by what the program says in English."""
+
+    def reason(self, said: str) -> str:
+        """Say why a document was not used: a phrase of the list, and behind it, in brackets, what is particular to it."""
+        if said in self.reasons:
+            return self.reasons[said]
+        phrase, *details = said.split(" (")
+        told = (f" ({self.reasons.get(one.removesuffix(')'), one.removesuffix(')'))})" for one in details)
+        return self.reasons.get(phrase, phrase) + "".join(told)
 
     @property
     def direction(self) -> str:

@@ -187,7 +187,7 @@ class _File:
         self.suffix = path.suffix.lower()
         self.apart = self.suffix in READ
         self._most = MAX_BYTES if self.apart else PLAIN_MAX_BYTES
-        self._too_large = f"it is larger than {self._most // 1_000_000} MB"
+        self._too_large = f"it is too large (> {self._most // 1_000_000} MB)"
 
     async def read(self) -> FileOutcome:
         """Give its document, or the reason why it is none."""

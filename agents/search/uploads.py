@@ -111,7 +111,7 @@ async def _read(given: UploadedFile, texts: Texts, now: str) -> OwnFile | str:
     if not given.body:
         return "it is empty"
     if len(given.body) > MAX_BYTES:
-        return f"it is larger than {MAX_BYTES // 1_000_000} MB"
+        return f"it is too large (> {MAX_BYTES // 1_000_000} MB)"
     name = plain_name(given.name)
     # By its content, so that the same file is the same source wherever it is given; the name is for people.
     url = f"{SCHEME}{sha256(given.body).hexdigest()[:16]}/{quote(name)}"

@@ -211,7 +211,7 @@ class Document:
     links: tuple[tuple[str, str], ...] = ()
     """Address and label of each link of its text to a page of the same site."""
     gaps: tuple[str, ...] = ()
-    """What of it was not read, for the reader of the report: `page 2 of 2 could not be read`. Empty when all was."""
+    """What of it was not read, for the reader of the report: `some pages could not be read (2 / 2)`. Empty when all was."""
 
     @property
     def page_starts(self) -> tuple[int, ...]:

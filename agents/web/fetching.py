@@ -104,7 +104,7 @@ class _Clock:
                 yield
         except TimeoutError as error:
             seconds = self.total_s if self._work.expired() else self.deadline_s
-            raise _passing(url, f"it took longer than {seconds or 0:.3g} s") from error
+            raise _passing(url, f"it took too long ({seconds or 0:.3g} s)") from error
 
     @asynccontextmanager
     async def standing_still(self) -> AsyncIterator[None]:
@@ -230,7 +230,7 @@ class Fetcher:
                 if isinstance(answer, FetchedPage):
                     return answer
                 at = self._guard.check(at.join(_written(answer)))
-        raise SourceError(url, f"it redirects more than {self._max_redirects} times")
+        raise SourceError(url, f"it redirects too often (> {self._max_redirects})")
 
     async def _get(self, url: str, at: httpx2.URL) -> FetchedPage | str:
         """Ask for one address; give the answer, or where it redirects."""
@@ -290,7 +290,7 @@ class Fetcher:
         return b"".join(parts)
 
     def _too_large(self, url: str) -> SourceError:
-        return SourceError(url, f"it is larger than {self._max_bytes / 2**20:g} MiB")
+        return SourceError(url, f"it is too large (> {self._max_bytes / 2**20:g} MiB)")
 
     async def _robots_txt(self, address: str) -> bytes | None:
         """Ask a site for its rules, under the same guard; None when it does not answer."""

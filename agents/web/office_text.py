@@ -323,7 +323,7 @@ def _book(archive: zipfile.ZipFile) -> Document:
         if name in archive.namelist():
             chapters.append(read_html(archive.read(name).decode("utf-8", "replace"), "").text)
         missing += name not in archive.namelist()
-    gaps = [f"{missing} of its chapters are missing"] if missing else []
+    gaps = [f"some of its chapters are missing ({missing})"] if missing else []
 
     def fact(name: str) -> str:
         return next((node.text or "" for node in package.iter(f"{_DC}{name}")), "")

@@ -117,9 +117,9 @@ def read_pdf(body: bytes, url: str) -> Document:
         flow.add(lines, width)
     facts = pdf.get_metadata_dict()
     text = flow.text
-    gaps = [f"{_named(unread)} of {total} could not be read"] if unread else []
-    gaps += [f"the letters of {_named(garbled)} of {total} could not be read"] if garbled else []
-    gaps += [f"only the first {len(pages)} of {total} pages were read"] if len(pages) < total else []
+    gaps = [f"some pages could not be read ({_named(unread)} / {total})"] if unread else []
+    gaps += [f"the letters of some pages could not be read ({_named(garbled)} / {total})"] if garbled else []
+    gaps += [f"only its first pages were read ({len(pages)} / {total})"] if len(pages) < total else []
     return Document(
         title=title_of(_title(facts.get("Title", "")), text) or _headline(pages[0]) or file_name(url),
         text=text,
@@ -350,8 +350,7 @@ def _named(numbers: Sequence[int]) -> str:
             runs[-1].append(number)
         else:
             runs.append([number])
-    named = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
-    return f"page{'s' if len(numbers) > 1 else ''} {named}"
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
 
 
 def _headline(lines: Sequence["Line"]) -> str:

@@ -80,7 +80,7 @@ async def read_page(
                 fetched = await fetcher.fetch(page.document_url, named_by_user=named_by_user)
                 return fetched, await read_document(fetched.body, fetched.content_type, fetched.final_url)
     except TimeoutError as error:
-        raise SourceError(url, f"it took longer than {deadline_s:.3g} s", "site") from error
+        raise SourceError(url, f"it took too long ({deadline_s:.3g} s)", "site") from error
     except SourceError as error:
         if error.url == url:
             raise

@@ -8,6 +8,7 @@ import pytest
 
 from agents.chat.texts import ChatTexts, locales
 from agents.core.errors import BadOutput, BadRequest
+from agents.report.wording import wording
 
 SOURCE = "\n".join(path.read_text("utf-8") for path in Path("agents").rglob("*.py"))
 JOINED = re.sub(r'"\s*\n\s*f?"', "", SOURCE).replace("{{", "{").replace("}}", "}")
@@ -38,7 +39,7 @@ def test_what_is_translated_by_its_english_sentence_is_said_somewhere_and_keeps_
     ("error", "german"),
     [
         (BadOutput("planner", reason="no", attempts=2), "Das Modell gab keine brauchbare Antwort"),
-        (BadRequest("“{name}” was not added: {why}.", name="a.pdf", why="it is empty"), "„a.pdf“ wurde nicht aufgenommen: sie ist leer."),
+        (BadRequest("“{name}” was not added: {why}.", name="a.pdf", why="it is empty"), "„a.pdf“ wurde nicht aufgenommen: leer."),
         (BadRequest("A sentence that nobody translated."), "A sentence that nobody translated."),
     ],
     ids=["of its kind", "with values", "as it is"],
@@ -46,6 +47,31 @@ def test_what_is_translated_by_its_english_sentence_is_said_somewhere_and_keeps_
 def test_an_error_is_said_in_the_language_of_the_talk(error, german):
     assert ChatTexts("de").notice(error).startswith(german)
     assert ChatTexts("en").notice(error) == error.notice
+
+
+REASONS = re.compile(
+    r"""(?:SourceError\([\w.\[\]]+, |reason = |^[A-Z_]+ = )\(?\s*f?"((?:it|its|there|the|only|robots)[^"{]+)""",
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es"])
+def test_why_a_document_was_not_used_is_said_in_the_language_of_the_screen(language):
+    """Every reason that the readers, the searchers and the sweep give: none has to be left out, or stays English."""
+    files = [path for room in ("web", "search") for path in Path("agents", room).glob("*.py")]
+    given = {found.partition(" (")[0] for path in files for found in REASONS.findall(path.read_text("utf-8"))}
+    # "it is {kind}, not a text" has its phrases one by one; a package that is missing is no document.
+    missing = {one for one in given if one not in wording(language).reasons and one != "it is " and "`" not in one}
+    assert len(given) > 50
+    assert missing == set()
+
+
+def test_what_is_particular_to_a_reason_stands_in_brackets():
+    german = wording("de")
+    assert german.reason("there is no such page (404) (tried once for several branches)") == (
+        "die Seite gibt es nicht (404) (einmal für mehrere Teile versucht)"
+    )
+    assert german.reason("a reason that nobody translated") == "a reason that nobody translated"
 
 
 async def test_a_german_talk_is_refused_in_german(talker):

@@ -135,7 +135,7 @@ async def test_files_that_are_not_used_are_named_with_the_reason(open_library, t
     reasons = {one.url.rpartition("/")[2]: one.reason for one in library.skipped}
     assert reasons == {
         "w.doc": OTHER_OFFICE, "w.odt": NO_OFFICE, "p.png": OTHER_KIND, "fake.md": NOT_TEXT, "empty.txt": NO_TEXT,
-        "big.txt": "it is larger than 10 MB", "out": A_LINK,
+        "big.txt": "it is too large (> 10 MB)", "out": A_LINK,
     }  # fmt: skip
 
 

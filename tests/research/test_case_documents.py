@@ -111,7 +111,7 @@ async def test_c29_scans_and_locked_files_are_named_and_end_nothing_else(bench):
     (locked,) = urls(searcher, "user_password_aes256")
     assert "password" in refused[locked]
     mixed = urls(searcher, "mixed_page2_scanned") & used
-    assert not mixed or "page 2 of 2 could not be read" in report.markdown
+    assert not mixed or "some pages could not be read (2 / 2)" in report.markdown
 
 
 async def test_c30_figures_go_with_their_own_column(bench):

@@ -135,7 +135,7 @@ async def test_copies_and_unreadable_pages_keep_their_reason(bench):
     await swept.run()
 
     reasons = {one.url: one.reason for one in swept.children["Sources"].shortlist.rejected}
-    assert reasons["https://one.example/closures"] == "the same text as https://two.example/copy"
+    assert reasons["https://one.example/closures"] == "the same text as another source (https://two.example/copy)"
     assert "could not be reached" in reasons["https://c.example/passengers"]
     assert "https://two.example/copy" in urls(swept.children["Sources"].shortlist)
 

@@ -112,7 +112,7 @@ def test_a_page_that_is_a_picture_is_named_as_missing():
     found = read(case("C29/mixed_page2_scanned.pdf"))
 
     assert "2022/23: 12 days" in found.text
-    assert found.gaps == ("page 2 of 2 could not be read",)
+    assert found.gaps == ("some pages could not be read (2 / 2)",)
     assert [end > start for start, end in found.pages] == [True, False]
 
 

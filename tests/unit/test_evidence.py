@@ -130,7 +130,7 @@ def test_a_quote_of_a_source_that_was_read_in_part_weighs_less():
     held = held_against(CLAIM, fact("The Orvane ferry line was closed on 12 days in winter 2022/23."), card())
     whole, damaged, copied = (
         evidence_of(fact("x"), card().model_copy(update={"tags": tags}), held).strength
-        for tags in ((), ("page 2 of 2 could not be read",), (PROVIDER_COPY.format(provider="tavily"),))
+        for tags in ((), ("some pages could not be read (2 / 2)",), (PROVIDER_COPY.format(provider="tavily"),))
     )
 
     assert damaged == round(0.8 * whole, 4)

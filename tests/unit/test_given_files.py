@@ -66,7 +66,7 @@ async def test_every_kind_that_is_read_becomes_a_document_with_its_text_on_the_s
     [
         ("nothing.txt", b"", "it is empty"),
         ("blank.md", b" \n\n ", "text"),
-        ("huge.txt", b"a" * (MAX_BYTES + 1), "larger than 25 MB"),
+        ("huge.txt", b"a" * (MAX_BYTES + 1), "too large (> 25 MB)"),
         ("picture.pdf", b"\x89PNG\r\n\x1a\n" + bytes(64), "a picture"),
         ("old.doc", b"\xd0\xcf\x11\xe0" + bytes(600), "office file"),
         ("noise.txt", bytes(range(256)) * 20, "not a text"),
@@ -106,7 +106,7 @@ async def test_a_file_is_what_its_bytes_are_whatever_it_is_called(blobs):
 async def test_pages_that_could_not_be_read_are_told(blobs):
     got = await taken(blobs, ("mixed.pdf", case("C29/mixed_page2_scanned.pdf").read_bytes()))
 
-    assert got.files[0].gaps == ("page 2 of 2 could not be read",)
+    assert got.files[0].gaps == ("some pages could not be read (2 / 2)",)
 
 
 async def test_the_same_words_are_taken_once_and_the_same_name_is_told_apart(blobs):

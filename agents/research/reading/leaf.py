@@ -310,7 +310,7 @@ def gathered(
             continue
         if twin := texts.get(one.card.text_hash):
             # One document under two addresses is one source.
-            rejected.append(RejectedSource(url=url, reason=f"the same text as {twin}"))
+            rejected.append(RejectedSource(url=url, reason=f"the same text as another source ({twin})"))
             continue
         texts[one.card.text_hash] = url
         used = tuple(fact for fact in one.reading.facts if fact.id not in left_out)

@@ -285,10 +285,10 @@ def _exclusion(one: WeighedCandidate, taken: Counter[str], bound: int, *, bounde
         return UNANSWERING
     domain = domain_of(one.scanned.card)
     if bounded and taken[domain] >= bound:
-        return f"{domain} already has its share of the list"
+        return f"its site already has its share of the list ({domain})"
     if not one.was_scanned:
         return "others of its theme and view were ahead of it"
-    return f"ranked below those kept: {one.judged.authority}, {len(one.facts)} statements to the point"
+    return "ranked below those kept"
 
 
 def _clusters(weighed: Sequence[WeighedCandidate]) -> tuple[Cluster, ...]:
