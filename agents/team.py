@@ -38,19 +38,13 @@ from agents.nlp.embeddings import direction
 from agents.offline import OfflineModel
 from agents.report.document import build
 from agents.report.earlier import earlier_of
-from agents.research.challenge.challenge import challenge_handler, claim_handler
 from agents.research.challenge.gates import Thresholds
 from agents.research.loop.loop_decision import LoopSettings
-from agents.research.loop.node import node_handler
 from agents.research.loop.topics import Topics
-from agents.research.pipeline import Means, research_handler
-from agents.research.planning.drafting import draft_handler
+from agents.research.pipeline import Means, handlers_of
 from agents.research.planning.flat_plan import bounded
 from agents.research.planning.forecast import PastRun
 from agents.research.planning.freeze_contract import CapOverrides, caps_of
-from agents.research.reading.leaf import leaf_handler
-from agents.research.reading.read_sources import source_handler
-from agents.research.reading.scout_sweep import scout_handler
 from agents.research.reading.subject import asks_for_facts
 from agents.research.reading.taken_over import with_facts_of
 from agents.research.recollection import with_memory
@@ -59,8 +53,6 @@ from agents.research.scoping.authorization import DEFAULT_MINUTES
 from agents.research.scoping.follow_up import FollowUpAnswer, Quoting, follow_up
 from agents.research.scoping.turn import ScopingState, checked, take_turn
 from agents.research.steering import Steering
-from agents.research.writing.sections import section_handler
-from agents.research.writing.truthful import check_handler
 from agents.roles import MANAGER
 from agents.roles import ROLES as ROLES
 from agents.search.chain import Chain
@@ -211,18 +203,7 @@ class Team:
         return {**self.models, **chosen}
 
     def _handlers(self, context: RunContext, brief: Brief | None) -> Handlers:
-        handlers: Handlers = {
-            "research": research_handler(context, self.means),
-            "draft": draft_handler(context, self.means.limits),
-            "node": node_handler(context),
-            "leaf": leaf_handler(context),
-            "scout": scout_handler(context),
-            "source": source_handler(context),
-            "section": section_handler(context),
-            "challenge": challenge_handler(context),
-            "claim": claim_handler(context),
-            "check": check_handler(context, reasons=self.means.reasons),
-        }
+        handlers = handlers_of(context, self.means)
         return with_memory(handlers, context, self.memory, brief, lambda: datetime.now(UTC))
 
     async def scope(

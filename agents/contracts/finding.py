@@ -209,13 +209,13 @@ class AnsweredBy(Frozen):
 
 
 class FrameInput(Frozen):
-    """What the last synthesizer is given: all sections, for the parts that stand around them."""
+    """What the last synthesizer is given, for the parts that stand around the sections."""
 
     question: Text
     queries: tuple[str, ...]
     titles: tuple[str, ...]
     sections: tuple[Text, ...]
-    """One per title, same order, citing the numbers of `facts`."""
+    """One per title, same order, citing the numbers of `facts`; empty while they are still being written."""
     facts: tuple[NumberedFact, ...] = Field(min_length=1)
     missing: tuple[str, ...] = ()
     """What failed or stayed open, in plain words."""

@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
+from agents.contracts.finding import Problem
 from agents.contracts.sources import SearchFailure
 
 if TYPE_CHECKING:
@@ -163,6 +164,10 @@ class StepFailed(DossierError):
         super().__init__(f"{key}: {type_}: {message}")
         self.key, self.type, self.message, self.fault = key, type_, message, fault
         self.notice, self.retryable = notice, retryable
+
+    def problem(self) -> Problem:
+        """Write it as a failure that was survived."""
+        return Problem(where=self.key, type=self.type, message=self.notice, retryable=self.retryable)
 
 
 class Reject(Exception):

@@ -1,10 +1,9 @@
 """The root of a job: plan if need be, run every query side by side, frame what came of it."""
 
-import asyncio
 import logging
 
 from agents.contracts.contract import Brief, Contract
-from agents.contracts.finding import AnsweredBy, Finding, Frame, FrameInput, Problem
+from agents.contracts.finding import Finding, Problem
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Plan, PlannedClaim
 from agents.contracts.report import Commission, Outcome
@@ -12,25 +11,35 @@ from agents.core.budget import Limits as Spending
 from agents.core.errors import DossierError, StepFailed
 from agents.core.events import JobChanged, NodeChanged, Planned
 from agents.core.port import Ctx, Handler, together
-from agents.core.role import RoleAnswer
-from agents.core.time_policy import FRAME_SHARE
+from agents.research.challenge.challenge import challenge_handler, claim_handler
 from agents.research.challenge.claim_ledger import planned_claims
 from agents.research.challenge.gates import Thresholds
-from agents.research.loop.after_reading import at_hand, verdict_line
+from agents.research.loop.after_reading import verdict_line
 from agents.research.loop.branch_retry import Again, ended, without
 from agents.research.loop.loop_decision import LoopSettings
+from agents.research.loop.node import node_handler
+from agents.research.planning.drafting import draft_handler
 from agents.research.planning.freeze_contract import CapOverrides, make_contract
-from agents.research.reading.leaf import READ_FOR_NOTHING
-from agents.research.reading.searching import NodeGiven, Setting
+from agents.research.reading.leaf import READ_FOR_NOTHING, leaf_handler
+from agents.research.reading.read_sources import source_handler
+from agents.research.reading.scout_sweep import scout_handler
+from agents.research.reading.searching import ClosingTask, NodeGiven, Setting
 from agents.research.reading.shortlisting import UNANSWERING
 from agents.research.run_context import RunContext
 from agents.research.scoping.inside_job import judged_and_planned
-from agents.research.writing.grading import answers_of
-from agents.research.writing.truthful import ToCheck, challenge_all, checked, rewritten, surprises
+from agents.research.writing.closing import (
+    RootFinding,
+    close,
+    end_handler,
+    is_degraded,
+    leaves_of,
+    only_section,
+    surprises,
+    write_frame,
+)
+from agents.research.writing.sections import section_handler
+from agents.research.writing.truthful import ToCheck, check_handler, checked, rewritten
 from agents.research.writing.verify_report import Checks
-from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
-from agents.roles import FRAME_WRITER
-from agents.search.searcher import CircuitBreaker
 
 log = logging.getLogger(__name__)
 
@@ -69,8 +78,29 @@ def contract_of(brief: Brief, plans: tuple[Plan, ...], means: Means, *, challeng
     )
 
 
+def handlers_of(context: RunContext, means: Means) -> dict[str, Handler]:
+    """Give the handlers of all kinds of branches."""
+    return {
+        "research": research_handler(context, means),
+        "draft": draft_handler(context, means.limits),
+        "node": node_handler(context),
+        "leaf": leaf_handler(context),
+        "scout": scout_handler(context),
+        "source": source_handler(context),
+        "section": section_handler(context),
+        "end": end_handler(context),
+        "challenge": challenge_handler(context),
+        "claim": claim_handler(context),
+        "check": check_handler(context, reasons=means.reasons),
+    }
+
+
 def research_handler(context: RunContext, means: Means) -> Handler:
     """Run a commission from plan to outcome."""
+
+    def closing_of(contract: Contract, given: Commission) -> ClosingTask:
+        minimum = means.thresholds.min_evidence_per_claim
+        return ClosingTask(contract=contract, challenge=given.challenge, min_evidence=minimum)
 
     async def run(ctx: Ctx, given: Commission) -> Outcome:
         contract = given.contract
@@ -84,7 +114,14 @@ def research_handler(context: RunContext, means: Means) -> Handler:
         ctx.emit("stage:collecting", JobChanged(status="running", stage="collecting"))
         several = len(contract.plans) > 1
         loop = means.loop.model_copy(update={"max_rounds": contract.caps.rounds})
-        items = [(str(number), _root(plan, brief, several, loop)) for number, plan in enumerate(contract.plans)]
+        # The offline engine writes its frame in no time, out of the sections.
+        early = ClosingTask(
+            contract=contract, challenge=given.challenge, min_evidence=means.thresholds.min_evidence_per_claim
+        )
+        items = [
+            (str(number), _root(plan, brief, loop, None if several or not means.reasons else early, several))
+            for number, plan in enumerate(contract.plans)
+        ]
         for key, root in items:
             ctx.emit(
                 f"queued:{key}",
@@ -92,9 +129,9 @@ def research_handler(context: RunContext, means: Means) -> Handler:
                     node=f"{ctx.path}/{key}", parent=ctx.path, role="query", title=root.title, state="queued", doing=""
                 ),
             )
-        results = await ctx.children("node", items, gives=Finding)
+        results = await ctx.children("node", items, gives=RootFinding)
         settings = tuple(root.setting for _, root in items)
-        found = [
+        found: list[Finding] = [
             ended(f"{ctx.path}/{key}", root.title, "query", result) if isinstance(result, StepFailed) else result
             for (key, root), result in zip(items, results, strict=True)
         ]
@@ -109,7 +146,7 @@ def research_handler(context: RunContext, means: Means) -> Handler:
             log.exception("salvaging what was found: %s", ctx.path)
             fault = Problem(where=ctx.path, type=type(error).__name__, message=DossierError.notice, retryable=True)
             return Outcome(
-                contract=contract, findings=findings, frame=None, problems=(fault,), degraded=_degraded(findings),
+                contract=contract, findings=findings, frame=None, problems=(fault,), degraded=is_degraded(findings),
                 reasons=(*_reasons(findings, (fault,)), DossierError.notice), tags=_tags(ctx, findings, contract, False),
             )  # fmt: skip
 
@@ -117,31 +154,27 @@ def research_handler(context: RunContext, means: Means) -> Handler:
         ctx: Ctx, given: Commission, contract: Contract, findings: tuple[Finding, ...], settings: tuple[Setting, ...]
     ) -> Outcome:
         brief = contract.brief
-        # Claims are challenged, sections checked and the frame is written at once. Writers are told what code makes of
-        # the claims by the facts at hand; only where the challenge finds otherwise is anything written again.
-        known_claims = [
-            verdict_line(claim)
-            for one, setting in zip(findings, settings, strict=True)
-            for claim in await asyncio.to_thread(at_hand, setting, one)
-        ]
-        challenging = challenge_all(
-            ctx,
-            findings,
-            settings,
-            search=given.challenge,
-            minimum=means.thresholds.min_evidence_per_claim,
-        )
+        if any(finding.all_facts() for finding in findings):
+            ctx.emit("stage:challenging", JobChanged(status="running", stage="challenging"))
+        # The frame and the search against the claims need no section, the check of the sections no frame. Only where the
+        # challenge moves a verdict that no writer was told of is anything written again.
+        early = findings[0].closed if isinstance(findings[0], RootFinding) and not ctx.dropped else None
         checking = ctx.children("check", [("check", ToCheck(contract=contract, findings=findings))], gives=Checks)
-        framing = _frame(ctx, context, contract, (findings, ()), tuple(known_claims), _degraded(findings), key="0")
-        challenged, known, (frame, problems) = await together(challenging, checking, framing)
+        if early is not None:
+            closed, known = early, await checking
+        else:
+            closing = close(ctx, context, closing_of(contract, given), findings, settings)
+            closed, known = await together(closing, checking)
+        challenged, frame, problems = closed.challenged, closed.frame, closed.problems
+        frame = only_section(findings, brief) or frame
         counter = tuple(one.finding for one in challenged if one.finding is not None)
-        degraded = _degraded((*findings, *counter))
-        if surprises(challenged, known_claims):
+        degraded = is_degraded((*findings, *counter))
+        if surprises(challenged, closed.told):
             claims = tuple(verdict_line(done.claim) for one in challenged for done in one.claims)
             rewriting = rewritten(ctx, context, findings, challenged, contract)
-            framing = _frame(ctx, context, contract, (findings, counter), claims, degraded, key="again")
+            framing = write_frame(ctx, context, contract, (findings, counter), claims, degraded, key="again")
             findings, (anew, failed) = await together(rewriting, framing)
-            frame, problems = _only_section(findings, brief) or anew or frame, (*problems, *failed)
+            frame, problems = only_section(findings, brief) or anew or frame, (*problems, *failed)
         ctx.emit("stage:composing", JobChanged(status="running", stage="composing"))
         outcome = Outcome(
             counter=counter,
@@ -170,7 +203,7 @@ def research_handler(context: RunContext, means: Means) -> Handler:
     return Handler(run=run, takes=Commission, gives=Outcome)
 
 
-def _root(plan: Plan, brief: Brief, several: bool, loop: LoopSettings) -> NodeGiven:
+def _root(plan: Plan, brief: Brief, loop: LoopSettings, closing: ClosingTask | None, several: bool) -> NodeGiven:
     return NodeGiven(
         node=plan.root,
         setting=Setting(
@@ -189,92 +222,9 @@ def _root(plan: Plan, brief: Brief, several: bool, loop: LoopSettings) -> NodeGi
         role="query",
         # With one query the frame is written over these very sections: a lead would say the same twice.
         lead=several,
+        closing=closing,
         title=plan.query,
     )
-
-
-async def _frame(
-    ctx: Ctx,
-    context: RunContext,
-    contract: Contract,
-    held: tuple[tuple[Finding, ...], tuple[Finding, ...]],
-    claims: tuple[str, ...],
-    degraded: bool,
-    *,
-    key: str,
-) -> tuple[Frame | None, tuple[Problem, ...]]:
-    """Have the last synthesizer write around the sections; a report is made without it when it fails."""
-    findings, counter = held
-    if (alone := _only_section(findings, contract.brief)) is not None:
-        return alone, ()
-    parts = _parts(findings)
-    facts = facts_behind(tuple(parts), context.context_results)
-    if not facts:
-        return None, ()
-    # What speaks against a claim is shown to the last writer too, although no section cites it yet.
-    against = tuple(fact for finding in counter for fact in finding.facts)
-    # So are the facts that answer a part of the question, wherever they were found.
-    parts_asked = [one for one in answers_of(contract, findings) if one.asked]
-    answering = {fact for one in parts_asked if one.status == "answered" for fact in one.facts[:MOST_ANSWERING]}
-    found = tuple(fact for finding in findings for fact in finding.all_facts() if fact.id in answering)
-    facts = tuple({fact.id: fact for fact in (*facts, *found, *against)}.values())
-    numbering = Numbering(facts, sources_behind((*findings, *counter)))
-    brief = contract.brief
-    given = FrameInput(
-        question=brief.question,
-        queries=tuple(query.text for query in brief.queries),
-        titles=tuple(part.title for part in parts),
-        sections=tuple(numbering.to_numbers(prose_of(part)) for part in parts),
-        facts=numbering.numbered,
-        parts=tuple(
-            AnsweredBy(part=one.question, facts=numbering.numbers(one.facts))
-            for one in parts_asked
-        ),
-        missing=tuple(f"{part.title}: {part.note}" for part in _leaves(findings) if part.status != "done"),
-        language=brief.language,
-        query_type=brief.query_type,
-        degraded=degraded,
-        claims=claims,
-        today=brief.today,
-    )  # fmt: skip
-    try:
-        asked = await ctx.call(
-            "frame", key, context.ask, FRAME_WRITER, given, ctx.writing(FRAME_SHARE), gives=RoleAnswer[Frame]
-        )
-    except StepFailed as failure:
-        problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
-        return None, (problem,)
-    frame = asked.output
-    return Frame(
-        title=frame.title,
-        summary=numbering.to_ids(frame.summary),
-        insight=numbering.to_ids(frame.insight),
-        conclusion=numbering.to_ids(frame.conclusion),
-        open_questions=frame.open_questions,
-    ), ()
-
-
-SHORT_SECTION = 80
-"""Words up to which the only section of a report is its summary: nobody is asked to say the same again."""
-
-
-def _only_section(findings: tuple[Finding, ...], brief: Brief) -> Frame | None:
-    """Make the frame of a report that is one short section; None for any other."""
-    written = [part for finding in findings for part in finding.walk() if part.markdown]
-    if len(written) != 1 or len(written[0].markdown.split()) > SHORT_SECTION:
-        return None
-    title = brief.queries[0].text if len(brief.queries) == 1 else brief.question
-    return Frame(title=title.rstrip(" ?？"), summary=written[0].markdown, insight="", conclusion="", open_questions=())
-
-
-def _parts(findings: tuple[Finding, ...]) -> list[Finding]:
-    """The main branches that have something to say: a query's branches, or the queries when there are several."""
-    branches = findings if len(findings) > 1 else tuple(child for finding in findings for child in finding.children)
-    return [branch for branch in branches if prose_of(branch)]
-
-
-def _leaves(findings: tuple[Finding, ...]) -> list[Finding]:
-    return [part for finding in findings for part in finding.walk() if not part.children]
 
 
 def _reasons(findings: tuple[Finding, ...], problems: tuple[Problem, ...]) -> tuple[str, ...]:
@@ -282,7 +232,7 @@ def _reasons(findings: tuple[Finding, ...], problems: tuple[Problem, ...]) -> tu
     # What the user stopped or dropped is said by the report itself, in its own language.
     weak = [
         f"{part.title.rstrip('.?!')}: {part.note or part.status}"
-        for part in _leaves(findings)
+        for part in leaves_of(findings)
         if part.status != "done" and not part.ended and not part.in_vain
     ]
     return (*weak, *(f"Summary and conclusion: {problem.message}" for problem in problems))
@@ -306,17 +256,3 @@ def _tags(ctx: Ctx, findings: tuple[Finding, ...], contract: Contract, degraded:
         "#COMPLETION_DRIVE": any(plan.assumptions for plan in contract.plans),
     }
     return tuple(tag for tag, holds in applies.items() if holds)
-
-
-def _degraded(findings: tuple[Finding, ...]) -> bool:
-    """Tell whether searching was limited: a provider stepped in for another, or too many searches failed."""
-    breaker = CircuitBreaker(rest_s=0.0)
-    records = [record for finding in findings for part in finding.walk() for record in part.searches]
-    for record in records:
-        if record.failed:
-            breaker.failed(record.failed)
-        else:
-            breaker.succeeded()
-        if breaker.is_open or (record.failures and not record.failed):
-            return True
-    return False

@@ -7,17 +7,9 @@ from agents.core.budget import Budget, Limits
 from agents.core.call_limits import ProcessLimits
 from agents.core.prompts import load
 from agents.jobs.run import JobRun
-from agents.research.challenge.challenge import challenge_handler, claim_handler
-from agents.research.loop.node import node_handler
-from agents.research.pipeline import Means, research_handler
-from agents.research.planning.drafting import draft_handler
+from agents.research.pipeline import Means, handlers_of
 from agents.research.planning.flat_plan import bounded
-from agents.research.reading.leaf import leaf_handler
-from agents.research.reading.read_sources import source_handler
-from agents.research.reading.scout_sweep import scout_handler
 from agents.research.run_context import RunContext
-from agents.research.writing.sections import section_handler
-from agents.research.writing.truthful import check_handler
 from tests.scripts import BRIEF, ROLES, working_model, world
 
 
@@ -55,18 +47,7 @@ class Bench:
             models=dict.fromkeys(ROLES, self.model), prompts=load(), searcher=self.searcher, texts=self.texts,
             today="2026-11-27",
         )  # fmt: skip
-        handlers = {
-            "research": research_handler(context, self.means),
-            "draft": draft_handler(context, self.means.limits),
-            "node": node_handler(context),
-            "leaf": leaf_handler(context),
-            "scout": scout_handler(context),
-            "source": source_handler(context),
-            "section": section_handler(context),
-            "challenge": challenge_handler(context),
-            "claim": claim_handler(context),
-            "check": check_handler(context, reasons=self.means.reasons),
-        }
+        handlers = handlers_of(context, self.means)
         return bounded(handlers, self.caps) if self.caps else handlers
 
     def job(self, record=None):

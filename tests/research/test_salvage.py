@@ -31,7 +31,7 @@ async def test_whatever_breaks_the_report_is_there_and_says_so(bench, victim):
 async def test_a_fault_after_the_branches_leaves_what_they_found(bench, monkeypatch):
     from agents.research import pipeline
 
-    monkeypatch.setattr(pipeline, "challenge_all", broken)
+    monkeypatch.setattr(pipeline, "checked", broken)
 
     outcome = await bench().run()
 

@@ -89,7 +89,7 @@ class Again:
                 doing="you wanted it tried again" if leaf else "you wanted it, and what is below it, tried again",
             ),
         )  # fmt: skip
-        return kind, key, given.model_copy(update={"tried": tried})
+        return kind, key, given.model_copy(update={"tried": tried} | ({} if leaf else {"closing": None}))
 
 
 def better(old: Finding, new: Finding) -> Finding:

@@ -10,6 +10,7 @@ from agents.research.loop.rounds import COVERED, Rounds, Tell
 from agents.research.reading.leaf import spent
 from agents.research.reading.searching import NodeGiven
 from agents.research.run_context import RunContext
+from agents.research.writing.closing import RootFinding
 from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
 from agents.roles import LEAD_WRITER
 
@@ -39,7 +40,7 @@ def node_handler(context: RunContext) -> Handler:
             markdown, more = await _lead(ctx, context, given, written)
             problems += more
         tell(status, note or f"{len(written)} of {len(findings)} branches delivered", "end")
-        return Finding(
+        found = Finding(
             path=ctx.path,
             title=given.title,
             role=given.role,
@@ -54,6 +55,7 @@ def node_handler(context: RunContext) -> Handler:
             open_questions=went.gaps,
             **spent(ctx, started),
         )
+        return found if went.closed is None else RootFinding(closed=went.closed, **dict(found))
 
     return Handler(run=run, takes=NodeGiven, gives=Finding)
 
@@ -96,7 +98,7 @@ async def _lead(
             "lead", "0", context.ask, LEAD_WRITER, asked_for, ctx.writing(LEAD_SHARE), gives=RoleAnswer[Section]
         )
     except StepFailed as failure:
-        return "", (Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable),)
+        return "", (failure.problem(),)
     return numbering.to_ids(asked.output.markdown), ()
 
 

@@ -29,8 +29,7 @@ from agents.core.budget import Limits
 from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged, Noted, RoundEnded
 from agents.core.port import Ctx, together
-from agents.core.role import RoleAnswer
-from agents.core.time_policy import REFLECTION_SHARE, PhaseLeft, Remaining, leaf_limits, least, round_limits
+from agents.core.time_policy import PhaseLeft, Remaining, leaf_limits, least, round_limits
 from agents.offline.judgements import reflect as steps_of
 from agents.research.loop.after_reading import at_hand, shared_out, touching
 from agents.research.loop.branch_retry import Again, ended
@@ -64,6 +63,7 @@ from agents.research.reading.leaf import sub_questions
 from agents.research.reading.searching import LeafGiven, NodeGiven
 from agents.research.reading.shortlisting import fed
 from agents.research.run_context import Dispatched, RunContext
+from agents.research.writing.closing import Closed, EndGiven, RoundEnd, reflect
 from agents.research.writing.sections import SectionGiven
 from agents.roles import REFLECTOR
 
@@ -109,6 +109,8 @@ class Rounds:
         self._again = Again(ctx)
         self._leaves: dict[str, LeafGiven] = {}
         """Leaves that were begun, by their place."""
+        self.closed: Closed | None = None
+        """What stands around the sections, where it was made beside the last of them."""
         self._settled: set[str] = set()
         """Paths of leaves whose section was written, or is not wanted."""
 
@@ -194,16 +196,13 @@ class Rounds:
         ends = in_phase >= max_rounds or after.met
         if phase is not self.given.node.phases[-1] and number < self.loop.max_rounds:
             ends = False  # the next phase works on what the reflection asks for
-        writing = self._write()
-        if ends:
-            await writing
-            self._reflection = None
-        else:
-            # A section needs no more than its own facts, and the reflection no sections.
-            _, self._reflection = await together(writing, self._reflect(after, number, max_rounds, dispatch))
+        asking = None if ends else self._asking(after, number, max_rounds, dispatch)
+        # A section needs no more than its own facts, and the reflection no sections.
+        _, self._reflection = await together(self._write(), self._end(asking, after, number))
         written = list(self.findings)
         await self._again.run(self.findings, lambda children: self._share(children, last=last))
         if self.findings != written:
+            self.closed = None
             self._tell_empty()
             await self._write()
         if self._reflection is not None and (hungry := self._to_feed()):
@@ -262,6 +261,7 @@ class Rounds:
         if adopted:
             self._before = after
         if decided.decision.shouldContinue:
+            self.closed = None
             self.tell("searching", f"round {number + 1}: {decided.decision.nextSearchTopic or ''}".strip(), str(number))
         return decided
 
@@ -277,14 +277,7 @@ class Rounds:
         }
         if not waiting:
             return
-        so_far = Finding(
-            path=self.ctx.path,
-            title=self.given.title,
-            role=self.given.role,
-            status="done",
-            children=tuple(self.findings),
-        )
-        claims = await asyncio.to_thread(at_hand, self.given.setting, so_far)
+        claims = await asyncio.to_thread(at_hand, self.given.setting, self._so_far())
         self._settled |= {one.path for one, _ in waiting.values()}
         items = [
             ("section", key, SectionGiven(leaf=leaf, finding=one, verdicts=touching(claims, one)))
@@ -416,27 +409,23 @@ class Rounds:
         leaves = {key: given.leaf for _, key, given in items if isinstance(given, LeafGiven)}
         return {key: leaf_limits(limits, leaf.budget, kept) for key, leaf in leaves.items()}
 
-    async def _reflect(
-        self, after: Success, number: int, max_rounds: int, dispatch: Dispatched
-    ) -> ReflectionResponse | None:
-        """Ask the reflector where its answer can change the decision; a failure ends the loop and loses nothing."""
-        ctx, setting = self.ctx, self.given.setting
-        hopeless = ctx.finishing or ctx.collecting_left == 0
+    def _asking(self, after: Success, number: int, max_rounds: int, dispatch: Dispatched) -> ReflectionInput | None:
+        """Put the reflector's question together; None where its answer could change nothing."""
+        ctx, setting, findings = self.ctx, self.given.setting, tuple(self.findings)
         # Where every search failed and nothing is known, other topics would fail alike (the leaves tried other words).
-        hopeless = hopeless or nothing_answers(tuple(self.findings))
-        if hopeless:
+        if ctx.finishing or ctx.collecting_left == 0 or nothing_answers(findings):
             return None
-        given = ReflectionInput(
+        return ReflectionInput(
             query=setting.query,
             objective=self.given.node.objective,
             questions=tuple(self.questions),
-            statements=statements_of(tuple(self.findings)),
+            statements=statements_of(findings),
             missing=after.missing,
             dispatched=dispatch.known,
-            exhausted=retries_of(tuple(self.findings)).exhausted(),
-            failed_queries=failed_queries(tuple(self.findings)),
-            raised=raised_by(tuple(self.findings)),
-            linked=tuple(f"{one.url}: {one.context}" for one in linked_from(tuple(self.findings))),
+            exhausted=retries_of(findings).exhausted(),
+            failed_queries=failed_queries(findings),
+            raised=raised_by(findings),
+            linked=tuple(f"{one.url}: {one.context}" for one in linked_from(findings)),
             round=number,
             max_rounds=max(number, max_rounds),
             minutes_left=None if ctx.left is None else round(ctx.left / 60, 1),
@@ -444,21 +433,36 @@ class Rounds:
             query_type=setting.query_type,
             today=setting.today,
         )
-        try:
-            asked = await ctx.call(
-                "reflector", f"r{number}", self.context.ask, REFLECTOR, given, ctx.within(REFLECTION_SHARE),
-                gives=RoleAnswer[ReflectionResponse],
-            )  # fmt: skip
-        except StepFailed as failure:
-            self.problems.append(
-                Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
+
+    async def _end(self, asking: ReflectionInput | None, after: Success, number: int) -> ReflectionResponse | None:
+        """Reflect; and where code sees nothing left to do either, close the run while its last sections are written."""
+        steps = bool(asking and after.missing and self.context.models[REFLECTOR.name].reasons)
+        steps = steps and lacks_a_fact(self.given.setting.query, self.findings)
+        task = self.given.closing
+        read = [one for one in self.findings if one.facts]
+        if task is not None and len(read) > 1 and not steps and not self._to_feed():
+            given = EndGiven(
+                finding=self._so_far(), setting=self.given.setting, task=task, asking=asking, again=self.ctx.again
             )
+            (end,) = await self.ctx.children("end", [(f"end-r{number}", given)], gives=RoundEnd)
+            if isinstance(end, StepFailed):
+                self.problems.append(end.problem())
+                return None
+            reflection, self.closed = end.reflection, end.closed
+            self.problems += end.problems
+        else:
+            reflection, problems = await reflect(self.ctx, self.context, asking, f"r{number}")
+            self.problems += problems
+        if reflection is None or asking is None:
             return None
-        reflection = without_invented(asked.output, named_addresses(self.findings))
-        if after.missing and self.context.models[REFLECTOR.name].reasons and lacks_a_fact(setting.query, self.findings):
-            # Which names the answers brought in is seen by code too: a small model often stops before the next step.
-            return with_steps(reflection, await asyncio.to_thread(steps_of, given))
-        return reflection
+        reflection = without_invented(reflection, named_addresses(self.findings))
+        # Which names the answers brought in is seen by code too: a small model often stops before the next step.
+        return with_steps(reflection, await asyncio.to_thread(steps_of, asking)) if steps else reflection
+
+    def _so_far(self) -> Finding:
+        return Finding(
+            path=self.ctx.path, title=self.given.title, role=self.given.role, status="done", children=tuple(self.findings)
+        )  # fmt: skip
 
 
 def _summary(new: tuple[Finding, ...], facts: Sequence[Fact]) -> str:

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
+from agents.contracts.contract import Contract
 from agents.contracts.fact import Fact
 from agents.contracts.finding import SearchRecord
 from agents.contracts.frozen import Frozen, QueryType, Text
@@ -141,6 +142,15 @@ class LeafGiven(Frozen):
         )
 
 
+class ClosingTask(Frozen):
+    """What the root of a single query needs to close the run beside its last sections."""
+
+    contract: Contract
+    challenge: bool
+    """Whether what speaks against the claims is searched for."""
+    min_evidence: int
+
+
 class NodeGiven(Frozen):
     """One executor of the plan, in its setting."""
 
@@ -155,6 +165,8 @@ class NodeGiven(Frozen):
     siblings: tuple[str, ...] = ()
     tried: tuple[RetryEntry, ...] = ()
     """What failed below it when it was tried before; counts on here."""
+    closing: ClosingTask | None = None
+    """None for all but the root of a single query."""
 
 
 HITS_PER_SEARCH = 8

@@ -1,6 +1,6 @@
 """From findings to a report that says no more than its evidence: challenge, rewriting, checking, gates, judge."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from agents.contracts.contract import Contract, place
 from agents.contracts.fact import Fact
@@ -16,12 +16,11 @@ from agents.core.port import Ctx, Handler, together
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import REWRITE_SHARE
 from agents.report.document import build
-from agents.research.challenge.challenge import Challenged, ChallengeGiven, ClaimDone
+from agents.research.challenge.challenge import Challenged, ClaimDone
 from agents.research.challenge.gates import Ledger, Thresholds, gates
 from agents.research.loop.after_reading import MOVED, verdict_line
-from agents.research.reading.searching import Setting
 from agents.research.run_context import RunContext
-from agents.research.writing.grading import answers_of
+from agents.research.writing.closing import answers_of
 from agents.research.writing.sections import write_section
 from agents.research.writing.verify_report import Checks, verify
 from agents.roles import JUDGE
@@ -29,38 +28,6 @@ from agents.verify.confidence import count, report_confidence, weigh
 
 REWRITTEN = 4
 """Sections that are written anew, at most: those whose claims did not hold."""
-
-
-async def challenge_all(
-    ctx: Ctx,
-    findings: tuple[Finding, ...],
-    settings: tuple[Setting, ...],
-    *,
-    search: bool,
-    minimum: int,
-) -> tuple[Challenged, ...]:
-    """Challenge the claims of every query, side by side; one that fails leaves its claims unchecked."""
-    if not any(finding.all_facts() for finding in findings):
-        return tuple(Challenged(claims=()) for _ in findings)
-    ctx.emit("stage:challenging", JobChanged(status="running", stage="challenging"))
-    items = [
-        (
-            f"challenge-{number}",
-            ChallengeGiven(finding=finding, setting=setting, parent=finding.path, search=search, min_evidence=minimum),
-        )
-        for number, (finding, setting) in enumerate(zip(findings, settings, strict=True))
-    ]
-    results = await ctx.children("challenge", items, gives=Challenged)
-    return tuple(result if isinstance(result, Challenged) else Challenged(claims=()) for result in results)
-
-
-def surprises(challenged: tuple[Challenged, ...], told: Sequence[str]) -> bool:
-    """Tell whether the challenge moved a verdict that no writer was told of."""
-    return any(
-        done.claim.verdict in MOVED and verdict_line(done.claim) not in told
-        for one in challenged
-        for done in one.claims
-    )
 
 
 async def rewritten(

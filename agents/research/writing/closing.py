@@ -1,0 +1,295 @@
+"""What closes a run: the claims of its queries challenged, and the frame around its sections.
+
+Both need what was read, not what is written of it. So they begin when the last round of a single query is known to be the
+last, beside its sections; else when all branches have ended.
+
+And which questions of the contract have an answer that holds: by the words of facts, whatever anybody says of them.
+"""
+
+import asyncio
+from collections.abc import Hashable, Sequence
+
+from agents.contracts.contract import Brief, Contract
+from agents.contracts.finding import AnsweredBy, Finding, Frame, FrameInput, Problem, QuestionAnswer
+from agents.contracts.frozen import Frozen
+from agents.contracts.plan import Plan, ReflectionInput, ReflectionResponse
+from agents.core.errors import StepFailed
+from agents.core.port import Ctx, Handler, together
+from agents.core.role import RoleAnswer
+from agents.core.time_policy import FRAME_SHARE, REFLECTION_SHARE
+from agents.research.challenge.challenge import Challenged, ChallengeGiven
+from agents.research.loop.after_reading import MOVED, at_hand, verdict_line
+from agents.research.reading.answering import Told, answer_of, told_by
+from agents.research.reading.searching import ClosingTask, Setting
+from agents.research.reading.subject import Question, parts_of
+from agents.research.run_context import RunContext
+from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
+from agents.roles import FRAME_WRITER, REFLECTOR
+from agents.search.searcher import CircuitBreaker
+
+MOST_ANSWERING = 2
+"""Facts for each answered part of the question that the last writer is shown in any case: the answer, and the step before."""
+SHORT_SECTION = 80
+"""Words up to which the only section of a report is its summary: nobody is asked to say the same again."""
+
+
+class Closed(Frozen):
+    """What stands around the sections, and the verdicts on what they rest on."""
+
+    challenged: tuple[Challenged, ...]
+    frame: Frame | None
+    problems: tuple[Problem, ...] = ()
+    told: tuple[str, ...] = ()
+    """Claims with the verdicts that the writers were told of."""
+
+
+class RootFinding(Finding):
+    """What a query came to, and what was closed beside its last sections."""
+
+    closed: Closed | None = None
+
+
+class EndGiven(Frozen):
+    """The end of a round of the root: what it has read, before its sections are written."""
+
+    finding: Finding
+    setting: Setting
+    task: ClosingTask
+    asking: ReflectionInput | None
+    """None where no further round is possible, so that nobody needs to be asked."""
+    again: tuple[str, ...] = ()
+    """What the user wanted tried again until then."""
+
+
+class RoundEnd(Frozen):
+    """What the reflection says; and where it wants nothing more, the closing."""
+
+    reflection: ReflectionResponse | None = None
+    problems: tuple[Problem, ...] = ()
+    closed: Closed | None = None
+
+
+def end_handler(context: RunContext) -> Handler:
+    """Reflect on a round; where that asks for nothing more, close the run while the last sections are written."""
+
+    async def run(ctx: Ctx, given: EndGiven) -> RoundEnd:
+        reflection, problems = await reflect(ctx, context, given.asking, "0")
+        goes_on = reflection is not None and not reflection.sufficient and bool(reflection.new_queries)
+        if goes_on or ctx.again != given.again:
+            return RoundEnd(reflection=reflection, problems=problems)
+        closed = await close(ctx, context, given.task, (given.finding,), (given.setting,))
+        return RoundEnd(reflection=reflection, problems=problems, closed=closed)
+
+    return Handler(run=run, takes=EndGiven, gives=RoundEnd)
+
+
+async def reflect(
+    ctx: Ctx, context: RunContext, given: ReflectionInput | None, key: str
+) -> tuple[ReflectionResponse | None, tuple[Problem, ...]]:
+    """Ask the reflector; a failure ends the loop and loses nothing."""
+    if given is None:
+        return None, ()
+    try:
+        asked = await ctx.call(
+            "reflector", key, context.ask, REFLECTOR, given, ctx.within(REFLECTION_SHARE),
+            gives=RoleAnswer[ReflectionResponse],
+        )  # fmt: skip
+    except StepFailed as failure:
+        return None, (failure.problem(),)
+    return asked.output, ()
+
+
+async def close(
+    ctx: Ctx, context: RunContext, task: ClosingTask, findings: tuple[Finding, ...], settings: tuple[Setting, ...]
+) -> Closed:
+    """Challenge the claims and write the frame, side by side.
+
+    The writer is told what code makes of the claims by the facts at hand.
+    """
+    pairs = zip(settings, findings, strict=True)
+    known = [claim for setting, one in pairs for claim in await asyncio.to_thread(at_hand, setting, one)]
+    told = tuple(map(verdict_line, known))
+    challenged, (frame, problems) = await together(
+        challenge_all(ctx, findings, settings, search=task.challenge, minimum=task.min_evidence),
+        write_frame(ctx, context, task.contract, (findings, ()), told, is_degraded(findings), key="0"),
+    )
+    return Closed(challenged=challenged, frame=frame, problems=problems, told=told)
+
+
+async def challenge_all(
+    ctx: Ctx,
+    findings: tuple[Finding, ...],
+    settings: tuple[Setting, ...],
+    *,
+    search: bool,
+    minimum: int,
+) -> tuple[Challenged, ...]:
+    """Challenge the claims of every query, side by side; one that fails leaves its claims unchecked."""
+    if not any(finding.all_facts() for finding in findings):
+        return tuple(Challenged(claims=()) for _ in findings)
+    items = [
+        (
+            f"challenge-{number}",
+            ChallengeGiven(finding=finding, setting=setting, parent=finding.path, search=search, min_evidence=minimum),
+        )
+        for number, (finding, setting) in enumerate(zip(findings, settings, strict=True))
+    ]
+    results = await ctx.children("challenge", items, gives=Challenged)
+    return tuple(result if isinstance(result, Challenged) else Challenged(claims=()) for result in results)
+
+
+def surprises(challenged: tuple[Challenged, ...], told: Sequence[str]) -> bool:
+    """Tell whether the challenge moved a verdict that no writer was told of."""
+    return any(
+        done.claim.verdict in MOVED and verdict_line(done.claim) not in told
+        for one in challenged
+        for done in one.claims
+    )
+
+
+async def write_frame(
+    ctx: Ctx,
+    context: RunContext,
+    contract: Contract,
+    held: tuple[tuple[Finding, ...], tuple[Finding, ...]],
+    claims: tuple[str, ...],
+    degraded: bool,
+    *,
+    key: str,
+) -> tuple[Frame | None, tuple[Problem, ...]]:
+    """Have the last synthesizer write around the sections; a report is made without it when it fails."""
+    findings, counter = held
+    if (alone := only_section(findings, contract.brief)) is not None:
+        return alone, ()
+    parts = _parts(findings)
+    facts = facts_behind(tuple(parts), context.context_results)
+    if not facts:
+        return None, ()
+    # What speaks against a claim is shown to the last writer too, although no section cites it yet.
+    against = tuple(fact for finding in counter for fact in finding.facts)
+    # So are the facts that answer a part of the question, wherever they were found.
+    parts_asked = [one for one in answers_of(contract, findings) if one.asked]
+    answering = {fact for one in parts_asked if one.status == "answered" for fact in one.facts[:MOST_ANSWERING]}
+    found = tuple(fact for finding in findings for fact in finding.all_facts() if fact.id in answering)
+    facts = tuple({fact.id: fact for fact in (*facts, *found, *against)}.values())
+    numbering = Numbering(facts, sources_behind((*findings, *counter)))
+    brief = contract.brief
+    given = FrameInput(
+        question=brief.question,
+        queries=tuple(query.text for query in brief.queries),
+        titles=tuple(part.title for part in parts),
+        sections=tuple(numbering.to_numbers(prose) for part in parts if (prose := prose_of(part))),
+        facts=numbering.numbered,
+        parts=tuple(
+            AnsweredBy(part=one.question, facts=numbering.numbers(one.facts))
+            for one in parts_asked
+        ),
+        missing=tuple(f"{part.title}: {part.note}" for part in leaves_of(findings) if part.status != "done"),
+        language=brief.language,
+        query_type=brief.query_type,
+        degraded=degraded,
+        claims=claims,
+        today=brief.today,
+    )  # fmt: skip
+    try:
+        asked = await ctx.call(
+            "frame", key, context.ask, FRAME_WRITER, given, ctx.writing(FRAME_SHARE), gives=RoleAnswer[Frame]
+        )
+    except StepFailed as failure:
+        return None, (failure.problem(),)
+    frame = asked.output
+    return Frame(
+        title=frame.title,
+        summary=numbering.to_ids(frame.summary),
+        insight=numbering.to_ids(frame.insight),
+        conclusion=numbering.to_ids(frame.conclusion),
+        open_questions=frame.open_questions,
+    ), ()
+
+
+SHORT_SECTION = 80
+"""Words up to which the only section of a report is its summary: nobody is asked to say the same again."""
+
+
+def only_section(findings: tuple[Finding, ...], brief: Brief) -> Frame | None:
+    """Make the frame of a report that is one short section; None for any other."""
+    written = [part for finding in findings for part in finding.walk() if part.markdown]
+    if len(written) != 1 or len(written[0].markdown.split()) > SHORT_SECTION:
+        return None
+    title = brief.queries[0].text if len(brief.queries) == 1 else brief.question
+    return Frame(title=title.rstrip(" ?？"), summary=written[0].markdown, insight="", conclusion="", open_questions=())
+
+
+def _parts(findings: tuple[Finding, ...]) -> list[Finding]:
+    """The main branches that have something to say: a query's branches, or the queries when there are several."""
+    branches = findings if len(findings) > 1 else tuple(child for finding in findings for child in finding.children)
+    return [branch for branch in branches if prose_of(branch)] or [branch for branch in branches if branch.all_facts()]
+
+
+def leaves_of(findings: tuple[Finding, ...]) -> list[Finding]:
+    """List what has nothing below it."""
+    return [part for finding in findings for part in finding.walk() if not part.children]
+
+
+def is_degraded(findings: tuple[Finding, ...]) -> bool:
+    """Tell whether searching was limited: a provider stepped in for another, or too many searches failed."""
+    breaker = CircuitBreaker(rest_s=0.0)
+    records = [record for finding in findings for part in finding.walk() for record in part.searches]
+    for record in records:
+        if record.failed:
+            breaker.failed(record.failed)
+        else:
+            breaker.succeeded()
+        if breaker.is_open or (record.failures and not record.failed):
+            return True
+    return False
+
+
+def answers_of(contract: Contract, findings: tuple[Finding, ...]) -> tuple[QuestionAnswer, ...]:
+    """Say of each question of the contract, and of each leaf of its plans, how far it is answered."""
+    found: dict[Hashable, QuestionAnswer] = {}
+    for plan, finding in zip(contract.plans, findings, strict=True):
+        rows = _rows(finding)
+        for part in parts_of(plan.query):
+            _add(found, _asked(part), part, rows, "")
+        for section, question in _planned(plan):
+            for part in parts_of(question):
+                _add(found, question if len(parts_of(question)) == 1 else _asked(part), part, rows, section)
+    return tuple(found.values())
+
+
+def _rows(finding: Finding) -> list[Told]:
+    cards = {card.id: card for card in finding.all_sources()}
+    return told_by(finding.all_facts(), cards)
+
+
+def _planned(plan: Plan) -> list[tuple[str, str]]:
+    return [
+        (leaf.title, question)
+        for leaf in plan.root.leaves()
+        if not leaf.discovery and leaf.priority != "low"  # background is no part of the answer
+        for question in (leaf.spec.questions if leaf.spec else leaf.questions)
+    ]
+
+
+def _asked(part: Question) -> str:
+    """Word a part so that it can be read alone: `who founded each of them?` with the name that it is about."""
+    text = part.text.strip(" ?？.,")
+    named = " ".join(part.shown)
+    mark = "" if any(name.casefold() in text.casefold() for name in part.shown) else f" ({named})" if named else ""
+    return f"{text[:1].upper()}{text[1:]}{mark}?"
+
+
+def _add(found: dict[Hashable, QuestionAnswer], text: str, part: Question, rows: list[Told], section: str) -> None:
+    """Note a part once, whoever asks it in which words; in a leaf's where one does, since its section can say so."""
+    key = (part.kind, frozenset(part.names), part.matter) if part.matter else text
+    if not part.shown and any(
+        one.question.casefold().startswith(part.text.strip(" ?？.,").casefold()) for one in found.values()
+    ):
+        return  # a part that only points, and stands by itself in a plan: it is there with the names it points at
+    before = found.get(key)
+    if before is None or (not before.section and section):
+        status, good = answer_of(part, rows)
+        facts = tuple(dict.fromkeys(row.fact for row in good))
+        asked = not section or before is not None
+        found[key] = QuestionAnswer(question=text, status=status, facts=facts, section=section, asked=asked)
