@@ -27,6 +27,7 @@ from agents.core.prompts import PromptBook
 from agents.core.settings import KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, has_key, own_address
 from agents.llm.litellm_errors import key_variable
 from agents.llm.litellm_model import ATTEMPTS, LiteLLMModel
+from agents.llm.manners import KeptWays
 from agents.llm.model_names import cleaned, full_name, models_at, ollama_at, slots_at
 from agents.llm.pacing import LOCAL, Pacing
 from agents.offline import OfflineModel
@@ -324,6 +325,7 @@ def bind(
     made: dict[str, Model] = {}
     bound: dict[str, Model] = {}
     ward = Ward()
+    kept = KeptWays(settings.data_dir / "model-ways.json")
 
     def single(choice: Choice) -> Model:
         if choice.name == OFFLINE:
@@ -341,6 +343,7 @@ def bind(
                     slots=slots_at(choice.base) if choice.base and choice.stays_here else None,
                 ),
                 callbacks=settings.litellm_callbacks,
+                kept=kept,
             )
         return made[choice.name]
 

@@ -39,6 +39,7 @@ from agents.llm.chat_completions import (
 from agents.llm.litellm_errors import Failed, exceptions_of, failed, key_variable, notice_for
 from agents.llm.manners import (
     OLLAMA,
+    KeptWays,
     ResponseForm,
     Sent,
     Ways,
@@ -142,6 +143,7 @@ class LiteLLMModel:
         gate: gives out turns at the provider, to all of its callers; None lets every request pass.
         sleep: how to wait between requests.
         callbacks: names of litellm's own callbacks; each request tells them job, node, call and role.
+        kept: what earlier starts found out of models.
     """
 
     reasons = True
@@ -159,9 +161,11 @@ class LiteLLMModel:
         gate: RateLimiter | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         callbacks: tuple[str, ...] = (),
+        kept: KeptWays | None = None,
     ) -> None:
         self.name = name
         self.key_variable = key_variable(name)
+        self._kept, self._kept_as = kept, f"{name} {api_base or ''}".strip()
         self._schema_note, self._api_base, self._api_key = schema_note, api_base, api_key
         self._retries, self._sleep = retries, sleep
         self.gate, self._needs_key = gate, needs_key
@@ -197,6 +201,8 @@ class LiteLLMModel:
                 if not self._listed:
                     models = {} if self._api_base else await asyncio.to_thread(listed_models)
                     self.ways, self._listed = listed(self.ways, self.name, models), True
+                    if self._kept is not None:
+                        self.ways = await asyncio.to_thread(self._kept.over, self._kept_as, self.ways)
                 return await self._with_retries(request, on_text, course)
         except ModelError as failure:
             error = failure
@@ -255,7 +261,7 @@ class LiteLLMModel:
                 adapted = without_refused(ways, failure, sent)
                 if adapted is None:
                     if failure.error.fault == "overflow":  # sizes are known from now on, whatever comes of this call
-                        self.ways = self.ways.taught(begun, ways)
+                        self._learn(begun, ways)
                         failure.error.takes = takes(ways, request.max_output_tokens)
                     raise
                 course.again = adapted == ways
@@ -270,7 +276,7 @@ class LiteLLMModel:
             read, cut_off = after_reading(ways, tokens_in, usage.tokens_in)
             if cut_off:
                 course.spent += usage
-                self.ways = self.ways.taught(begun, read)
+                self._learn(begun, read)
                 error = self._error(
                     "overflow", f"it read {usage.tokens_in} tokens of about {tokens_in} and left out the rest"
                 )
@@ -281,7 +287,7 @@ class LiteLLMModel:
                 text = answer.text or answer.last_words
                 if not answer.cut_in_thoughts:
                     read = after_thinking(read, answer.thought_tokens, cut=False, room=sent.room)
-                self.ways = self.ways.taught(begun, read)
+                self._learn(begun, read)
                 finish: FinishReason = "length" if answer.finish == "length" else "stop"
                 spent = (course.spent + unread + usage).model_copy(update={"calls": course.requests})
                 return Reply(text=text, usage=spent, finish_reason=finish, model=self.name)
@@ -291,6 +297,12 @@ class LiteLLMModel:
                 course.spent += usage
             ways = better
         raise failure or Failed(self._error("server", "it never came to an answer"), None, "", None)
+
+    def _learn(self, begun: Ways, ways: Ways) -> None:
+        """Take over what one call found out."""
+        before, self.ways = self.ways, self.ways.taught(begun, ways)
+        if self._kept is not None:
+            self._kept.keep(self._kept_as, before, self.ways)
 
     def _room(self, request: Request, ways: Ways, tokens_in: int, course: _Course) -> int:
         """Ask for no more than fits, and than can be written in the time that is left, at the pace seen so far.

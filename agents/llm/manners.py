@@ -1,13 +1,18 @@
-"""What a model's server takes, as far as it has shown it: read from its refusals and answers, and heeded by later calls.
+"""What a model's server takes, as far as it has shown it: read from its refusals and answers, and kept for later calls.
 
 Nothing here is known of a model beforehand but what the model library lists. A refusal in words that nobody foresaw
 still has a way on: the plainest request that there is, tried before the call is given up.
 """
 
+import contextlib
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
 
 from agents.llm.chat_completions import ProviderAnswer, Wire
 from agents.llm.litellm_errors import Failed
@@ -71,6 +76,44 @@ class Ways:
         said += [f"thinks: {self.thought} tokens more are asked for"] if self.thought else []
         said += [f"a window of {self.window} tokens"] if self.window else []
         return ", ".join(said)
+
+
+_LASTING = ("structured", "room", "stream", "usage_in_stream", "direct", "system", "window", "thought")
+_KEPT_S = 7 * 24 * 3_600.0
+_KEPT = TypeAdapter(dict[str, tuple[float, Ways]])
+
+
+class KeptWays:
+    """What models turned out to need, from one start to the next, in a small file; found out anew after a week.
+
+    Args:
+        path: the file; where it can't be read or written, a start costs a few short requests more.
+        now: seconds since 1970.
+    """
+
+    def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
+        self._path, self._now = path, now
+
+    def _read(self) -> dict[str, tuple[float, Ways]]:
+        try:
+            return _KEPT.validate_json(self._path.read_bytes())
+        except (OSError, ValidationError):
+            return {}
+
+    def over(self, model: str, ways: Ways) -> Ways:
+        """Give `ways` with what was kept of a model; its name says which server is meant, too."""
+        since, kept = self._read().get(model, (0.0, ways))
+        fresh = 0 <= self._now() - since < _KEPT_S
+        return replace(ways, **{name: getattr(kept, name) for name in _LASTING}) if fresh else ways
+
+    def keep(self, model: str, before: Ways, after: Ways) -> None:
+        """Write down what is new of a model, where it outlasts the process."""
+        if any(getattr(before, name) != getattr(after, name) for name in _LASTING):
+            beside = self._path.with_suffix(".new")
+            with contextlib.suppress(OSError):
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                beside.write_bytes(_KEPT.dump_json(self._read() | {model: (self._now(), after)}))
+                beside.replace(self._path)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from agents.core.errors import BadOutput, DossierError, ModelError
 from agents.core.prompts import load
 from agents.core.role import AskContext, Role
 from agents.llm.litellm_model import LiteLLMModel, close
+from agents.llm.manners import KeptWays
 from agents.research.loop.compaction import Rooms, ask_fitting
 from agents.roles import EXTRACTOR, MANAGER, SECTION_WRITER
 
@@ -387,3 +389,26 @@ async def test_each_manner_ends_in_an_answer_or_in_the_servers_own_words_and_eve
     before = len(served.calls)
     await ask()
     assert len(served.calls) - before <= (3 if "cuts" in name else 2 if "json" in name else 1)
+
+
+async def test_what_a_model_needs_is_known_at_the_next_start_and_found_out_anew_after_a_week(
+    httpserver: HTTPServer, tmp_path: Path
+) -> None:
+    role, given, answer = GIVEN["extraction"]
+    served = serve(httpserver, MANNERS["knows_no_system_role"], answer)
+    clock = [1_000.0]
+
+    async def calls_of_a_start() -> int:
+        model = LiteLLMModel(
+            "openai/sim", schema_note=str, api_base=httpserver.url_for("/v1"), api_key=SecretStr("sk-test-FAKE0000FAKE"),
+            sleep=no_wait, kept=KeptWays(tmp_path / "ways.json", lambda: clock[0]),
+        )  # fmt: skip
+        before = len(served.calls)
+        await ask_fitting(role, given, AskContext({role.name: model}, load(), Within(30.0)), Rooms(), None)
+        return len(served.calls) - before
+
+    assert [await calls_of_a_start() for _ in range(2)] == [2, 1]
+    clock[0] += 8 * 24 * 3_600
+    assert await calls_of_a_start() == 2
+    (tmp_path / "ways.json").write_text('{"openai/sim": {"since": 1e9, "window": "many"', "utf-8")
+    assert await calls_of_a_start() == 2
