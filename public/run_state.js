@@ -15,6 +15,7 @@ export const KINDS = [
   'rejected',
   'round',
   'claim',
+  'draft',
   'section',
   'note',
   'report',

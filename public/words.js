@@ -276,6 +276,7 @@ export const WORDS = {
     'Left out {url}: {reason}.': 'Ausgelassen: {url} ({reason}).',
     'Round {n} ended.': 'Runde {n} ist zu Ende.',
     'Wrote “{title}”, {n} words.': '„{title}“ geschrieben, {n} Wörter.',
+    'Writing “{title}”: {sentence}': 'Schreibt „{title}“: {sentence}',
     'Report saved, {n} references.': 'Bericht gesichert, {n} Quellen.',
     'The contract was changed.': 'Der Vertrag wurde geändert.',
     'Your note was taken down.': 'Ihr Hinweis wurde vermerkt.',

@@ -20,6 +20,7 @@ from agents.core.events import (
     RoleAsked,
     RoundEnded,
     SearchDone,
+    SectionDraft,
     SectionWritten,
     SourceRead,
     SourceRejected,
@@ -381,6 +382,8 @@ def _told(event: object) -> FeedText | None:
             return _in_words("Left out {url}: {reason}.", url=event.url, reason=event.reason)
         case RoundEnded():
             return FeedText(text=_round(event.record), form="Round {n} ended.", values={"n": str(event.record.round)})
+        case SectionDraft():
+            return _in_words("Writing “{title}”: {sentence}", title=event.title, sentence=event.text)
         case SectionWritten():
             return _in_words("Wrote “{title}”, {n} words.", title=event.title, n=event.words)
         case ReportWritten():

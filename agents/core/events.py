@@ -151,6 +151,15 @@ class ClaimWeighed(Frozen):
     claim: Claim
 
 
+class SectionDraft(Frozen):
+    """A sentence of a section while it is written: code found it carried by what it cites; all else is provisional."""
+
+    kind: Literal["draft"] = "draft"
+    node: Text
+    title: str
+    text: Text
+
+
 class SectionWritten(Frozen):
     """A section of the report exists; provisional until the report is done."""
 
@@ -188,6 +197,7 @@ Event = Annotated[
     | SourceRejected
     | RoundEnded
     | ClaimWeighed
+    | SectionDraft
     | SectionWritten
     | Noted
     | ReportWritten,

@@ -37,6 +37,8 @@ class Request:
     deadline_s: float | None
     """Seconds the whole call may take, retries included; None is unlimited."""
     max_output_tokens: int
+    streams: str = "reply"
+    """The text field of the answer that is shown while it is written, to whoever listens."""
     may_shrink: bool = False
     """It can be asked again with less of what was found: a model that reads slowly may refuse it as too long."""
 
@@ -74,7 +76,7 @@ class Model(Protocol):
     """False for an engine that only quotes: it is said so in the chat and in Methodology."""
 
     async def reply(self, request: Request, on_text: OnText | None = None) -> Reply:
-        """Answer `request`; stream the `reply` field of the answer to `on_text` where there is one.
+        """Answer `request`; stream the text field that it names to `on_text`, where the answer has it.
 
         Raises:
             ModelError: the provider failed after every retry, or time ran out.
@@ -115,7 +117,7 @@ class ScriptedModel:
         if isinstance(line, Reply):
             return line
         text = line.model_dump_json() if isinstance(line, Frozen) else line
-        if on_text is not None and isinstance(line, Frozen) and (words := getattr(line, "reply", "")):
+        if on_text is not None and isinstance(line, Frozen) and (words := getattr(line, request.streams, "")):
             await on_text(words)
         finish: FinishReason = "stop"
         tokens_in = sum(len(message.content) for message in request.messages) // 4

@@ -53,7 +53,7 @@ from agents.llm.manners import (
     without_refused,
 )
 from agents.llm.pacing import HeldBack, Permit, RateLimiter
-from agents.llm.wire import FIELD, gather, messages_for, response_format
+from agents.llm.wire import gather, messages_for, response_format
 
 ATTEMPTS = 3
 """Requests for one reply, at most, when the provider fails (specification, section 11)."""
@@ -191,7 +191,7 @@ class LiteLLMModel:
         if keyless and not self._api_key and not has_key(self.key_variable):
             notice = notice_for("key", model=self.name, key_variable=self.key_variable, no_key=True)
             raise ModelError(f"{self.name}: no key is set", fault="key", notice=notice, model=self.name)
-        if FIELD not in request.gives.model_fields:
+        if request.streams not in request.gives.model_fields:
             on_text = None
         loop = asyncio.get_running_loop()
         course = _Course(None if request.deadline_s is None else loop.time() + request.deadline_s)
@@ -369,7 +369,7 @@ class LiteLLMModel:
         try:
             if sent.streamed:
                 pieces = self._server.pieces(body, self._key()) if ways.direct else self._through_litellm(body)
-                await gather(pieces, answer, None if on_text is None else course.showing(on_text))
+                await gather(pieces, answer, None if on_text is None else course.showing(on_text), request.streams)
             elif ways.direct:
                 answer.take(await self._server.whole(body, self._key()))
             else:

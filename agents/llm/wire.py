@@ -97,8 +97,6 @@ def _is_free(schema: object) -> bool:
     return isinstance(schema, dict) and schema.get("type") == "object" and "properties" not in schema
 
 
-FIELD = "reply"
-
 _FENCED = re.compile(r"```[\w+-]*\s*\{")
 _OBJECT = re.compile(r'\{(?=\s*")')
 _FENCE = re.compile(r"```[\w+-]*\s*")
@@ -108,8 +106,8 @@ _MAY_BE_TAG = re.compile(r"[<\[]\w{0,9}")
 class ReplyStream:
     """Fed pieces of an answer, gives what is complete of its JSON so far; how the text is split makes no difference."""
 
-    def __init__(self) -> None:
-        self._text = ""
+    def __init__(self, field: str = "reply") -> None:
+        self._field, self._text = field, ""
         """What counts of the answer: first what comes before the JSON object, then the object."""
         self._at: Literal["head", "thoughts", "prose", "object"] = "head"
         self._shown = ""
@@ -136,7 +134,7 @@ class ReplyStream:
         return found if isinstance(found, dict) else {}
 
     def _news(self) -> str:
-        said = whole_signs(self.value().get(FIELD))
+        said = whole_signs(self.value().get(self._field))
         if not isinstance(said, str) or not said.startswith(self._shown):
             return ""
         news, self._shown = said[len(self._shown) :], said
@@ -171,15 +169,17 @@ BATCH_S = 0.03
 """Pieces of a streamed text are passed on no more often than this: each costs the interface more than the model."""
 
 
-async def gather(pieces: AsyncGenerator[Wire], answer: ProviderAnswer, on_text: OnText | None) -> None:
+async def gather(pieces: AsyncGenerator[Wire], answer: ProviderAnswer, on_text: OnText | None, field: str) -> None:
     """Put an answer together that comes in pieces, and show its words meanwhile."""
-    reader, waiting, sent_at = ReplyStream(), "", 0.0
+    reader, waiting, sent_at = ReplyStream(field), "", 0.0
     loop = asyncio.get_running_loop()
     async with aclosing(pieces):
         async for chunk in pieces:
-            waiting += reader.feed(answer.take(chunk))
+            waiting += answer.take(chunk)
             if on_text is not None and waiting and loop.time() - sent_at >= BATCH_S:
-                await on_text(waiting)
-                waiting, sent_at = "", loop.time()
-    if on_text is not None and (waiting := waiting + reader.finish()):
-        await on_text(waiting)
+                news, waiting = reader.feed(waiting), ""
+                if news:
+                    await on_text(news)
+                    sent_at = loop.time()
+    if on_text is not None and (news := reader.feed(waiting) + reader.finish()):
+        await on_text(news)

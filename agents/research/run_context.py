@@ -146,11 +146,17 @@ class RunContext:
     answers: Once[Charged] = field(default_factory=Once)
 
     async def ask(
-        self, role: Role[In, Out], given: In, deadline: Deadline, on_text: OnText | None = None
+        self,
+        role: Role[In, Out],
+        given: In,
+        deadline: Deadline,
+        on_text: OnText | None = None,
+        draft: OnText | None = None,
     ) -> RoleAnswer[Out]:
         """Ask a role: the body of a step. The same question is asked, and paid for, once in a run.
 
-        What the user asked to heed meanwhile is told to every role that takes it, whatever it works on now.
+        What the user asked to heed meanwhile is told to every role that takes it, whatever it works on now. To `on_text`
+        goes what is said for good, so that nobody may answer in the model's place; to `draft` what is provisional.
         """
         if self.steering.guidance and "guidance" in type(given).model_fields:
             given = given.model_copy(update={"guidance": tuple(self.steering.guidance)})
@@ -162,16 +168,18 @@ class RunContext:
         async def make() -> Charged:
             nonlocal first
             first = True
-            return await self._ask_or_stand_in(role, given, run)
+            return await self._ask_or_stand_in(role, given, run, draft)
 
         asked = await self.answers.get(f"{role.prompt_name}:{given.model_dump_json()}", make)
         answer: RoleAnswer[Out] = RoleAnswer[role.gives].model_validate(asked)  # type: ignore[name-defined]
         return answer if first else answer.model_copy(update={"usage": NOTHING})
 
-    async def _ask_or_stand_in(self, role: Role[In, Out], given: In, run: AskContext) -> RoleAnswer[Out]:
+    async def _ask_or_stand_in(
+        self, role: Role[In, Out], given: In, run: AskContext, draft: OnText | None = None
+    ) -> RoleAnswer[Out]:
         """Let the fallback answer when the model failed for good: what was gathered is then still written up."""
         try:
-            return await ask_fitting(role, given, run, self.rooms)
+            return await ask_fitting(role, given, run, self.rooms, draft)
         except ModelError as error:
             lost = spent_by(error)
             if error.fault == "overflow" and (parts := divided(given)):

@@ -92,7 +92,7 @@ def figures(
             of_role[event["role"]].append(event["usage"]["tokens_out"])
     chats = sorted((call for call in calls if call["kind"] == "chat"), key=lambda call: call["start"])
     scoping = [call.get("completion_tokens") or 0 for call in chats[:2]]
-    section = next((seconds for seconds, event in events if event["kind"] == "section"), 0.0)
+    section = next((seconds for seconds, event in events if event["kind"] in ("draft", "section")), 0.0)
     table = {
         "wall, s": run["wall_s"], "floor, s": floor["wall_s"], "wall ÷ floor": run["wall_s"] / floor["wall_s"],
         "from the first call to the last, s": ends - begins, "model chain, s": run["llm_chain_s"],

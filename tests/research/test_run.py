@@ -3,9 +3,11 @@
 import asyncio
 
 from agents.contracts.contract import Brief, Query
-from agents.contracts.fact import ExtractionInput
+from agents.contracts.fact import ExtractionInput, Fact
 from agents.contracts.finding import FrameInput, LeadInput, SectionInput, cited_facts
+from agents.contracts.frozen import digest
 from agents.contracts.plan import Leaf, TaskSpec
+from agents.contracts.sources import Source, SourceCard
 from agents.core.errors import NotFeasible
 from agents.core.events import NodeChanged, SearchDone, SourceRead
 from agents.research.pipeline import Means
@@ -56,7 +58,8 @@ async def test_a_question_becomes_sections_whose_facts_stand_in_their_sources(be
 async def test_a_run_from_its_record_gives_the_same_result_and_makes_no_call(bench):
     work = bench(working_model(DEEP))
     first = await work.run()
-    record, asked, events = work.last.record, len(work.model.asked), [e.key for e in work.last.events]
+    record, asked = work.last.record, len(work.model.asked)
+    events = [e.key for e in work.last.events if e.event.kind != "draft"]  # told while it is written, and then no more
 
     again = await work.run(record=record)
 
@@ -352,3 +355,23 @@ def test_addresses_go_to_the_branch_whose_words_they_hold():
 def test_not_feasible_carries_reasons_and_splits():
     error = NotFeasible(("It is broad.",), ("Narrower?",))
     assert (error.reasons, error.splits) == (("It is broad.",), ("Narrower?",))
+
+
+async def test_sentences_of_a_section_are_shown_while_it_is_written_where_their_facts_carry_them():
+    from agents.research.writing.sections import Draft
+    from agents.research.writing.writer_input import Numbering
+
+    said, shown = "The ferry line was closed on 12 days in 2022.", []
+    source = {"id": "s1", "url": "https://a.example/", "title": "Yearbook", "kind": "web", "language": "en"}
+    card = SourceCard.of(Source(**source, text=said, text_hash=digest(said)))
+    fact = Fact(id="x", source_id="s1", statement=said, quote=said, start=0, end=len(said), confidence=0.9, topic="t")
+    draft = Draft(lambda number, sentence: shown.append((number, sentence)), Numbering((fact,), (card,)))
+    for piece in (
+        "The ferry line was closed on 12 da",
+        "ys in 2022.[f1] It was",
+        " closed on 40 days in 2023.[f1] So",
+        "me say.",
+    ):
+        await draft.take(piece)
+
+    assert shown == [(1, "The ferry line was closed on 12 days in 2022.")]

@@ -4,6 +4,7 @@ What code can tell of the plan's claims from the facts at hand is told to the wr
 written twice: only where the search for counter-evidence moves a verdict afterwards.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -14,9 +15,10 @@ from agents.contracts.frozen import Frozen
 from agents.contracts.sources import SourceCard
 from agents.core.budget import Deadline
 from agents.core.errors import StepFailed
-from agents.core.events import NodeChanged, SectionWritten
+from agents.core.events import NodeChanged, SectionDraft, SectionWritten
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
+from agents.report.parse_body import parse
 from agents.research.reading.leaf import SHORTENED, graded, kept, spent, stopped_with, sub_questions
 from agents.research.reading.searching import LeafGiven
 from agents.research.run_context import RunContext
@@ -57,6 +59,7 @@ def section_handler(context: RunContext) -> Handler:
         written = await write_section(
             ctx, context, "0", partial(_put, given.leaf, given.verdicts), found.facts, found.sources, ctx.last_deadline,
             given.leaf.setting.language,
+            lambda sentence: SectionDraft(node=found.path, title=found.title, text=sentence),
         )  # fmt: skip
         ctx.emit("section", SectionWritten(node=found.path, title=found.title, words=len(written.markdown.split())))
         status, note, ended, problems = found.status, found.note, found.ended, found.problems
@@ -97,6 +100,27 @@ def section_handler(context: RunContext) -> Handler:
     return Handler(run=run, takes=SectionGiven, gives=Finding)
 
 
+class Draft:
+    """A section while it is written: each whole sentence is held against the facts that it cites before it is shown."""
+
+    def __init__(self, show: Callable[[int, str], None], numbering: Numbering) -> None:
+        self._show, self._numbering = show, numbering
+        self._text, self._seen = "", 0
+
+    async def take(self, piece: str) -> None:
+        """Take the next piece of the text."""
+        self._text += piece
+        if not any(sign in piece for sign in ".!?。！？|\n"):
+            return
+        done = parse(self._text, self._numbering.marks()).sentences()[self._seen : -1]
+        for sentence in done:
+            self._seen += 1
+            cited = sentence.facts
+            holds = bool(cited) and await asyncio.to_thread(self._numbering.carries, sentence.text, cited)
+            if holds:
+                self._show(self._seen, sentence.text)
+
+
 async def write_section(
     ctx: Ctx,
     context: RunContext,
@@ -106,12 +130,22 @@ async def write_section(
     sources: Sequence[SourceCard],
     deadline: Deadline,
     language: str,
+    told: Callable[[str], SectionDraft] | None = None,
 ) -> Written:
-    """Have a section written over facts; where that fails, the reader gets the words that were found."""
+    """Have a section written over facts; where that fails, the reader gets the words that were found.
+
+    With `told`, each sentence that holds is told of when it is written.
+    """
     numbering = Numbering(spread(tuple(facts), context.context_results), tuple(sources), language)
     given = put(numbering.numbered)
+    draft = (
+        Draft(lambda number, sentence: ctx.emit(f"draft:{key}:{number}", told(sentence)), numbering) if told else None
+    )
     try:
-        asked = await ctx.call("section", key, context.ask, SECTION_WRITER, given, deadline, gives=RoleAnswer[Section])
+        asked = await ctx.call(
+            "section", key, context.ask, SECTION_WRITER, given, deadline, None, draft and draft.take,
+            gives=RoleAnswer[Section],
+        )  # fmt: skip
     except StepFailed as failure:
         return Written(plain_section(tuple(facts)), failure=failure)
     return Written(numbering.to_ids(asked.output.markdown), asked.stood_in)

@@ -34,6 +34,10 @@ class Carriers:
         """Put the marks of a text right; idempotent."""
         return body.changed(lambda one: one.model_copy(update={"facts": self.of(one.text, one.facts)}))
 
+    def carry(self, sentence: str, facts: Sequence[str]) -> bool:
+        """Tell whether one of some facts carries a sentence, or all of them together."""
+        return any(self._carry(sentence, fact) for fact in facts) or (len(facts) > 1 and self._carry(sentence, *facts))
+
     def of(self, sentence: str, cited: Sequence[str]) -> tuple[str, ...]:
         """Give the facts that carry a sentence: of those cited, else of the others; what was cited where none does."""
         known = [fact for fact in cited if fact in self._facts]
@@ -94,10 +98,17 @@ class Numbering:
         """Give the numbers of facts; of those that are not shown, none."""
         return tuple(self._number_of[fact] for fact in facts if fact in self._number_of)
 
+    def marks(self) -> dict[str, str]:
+        """Give the ids of facts by the numbers that their writer sees."""
+        return {str(number): fact_id for fact_id, number in self._number_of.items()}
+
+    def carries(self, sentence: str, cited: Sequence[str]) -> bool:
+        """Tell whether the facts that a sentence cites carry it, one alone or all together."""
+        return self._carriers.carry(sentence, cited)
+
     def to_ids(self, markdown: str) -> str:
         """Turn the writer's `[f3]` into `[#id]`: of the facts that carry the sentence; numbers that do not exist go."""
-        body = parse(markdown, {str(number): fact_id for fact_id, number in self._number_of.items()})
-        return markdown_of(self._carriers.settle(body))
+        return markdown_of(self._carriers.settle(parse(markdown, self.marks())))
 
     def to_numbers(self, markdown: str) -> str:
         """Turn `[#id]` into `[f3]` for a writer that reads earlier prose; ids outside this numbering go."""
