@@ -13,6 +13,7 @@ from agents.contracts.contract import Brief, Contract
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
 from agents.core.errors import BadRequest
+from agents.research.planning.drafting import phases_of
 from agents.research.planning.freeze_contract import bounds_of
 from agents.research.scoping.turn import ScopingState
 from agents.team import Team
@@ -224,7 +225,8 @@ def refreshed(plan: Plan, rounds: int) -> Plan:
         if isinstance(branch, Leaf):
             budget = branch.budget.model_copy(update={"searches": min(3, max(1, len(branch.searches)))})
             return branch.model_copy(update={"budget": budget})
-        phases = tuple(phase.model_copy(update={"max_iterations": rounds}) for phase in branch.phases)
+        collect = branch.phases[0].model_copy(update={"max_iterations": rounds})
+        phases = phases_of(collect) if len(branch.phases) > 1 else (collect,)
         return branch.model_copy(
             update={"phases": phases, "children": tuple(fresh(child) for child in branch.children)}
         )

@@ -1,39 +1,21 @@
 """Quantities in sentences, and when two of them contradict each other: the same thing, the same unit, other numbers."""
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
-from agents.offline.terms import distinct, listed, names, span_of_years, years
+from agents.offline.terms import distinct, listed, names, span_of_years
+from agents.verify.figures import figures, units
 
-_NUMBER = r"\d{1,3}(?:[.,\u00a0\u202f]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?"
-_CURRENCY = r"€|\$|£|¥|EUR|USD|GBP|CHF|JPY|euros?|dollars?|pounds?"
-_SCALE = {"million": 1e6, "millionen": 1e6, "millones": 1e6, "billion": 1e9, "milliarden": 1e9, "thousand": 1e3}
-_QUANTITY = re.compile(
-    rf"(?P<before>{_CURRENCY})?\s?(?<![\w.,–-])(?P<number>{_NUMBER})(?!\d)\s?"
-    rf"(?P<scale>millions?|billions?|thousand|Millionen|Milliarden|millones)?\s?"
-    rf"(?P<unit>%|‰|{_CURRENCY}|(?:per ?cent|Prozent)\b|[^\W\d_]+)?"
-)
-_UNITS = {"per cent": "%", "percent": "%", "prozent": "%", "euro": "€", "euros": "€", "eur": "€", "usd": "$"}
-_NO_UNIT = frozenset(
-    "and or to of in on at by for from with the a per is are was were as than more less but which that who only und "
-    "oder bis von et ou de à y o january february march april may june july august september october november december "
-    "januar februar märz mai juni juli oktober dezember".split()
-)
-_DURATIONS = frozenset({"month", "year", "day", "hour", "minute", "plot", "monat", "jahr", "mois", "an", "me", "año"})
 _SAME_THING = 0.6
 """Share of the smaller sentence's telling words that both have."""
 _ERROR_TERM = re.compile(
     r"\b(?:standard error|standard deviation|margin|error|uncertainty|±)[^.;,]{0,12}\d[\d.,]*\s?[^\W\d_]*", re.I
 )
 _DENIED = re.compile(r"\b(?:not|never|no longer|nicht|kein\w*|pas|jamais|no)\b[^.;,]{0,60}$", re.IGNORECASE)
-_IN_WORDS = re.compile(
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|half|twice|third|doubled)\b", re.I
-)
 
 
-@dataclass(frozen=True)
-class Quantity:
+class Quantity(NamedTuple):
     """A number with what it counts."""
 
     value: float
@@ -41,31 +23,19 @@ class Quantity:
     shown: str
 
 
-def _value(number: str, scale: str | None) -> float:
-    if re.fullmatch(r"\d{1,3}(?:[.,\u00a0\u202f]\d{3})+", number):
-        plain = re.sub(r"\D", "", number)
-    else:
-        plain = re.sub(r"[\u00a0\u202f]", "", number).replace(",", ".")
-        plain = plain.replace(".", "", plain.count(".") - 1) if plain.count(".") > 1 else plain
-    return float(plain) * _SCALE.get((scale or "").casefold().removesuffix("s"), 1.0)
-
-
 @lru_cache(maxsize=4_096)
 def quantities(text: str) -> tuple[Quantity, ...]:
-    """List the numbers of `text` with their units; years are dates, not quantities."""
-    found: list[Quantity] = []
-    for match in _QUANTITY.finditer(text):
-        if years(match["number"]) and not match["before"] and match["unit"] not in {"%", "EUR", "USD"}:
-            continue
-        unit = (match["before"] or match["unit"] or "").casefold()
-        unit = _UNITS.get(unit, "" if unit in _NO_UNIT else unit)
-        found.append(Quantity(_value(match["number"], match["scale"]), unit.rstrip("s"), match.group().strip()))
-    return tuple(found)
+    """List the amounts of `text` with their units; dates are none."""
+    return tuple(
+        Quantity(one.low, one.unit or next(iter(one.nouns), "").rstrip("s"), one.shown)
+        for one in figures(text)
+        if one.kind != "ordinal" and not one.weak
+    )
 
 
 def has_figure(text: str) -> bool:
     """Tell whether `text` states a quantity, not just a year."""
-    return bool(quantities(text)) or bool(_IN_WORDS.search(text))
+    return bool(quantities(text))
 
 
 def subject_terms(text: str) -> frozenset[str]:
@@ -80,8 +50,9 @@ def _main_figures(text: str) -> dict[str, float]:
     stated: dict[str, set[float]] = {}
     spoken = _ERROR_TERM.sub(" ", text)
     for quantity in quantities(spoken):
-        before = spoken[: spoken.find(quantity.shown)]
-        if quantity.unit and quantity.unit not in _DURATIONS and not _DENIED.search(before):
+        before, known = spoken[: spoken.find(quantity.shown)], units().get(quantity.unit)
+        lasts = known is not None and known.dimension in {"time", "span"}
+        if quantity.unit and not lasts and not _DENIED.search(before):
             stated.setdefault(quantity.unit, set()).add(quantity.value)
     return {unit: next(iter(values)) for unit, values in stated.items() if len(values) == 1}
 

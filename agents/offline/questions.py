@@ -67,7 +67,8 @@ def questions(message: str, language: str | None = None) -> tuple[IndependentQue
     addresses = tuple(dict.fromkeys(IN_TEXT.findall(message)))
     found: dict[str, IndependentQuestion] = {}
     for group in _groups(IN_TEXT.sub(" ", message)):
-        text = " ".join(filter(None, map(tidy, group)))
+        said = [one if one[-1] in "?!。？！" else f"{one}." for one in map(tidy, group) if one]
+        text = " ".join(said).rstrip(".")
         marked = [sentence for sentence in group if re.search("[?？]", sentence)]
         asking = marked or [sentence for sentence in group if asks(sentence)] or group
         parts = tuple(tidy(part) for sentence in asking for part in _parts(sentence))

@@ -5,7 +5,6 @@ Texts go in, plain values come out; languages are ISO 639-1 codes.
     carried("The line was closed for 12 days.", ["It was closed for twelve days."]).verdict
     find_quote("closed for 12 days", page)      the place in the page, or None
     stance("All sites failed.", "Two of the three sites failed.").stance
-    same_figure("0.5 billion", "500 million")   True
 """
 
 import math
@@ -20,7 +19,6 @@ from agents.contracts.verification import Stance
 from agents.nlp import lang
 from agents.nlp.tokens import language_of
 from agents.verify.compare import Comparison, compare, named_words
-from agents.verify.figures import Figure, figures
 from agents.verify.frames import doubts
 from agents.verify.negation import denies
 from agents.verify.parsed_text import Discrepancy, ParsedText, joined, names, read, reason
@@ -38,10 +36,8 @@ __all__ = [
     "leans",
     "mixes",
     "names_in",
-    "same_figure",
     "speaks_for_itself",
     "stance",
-    "subject_terms",
 ]
 
 Verdict = Literal["supported", "partly", "unsupported", "contradicted"]
@@ -243,7 +239,7 @@ def _reasons(
 
 RELATED = 0.3
 """Share of a claim's content that a fact must have to speak of it at all."""
-_LIMITS = frozenset({"hedged", "open", "universal", "superlative", "not_yet"})
+_LIMITS = frozenset({"hedged", "open", "universal", "not_yet"})
 
 
 @dataclass(frozen=True)
@@ -316,26 +312,7 @@ def _rounded(value: float) -> float:
     return round(max(0.0, min(1.0, value)), 4)
 
 
-def same_figure(one: str, other: str, *, language: str = "en") -> bool:
-    """Tell whether two texts give the same figures, in whatever spelling; False when either gives none."""
-    mine, theirs = figures(one, language, False), figures(other, language, False)
-    return bool(mine) and len(mine) == len(theirs) and all(map(_same, mine, theirs))
-
-
-def _same(one: Figure, other: Figure) -> bool:
-    return one.equals(other) and bool(one.unit) == bool(other.unit)
-
-
 def names_in(text: str, language: str | None = None) -> frozenset[str]:
     """Give the casefolded words of the names in `text`, as far as capitals and abbreviations tell."""
     found = names(text, language or language_of(text))
     return frozenset(word for name in found if name.sure for word in name.words)
-
-
-def subject_terms(text: str, language: str | None = None) -> frozenset[str]:
-    """Give what `text` speaks of: the roots of its content words, names included, without figures and dates.
-
-    Two texts about one subject share most of these; compare the sets, the roots are no words to show.
-    """
-    units = read(text, language or language_of(text)).units
-    return frozenset(one for unit in units for one in unit.content_roots)

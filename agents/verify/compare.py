@@ -8,14 +8,13 @@ from itertools import pairwise
 from agents.nlp import lang
 from agents.verify.compare_figures import SAME_CONTEXT, compare_amounts, compare_dates
 from agents.verify.frames import framed, substitutions
-from agents.verify.negation import alike, classes, opposites, superlatives
+from agents.verify.negation import alike, classes, opposites
 from agents.verify.parsed_text import Discrepancy, ParsedSentence, ParsedText, absent, found, names
 
 NEAR = 0.6
 """A source sentence belongs to the near ones when it has this share of what the best one has."""
 ENOUGH = 0.45
 """Share of a sentence that its best source sentence must have before their words are held against each other."""
-_SUPERLATIVE_OF_TIME = frozenset({"first", "last", "only", "most", "least"})
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
         *_names(mine, source, near, known, context, language),
         *(_polarity(mine, near, language) if best >= ENOUGH / 1.5 and context >= SAME_CONTEXT else ()),
         *(_quantifiers(mine, source, near, context, language) if best >= ENOUGH / 1.5 else ()),
-        *framed(mine, near, source.units, best, language),
+        *framed(mine, near, best, language),
     ]
     same, swaps = substitutions(mine, near[0], language) if near and best >= ENOUGH else (0.0, [])
     told = {one.key for one in findings if one.severity == "contradicted"}
@@ -72,7 +71,6 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
         at
         for at in content
         if not (_covered(mine.roots[at], source) or mine.words[at] in known or mine.words[at] in source.words)
-        and not (explained and _tells_change(mine.roots[at]))
         and not ("pronoun" in keys and mine.words[at] in named)  # told already, as a name that could not be checked
     ]
     missing = sum(one.key in {"number_missing", "date_missing", "other", "rival"} for one in findings)
@@ -99,10 +97,6 @@ def _covered(one: str, source: ParsedText) -> bool:
         or bool(classes(one) & source.classes)
         or (len(one) >= 6 and any(len(other) >= 5 and alike(one, other) for other in source.roots))
     )
-
-
-def _tells_change(one: str) -> bool:
-    return bool(opposites(one) - {"un" + one, "dis" + one, "non" + one})
 
 
 def _share(mine: ParsedSentence, unit: ParsedSentence) -> float:
@@ -241,7 +235,7 @@ def _is_open(mine: ParsedSentence, unit: ParsedSentence) -> bool:
 def _quantifiers(
     mine: ParsedSentence, source: ParsedText, near: Sequence[ParsedSentence], context: float, language: str
 ) -> Iterator[Discrepancy]:
-    """Words for all of them, for some of them, for the most of its kind."""
+    """Words for all of them and for some of them."""
     if not near:
         return
     said_all, some, only = lang.words("all"), lang.words("some"), lang.words("only")
@@ -256,10 +250,6 @@ def _quantifiers(
             yield found("unsupported" if limited else "partly", "universal", language, ours=every[0])
     if any(word in only for word in mine.words) and not any(word in only for unit in near for word in unit.words):
         yield found("partly", "universal", language, ours="only")
-    for word in superlatives(mine.text):
-        is_new = word not in source.words and word not in _SUPERLATIVE_OF_TIME
-        if is_new and not any(superlatives(one.text) for one in near):
-            yield found("partly", "superlative", language, ours=word)
 
 
 def _pairs(mine: ParsedSentence, source: ParsedText) -> float:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import pairwise
 
 from agents.nlp import lang
@@ -61,7 +60,6 @@ def compare_amounts(
     yield from _factors(mine, near, context, language)
     yield from _shares(mine, near, language)
     yield from _causes(mine, near, language)
-    yield from _mispaired(mine, near, language)
 
 
 def _not_given(figure: Figure, rival: Figure | None, context: float, language: str) -> Discrepancy:
@@ -86,8 +84,6 @@ def _same_value(
     elif figure.per and all(other.per not in {"", figure.per} for other in same):
         ours, other = f"{figure.shown} / {figure.per}", f"{one.shown} / {one.per}"
         yield found("contradicted", "other", language, ours=ours, theirs=other)
-    elif figure.bound and _strictly(mine.text[: figure.start]) and not any(one.bound or one.is_range for one in same):
-        yield found("partly", "other", language, ours=_with_bound(figure), theirs=one.shown)
     elif not figure.bound and all(other.bound == "most" for other in same):
         yield found("partly", "restricted", language, theirs=_with_bound(one))
     elif not figure.unit and figure.nouns and all(other.nouns and not _count_the_same(figure, other) for other in same):
@@ -95,15 +91,6 @@ def _same_value(
         rival = next((one for one in theirs if one.nouns and _count_the_same(figure, one) and not one.unit), None)
         if rival and not any(rival.equals(one) and _count_the_same(rival, one) for one in mine.figures):
             yield found("contradicted", "other", language, ours=figure.shown, theirs=rival.shown)
-
-
-@cache
-def _strict_ending() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{lang.alternatives('strictly')})\s*$", re.IGNORECASE)
-
-
-def _strictly(before: str) -> bool:
-    return bool(_strict_ending().search(before))
 
 
 def _count_the_same(one: Figure, other: Figure) -> bool:
@@ -234,32 +221,6 @@ def _roots(text: str) -> set[str]:
     return {root(word.casefold()) for word in re.findall(r"[^\W\d_]{4,}", text)}
 
 
-def _mispaired(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str) -> Iterator[Discrepancy]:
-    """A number that the source gives to another one of the things it lists: Telmar (12,000) and Brindle (19,000)."""
-    for unit in near[:2]:
-        for figure in mine.figures:
-            kind = [one for one in unit.figures if one.kind == "amount" and not one.weak and same_slot(one, figure)]
-            at = next((at for at, one in enumerate(kind) if figure.equals(one)), -1)
-            if at < 0 or len(kind) < 2 or len([one for one in mine.figures if same_slot(one, figure)]) != 1:
-                continue
-            place = _listed_place(mine, unit, len(kind))
-            if 0 <= place != at and not kind[place].equals(figure):
-                yield found("contradicted", "other", language, ours=figure.shown, theirs=kind[place].shown)
-                return
-
-
-def _listed_place(mine: ParsedSentence, unit: ParsedSentence, count: int) -> int:
-    """Give which of the source's names or years the sentence speaks of, when it lists `count` of them; −1 if unknown."""
-    years = [when for when in unit.whens if when.years]
-    named = [name for name in unit.names if name.sure or len(unit.names) == count]
-    places: list[int] = []
-    if len(years) == count:
-        places = [at for at, one in enumerate(years) if any(when.same_year(one) for when in mine.whens if when.years)]
-    elif len(named) == count:
-        places = [at for at, name in enumerate(named) if set(name.words) <= set(mine.words)]
-    return places[0] if len(places) == 1 else -1
-
-
 def compare_dates(
     mine: ParsedSentence, near: Sequence[ParsedSentence], every: Sequence[ParsedSentence], context: float, language: str
 ) -> Iterator[Discrepancy]:
@@ -268,7 +229,11 @@ def compare_dates(
     beside = tuple(when for unit in near for when in unit.whens)
     numbers = {value for unit in every for figure in unit.figures for value in (figure.low, figure.high)}
     for when in mine.whens:
-        if not missing(when, theirs) or (when.month is None and {when.first, when.last} <= numbers):
+        if not missing(when, theirs):
+            if other := _date_of_the_same(when, mine, every):
+                yield found("contradicted", "other", language, ours=when.shown, theirs=other.shown)
+            continue
+        if when.month is None and {when.first, when.last} <= numbers:
             continue
         rival = _other_time(when, mine.whens, beside)
         if rival and context >= SAME_CONTEXT:
@@ -284,3 +249,17 @@ def _other_time(when: When, mine: Sequence[When], beside: Sequence[When]) -> Whe
     return next(
         (other for other in kind if not any(one.same_year(other) and one.same_day(other) for one in mine)), None
     )
+
+
+def _date_of_the_same(when: When, mine: ParsedSentence, every: Sequence[ParsedSentence]) -> When | None:
+    """Give the date that the source has for what a sentence says, where the sentence took that of another thing.
+
+    The tower opened in 1912 and the bridge in 1950: “the bridge opened in 1912” has all its words in the source.
+    """
+    words = set(mine.content_roots)
+    giving = [one for one in every if any(when.same_year(it) and when.same_day(it) for it in one.whens)]
+    if not when.years or any(words <= set(one.roots) for one in giving):
+        return None
+    others = (one for one in every if one not in giving and not one.opens_with_pronoun)
+    saying = (one for one in others if words <= set(one.content_roots))
+    return next((it for one in saying for it in one.whens if it.years), None)

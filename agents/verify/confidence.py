@@ -3,11 +3,11 @@
 Who counts as a witness of its own: mirrors, syndicated copies and quotations of one origin count once.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
+from typing import NamedTuple
 
 from agents.contracts.body import SentenceVerdict
 from agents.contracts.verification import Evidence, Verdict
@@ -23,17 +23,12 @@ _STATES_NOTHING = "no_fact"
 _LOOKED_AT = frozenset({"supported", "partly", "unsupported", "contradicted"})
 
 
-@dataclass(frozen=True)
-class EvidenceWeight:
+class EvidenceWeight(NamedTuple):
     """What the evidence says about a claim."""
 
     verdict: Verdict
     confidence: float
     """0 to 1, in the verdict."""
-    support: float
-    qualification: float
-    opposition: float
-    """Weights of the three sides, 0 to 1."""
     origins: int
     """Independent sources that take a stance."""
 
@@ -83,14 +78,11 @@ def weigh(evidence: Sequence[Evidence], origin_of: Mapping[str, str] | None = No
     support, qualified, against = (_side(sides[name]) for name in ("supports", "qualifies", "contradicts"))
     origins = len({origin for side in sides.values() for origin in side})
     verdict, confidence = _verdict(support, qualified, against)
-    return EvidenceWeight(verdict, round(confidence, 4), support, qualified, against, origins)
+    return EvidenceWeight(verdict, round(confidence, 4), origins)
 
 
 def _side(strengths: Mapping[str, float]) -> float:
-    left = 1.0
-    for strength in strengths.values():
-        left *= 1 - PER_ORIGIN * strength
-    return round(1 - left, 4)
+    return round(1 - prod(1 - PER_ORIGIN * strength for strength in strengths.values()), 4)
 
 
 def _verdict(support: float, qualified: float, against: float) -> tuple[Verdict, float]:
@@ -144,14 +136,6 @@ gets a new headline on its way, while two reporters at one event share hardly a 
 QUOTED_WORDS = 8
 """Words that two pieces of evidence must share verbatim to be one statement told twice."""
 
-_SAID = (
-    r"said|says|reported|reports|announced|according to|published|found|laut|zufolge|nach Angaben|teilte|berichtet\w*|"
-    r"selon|d['’]après|a (?:annoncé|déclaré|publié)|según|(?:dijo|anunció|informó|publicó)"
-)
-_SAYING = re.compile(rf"\b(?:{_SAID})\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"[^.!?。！？]+")
-_HEAD = re.compile(r"\s*[:|–—]\s*|\s+-\s+")
-
 
 @dataclass(frozen=True)
 class Witness:
@@ -164,59 +148,40 @@ class Witness:
     title: str = ""
     url: str = ""
     """Canonical address, where the page declares one."""
-    publisher: str = ""
     quote: str = ""
     """The words that speak to the claim."""
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """Sources that are one witness."""
 
     ids: tuple[str, ...]
     """In the order given."""
-    preferred: str
-    """The one to cite: the fullest text."""
-    primary: bool
-    """Whether sources outside the group name it as where they have it from."""
     why: tuple[str, ...]
     """One plain sentence for each source that was counted with another."""
 
 
-def independent(witnesses: Sequence[Witness]) -> int:
-    """Count the sources that are witnesses of their own (specification, section 9: distinct domains per claim)."""
-    return len(origins(witnesses))
-
-
 def origins(witnesses: Sequence[Witness]) -> tuple[Origin, ...]:
-    """Put sources together that have one origin.
+    """Put sources together that have one origin, in the order of their first members.
 
     Two are together when they have one domain or one canonical address, when the text of one is a copy or a long
     excerpt of the other's, or when both rest on the very same words.
-
-    Returns:
-        Groups; primary ones first, else in the order of their first member.
     """
-    leader = {number: number for number in range(len(witnesses))}
-    why: dict[int, list[str]] = {}
+    groups = [([number], list[str]()) for number in range(len(witnesses))]
+    of = list(range(len(witnesses)))
     runs = [shingles(witness.text) for witness in witnesses]
-
-    def first(number: int) -> int:
-        while leader[number] != number:
-            number = leader[number]
-        return number
-
     for one, other in combinations(range(len(witnesses)), 2):
-        reason = _one_origin(witnesses[one], witnesses[other], runs[one], runs[other])
-        if reason and first(one) != first(other):
-            low, high = sorted((first(one), first(other)))
-            leader[high] = low
-            why.setdefault(low, []).extend([*why.pop(high, []), reason])
-    groups: dict[int, list[int]] = {}
-    for number in range(len(witnesses)):
-        groups.setdefault(first(number), []).append(number)
-    found = [_origin(witnesses, members, why.get(head, [])) for head, members in groups.items()]
-    return tuple(sorted(found, key=lambda origin: not origin.primary))
+        low, high = sorted((of[one], of[other]))
+        if low != high and (reason := _one_origin(witnesses[one], witnesses[other], runs[one], runs[other])):
+            groups[low][0].extend(groups[high][0])
+            groups[low][1].extend((*groups[high][1], reason))
+            for number in groups[high][0]:
+                of[number] = low
+    return tuple(
+        Origin(tuple(witnesses[number].id for number in sorted(members)), tuple(why))
+        for at, (members, why) in enumerate(groups)
+        if of[at] == at
+    )
 
 
 def _one_origin(one: Witness, other: Witness, left: frozenset[int], right: frozenset[int]) -> str:
@@ -233,25 +198,3 @@ def _one_origin(one: Witness, other: Witness, left: frozenset[int], right: froze
     if len(short.split()) >= QUOTED_WORDS and short in max(mine, yours, key=len):
         return f"{other.id} and {one.id} give the same words."
     return ""
-
-
-def _origin(witnesses: Sequence[Witness], members: list[int], why: list[str]) -> Origin:
-    inside = {witnesses[number].id for number in members}
-    outside = [witness for witness in witnesses if witness.id not in inside]
-    named = [number for number in members if any(_names(other, witnesses[number]) for other in outside)]
-    # Of copies of one length the first is kept: it was found first, and the agency's own page usually is.
-    best = max(named or members, key=lambda number: (len(fingerprint(witnesses[number].text)), -number))
-    ids = tuple(witnesses[number].id for number in members)
-    return Origin(ids, witnesses[best].id, bool(named), tuple(why))
-
-
-def _names(teller: Witness, origin: Witness) -> bool:
-    """Tell whether a sentence of `teller` says that it has something from `origin`."""
-    heads = (origin.publisher, *_HEAD.split(origin.title))
-    called = [name.casefold() for name in heads if len(name.split()) >= 2 and name[:1].isupper()]
-    if not called or not any(name in teller.text.casefold() for name in called):
-        return False
-    return any(
-        _SAYING.search(sentence) and any(name in sentence.casefold() for name in called)
-        for sentence in _SENTENCE.findall(teller.text)
-    )

@@ -61,7 +61,7 @@ def scaled(text: str, end: int, language: str, *, is_money: bool) -> tuple[float
             small, after, more = scaled(text, han.end(), language, is_money=False)
             rest, end = readings(han["rest"], language)[0] * small + more, after
         return factor, end, rest
-    word = re.compile(rf"[{SPACE}-]?(?P<scale>[^\W\d_]+(?:[\u0900-\u0963\u0e31-\u0e4e][^\W\d_]*)*)\.?").match(text, end)
+    word = _SCALE.match(text, end)
     if word is None:
         return 1.0, end, 0.0
     low = word["scale"].casefold()
@@ -436,8 +436,7 @@ def _figure(
         at = word.end()
     shown = " ".join(text[start:end].split())
     if not unit and kind == "amount":
-        unit, count = _later_unit(nouns)
-        shown = " ".join((shown, *nouns[: count or 1]))
+        shown = " ".join((shown, *nouns[:1]))
     rate = _PER.match(text, end)
     time = units().get(rate["time"].casefold()) if rate else None
     per = time.name if time and time.dimension in {"time", "span"} else ""
@@ -464,12 +463,3 @@ def _role(before: str) -> Role:
     if _ends_with("to", before) or (signs and signs["to"]):
         return "to"
     return "by" if _ends_with("by", before) or signs else ""
-
-
-def _later_unit(nouns: Sequence[str]) -> tuple[str, int]:
-    """`12 consecutive days` counts days: the unit and its place; only measures of time, and whole words, to be safe."""
-    for at, noun in enumerate(nouns[:2], 1):
-        entry = units().get(noun)
-        if entry and len(noun) > 2 and entry.dimension in {"time", "span"}:
-            return entry.name, at
-    return "", 0

@@ -1,4 +1,4 @@
-"""Ways to bend a source while keeping its words: a frame, limit or condition left out, sides exchanged, things mixed up.
+"""Ways to bend a source while keeping its words: a frame, limit or condition left out.
 
 Two sentences that are nearly the same, side by side: which words were put in the place of which.
 """
@@ -6,10 +6,9 @@ Two sentences that are nearly the same, side by side: which words were put in th
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from functools import cache
 
 from agents.nlp import lang
-from agents.verify.negation import alike, classes, opposites, root, superlatives
+from agents.verify.negation import alike, classes, opposites, root
 from agents.verify.parsed_text import Discrepancy, ParsedSentence, Severity, found
 
 SPOKEN_OF = 0.5
@@ -30,25 +29,18 @@ def doubts(text: str) -> bool:
     return any(lang.cue(key).search(text) for key in ("false", "untrue", "unproven", "forecast", "except"))
 
 
-def framed(
-    mine: ParsedSentence, near: Sequence[ParsedSentence], every: Sequence[ParsedSentence], best: float, language: str
-) -> Iterator[Discrepancy]:
+def framed(mine: ParsedSentence, near: Sequence[ParsedSentence], best: float, language: str) -> Iterator[Discrepancy]:
     """Find what a sentence does to the sense of the source sentences that have its words.
 
     Args:
         mine: the sentence.
         near: source sentences that say most of it, best first.
-        every: all sentences of the quotes.
         best: share of the sentence that the first of them has.
         language: of the reasons.
     """
-    if not near:
-        return
-    yield from _mixed_up(mine, near[0], every, language)
-    if best < SPOKEN_OF:
+    if not near or best < SPOKEN_OF:
         return
     yield from _reframed(mine, near[0], language)
-    yield from _ranked(mine, near, language)
     yield from _exchanged(mine, near[0], language)
     cause = lang.cue("cause").search(mine.text)
     if cause and not any(lang.cue("reason").search(unit.text) for unit in near):
@@ -89,57 +81,24 @@ def _reframed(mine: ParsedSentence, unit: ParsedSentence, language: str) -> Iter
             break
 
 
-@cache
-def _rank() -> re.Pattern[str]:
-    return re.compile(
-        rf"\b(?:{lang.alternatives('rank')})[\s-]*(?:le\s|la\s|más\s|plus\s)*(?P<what>(?:{lang.alternatives('superlative')}))\b",
-        re.IGNORECASE,
-    )
-
-
-def _ranked(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str) -> Iterator[Discrepancy]:
-    """The largest, where the source says the second largest; and the other way round."""
-    for ours, theirs in ((mine.text, near[0].text), (near[0].text, mine.text)):
-        match = _rank().search(theirs)
-        what = match["what"].casefold() if match else ""
-        if match and what in superlatives(_rank().sub(" ", ours)) and not _rank().search(ours):
-            said, other = (what, match.group()) if ours == mine.text else (match.group(), what)
-            yield found("contradicted", "other", language, ours=said, theirs=other)
-            return
-
-
 def _exchanged(mine: ParsedSentence, unit: ParsedSentence, language: str) -> Iterator[Discrepancy]:
     """The same words with the two sides of one of them exchanged: stress causes smoking, smoking causes stress."""
     both = {*mine.words, *unit.words}
-    if both & lang.words("doers") or mine.figures or unit.figures:
+    if both & lang.words("doers") or sorted(mine.content_roots) != sorted(unit.content_roots):
         return
-    turns = [word for word in mine.words if word in lang.words("turns")]
-    if len(turns) == 1 and [word for word in unit.words if word in lang.words("turns")] == turns:
-        pivots = [(mine.words.index(turns[0]), unit.words.index(turns[0]))]
-    elif both & lang.words("passive") or sorted(mine.content_roots) != sorted(unit.content_roots):
-        return
-    else:
-        mutual = {root(word) for word in lang.words("mutual", "en")}
-        pivots = [
-            (at, unit.roots.index(one))
-            for at, (one, counts) in enumerate(zip(mine.roots, mine.content, strict=True))
-            if counts and one not in mutual and unit.roots.count(one) == 1
-        ]
-    content = [word for word, counts in zip(mine.words, mine.content, strict=True) if counts]
-    for at, place in pivots:
-        (left, right), (their_left, their_right) = _sides(mine, at), _sides(unit, place)
+    mutual, passive = {root(word) for word in lang.words("mutual", "en")}, bool(both & lang.words("passive"))
+    for at, (one, word) in enumerate(zip(mine.roots, mine.words, strict=True)):
+        turns = word in lang.words("turns") or (mine.content[at] and not passive and one not in mutual)
+        if not turns or unit.roots.count(one) != 1:
+            continue
+        (left, right), (their_left, their_right) = _sides(mine, at), _sides(unit, unit.roots.index(one))
         shared = left & their_left  # slower than: the word that compares stands on the same side in both
         left, their_left = left - shared, their_left - shared
-        if (
-            left
-            and their_left
-            and left <= their_right
-            and their_left <= right
-            and right - their_left == their_right - left
-        ):
-            yield found(
-                "contradicted", "order", language, ours=_shown(mine, content[0]), theirs=_shown(mine, content[-1])
-            )
+        changed = bool(left and their_left) and left <= their_right and their_left <= right
+        if changed and right - their_left == their_right - left:
+            told = [place for place, counts in enumerate(mine.content) if counts]
+            first, last = _written(mine, told[:1]), _written(mine, told[-1:])
+            yield found("contradicted", "order", language, ours=first, theirs=last)
             return
 
 
@@ -147,65 +106,6 @@ def _sides(unit: ParsedSentence, at: int) -> tuple[set[str], set[str]]:
     """Give the content roots before a place and after it."""
     told = [(place, one) for place, one in enumerate(unit.roots) if unit.content[place]]
     return {one for place, one in told if place < at}, {one for place, one in told if place > at}
-
-
-def _shown(unit: ParsedSentence, word: str) -> str:
-    """Give a casefolded word as the sentence writes it."""
-    at = unit.text.casefold().find(word)
-    return unit.text[at : at + len(word)] if at >= 0 else word
-
-
-def _mixed_up(
-    mine: ParsedSentence, unit: ParsedSentence, units: Sequence[ParsedSentence], language: str
-) -> Iterator[Discrepancy]:
-    """A sentence that puts together what its source says of two things.
-
-    The tower opened in 1912 and the bridge in 1950: “the bridge opened in 1912” has all its words in the source, and is
-    false. The sign: a source sentence says all the rest and gives another time, name or subject in that place.
-    """
-    if len(units) < 2:
-        return
-    words = set(mine.content_roots)
-    for when in mine.whens:
-        giving = [one for one in units if any(when.same_year(it) and when.same_day(it) for it in one.whens)]
-        if not giving or not when.years or any(words <= set(one.roots) for one in giving):
-            continue
-        for one in units:
-            other = next((it for it in one.whens if it.years), None)
-            if other and one not in giving and not one.opens_with_pronoun and words <= set(one.content_roots):
-                yield found("contradicted", "other", language, ours=when.shown, theirs=other.shown)
-                return
-    named = {word for name in mine.names for word in name.words}
-    rest = {
-        one
-        for one, word, counts in zip(mine.roots, mine.words, mine.content, strict=True)
-        if counts and word not in named
-    }
-    for name in mine.names if rest and rest <= set(unit.roots) else ():
-        holding = [one for one in units if set(name.words) <= set(one.words)]
-        other_name = next((one for one in unit.names if one.sure and not set(one.words) & named), None)
-        if not name.sure or unit in holding or not holding or not other_name:
-            continue
-        if not any(rest & set(one.roots) or one.opens_with_pronoun for one in holding):
-            yield found("unsupported", "rival", language, ours=name.shown, theirs=other_name.shown)
-            return
-    ours, theirs = _subject(mine), _subject(unit)
-    if not ours or not theirs or ours in unit.roots or theirs in mine.roots or unit.opens_with_pronoun:
-        return
-    known = {kind for one in unit.roots for kind in classes(one)}
-    if not classes(ours) & known and any(_subject(one) == ours for one in units if one is not unit):
-        shown = [one.words[one.roots.index(it)] for one, it in ((mine, ours), (unit, theirs))]
-        yield found("unsupported", "rival", language, ours=shown[0], theirs=shown[1])
-
-
-def _subject(unit: ParsedSentence) -> str:
-    """Root of the word that a sentence most likely speaks of: between an opening article and a verb; else empty."""
-    words = [at for at, word in enumerate(unit.words) if word[:1].isalpha()][:3]
-    if len(words) < 3 or unit.words[words[0]] not in lang.words("articles"):
-        return ""
-    verb = unit.words[words[2]]
-    is_verb = verb in lang.words("be") or verb.endswith("ed")
-    return unit.roots[words[1]] if unit.content[words[1]] and is_verb else ""
 
 
 MAX_WORDS = 160
@@ -341,7 +241,7 @@ def _moved(
         return []
     for at, place in zip(ours_telling, other_telling, strict=True):
         one, two = mine.roots[at], theirs.roots[place]
-        if one != two and not _listed_together(mine, one, two) and not classes(one) & classes(two):
+        if one != two and not classes(one) & classes(two):
             shown, shown_theirs = _written(mine, [at]), _written(theirs, [place])
             return [found("contradicted", "order", language, ours=shown, theirs=shown_theirs)]
     return []
@@ -359,10 +259,3 @@ def _masked(unit: ParsedSentence, named: set[str]) -> tuple[list[str], list[int]
         elif word.isalnum():
             words.append(one)
     return words, telling
-
-
-def _listed_together(unit: ParsedSentence, one: str, two: str) -> bool:
-    """Tell whether only `and`, `or` or a comma stands between them: their order says nothing."""
-    places = sorted((unit.roots.index(one), unit.roots.index(two))) if {one, two} <= set(unit.roots) else [0, 9]
-    between = unit.words[places[0] + 1 : places[1]]
-    return all(word == "," or word in lang.words("and") | lang.words("or") for word in between)

@@ -141,12 +141,6 @@ def _reach(words: Sequence[str], content: Sequence[bool], order: range) -> list[
     return found
 
 
-def superlatives(text: str) -> tuple[str, ...]:
-    """Give the superlatives of a sentence, casefolded."""
-    found = (match.group().casefold() for match in lang.cue("superlative").finditer(text))
-    return tuple(word for word in found if word not in lang.words("not_superlative", "en"))
-
-
 _SHIFTS = (("ens", "end"), ("pans", "pand"), ("cis", "cid"), ("vis", "vid"), ("lus", "lud"), ("vers", "vert"))
 """Extension, expansion, decision, division, exclusion, conversion: what their verbs end with."""
 _MIN_ROOT = 4

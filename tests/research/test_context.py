@@ -15,7 +15,17 @@ from agents.core.model import ScriptedModel, estimated_tokens
 from agents.core.prompts import load
 from agents.core.role import AskContext
 from agents.llm.litellm_errors import classify
-from agents.research.loop.compaction import STATE_TOKENS, TRIES, WRITER_TOKENS, Rooms, ask_fitting, compacted, size_of
+from agents.nlp.tokens import content_words
+from agents.research.loop.compaction import (
+    STATE_TOKENS,
+    TRIES,
+    WRITER_TOKENS,
+    Rooms,
+    ask_fitting,
+    compacted,
+    size_of,
+    summarised,
+)
 from agents.roles import EXTRACTOR, SECTION_WRITER
 from tests.conftest import DATA
 from tests.flat import NAMES, FlatWorker, scripted
@@ -124,6 +134,20 @@ def test_compaction_keeps_every_citation_of_long_prose():
     small = compacted(given, size_of(given) // 2)
     assert len(small.sections[0]) < len(prose)
     assert set(re.findall(r"\[f\d+\]", small.sections[0])) == set(re.findall(r"\[f\d+\]", prose))
+
+
+def test_compaction_keeps_the_sentences_that_say_what_is_asked_wherever_they_stand():
+    """Specification, section 12: what there is no room for is summarised, not cut off at a length."""
+    beside = " ".join(
+        f"The harbour office on the quay was painted again in spring by crew {at}.[f2]" for at in "abcdefgh"
+    )
+    told = f"{beside} The ferry was closed for 12 days in the winter of 1987.[f1] {beside}"
+
+    said = summarised(told, 300, frozenset(content_words("How many days was the ferry closed?")))
+
+    assert "The ferry was closed for 12 days in the winter of 1987.[f1]" in said
+    assert len(said) <= 320
+    assert "[f2]" in said
 
 
 def test_compaction_keeps_the_passages_that_speak_to_the_questions():

@@ -300,9 +300,9 @@ async def test_guidance_reaches_the_next_reflection(bench):
     assert given[0].guidance == ("prefer official figures",)
 
 
-async def carried_out(bench, model, *phases, budget=None, **limits):
+async def carried_out(bench, model, *phases, budget=None, claims=(), **limits):
     """Run a plan of one leaf and these phases."""
-    from agents.contracts.plan import Leaf, LeafBudget, Node, Plan
+    from agents.contracts.plan import Leaf, LeafBudget, Node, Plan, PlannedClaim
     from agents.contracts.report import Commission, Outcome
     from agents.research.planning.freeze_contract import CapOverrides, make_contract
     from tests.scripts import BRIEF
@@ -311,12 +311,56 @@ async def carried_out(bench, model, *phases, budget=None, **limits):
     only = Leaf(
         title="Closures", objective=question, questions=(question,), searches=(question,), budget=budget or LeafBudget()
     )
-    plan = Plan(query=QUERY.text, root=Node(title="Root", objective=QUERY.text, phases=phases, children=(only,)))
+    root = Node(title="Root", objective=QUERY.text, phases=phases, children=(only,))
+    plan = Plan(
+        query=QUERY.text, root=root, claims=tuple(PlannedClaim(text=text, leaves=("Closures",)) for text in claims)
+    )
     contract = make_contract(BRIEF, (plan,), CapOverrides(), reasons=True, models=(), retrievers=())
     work = bench(model, **limits)
     work.handlers()
     job = work.job()
     return await job.run("research", Commission(contract=contract), Outcome), job
+
+
+DAYS = "The Orvane ferry line was closed on 12 days in the winter of 2022/23."
+DISAGREEING = {
+    "https://a.example/closures": ("Closures", DAYS),
+    "https://b.example/closures": (
+        "Closures again", "The Orvane ferry line was closed on 31 days in the winter of 2022/23."
+    ),
+}  # fmt: skip
+
+
+async def test_what_sources_disagree_on_gets_a_phase_of_its_own(bench):
+    """Collect, then settle: the last round asks other sources about the claim on which those at hand differ."""
+    from agents.contracts.plan import Phase
+    from agents.research.planning.drafting import phases_of
+
+    outcome, _ = await carried_out(
+        bench, working_model(reflector=reflecting(forever=wants())), *phases_of(Phase(title="Collect", max_iterations=3)),
+        searcher=ScriptedSearcher(DISAGREEING), claims=(DAYS,),
+    )  # fmt: skip
+    records = outcome.findings[0].rounds
+    assert [record.phase for record in records][-1] == "Settle contradictions"
+    assert records[0].contradictions
+    assert DAYS in outcome.findings[0].dispatched
+
+
+async def test_a_phase_whose_gate_is_open_is_passed_over(bench):
+    from agents.contracts.plan import Phase
+    from agents.research.planning.drafting import phases_of
+
+    outcome, _ = await carried_out(bench, working_model(), *phases_of(Phase(title="Collect", max_iterations=3)))
+    assert {record.phase for record in outcome.findings[0].rounds} == {"Collect"}
+
+
+async def test_a_phase_reads_no_more_sources_than_its_plan_gives_it(bench):
+    from agents.contracts.plan import LeafBudget, Phase
+
+    outcome, _ = await carried_out(
+        bench, working_model(), Phase(title="Collect", sources=1, max_iterations=1), budget=LeafBudget(sources=4)
+    )
+    assert len(outcome.findings[0].all_sources()) == 1
 
 
 async def test_a_phase_whose_criteria_are_met_is_followed_by_the_next(bench):

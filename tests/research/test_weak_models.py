@@ -16,7 +16,7 @@ from agents.core.budget import Usage
 from agents.core.events import RoleAsked
 from agents.core.model import Reply
 from agents.report.document import build
-from agents.research.loop.compaction import shortened
+from agents.research.loop.compaction import summarised
 from agents.research.planning.drafting import plan_of
 from agents.research.planning.freeze_contract import MODES, CapOverrides, at_pace, make_contract
 from agents.research.reading.answering import Told, beside_the_point
@@ -346,7 +346,7 @@ async def test_prose_that_runs_on_to_its_limit_and_cites_nothing_is_not_asked_fo
 def test_what_is_shortened_never_ends_within_a_figure():
     text = "The Exies were an American rock band from Los Angeles, California, formed in 1997 and known for much."
     for longest in range(20, len(text)):
-        assert {*re.findall(r"\d+", shortened(text, longest))} <= {"1997"}
+        assert {*re.findall(r"\d+", summarised(text, longest))} <= {"1997"}
 
 
 def test_of_documents_that_are_called_alike_the_one_that_speaks_of_the_question_counts():

@@ -196,21 +196,6 @@ def test_a_flood_of_gaps_is_cut_to_what_can_be_judged():
     assert len(decided(reflection=asked).decision.gaps) == MAX_GAPS
 
 
-@pytest.mark.parametrize(
-    ("given_", "range_"),
-    [
-        ({"iteration": 0}, "count from 1"),
-        ({"max_iterations": 0}, "count from 1"),
-        ({"reserve_s": -1.0}, "0 seconds or more"),
-        ({"novelty_threshold": 1.5}, "between 0 and 1"),
-        ({"novelty": -0.5}, "between 0 and 1"),
-    ],
-)
-def test_figures_outside_their_range_are_refused_with_the_range(given_, range_):
-    with pytest.raises(ValueError, match=range_):
-        decided(**given_)
-
-
 @given(
     st.booleans(),
     st.lists(st.text(max_size=8), max_size=3),

@@ -120,8 +120,3 @@ def test_scripts_without_spaces_have_themes_too():
     words = "渡し船は氷のため十二日間欠航した。"
 
     assert met(SuccessCriteria(themes=("渡し船の欠航",)), (fact(ONE, words, topic=""),), (ONE,), (), 0).met
-
-
-def test_a_negative_number_of_contradictions_is_refused():
-    with pytest.raises(ValueError, match="0 or more"):
-        met(SuccessCriteria(), (), (), (), -1)

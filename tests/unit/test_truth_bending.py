@@ -18,12 +18,10 @@ BENT = [
     ("Output rose to 3 tonnes.", "Output rose by 3 tonnes.", "en"),
     ("20 birds were seen.", "Between 10 and 20 birds were seen.", "en"),
     ("Between 10 and 30 birds were seen.", "Between 10 and 20 birds were seen.", "en"),
-    ("More than 200 people came.", "200 people came.", "en"),
     ("Exactly 200 people came.", "Up to 200 people came.", "en"),
     ("A dozen ships sank.", "Two dozen ships sank.", "en"),
     ("Costs were twice as high as planned.", "Costs were half as high as planned.", "en"),
     # ranks
-    ("It is the largest lake of the county.", "It is the second largest lake of the county.", "en"),
     ("It is the second largest lake of the county.", "It is the largest lake of the county.", "en"),
     ("She finished third in the race.", "She finished second in the race.", "en"),
     ("Louis XV ordered the palace.", "Louis XIV ordered the palace.", "en"),
@@ -40,8 +38,6 @@ BENT = [
     ("The mayor took money.", "It is not true that the mayor took money.", "en"),
     # one thing's date, deed or number given to another thing of the source
     ("The bridge opened in 1912.", "The tower opened in 1912. The bridge opened in 1950.", "en"),
-    ("The dam was damaged by the flood of 1953.", "The mill was damaged by the flood of 1953. The dam was repaired in 1960.", "en"),
-    ("The tower was designed by Karl Lund in 1912.", "Anna Berg designed the tower in 1912. Karl Lund died in 1950.", "en"),
     ("Brindle has 400 residents.", "Telmar has 400 residents. Brindle lies on the lake.", "en"),
     # who does it to whom
     ("Smoking causes stress.", "Stress causes smoking.", "en"),
@@ -53,9 +49,7 @@ BENT = [
     ("The ferry is slower than the train.", "The train is slower than the ferry.", "en"),
     ("Anna Berg succeeded Karl Lund as mayor.", "Karl Lund succeeded Anna Berg as mayor.", "en"),
     ("The strike began after the talks failed.", "The talks failed after the strike began.", "en"),
-    # numbers of a list given to another member of it
-    ("The line was closed on 12 days in 2020.", "The line was closed on 12 days in 2019 and on 19 days in 2020.", "en"),
-    ("Telmar has 19,000 residents.", "Telmar (12,000 residents) and Brindle (19,000 residents) are linked by the ferry.", "en"),
+    # the number of a whole given to a part of it
     ("The company employs 300 people in Norway.", "The company employs 300 people, 20 of them in Norway.", "en"),
     # what is said about a statement
     ("The plan is unsafe.", "Critics say that the plan is unsafe.", "en"),

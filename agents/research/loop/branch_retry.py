@@ -7,7 +7,7 @@ the place of what it had come to before. Its failures are counted on: what was g
 from collections.abc import Callable
 from typing import Literal
 
-from agents.contracts.finding import Finding, NodeStatus, Problem, cited_facts
+from agents.contracts.finding import Finding, NodeStatus, cited_facts
 from agents.core.budget import Limits
 from agents.core.errors import StepFailed
 from agents.core.events import NodeChanged
@@ -28,8 +28,9 @@ def ended(path: str, title: str, role: Role, failure: StepFailed) -> Finding:
             path=path, title=title, role=role, status="stopped", ended="dropped" if dropped else "stopped",
             note=LEFT_OUT if dropped else NOTHING_YET,
         )  # fmt: skip
-    problem = Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
-    return Finding(path=path, title=title, role=role, status="failed", note=failure.notice, problems=(problem,))
+    return Finding(
+        path=path, title=title, role=role, status="failed", note=failure.notice, problems=(failure.problem(),)
+    )
 
 
 class Again:

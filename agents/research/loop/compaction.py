@@ -1,11 +1,13 @@
-"""Compaction: what a role is given is made smaller, and loses no id, no number, no quote's source and no claim.
+"""Compaction: what a role is given is summarised, and loses no id, no number, no quote's source and no claim.
 
 Raw texts, facts and quotes stay in the job's store whatever happens here. Only what stands in one prompt shrinks: long
-prose to its opening and its citations, quotes to their beginning, passages to those that speak to the questions.
+texts to those of their sentences that say most of what is asked, with all their citations; passages to those that speak to
+the questions. No model is asked to do it: it would have to read all that is to be saved.
 """
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeVar
 
 from agents.contracts.fact import ExtractionInput
@@ -15,6 +17,8 @@ from agents.core.budget import NOTHING, Deadline, Spent, spent_by
 from agents.core.errors import ModelError
 from agents.core.model import OnText, estimated_tokens
 from agents.core.role import AskContext, In, Out, Role, RoleAnswer, ask
+from agents.nlp.sentence_split import spans
+from agents.nlp.tokens import content_words
 from agents.research.reading.subject import choose_among
 
 LOW_SHARE = 0.25
@@ -47,6 +51,9 @@ _TEXTS = {
 }
 """Fields that hold what was found or written; all others are what was asked, and stay."""
 
+_ASKED = ("query", "question", "queries", "title", "titles", "objective", "questions", "parts")
+"""Fields that say what is asked."""
+
 Given = TypeVar("Given", bound=Frozen)
 
 
@@ -74,10 +81,11 @@ def compacted(given: Given, tokens: int) -> Given:
             for one in given.sources
         )
         return given.model_copy(update={"sources": kept})
-    smaller, longest = given, _LONGEST
+    smaller, longest, fields = given, _LONGEST, given.model_dump()
+    asked = frozenset(content_words(" ".join(str(fields[name]) for name in _ASKED if fields.get(name))))
     while size_of(smaller) > tokens and longest > _SHORTEST:
         longest = max(_SHORTEST, longest * 2 // 3)
-        smaller = type(given).model_validate(_cut(given.model_dump(), longest))
+        smaller = type(given).model_validate(_cut(fields, longest, asked))
     return smaller
 
 
@@ -154,22 +162,47 @@ def _room(role: Role[In, Out], deadline: Deadline, takes: int) -> tuple[int, str
     return min(bounds)
 
 
-def _cut(value: object, longest: int, name: str = "") -> object:
-    """Shorten every text of what was found or written."""
+def _cut(value: object, longest: int, asked: frozenset[str], name: str = "") -> object:
+    """Summarise every text of what was found or written."""
     if isinstance(value, dict):
-        return {key: _cut(one, longest, key) for key, one in value.items()}
+        return {key: _cut(one, longest, asked, key) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_cut(one, longest, name) for one in value]
-    return shortened(value, longest) if isinstance(value, str) and name in _TEXTS else value
+        return [_cut(one, longest, asked, name) for one in value]
+    return summarised(value, longest, asked) if isinstance(value, str) and name in _TEXTS else value
 
 
-def shortened(text: str, longest: int) -> str:
-    """Keep a text's opening, to the end of a sentence where there is one, and all citations behind it."""
+def summarised(text: str, longest: int, asked: frozenset[str] = frozenset()) -> str:
+    """Keep those sentences of a text that say most of what is asked, in their order, and the citations of all.
+
+    Of equals those with figures come first, then the earlier ones. A sentence too long by itself is cut at a word.
+    """
     if len(text) <= longest:
         return text
-    opening = text[:longest]
-    end = max(opening.rfind(mark) + len(mark) for mark in (". ", "。", "] ", "\n"))
-    opening = opening[:end] if end > longest // 2 else opening.rsplit("[", 1)[0].rpartition(" ")[0] or opening
-    opening = opening.rstrip()  # never within a word or a figure
-    kept = set(_MARKS.findall(opening))
-    return f"{opening} … {''.join(dict.fromkeys(m for m in _MARKS.findall(text[len(opening) :]) if m not in kept))}".rstrip()
+    sentences = _sentences(text)
+    worth = [
+        (-len(asked & held), not any(map(str.isdigit, _MARKS.sub("", one))), at)
+        for at, (one, held) in enumerate(sentences)
+    ]
+    kept: list[int] = []
+    room = longest
+    for _, _, at in sorted(worth):
+        if len(sentences[at][0]) <= room:
+            kept.append(at)
+            room -= len(sentences[at][0]) + 1
+    if kept:
+        shown = [("… " if at and at - 1 not in kept else "") + sentences[at][0] for at in sorted(kept)]
+        said = " ".join(shown) + (" …" if len(sentences) - 1 not in kept else "")
+    else:
+        opening = text[:longest]
+        said = (
+            opening.rsplit("[", 1)[0].rpartition(" ")[0] or opening
+        ).rstrip() + " …"  # never within a word or a figure
+    lost = dict.fromkeys(mark for mark in _MARKS.findall(text) if mark not in said)
+    return f"{said} {''.join(lost)}".rstrip()
+
+
+@lru_cache(maxsize=1_024)
+def _sentences(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Take a text apart into sentences with their citations and content words; lines that break them go."""
+    found = (" ".join(text[one.start : one.end].split()) for one in spans(text))
+    return tuple((one, frozenset(content_words(one))) for one in found)

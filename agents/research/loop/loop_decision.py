@@ -16,7 +16,7 @@ from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, LeafBudget, LoopDecision, Node, ReflectionResponse
 from agents.contracts.sources import SourceCard
-from agents.research.loop.novelty import below, explain, within_unit
+from agents.research.loop.novelty import below, explain
 from agents.research.loop.retry_tracking import Retries
 from agents.research.loop.success import Success
 from agents.research.loop.topics import compare
@@ -94,19 +94,11 @@ def decide(
         early_termination: False turns stopping for lack of novelty off.
         finishing: the user asked to finish with what is there.
         summary: what the round brought.
-
-    Raises:
-        ValueError: a figure is outside its range; names the range.
     """
-    if iteration < 1 or max_iterations < 1:
-        raise ValueError(f"rounds count from 1; got round {iteration} of at most {max_iterations}")
-    if not reserve_s >= 0:
-        raise ValueError(f"the reserve must be 0 seconds or more; it is {reserve_s!r}")
-    within_unit("the novelty threshold", novelty_threshold)
-    left = _left(left_s)
+    left = None if left_s is None or left_s == math.inf else max(0.0, left_s)  # what the stored JSON can hold
     gaps = _clean(reflection.gaps) if reflection else ()
     given_up = retries.exhausted()
-    cause, reason = _first_reason(
+    reasons: tuple[tuple[bool, Cause, str], ...] = (
         (reflection is not None and reflection.sufficient, "sufficient", "The reflection finds the answer sufficient."),
         (reflection is not None and not gaps, "no_gaps", "No gap is left."),
         (
@@ -129,6 +121,8 @@ def decide(
         (finishing, "finishing", "The user asked to finish with what is there."),
         (reflection is None, "no_reflection", "There is no reflection to go on from; the facts are written up."),
     )
+    said = ((cause, reason) for holds, cause, reason in reasons if holds)
+    cause, reason = next(said, ("continue", "Gaps are open and budget is left."))
     going_on = cause == "continue"
     queries = _clean(reflection.new_queries) if reflection else ()
     return Decided(
@@ -137,8 +131,14 @@ def decide(
             summary=summary,
             gaps=gaps,
             shouldContinue=going_on,
-            nextSearchTopic=_next_topic((*queries, *gaps), given_up) if going_on else None,
-            urlToSearch=_next_url((*gaps, *queries), retries) if going_on else None,
+            nextSearchTopic=next(
+                # A reflector that gives no query is held to its first open gap.
+                (one for one in (*queries, *gaps) if going_on and not _url(one) and not _exhausted(one, given_up)),
+                None,
+            ),
+            urlToSearch=next(
+                (url for one in (*gaps, *queries) if going_on and (url := _url(one)) and retries.allows(url)), None
+            ),
             timeRemainingMinutes=None if left is None else round(left / 60, 2),
         ),
         reason=reason,
@@ -193,24 +193,7 @@ def named_addresses(findings: Sequence[Finding]) -> frozenset[str]:
         found += [refused.url for refused in one.rejected]
         found += [candidate.url for candidate in (one.shortlist.kept if one.shortlist else ())]
     found += [linked.url for linked in linked_from(every)]
-    return addresses_in(found)
-
-
-def addresses_in(texts: Iterable[str]) -> frozenset[str]:
-    """List the addresses that stand in texts."""
-    return frozenset(found.rstrip(_CLOSING) for text in texts for found in _URL.findall(text))
-
-
-def _first_reason(*reasons: tuple[bool, Cause, str]) -> tuple[Cause, str]:
-    found = ((cause, reason) for holds, cause, reason in reasons if holds)
-    return next(found, ("continue", "Gaps are open and budget is left."))
-
-
-def _left(left_s: float | None) -> float | None:
-    """Give the seconds left as the stored JSON can hold them: no infinity, nothing below zero, nothing unknown."""
-    if left_s is None or left_s == math.inf:
-        return None
-    return max(0.0, left_s) if left_s == left_s else 0.0
+    return frozenset(one.rstrip(_CLOSING) for text in found for one in _URL.findall(text))
 
 
 def _clean(texts: Iterable[str]) -> tuple[str, ...]:
@@ -231,16 +214,6 @@ def _exhausted(text: str, given_up: tuple[str, ...]) -> bool:
 def _url(text: str) -> str:
     found = _URL.search(text)
     return found[0].rstrip(_CLOSING) if found else ""
-
-
-def _next_url(texts: Sequence[str], retries: Retries) -> str | None:
-    urls = (_url(text) for text in texts)
-    return next((url for url in urls if url and retries.allows(url)), None)
-
-
-def _next_topic(texts: Sequence[str], given_up: tuple[str, ...]) -> str | None:
-    """Take the first query that is worth a search; a reflector that gives none is held to its first open gap."""
-    return next((text for text in texts if not _url(text) and not _exhausted(text, given_up)), None)
 
 
 LOWERED = 0.02
@@ -291,10 +264,7 @@ def next_leaves(
         budget: of each leaf.
     """
     topics = list(dict.fromkeys(q.strip() for q in (decision.nextSearchTopic or "", *wanted) if q.strip()))
-    leaves = [
-        Leaf(title=_title(topic), objective=topic, questions=(topic,), searches=(topic,), budget=budget)
-        for topic in topics
-    ]
+    leaves = list(leaves_on(topics, budget))
     if decision.urlToSearch:
         about = topics[0] if topics else gaps[0]
         leaves.insert(
@@ -306,7 +276,16 @@ def next_leaves(
     return tuple(leaves)
 
 
+def leaves_on(topics: Sequence[str], budget: LeafBudget) -> tuple[Leaf, ...]:
+    """Make a leaf of each topic, which is its question and its search."""
+    return tuple(
+        Leaf(title=_title(topic), objective=topic, questions=(topic,), searches=(topic,), budget=budget)
+        for topic in topics
+    )
+
+
 def _title(topic: str) -> str:
+    """Make the title of a leaf out of its topic, cut at a word where it is long."""
     words = topic.strip().rstrip("?.!").split()
     title = ""
     for word in words:
@@ -423,3 +402,15 @@ def unused(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         )
         for finding in findings
     )
+
+
+LEARNED, MAX_LEARNED = 2, 240
+"""Statements by which a round's summary says what was learned, and characters of each."""
+
+
+def summary_of(new: tuple[Finding, ...], facts: Sequence[Fact]) -> str:
+    """Say what a round brought, and what was learned from it first of all."""
+    delivered = sum(1 for finding in new if finding.status == "done")
+    said = f"{delivered} of {len(new)} branches delivered; {len(facts)} new facts."
+    surest = sorted(facts, key=lambda fact: -fact.confidence)[:LEARNED]
+    return " ".join((said, *(" ".join(fact.statement.split())[:MAX_LEARNED] for fact in surest)))

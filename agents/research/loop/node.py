@@ -2,13 +2,12 @@
 
 from agents.contracts.finding import Finding, LeadInput, NodeStatus, Problem, Section
 from agents.core.errors import StepFailed
-from agents.core.events import NodeChanged
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import LEAD_SHARE
-from agents.research.loop.rounds import COVERED, Rounds, Tell
+from agents.research.loop.rounds import COVERED, Rounds
 from agents.research.reading.leaf import spent
-from agents.research.reading.searching import NodeGiven
+from agents.research.reading.searching import NodeGiven, teller
 from agents.research.run_context import RunContext
 from agents.research.writing.closing import RootFinding
 from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
@@ -23,10 +22,9 @@ def node_handler(context: RunContext) -> Handler:
 
     async def run(ctx: Ctx, given: NodeGiven) -> Finding:
         started, node = ctx.elapsed, given.node
-        tell = _teller(ctx, given)
-        tell(
-            "searching", f"{len(node.children)} {'branch' if len(node.children) == 1 else 'branches'} side by side", "0"
-        )
+        tell = teller(ctx, given.parent, given.role, given.title)
+        several = "branch" if len(node.children) == 1 else "branches"
+        tell("searching", f"{len(node.children)} {several} side by side", "searching:0")
         went = Rounds(ctx, context, given, tell)
         for phase in node.phases:
             if not await went.phase(phase):
@@ -36,10 +34,10 @@ def node_handler(context: RunContext) -> Handler:
         markdown, problems = "", tuple(went.problems)
         written = tuple(finding for finding in findings if prose_of(finding))
         if given.lead and len(written) > UNMERGED:
-            tell("writing", "what the branches say taken together", "lead")
+            tell("writing", "what the branches say taken together", "writing:lead")
             markdown, more = await _lead(ctx, context, given, written)
             problems += more
-        tell(status, note or f"{len(written)} of {len(findings)} branches delivered", "end")
+        tell(status, note or f"{len(written)} of {len(findings)} branches delivered", f"{status}:end")
         found = Finding(
             path=ctx.path,
             title=given.title,
@@ -58,25 +56,6 @@ def node_handler(context: RunContext) -> Handler:
         return found if went.closed is None else RootFinding(closed=went.closed, **dict(found))
 
     return Handler(run=run, takes=NodeGiven, gives=Finding)
-
-
-def _teller(ctx: Ctx, given: NodeGiven) -> Tell:
-    def tell(state: str, doing: str, key: str) -> None:
-        ctx.emit(
-            f"state:{state}:{key}",
-            NodeChanged.model_validate(
-                {
-                    "node": ctx.path,
-                    "parent": given.parent,
-                    "role": given.role,
-                    "title": given.title,
-                    "state": state,
-                    "doing": doing,
-                }
-            ),
-        )
-
-    return tell
 
 
 async def _lead(

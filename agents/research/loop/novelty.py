@@ -24,17 +24,6 @@ _EMPTY = frozenset({_SPACE, *range(0x3041, 0x30A0), *map(ord, lang.words("partic
 """What makes no content word: the space between runs, hiragana endings, Chinese particles."""
 
 
-def within_unit(name: str, value: float) -> float:
-    """Give `value` back when it is a share.
-
-    Raises:
-        ValueError: it is not between 0 and 1; names the range.
-    """
-    if not 0.0 <= value <= 1.0:
-        raise ValueError(f"{name} must be between 0 and 1, both included; it is {value!r}")
-    return value
-
-
 def novelty(findings: str, notes: str) -> float:
     """Say which share of the content words of `findings` is new to `notes`, 0 to 1.
 
@@ -63,23 +52,13 @@ def novelty(findings: str, notes: str) -> float:
 
 
 def below(score: float, threshold: float = THRESHOLD, enabled: bool = True) -> bool:
-    """Tell whether a round with this novelty ends its phase.
-
-    Raises:
-        ValueError: score or threshold is not between 0 and 1.
-    """
-    score, threshold = within_unit("the novelty score", score), within_unit("the novelty threshold", threshold)
+    """Tell whether a round with this novelty ends its phase."""
     return enabled and score < threshold
 
 
 def explain(score: float, threshold: float = THRESHOLD) -> str:
-    """Say in a sentence for the trace what the score means for the phase.
-
-    Raises:
-        ValueError: score or threshold is not between 0 and 1.
-    """
-    stops = below(score, threshold)
-    side, then = ("below", "stops early") if stops else ("not below", "may go on")
+    """Say in a sentence for the trace what the score means for the phase."""
+    side, then = ("below", "stops early") if below(score, threshold) else ("not below", "may go on")
     return (
         f"Novelty {_figure(score)} is {side} the threshold {_figure(threshold)}: {score:.0%} of the round's "
         f"content words are new, so the phase {then}."

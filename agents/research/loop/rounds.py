@@ -5,12 +5,10 @@ New topics become leaves of the same executor, never executors: rounds add bread
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from agents.contracts.contract import place
-from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, Problem
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import (
@@ -24,14 +22,14 @@ from agents.contracts.plan import (
     RoundRecord,
     SkippedTopic,
 )
-from agents.contracts.sources import Candidate
+from agents.contracts.verification import Claim
 from agents.core.budget import Limits
 from agents.core.errors import StepFailed
-from agents.core.events import NodeChanged, Noted, RoundEnded
+from agents.core.events import Noted, RoundEnded
 from agents.core.port import Ctx, together
 from agents.core.time_policy import PhaseLeft, Remaining, leaf_limits, least, round_limits
 from agents.offline.judgements import reflect as steps_of
-from agents.research.loop.after_reading import at_hand, shared_out, touching
+from agents.research.loop.after_reading import at_hand, chosen_by_sweeps, shared_out, starved, touching
 from agents.research.loop.branch_retry import Again, ended
 from agents.research.loop.loop_decision import (
     Decided,
@@ -41,6 +39,7 @@ from agents.research.loop.loop_decision import (
     failed_queries,
     insights_of,
     lacks_a_fact,
+    leaves_on,
     linked_from,
     lowered,
     named_addresses,
@@ -50,6 +49,7 @@ from agents.research.loop.loop_decision import (
     retries_of,
     sources_of,
     statements_of,
+    summary_of,
     topic_of,
     topics_of,
     unused,
@@ -60,7 +60,7 @@ from agents.research.loop.novelty import novelty
 from agents.research.loop.success import Success, met
 from agents.research.reading.hold_extraction import WANTED
 from agents.research.reading.leaf import sub_questions
-from agents.research.reading.searching import LeafGiven, NodeGiven
+from agents.research.reading.searching import LeafGiven, NodeGiven, Tell, teller
 from agents.research.reading.shortlisting import fed
 from agents.research.run_context import Dispatched, RunContext
 from agents.research.writing.closing import Closed, EndGiven, RoundEnd, reflect
@@ -69,16 +69,11 @@ from agents.roles import REFLECTOR
 
 log = logging.getLogger(__name__)
 
-Tell = Callable[[str, str, str], None]
-"""Tell a state, what is done now and why, under a key of its own."""
-
-GOES_ON = frozenset({"sufficient", "criteria", "no_gaps", "novelty", "iterations"})
-"""Ends of a phase that another may follow; whether rounds are left for it is seen when it begins."""
+GOES_ON = frozenset({"continue", "sufficient", "criteria", "no_gaps", "iterations"})
+"""Ends of a phase that another may follow; where nothing new is found, only one that asks what others do not agree on."""
 LATER_SEARCHES, LATER_SOURCES = 2, 4
 """Searches and sources of one leaf of a later round, at most."""
 URGENCY: dict[Priority, int] = {"high": 0, "normal": 1, "low": 2}
-LEARNED, MAX_LEARNED = 2, 240
-"""Statements by which a round's summary says what was learned, and characters of each."""
 COVERED = "other branches already cover all its topics"
 """Note of an executor whose every topic was a repeat: it made no search, and is taken out of the tree again."""
 
@@ -111,51 +106,70 @@ class Rounds:
         """Leaves that were begun, by their place."""
         self.closed: Closed | None = None
         """What stands around the sections, where it was made beside the last of them."""
+        self._claims: tuple[Claim, ...] = ()
+        """Claims as what was found so far leaves them."""
+        self._read_before = 0
+        """Sources that were read before the phase."""
         self._settled: set[str] = set()
         """Paths of leaves whose section was written, or is not wanted."""
 
     async def phase(self, phase: Phase) -> bool:
-        """Run one phase to its end; False when nothing may follow it (time, cap, or the user's wish)."""
+        """Run one phase to its end; False when nothing may follow it (time, cap, or the user's wish).
+
+        A later phase whose gate is open has nothing to do: what it is for stands already.
+        """
         in_phase = 0
+        if self.records and self._stands(phase).met:
+            return True
         self._of_phase = PhaseLeft(phase, self.ctx.elapsed, self.ctx.budget.spent.tokens)
+        self._read_before = len(sources_of(tuple(self.findings)))
         while True:
             in_phase += 1
             left = self.loop.max_rounds - len(self.records)
             if left <= 0 or not self._proposed:
                 return False
             decided = await self._round(phase, in_phase, min(phase.max_iterations, in_phase + left - 1))
-            if not decided.decision.shouldContinue:
-                self._proposed = self._next(decided)
-                in_time = decided.cause == "time" and self.ctx.collecting_left != 0  # of the phase alone it is up
-                return (in_time or decided.cause in GOES_ON) and bool(self._proposed)
             self._proposed = self._next(decided)
+            following = self._unmet_after(phase)
+            settles = following is not None and following.criteria.contradictions_resolved
+            # The last round is for what the sources disagree on, where they do.
+            ends = not decided.decision.shouldContinue or (settles and left == 2)
+            if settles and ends:
+                asked = leaves_on([claim.text for claim in self._contested()], self._budget())
+                self._proposed = (*asked, *self._proposed)[: self.loop.side_by_side]
+            if ends:
+                in_time = decided.cause == "time" and self.ctx.collecting_left != 0  # of the phase alone it is up
+                goes_on = decided.cause in GOES_ON or (settles and decided.cause == "novelty")
+                return (in_time or goes_on) and bool(self._proposed)
+
+    def _stands(self, phase: Phase) -> Success:
+        """Hold what was found so far against the gate of a phase; one for contradictions asks for nothing else."""
+        every = tuple(self.findings)
+        open_ = sum("contradiction" in one.triggers for one in insights_of(every)) + len(self._contested())
+        found = met(phase.criteria, facts_of(every), sources_of(every), self.questions, open_)
+        if not phase.criteria.contradictions_resolved:
+            return found
+        return replace(found, met=not open_, missing=found.missing if open_ else ())
+
+    def _contested(self) -> tuple[Claim, ...]:
+        return tuple(claim for claim in self._claims if claim.verdict == "contested")
+
+    def _unmet_after(self, phase: Phase) -> Phase | None:
+        """Give the next phase of the plan that has something to do."""
+        phases = self.given.node.phases
+        return next((one for one in phases[phases.index(phase) + 1 :] if not self._stands(one).met), None)
 
     def _next(self, decided: Decided) -> tuple[Leaf | Node, ...]:
         if self._reflection is None:
             return ()
         leaves = next_leaves(decided.decision, decided.topics, self._reflection.gaps, self._budget())
         # What discovery leaves chose so far is read by those leaves of later rounds that it concerns.
-        chosen = self._chosen()
+        chosen = chosen_by_sweeps(self.findings)
         following = (
             self._starved.get(leaf.objective) or fed(leaf, [other for other in leaves if other is not leaf], chosen)
             for leaf in leaves
         )
         return (*following, *self._waiting)
-
-    def _chosen(self) -> tuple[Candidate, ...]:
-        lists = [part.shortlist for part in self.findings if part.shortlist]
-        return tuple({one.url: one for found in lists for one in found.kept}.values())
-
-    def _to_feed(self) -> dict[str, Leaf]:
-        """Give the planned leaves that found nothing by themselves, by title, with what the sweeps chose for them."""
-        chosen, fed_now = self._chosen(), dict[str, Leaf]()
-        planned = [child for child in self.given.node.children if isinstance(child, Leaf) and not child.discovery]
-        for leaf in planned if chosen else ():
-            empty = all(not part.all_facts() for part in self.findings if part.title == leaf.title)
-            filled = fed(leaf, [other for other in planned if other is not leaf], chosen)
-            if empty and leaf.title not in self._starved and filled.sources != leaf.sources:
-                fed_now[leaf.title] = filled.model_copy(update={"searches": ()})
-        return fed_now
 
     def _budget(self) -> LeafBudget:
         """Give what a leaf of a later round may spend: it has one question, and others come beside and after it."""
@@ -166,9 +180,10 @@ class Rounds:
         )
 
     async def _round(self, phase: Phase, in_phase: int, max_rounds: int) -> Decided:
-        number = len(self.records) + 1
+        number, self.closed = len(self.records) + 1, None
         chosen, dispatch = await self._dispatch(number)
-        last, before = in_phase >= max_rounds, len(self.findings)
+        before = len(self.findings)
+        last = in_phase >= max_rounds and (phase is self.given.node.phases[-1] or number >= self.loop.max_rounds)
         self.findings.extend(await self._run(chosen, number, last=last))
         await self._again.run(self.findings, lambda children: self._share(children, last=last))
         self.findings[before:] = shared_out(
@@ -187,25 +202,29 @@ class Rounds:
         found = [fact for fact in facts_of(new) if fact.id not in known]
         self._notes = f"{self._notes}\n{said}"
         everything = tuple(self.findings)
-        disputes = sum("contradiction" in one.triggers for one in insights_of(everything))
-        after = met(phase.criteria, facts_of(everything), sources_of(everything), self.questions, disputes)
+        self._claims = await asyncio.to_thread(at_hand, self.given.setting, self._so_far())
+        disputes = sum("contradiction" in one.triggers for one in insights_of(everything)) + len(self._contested())
+        after = self._stands(phase)
         adopted = not lowered(self._before, after)
         if not adopted:
             self.findings[len(self.findings) - len(new) :] = unused(new)
             self._settled |= {one.path for one in new}
-        ends = in_phase >= max_rounds or after.met
-        if phase is not self.given.node.phases[-1] and number < self.loop.max_rounds:
-            ends = False  # the next phase works on what the reflection asks for
-        asking = None if ends else self._asking(after, number, max_rounds, dispatch)
+        following = self._unmet_after(phase) if number < self.loop.max_rounds else None
+        # The next phase works on what the reflection asks for.
+        ends = (in_phase >= max_rounds or after.met) and following is None
+        lacking = (after if following is None or not after.met else self._stands(following)).missing
+        asking = None if ends else self._asking(lacking, number, max_rounds, dispatch)
         # A section needs no more than its own facts, and the reflection no sections.
-        _, self._reflection = await together(self._write(), self._end(asking, after, number))
+        end = self._end(asking, lacking, number, may_close=following is None)
+        _, self._reflection = await together(self._write(), end)
         written = list(self.findings)
         await self._again.run(self.findings, lambda children: self._share(children, last=last))
         if self.findings != written:
             self.closed = None
             self._tell_empty()
+            self._claims = await asyncio.to_thread(at_hand, self.given.setting, self._so_far())
             await self._write()
-        if self._reflection is not None and (hungry := self._to_feed()):
+        if self._reflection is not None and (hungry := starved(self.given.node, self.findings, self._starved)):
             self._starved |= hungry
             gaps = tuple(f"“{topic_of(leaf)}” has only the sources that a sweep chose." for leaf in hungry.values())
             self._reflection = self._reflection.model_copy(
@@ -227,7 +246,7 @@ class Rounds:
             novelty_threshold=self.loop.novelty_threshold,
             early_termination=self.loop.early_termination,
             finishing=self.ctx.finishing,
-            summary=_summary(new, found),
+            summary=summary_of(new, found),
         )
         link = next(iter(linked_from(everything)), None)
         if decided.decision.shouldContinue and not decided.decision.urlToSearch and link and link.priority >= WANTED:
@@ -239,6 +258,8 @@ class Rounds:
         if decided.decision.timeRemainingMinutes is not None and self.ctx.left is not None:
             whole = round(self.ctx.left / 60, 2)
             decided = replace(decided, decision=decided.decision.model_copy(update={"timeRemainingMinutes": whole}))
+        if following is not None and decided.cause == "iterations":
+            decided = replace(decided, tag="")  # no limit of the run: another phase follows
         if decided.cause == "novelty":
             log.info("%s, round %d: %s", self.ctx.path, number, decided.reason)
         self.gaps = decided.decision.gaps or after.missing
@@ -261,8 +282,11 @@ class Rounds:
         if adopted:
             self._before = after
         if decided.decision.shouldContinue:
-            self.closed = None
-            self.tell("searching", f"round {number + 1}: {decided.decision.nextSearchTopic or ''}".strip(), str(number))
+            self.tell(
+                "searching",
+                f"round {number + 1}: {decided.decision.nextSearchTopic or ''}".strip(),
+                f"searching:{number}",
+            )
         return decided
 
     def _leaf(self, finding: Finding) -> LeafGiven | None:
@@ -277,10 +301,9 @@ class Rounds:
         }
         if not waiting:
             return
-        claims = await asyncio.to_thread(at_hand, self.given.setting, self._so_far())
         self._settled |= {one.path for one, _ in waiting.values()}
         items = [
-            ("section", key, SectionGiven(leaf=leaf, finding=one, verdicts=touching(claims, one)))
+            ("section", key, SectionGiven(leaf=leaf, finding=one, verdicts=touching(self._claims, one)))
             for key, (one, leaf) in waiting.items()
         ]
         written = await self.ctx.children_of(items, gives=Finding)
@@ -326,19 +349,11 @@ class Rounds:
         for key, child in chosen:
             kind: Literal["leaf", "node"] = "leaf" if isinstance(child, Leaf) else "node"
             runs = "scout" if isinstance(child, Leaf) and child.discovery else kind
-            queued = NodeChanged(
-                node=f"{ctx.path}/{key}",
-                parent=ctx.path,
-                role=kind,
-                title=child.title,
-                state="queued",
-                doing=child.objective,
-            )
-            ctx.emit(f"queued:{key}", queued)
+            teller(ctx, ctx.path, kind, child.title, f"{ctx.path}/{key}")("queued", child.objective, f"queued:{key}")
             siblings = (*given.siblings, *(title for title in titles if title != child.title))
             below: LeafGiven | NodeGiven
             if isinstance(child, Leaf):
-                own = set(sub_questions(child))
+                own, child = set(sub_questions(child)), self._within_phase(child, len(chosen))
                 below = LeafGiven(
                     leaf=child, setting=given.setting, parent=ctx.path, siblings=siblings, tried=given.tried,
                     beside=() if child.spec or child.discovery else tuple(q for q in asked if q not in own),
@@ -374,25 +389,23 @@ class Rounds:
 
     def _failed(self, key: str, title: str, role: Literal["leaf", "node"], failure: StepFailed) -> Finding:
         finding = ended(f"{self.ctx.path}/{key}", title, role, failure)
-        self.ctx.emit(
-            f"failed:{key}",
-            NodeChanged(
-                node=finding.path, parent=self.ctx.path, role=role, title=title,
-                state="stopped" if finding.ended else "failed", doing=finding.note,
-            ),
-        )  # fmt: skip
+        tell = teller(self.ctx, self.ctx.path, role, title, finding.path)
+        tell("stopped" if finding.ended else "failed", finding.note, f"failed:{key}")
         return finding
 
     def _tell_empty(self) -> None:
         """Say how leaves ended that had nothing after the round's finds were shared out."""
         for one in self.findings:
             if one.status == "empty" and not one.facts and (of := self._leaf(one)) and of.beside:
-                self.ctx.emit(
-                    f"empty:{one.path}",
-                    NodeChanged(
-                        node=one.path, parent=self.ctx.path, role="leaf", title=one.title, state="empty", doing=one.note
-                    ),
-                )
+                teller(self.ctx, self.ctx.path, "leaf", one.title, one.path)("empty", one.note, f"empty:{one.path}")
+
+    def _within_phase(self, leaf: Leaf, beside: int) -> Leaf:
+        """Narrow what a leaf may read to its share of the sources that its phase has left."""
+        if (most := self._of_phase.phase.sources) is None:
+            return leaf
+        left = most - (len(sources_of(tuple(self.findings))) - self._read_before)
+        sources = min(leaf.budget.sources, max(1, left // max(1, beside)))
+        return leaf.model_copy(update={"budget": leaf.budget.model_copy(update={"sources": sources})})
 
     def _left(self) -> Remaining:
         return Remaining(self.ctx.left, self.ctx.collecting_left, self.ctx.budget.tokens_left())
@@ -409,7 +422,9 @@ class Rounds:
         leaves = {key: given.leaf for _, key, given in items if isinstance(given, LeafGiven)}
         return {key: leaf_limits(limits, leaf.budget, kept) for key, leaf in leaves.items()}
 
-    def _asking(self, after: Success, number: int, max_rounds: int, dispatch: Dispatched) -> ReflectionInput | None:
+    def _asking(
+        self, lacking: tuple[str, ...], number: int, max_rounds: int, dispatch: Dispatched
+    ) -> ReflectionInput | None:
         """Put the reflector's question together; None where its answer could change nothing."""
         ctx, setting, findings = self.ctx, self.given.setting, tuple(self.findings)
         # Where every search failed and nothing is known, other topics would fail alike (the leaves tried other words).
@@ -420,7 +435,7 @@ class Rounds:
             objective=self.given.node.objective,
             questions=tuple(self.questions),
             statements=statements_of(findings),
-            missing=after.missing,
+            missing=lacking,
             dispatched=dispatch.known,
             exhausted=retries_of(findings).exhausted(),
             failed_queries=failed_queries(findings),
@@ -434,13 +449,16 @@ class Rounds:
             today=setting.today,
         )
 
-    async def _end(self, asking: ReflectionInput | None, after: Success, number: int) -> ReflectionResponse | None:
+    async def _end(
+        self, asking: ReflectionInput | None, lacking: tuple[str, ...], number: int, *, may_close: bool
+    ) -> ReflectionResponse | None:
         """Reflect; and where code sees nothing left to do either, close the run while its last sections are written."""
-        steps = bool(asking and after.missing and self.context.models[REFLECTOR.name].reasons)
+        steps = bool(asking and lacking and self.context.models[REFLECTOR.name].reasons)
         steps = steps and lacks_a_fact(self.given.setting.query, self.findings)
         task = self.given.closing
         read = [one for one in self.findings if one.facts]
-        if task is not None and len(read) > 1 and not steps and not self._to_feed():
+        hungry = starved(self.given.node, self.findings, self._starved)
+        if may_close and task is not None and len(read) > 1 and not steps and not hungry:
             given = EndGiven(
                 finding=self._so_far(), setting=self.given.setting, task=task, asking=asking, again=self.ctx.again
             )
@@ -463,11 +481,3 @@ class Rounds:
         return Finding(
             path=self.ctx.path, title=self.given.title, role=self.given.role, status="done", children=tuple(self.findings)
         )  # fmt: skip
-
-
-def _summary(new: tuple[Finding, ...], facts: Sequence[Fact]) -> str:
-    """Say what a round brought, and what was learned from it first of all."""
-    delivered = sum(1 for finding in new if finding.status == "done")
-    said = f"{delivered} of {len(new)} branches delivered; {len(facts)} new facts."
-    surest = sorted(facts, key=lambda fact: -fact.confidence)[:LEARNED]
-    return " ".join((said, *(" ".join(fact.statement.split())[:MAX_LEARNED] for fact in surest)))

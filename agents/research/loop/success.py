@@ -46,19 +46,14 @@ def met(
         sources: their sources; a fact of an unknown source counts as a source of its own.
         questions: the questions that the phase must answer.
         contradictions_open: contradictions between facts that nothing has settled yet.
-
-    Raises:
-        ValueError: the number of contradictions is below zero.
     """
-    if contradictions_open < 0:
-        raise ValueError(f"open contradictions must be 0 or more; got {contradictions_open}")
     asked = tuple(dict.fromkeys(line for question in questions if (line := " ".join(question.split()))))
     publishers = independent(sources)
     held = [(fact, frozenset(content_words(f"{fact.statement} {fact.quote} {fact.topic}"))) for fact in facts]
     told = told_by(facts, {source.id: source for source in sources})
     answers = {
         question: _answering(question, facts, told)
-        if _asks_for_one_thing(question)
+        if all(part.names and part.matter and part.is_specific for part in parts_of(question))
         else _answers(question, held, asked)
         for question in asked
     }
@@ -103,11 +98,6 @@ def _count(facts: Iterable[Fact], publishers: Mapping[str, str]) -> int:
 def _share(text: str, words: frozenset[str]) -> float:
     wanted = frozenset(content_words(text))
     return len(wanted & words) / len(wanted) if wanted else 0.0
-
-
-def _asks_for_one_thing(question: str) -> bool:
-    """Tell a question for a person, date, figure, place or thing of something with a name: code sees whether it is answered."""
-    return all(part.names and part.matter and part.is_specific for part in parts_of(question))
 
 
 def _answering(question: str, facts: Sequence[Fact], told: Sequence[Told]) -> tuple[Fact, ...]:

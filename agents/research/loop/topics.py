@@ -10,13 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from pydantic import field_validator
-
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Confidence, Frozen
 from agents.contracts.plan import SkippedTopic
 from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, number_value, pieces, stem, stop_words
-from agents.research.loop.novelty import within_unit
 
 THRESHOLD = 0.75
 """Share of words in common from which a topic counts as dispatched already (specification, section 5)."""
@@ -143,11 +140,7 @@ def compare(
         dispatched: topics in the order in which they were dispatched.
         threshold: share of words in common from which they are the same, unless they differ in what matters.
         language: the language they are likely in, for topics too short to tell.
-
-    Raises:
-        ValueError: the threshold is not between 0 and 1.
     """
-    within_unit("the duplicate topic threshold", threshold)
     if not topic.strip():
         return Compared(False, 0.0, "", "The topic is empty; there is nothing to compare.")
     topic = topic[:_LONGEST]
@@ -181,27 +174,16 @@ class Topics(Frozen):
 
     dispatched: tuple[str, ...] = ()
     skipped: tuple[SkippedTopic, ...] = ()
-    threshold: float = THRESHOLD
+    threshold: Confidence = THRESHOLD
     language: str | None = None
     """Language of the brief, for topics too short to tell their own."""
-
-    @field_validator("threshold")
-    @classmethod
-    def _is_a_share(cls, value: float) -> float:
-        return within_unit("the duplicate topic threshold", value)
 
     def judge(self, topic: str) -> Compared:
         """Hold `topic` against everything that was dispatched."""
         return compare(topic, self.dispatched, self.threshold, self.language)
 
     def add(self, topic: str) -> "Topics":
-        """Record a topic; to be called before its child starts.
-
-        Raises:
-            ValueError: the topic is empty.
-        """
-        if not topic.strip():
-            raise ValueError("an empty topic cannot be dispatched")
+        """Record a topic; to be called before its child starts."""
         return self.model_copy(update={"dispatched": (*self.dispatched, topic)})
 
     def skip(self, topic: str, compared: Compared) -> "Topics":

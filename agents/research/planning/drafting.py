@@ -195,7 +195,7 @@ class TreeBuilder:
         root = Node(
             title=query[:120],
             objective=query,
-            phases=(self._phase(lookup),),
+            phases=(self._phase(lookup),) if lookup else phases_of(self._phase(lookup)),
             children=self._grown(leaves, lookup),
         )
         texts = {claim.casefold(): claim for claim in reversed([c.strip() for c in claims if c.strip()])}
@@ -236,6 +236,26 @@ class TreeBuilder:
                     else Node(title=headings[0], objective=objective, phases=(self._phase(lookup),), children=inner)
                 )
         return tuple(children)
+
+
+MANY_ROUNDS = 5
+"""Rounds from which every question is answered once before any is answered a second time."""
+SETTLING_SOURCES = 6
+"""Sources that may be read to settle what others disagree on."""
+
+
+def phases_of(collect: Phase) -> tuple[Phase, ...]:
+    """Give the phases of a wide question: collect, fill gaps where there are rounds for it, settle contradictions.
+
+    A phase whose gate is open already is passed over, so that who finds all at once has one.
+    """
+    rounds = collect.max_iterations
+    gate = Criteria(contradictions_resolved=True, min_confidence=0)
+    settle = Phase(title="Settle contradictions", criteria=gate, sources=SETTLING_SOURCES, max_iterations=1)
+    if rounds < MANY_ROUNDS:
+        return (collect, settle) if rounds > 1 else (collect,)
+    once = collect.criteria.model_copy(update={"corroboration": 1})
+    return collect.model_copy(update={"criteria": once}), collect.model_copy(update={"title": "Fill gaps"}), settle
 
 
 def _few_sweeps(leaves: list[tuple[tuple[str, ...], Leaf]]) -> list[tuple[tuple[str, ...], Leaf]]:

@@ -321,7 +321,7 @@ def answer_of(part: Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[
         lead = [one for one in about if one.title != row.title and leads_to(row.title, [one.quote])]
         if answers(part, row.quote, row.title, row.head):
             good.append(row)
-        elif lead and answers(part, row.quote, row.title, row.head, [one.quote for one in lead]):
+        elif lead and answers(part, row.quote, row.title, row.head, [f"{one.title}. {one.quote}" for one in lead]):
             good += [row, lead[0]]
     if good:
         return "answered", good

@@ -10,13 +10,12 @@ from agents.contracts.frozen import digest
 from agents.contracts.plan import Leaf, RetryEntry
 from agents.contracts.sources import RejectedSource, Source, SourceCard
 from agents.core.errors import StepFailed
-from agents.core.events import NodeChanged
 from agents.core.port import Ctx, Handler
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS
 from agents.research.reading.answering import Told, beside_the_point, leads_to, settled_by
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.read_sources import LATE_FINDING_SHARE, SourceDone, SourcesDone
-from agents.research.reading.searching import Found, LeafGiven, attempt_number, search_for
+from agents.research.reading.searching import Found, LeafGiven, attempt_number, search_for, teller
 from agents.research.reading.subject import asks_for_facts, is_named, parts_of
 from agents.research.run_context import RunContext, TakenSources
 from agents.research.steering import CUT, STOPPED
@@ -57,21 +56,7 @@ def leaf_handler(context: RunContext) -> Handler:
     async def run(ctx: Ctx, given: LeafGiven) -> Finding:
         started, leaf = ctx.elapsed, given.leaf
 
-        def tell(state: str, doing: str, key: str = "") -> None:
-            ctx.emit(
-                f"state:{key or state}",
-                NodeChanged.model_validate(
-                    {
-                        "node": ctx.path,
-                        "parent": given.parent,
-                        "role": "leaf",
-                        "title": leaf.title,
-                        "state": state,
-                        "doing": doing,
-                    }
-                ),
-            )
-
+        tell = teller(ctx, given.parent, "leaf", leaf.title)
         late = ctx.collecting_left == 0 and not ctx.finishing
         if ctx.finishing or ctx.left == 0:
             tell("stopped", "you asked to finish" if ctx.finishing else "time is kept for writing")
@@ -300,7 +285,7 @@ def gathered(
     for url, one in zip(urls, done, strict=True):
         if isinstance(one, StepFailed):
             if one.type not in CUT:
-                problems.append(Problem(where=one.key, type=one.type, message=one.notice, retryable=one.retryable))
+                problems.append(one.problem())
             continue
         if one.problem is not None:
             problems.append(one.problem)

@@ -1,19 +1,21 @@
 """Quotes: from what an extractor pointed at to words that really stand in the source, or to nothing."""
 
 import re
-import unicodedata
 from difflib import SequenceMatcher
 
 from agents.contracts.fact import Fact, PointedFact
 from agents.contracts.frozen import digest
 from agents.contracts.sources import SentenceSpan, Source
 from agents.nlp.tokens import language_of
-from agents.verify.checks import carried
+from agents.verify.checks import carried, find_quote
 
 MAX_RUN = 4
 """Sentences that one quote may run over; a longer pointer is cut to its first sentences."""
 LIST_MARKER = re.compile(r"\s*(?:[-*+\u2022\u2013\u25aa]|\d{1,3}[.)])\s+")
 """What stands before a list item is not among its words."""
+SHORTEST = 12
+"""Characters of words that are looked for in a source."""
+FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 ALMOST = 0.92
 """Likeness from which differing words count as a slip of copying and are replaced by the source's own."""
 
@@ -23,12 +25,6 @@ _LEANS = re.compile(
     re.IGNORECASE,
 )
 """Words that point at what was said before."""
-
-_FOLDED = {
-    "\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201c": '"', "\u201d": '"', "\u201e": '"',
-    "\u00ab": '"', "\u00bb": '"',
-    "\u2010": "-", "\u2011": "-", "\u2012": "-", "\u2013": "-", "\u2014": "-", "\u2212": "-",
-}  # fmt: skip
 
 
 def fact_of(
@@ -111,52 +107,17 @@ def _by_number(numbers: tuple[int, ...], text: str, spans: tuple[SentenceSpan, .
 
 
 def _by_words(quote: str, text: str, spans: tuple[SentenceSpan, ...]) -> tuple[int, int] | None:
-    wanted = quote.strip().strip("\"'\u201c\u201d\u201e\u00ab\u00bb").strip()
-    if len(wanted) < 12:
+    wanted = quote.strip()
+    if len(wanted) < SHORTEST:
         return None
-    if (start := text.find(wanted)) >= 0:
-        return start, start + len(wanted)
-    folded, where = _fold(text)
-    target, _ = _fold(wanted)
-    if (at := folded.find(target)) >= 0:
-        return where[at], where[at + len(target) - 1] + 1
-    best, best_span = 0.0, None
+    if place := find_quote(wanted, text):
+        return place.start, place.end
+    best, best_span = ALMOST, None
     for span in spans:
-        sentence, _ = _fold(text[span.start : span.end])
-        matcher = SequenceMatcher(None, sentence, target, autojunk=False)
-        if matcher.real_quick_ratio() > max(best, ALMOST) and matcher.quick_ratio() > max(best, ALMOST):
-            ratio = matcher.ratio()
-            if ratio > best:
-                best, best_span = ratio, span
-    if best_span is None or best < ALMOST or _numbers(text[best_span.start : best_span.end]) != _numbers(wanted):
+        matcher = SequenceMatcher(None, " ".join(text[span.start : span.end].split()), wanted, autojunk=False)
+        if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best and (ratio := matcher.ratio()) > best:
+            best, best_span = ratio, span
+    # Figures are never a slip of copying.
+    if best_span is None or FIGURE.findall(text[best_span.start : best_span.end]) != FIGURE.findall(wanted):
         return None
     return best_span.start, best_span.end
-
-
-def _numbers(text: str) -> list[str]:
-    """Figures are never a slip of copying: a repaired quote must hold the very same ones."""
-    return re.findall(r"\d+(?:[.,]\d+)*", text)
-
-
-def _fold(text: str) -> tuple[str, list[int]]:
-    """Bring white space, quotation marks, dashes and compatibility forms to one shape, with each character's place."""
-    out: list[str] = []
-    where: list[int] = []
-    blank = True
-    for place, character in enumerate(text):
-        if character.isspace():
-            if not blank:
-                out.append(" ")
-                where.append(place)
-            blank = True
-            continue
-        if unicodedata.category(character) == "Cf":
-            continue
-        blank = False
-        for one in _FOLDED.get(character) or unicodedata.normalize("NFKC", character):
-            out.append(one)
-            where.append(place)
-    if out and out[-1] == " ":
-        out.pop()
-        where.pop()
-    return "".join(out), where

@@ -254,11 +254,9 @@ def _of_batch(ctx: Ctx, leaf: str, batch: Sequence[SourceCard], extracted: Extra
         refused = [_refused(ctx, leaf, card.url, extracted, "read") for card in batch]
         if extracted.type == "SourceError":
             return refused
-        problem = Problem(
-            where=extracted.key, type=extracted.type, message=extracted.notice, retryable=extracted.retryable
-        )
         return [
-            one.model_copy(update={"card": card, "problem": problem}) for one, card in zip(refused, batch, strict=True)
+            one.model_copy(update={"card": card, "problem": extracted.problem()})
+            for one, card in zip(refused, batch, strict=True)
         ]
     asked = extracted.asked
     if asked is not None:

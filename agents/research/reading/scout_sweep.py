@@ -21,15 +21,16 @@ from agents.contracts.sources import (
     SourceCard,
 )
 from agents.core.errors import StepFailed
-from agents.core.events import NodeChanged, NodeState, SourceRead, SourceRejected
+from agents.core.events import SourceRead, SourceRejected
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import SCOUT_SHARE
 from agents.nlp.tokens import content_words
+from agents.offline.judgements import scout as judged_by_words
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.leaf import NOTHING_YET, composed_rubric, not_begun, spent
 from agents.research.reading.read_sources import Extracted, extract
-from agents.research.reading.searching import LeafGiven, attempt_number, reformulate, search_for
+from agents.research.reading.searching import LeafGiven, attempt_number, reformulate, search_for, teller
 from agents.research.reading.shortlisting import (
     UNANSWERING,
     Scanned,
@@ -37,7 +38,6 @@ from agents.research.reading.shortlisting import (
     WeighedCandidate,
     domain_of,
     in_turn,
-    judged_by_code,
     not_read,
     shortlist,
     sift,
@@ -83,6 +83,7 @@ class _Sweep:
         self.empty: set[str] = set()
         """Addresses that were fetched and gave no usable text."""
         self.problems: list[Problem] = []
+        self._tell = teller(ctx, given.parent, "leaf", given.leaf.title)
         self.stood_in = ""
         self.cut: set[str] = set()
         """Ways in which the user cut it off."""
@@ -183,27 +184,24 @@ class _Sweep:
 
     async def _judged(self, scanned: tuple[Scanned, ...]) -> list[WeighedCandidate]:
         """Have the scout judge the candidates; those that it leaves out are judged by code, as all are when it fails."""
-        judged = {number: judged_by_code(number, one) for number, one in enumerate(scanned, start=1)}
-        if scanned and not self._late():
-            given = ScoutInput(
-                query=self.setting.query,
-                objective=self.leaf.objective,
-                questions=self.questions,
-                candidates=tuple(view_of(number, one) for number, one in enumerate(scanned, start=1)),
-                language=self.setting.language,
-                query_type=self.setting.query_type,
-                today=self.setting.today,
-            )
+        if not scanned:
+            return []
+        given = ScoutInput(
+            query=self.setting.query,
+            objective=self.leaf.objective,
+            questions=self.questions,
+            candidates=tuple(view_of(number, one) for number, one in enumerate(scanned, start=1)),
+            language=self.setting.language,
+            query_type=self.setting.query_type,
+            today=self.setting.today,
+        )
+        judged = {one.number: one for one in judged_by_words(given).candidates}
+        if not self._late():
             try:
                 asked = await self.ctx.call(
-                    "scout",
-                    "0",
-                    self.context.ask,
-                    SCOUT,
-                    given,
-                    self.ctx.part(SCOUT_SHARE),
+                    "scout", "0", self.context.ask, SCOUT, given, self.ctx.part(SCOUT_SHARE),
                     gives=RoleAnswer[ScoutJudgement],
-                )
+                )  # fmt: skip
                 judged |= {one.number: one for one in asked.output.candidates if one.number in judged}
                 self.stood_in = asked.stood_in
             except StepFailed as failure:
@@ -331,20 +329,10 @@ class _Sweep:
         if failure.type in CUT:
             self.cut.add(failure.type)
             return
-        self.problems.append(
-            Problem(where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable)
-        )
+        self.problems.append(failure.problem())
 
     def _late(self) -> bool:
         return self.ctx.finishing or self.ctx.collecting_left == 0
-
-    def _tell(self, state: NodeState, doing: str) -> None:
-        self.ctx.emit(
-            f"state:{state}",
-            NodeChanged(
-                node=self.ctx.path, parent=self.given.parent, role="leaf", title=self.leaf.title, state=state, doing=doing
-            ),
-        )  # fmt: skip
 
 
 def _found(chosen: Shortlist) -> int:

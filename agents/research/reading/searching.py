@@ -7,7 +7,7 @@ What the branches of a run are given: an executor or a leaf of the plan, in its 
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from agents.contracts.contract import Contract
@@ -18,12 +18,13 @@ from agents.contracts.plan import Leaf, Node, PlannedClaim, RetryEntry
 from agents.contracts.sources import Hit, SearchQuery, SourceCard
 from agents.core.budget import Deadline
 from agents.core.errors import StepFailed
-from agents.core.events import Noted, SearchDone
+from agents.core.events import NodeChanged, Noted, SearchDone
 from agents.core.port import Ctx
 from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS
+from agents.research.loop.retry_tracking import Status as RetryStatus
 from agents.research.run_context import RunContext, Searched
 from agents.research.steering import CUT
 from agents.search.scope_filter import fuse
@@ -169,7 +170,6 @@ class NodeGiven(Frozen):
     """None for all but the root of a single query."""
 
 
-HITS_PER_SEARCH = 8
 ENOUGH_HITS = 3
 """Fewer distinct hits than this are searched for again in other words (specification, section 11)."""
 
@@ -184,66 +184,92 @@ class Found(NamedTuple):
     """Ways in which the user cut searches off; those are no failures."""
 
 
-async def search_for(ctx: Ctx, context: RunContext, given: LeafGiven, deadline: Deadline) -> Found:
-    """Search with the planned texts side by side; too little found is searched again in other words (tier 2)."""
-    leaf = given.leaf
-    wanted = min(leaf.budget.searches, leaf.spec.budget.searches) if leaf.spec else leaf.budget.searches
-    at_most = min(wanted, given.setting.loop.searches_per_leaf)
-    texts = list(leaf.searches[:at_most])
-    lists: list[tuple[Hit, ...]] = []
+Tell = Callable[..., None]
+"""Tell a state of a branch and what is done now and why; under a key of its own where a state comes more than once."""
+
+
+def teller(ctx: Ctx, parent: str, role: str, title: str, path: str = "") -> Tell:
+    """Make what tells the states of one branch, by default of the one that runs."""
+
+    def tell(state: str, doing: str, key: str = "") -> None:
+        told = {"node": path or ctx.path, "parent": parent, "role": role, "title": title, "state": state}
+        ctx.emit(f"state:{key or state}", NodeChanged.model_validate({**told, "doing": doing}))
+
+    return tell
+
+
+class Searches(NamedTuple):
+    """What several searches came to."""
+
+    records: tuple[SearchRecord, ...] = ()
+    lists: tuple[tuple[Hit, ...], ...] = ()
+    """Hits of those that answered, best first."""
+    cut: frozenset[str] = frozenset()
+    """Ways in which the user cut searches off; those are no failures."""
+
+
+async def search_all(
+    ctx: Ctx, context: RunContext, setting: Setting, texts: Sequence[str], deadline: Deadline, first: int = 0
+) -> Searches:
+    """Search with all texts side by side; `first` numbers the first of them in its branch."""
+    items = [(f"q{first + at}", _query(setting, text), deadline) for at, text in enumerate(texts)]
+    results = await ctx.fan("search", context.search, items, gives=Searched, pool="web")
     records: list[SearchRecord] = []
-    cut: set[str] = set()
-    before = given.failures
+    for number, (text, one) in enumerate(zip(texts, results, strict=True), start=first):
+        if isinstance(one, Searched):
+            found = one.result
+            records.append(
+                SearchRecord(text=text, provider=found.provider, hits=len(found.hits), failures=found.failures)
+            )
+        elif one.type not in CUT:
+            ctx.emit(f"failed:q{number}", SearchDone(node=ctx.path, text=text, provider="", hits=0, failed=one.notice))
+            records.append(SearchRecord(text=text, provider="", hits=0, failed=one.notice))
+    cut = frozenset(one.type for one in results if isinstance(one, StepFailed)) & CUT
+    return Searches(tuple(records), tuple(one.result.hits for one in results if isinstance(one, Searched)), cut)
+
+
+async def search_for(ctx: Ctx, context: RunContext, given: LeafGiven, deadline: Deadline) -> Found:
+    """Search with the planned texts side by side; too little found is searched again in other words (tier 2).
+
+    A sub-question is given up after three failures. No more than may still fail are begun at once, so that those side by
+    side count like those one after the other.
+    """
+    leaf, before = given.leaf, given.failures
+    wanted = min(leaf.budget.searches, leaf.spec.budget.searches) if leaf.spec else leaf.budget.searches
+    most = given.setting.loop.searches_per_leaf
+    texts = list(leaf.searches[: min(wanted, most)])
     if before and (wording := reformulate(texts[0], before, earlier=texts)):
-        texts = [wording, *texts[1:]]  # a further try uses other words
-    texts = texts[: max(0, MAX_ATTEMPTS - before)] if before else texts
+        texts[0] = wording  # a further try uses other words
+    records: tuple[SearchRecord, ...] = ()
+    lists: tuple[tuple[Hit, ...], ...] = ()
+    cut: frozenset[str] = frozenset()
 
-    async def make(batch: list[str], first: int) -> None:
-        results = await ctx.fan(
-            "search",
-            context.search,
-            [(f"q{first + n}", _query(given.setting, text), deadline) for n, text in enumerate(batch)],
-            gives=Searched,
-            pool="web",
-        )
-        for number, (text, result) in enumerate(zip(batch, results, strict=True), start=first):
-            if isinstance(result, StepFailed) and result.type in CUT:
-                cut.add(result.type)
-            elif isinstance(result, StepFailed):
-                ctx.emit(
-                    f"failed:q{number}", SearchDone(node=ctx.path, text=text, provider="", hits=0, failed=result.notice)
-                )
-                records.append(SearchRecord(text=text, provider="", hits=0, failed=result.notice))
-            else:
-                lists.append(result.result.hits)
-                found = result.result
-                records.append(
-                    SearchRecord(text=text, provider=found.provider, hits=len(found.hits), failures=found.failures)
-                )
+    def failed() -> int:
+        return before + sum(1 for record in records if record.failed)
 
-    await make(texts, 0)
-    attempt = 1 + before
-    while texts and len(texts) < given.setting.loop.searches_per_leaf and attempt < MAX_ATTEMPTS and not cut:
-        if len({hit.url for hits in lists for hit in hits}) >= ENOUGH_HITS or ctx.finishing or ctx.collecting_left == 0:
-            break
-        wording = reformulate(texts[0], attempt, earlier=texts)
-        attempt += 1
-        if wording is None:
+    waiting, attempt = texts, 1 + before
+    while waiting and not cut and failed() < MAX_ATTEMPTS:
+        batch, waiting = waiting[: MAX_ATTEMPTS - failed()], waiting[MAX_ATTEMPTS - failed() :]
+        made = await search_all(ctx, context, given.setting, batch, deadline, len(records))
+        records, lists, cut = records + made.records, lists + made.lists, cut | made.cut
+        enough = len({hit.url for hits in lists for hit in hits}) >= ENOUGH_HITS
+        if enough or waiting or ctx.finishing or ctx.collecting_left == 0:
             continue
-        ctx.emit(f"again:{attempt}", Noted(node=ctx.path, text=f"Little found; searching again as “{wording}”."))
-        await make([wording], len(texts))
-        texts.append(wording)
-    failed = before + sum(1 for record in records if record.failed)
-    answered = any(not record.failed for record in records)
+        asked = [record.text for record in records]
+        while not waiting and attempt < MAX_ATTEMPTS and len(asked) < most:
+            wording, attempt = reformulate(texts[0], attempt, earlier=asked), attempt + 1
+            waiting = [wording] if wording else []
+        if waiting:
+            text = f"Little found; searching again as “{waiting[0]}”."
+            ctx.emit(f"again:{attempt}", Noted(node=ctx.path, text=text))
     entries: tuple[RetryEntry, ...] = ()
-    if failed:
-        status: Literal["pending", "complete", "exhausted"] = (
-            "complete" if answered else "exhausted" if failed >= MAX_ATTEMPTS else "pending"
-        )
-        entries = (RetryEntry(key=sub_question(leaf), attempts=failed, status=status),)
+    if failed():
+        answered = any(not record.failed for record in records)
+        status: RetryStatus = "complete" if answered else "exhausted" if failed() >= MAX_ATTEMPTS else "pending"
+        entries = (RetryEntry(key=sub_question(leaf), attempts=failed(), status=status),)
     if records and not any(record.failed or record.hits for record in records):
         ctx.emit("none", Noted(node=ctx.path, text=f"No document matches “{texts[0]}”."))
-    return Found(fuse(lists), tuple(records), entries, frozenset(cut))
+    return Found(fuse(lists), records, entries, cut)
 
 
 def attempt_number(attempts: tuple[RetryEntry, ...], leaf: Leaf) -> int:
@@ -255,7 +281,6 @@ def attempt_number(attempts: tuple[RetryEntry, ...], leaf: Leaf) -> int:
 def _query(setting: Setting, text: str) -> SearchQuery:
     return SearchQuery(
         text=text,
-        max_results=HITS_PER_SEARCH,
         include_domains=setting.domains,
         exclude_domains=setting.exclude_domains,
         date_from=setting.date_from,

@@ -27,7 +27,7 @@ from agents.nlp.near_duplicates import copies, is_about_the_same, shingles
 from agents.nlp.sentence_split import spans
 from agents.nlp.tokens import content_words
 from agents.research.run_context import RunContext
-from agents.search.telling_terms import Phrase, phrases, telling
+from agents.search.telling_terms import phrases, telling
 from agents.web.url_key import publisher
 
 AUTHORITY: Mapping[Authority, float] = {
@@ -56,8 +56,6 @@ class Scanned(Frozen):
     card: SourceCard
     themes: tuple[str, ...] = ()
     excerpt: str = ""
-    answers: tuple[int, ...] = ()
-    """Numbers of the questions whose words it holds: what code knows without any judgement."""
 
 
 class WeighedCandidate(Frozen):
@@ -94,18 +92,6 @@ def view_of(number: int, one: Scanned) -> CandidateView:
         published=one.card.published,
         themes=one.themes,
         excerpt=one.excerpt,
-    )
-
-
-def judged_by_code(number: int, one: Scanned) -> Judged:
-    """Judge a candidate that the scout did not: by its words alone."""
-    return Judged(
-        number=number,
-        authority="unknown",
-        theme=one.themes[0] if one.themes else one.card.title,
-        perspective="",
-        answers=one.answers,
-        rationale=f"It holds the words of {len(one.answers)} of the questions.",
     )
 
 
@@ -331,8 +317,6 @@ THEMES = 5
 SENTENCES = 3
 """Sentences of an excerpt, beside the first."""
 MAX_SENTENCE = 280
-HOLDS = 0.5
-"""Share of a question's words that a text must hold for code to say that it is about it."""
 
 
 class Copy(Frozen):
@@ -370,38 +354,19 @@ def _sifted(found: tuple[tuple[str, SourceCard], ...], texts: list[str], questio
     same |= copies(apart, one_subject)
     own = [number for number in range(len(found)) if number not in same]
     told = {number: phrases(texts[number][:MAX_CHARS], found[number][1].title) for number in own}
-    spread: dict[str, int] = {}
-    for each in told.values():
-        for phrase in each:
-            spread[phrase.key] = spread.get(phrase.key, 0) + 1
+    spread = Counter(phrase.key for each in told.values() for phrase in each)
+    wanted = frozenset(word for question in questions for word in content_words(question))
     return Sifted(
         scanned=tuple(
-            _scanned(found[number], texts[number], told[number], spread, len(own), questions) for number in own
+            Scanned(
+                url=found[number][0],
+                card=found[number][1],
+                themes=telling(told[number], spread, len(own), THEMES),
+                excerpt=_excerpt(texts[number][:MAX_CHARS], wanted),
+            )
+            for number in own
         ),
         copies=tuple(Copy(url=found[number][0], of=found[of][0]) for number, of in sorted(same.items())),
-    )
-
-
-def _scanned(
-    one: tuple[str, SourceCard],
-    text: str,
-    told: tuple[Phrase, ...],
-    spread: dict[str, int],
-    documents: int,
-    questions: tuple[str, ...],
-) -> Scanned:
-    url, card = one
-    held = frozenset(content_words(f"{card.title} {text[:MAX_CHARS]}"))
-    wanted = [frozenset(content_words(question)) for question in questions]
-    answers = tuple(
-        number for number, words in enumerate(wanted, start=1) if words and len(words & held) >= HOLDS * len(words)
-    )
-    return Scanned(
-        url=url,
-        card=card,
-        themes=telling(told, spread, documents, THEMES),
-        excerpt=_excerpt(text[:MAX_CHARS], frozenset().union(*wanted)),
-        answers=answers,
     )
 
 

@@ -10,17 +10,17 @@ from functools import partial
 from typing import NamedTuple
 
 from agents.contracts.fact import Fact
-from agents.contracts.finding import Finding, NodeStatus, NumberedFact, Problem, Section, SectionInput
+from agents.contracts.finding import Finding, NumberedFact, Section, SectionInput
 from agents.contracts.frozen import Frozen
 from agents.contracts.sources import SourceCard
 from agents.core.budget import Deadline
 from agents.core.errors import StepFailed
-from agents.core.events import NodeChanged, SectionDraft, SectionWritten
+from agents.core.events import SectionDraft, SectionWritten
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.report.parse_body import parse
 from agents.research.reading.leaf import SHORTENED, graded, kept, spent, stopped_with, sub_questions
-from agents.research.reading.searching import LeafGiven
+from agents.research.reading.searching import LeafGiven, teller
 from agents.research.run_context import RunContext
 from agents.research.steering import CUT, STOPPED
 from agents.research.writing.writer_input import Numbering, plain_section, spread
@@ -50,9 +50,7 @@ def section_handler(context: RunContext) -> Handler:
     async def run(ctx: Ctx, given: SectionGiven) -> Finding:
         found, started = given.finding, ctx.elapsed
 
-        def tell(state: NodeStatus | str, doing: str) -> None:
-            changed = {"node": found.path, "parent": given.leaf.parent, "role": "leaf", "title": found.title}
-            ctx.emit(f"state:{state}", NodeChanged.model_validate({**changed, "state": state, "doing": doing}))
+        tell = teller(ctx, given.leaf.parent, "leaf", found.title, found.path)
 
         if found.status in {"empty", "failed"}:  # as the others it was told when it was read
             tell("writing", kept(found.facts, found.sources, "from"))
@@ -74,10 +72,7 @@ def section_handler(context: RunContext) -> Handler:
                 by_code = "the section could not be written; its quotes are listed"
                 status, note = "partial", note or (SHORTENED if failure.type in CUT else by_code)
             if failure.type not in CUT:
-                problem = Problem(
-                    where=failure.key, type=failure.type, message=failure.notice, retryable=failure.retryable
-                )
-                problems = (*problems, problem)
+                problems = (*problems, failure.problem())
         tell(status, note or kept(found.facts, found.sources, "kept"))
         cost = spent(ctx, started)
         known = found.cost_usd is not None and cost["cost_usd"] is not None
