@@ -106,6 +106,11 @@ def at_hand(setting: Setting, finding: Finding) -> tuple[Claim, ...]:
     return tuple(done)
 
 
+def contested(claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    """List the claims on which the sources do not agree."""
+    return tuple(claim for claim in claims if claim.verdict == "contested")
+
+
 def verdict_line(claim: Claim) -> str:
     """Put a claim and its verdict into a line for a writer."""
     return f"{claim.text} [{claim.verdict.replace('_', ' ')}]"

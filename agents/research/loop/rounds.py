@@ -29,7 +29,7 @@ from agents.core.events import Noted, RoundEnded
 from agents.core.port import Ctx, together
 from agents.core.time_policy import PhaseLeft, Remaining, leaf_limits, least, round_limits
 from agents.offline.judgements import reflect as steps_of
-from agents.research.loop.after_reading import at_hand, chosen_by_sweeps, shared_out, starved, touching
+from agents.research.loop.after_reading import at_hand, chosen_by_sweeps, contested, shared_out, starved, touching
 from agents.research.loop.branch_retry import Again, ended
 from agents.research.loop.loop_decision import (
     Decided,
@@ -107,7 +107,6 @@ class Rounds:
         self.closed: Closed | None = None
         """What stands around the sections, where it was made beside the last of them."""
         self._claims: tuple[Claim, ...] = ()
-        """Claims as what was found so far leaves them."""
         self._read_before = 0
         """Sources that were read before the phase."""
         self._settled: set[str] = set()
@@ -135,7 +134,7 @@ class Rounds:
             # The last round is for what the sources disagree on, where they do.
             ends = not decided.decision.shouldContinue or (settles and left == 2)
             if settles and ends:
-                asked = leaves_on([claim.text for claim in self._contested()], self._budget())
+                asked = leaves_on([claim.text for claim in contested(self._claims)], self._budget())
                 self._proposed = (*asked, *self._proposed)[: self.loop.side_by_side]
             if ends:
                 in_time = decided.cause == "time" and self.ctx.collecting_left != 0  # of the phase alone it is up
@@ -145,14 +144,11 @@ class Rounds:
     def _stands(self, phase: Phase) -> Success:
         """Hold what was found so far against the gate of a phase; one for contradictions asks for nothing else."""
         every = tuple(self.findings)
-        open_ = sum("contradiction" in one.triggers for one in insights_of(every)) + len(self._contested())
+        open_ = sum("contradiction" in one.triggers for one in insights_of(every)) + len(contested(self._claims))
         found = met(phase.criteria, facts_of(every), sources_of(every), self.questions, open_)
         if not phase.criteria.contradictions_resolved:
             return found
         return replace(found, met=not open_, missing=found.missing if open_ else ())
-
-    def _contested(self) -> tuple[Claim, ...]:
-        return tuple(claim for claim in self._claims if claim.verdict == "contested")
 
     def _unmet_after(self, phase: Phase) -> Phase | None:
         """Give the next phase of the plan that has something to do."""
@@ -203,7 +199,9 @@ class Rounds:
         self._notes = f"{self._notes}\n{said}"
         everything = tuple(self.findings)
         self._claims = await asyncio.to_thread(at_hand, self.given.setting, self._so_far())
-        disputes = sum("contradiction" in one.triggers for one in insights_of(everything)) + len(self._contested())
+        disputes = sum("contradiction" in one.triggers for one in insights_of(everything)) + len(
+            contested(self._claims)
+        )
         after = self._stands(phase)
         adopted = not lowered(self._before, after)
         if not adopted:
