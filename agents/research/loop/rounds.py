@@ -107,8 +107,7 @@ class Rounds:
         self.closed: Closed | None = None
         """What stands around the sections, where it was made beside the last of them."""
         self._claims: tuple[Claim, ...] = ()
-        self._read_before = 0
-        """Sources that were read before the phase."""
+        self._read_before = 0  # sources, before the phase
         self._settled: set[str] = set()
         """Paths of leaves whose section was written, or is not wanted."""
 
