@@ -82,10 +82,10 @@ def compacted(given: Given, tokens: int) -> Given:
         )
         return given.model_copy(update={"sources": kept})
     smaller, longest, fields = given, _LONGEST, given.model_dump()
-    asked = frozenset(content_words(" ".join(str(fields[name]) for name in _ASKED if fields.get(name))))
+    about = frozenset(content_words(" ".join(str(fields[name]) for name in _ASKED if fields.get(name))))
     while size_of(smaller) > tokens and longest > _SHORTEST:
         longest = max(_SHORTEST, longest * 2 // 3)
-        smaller = type(given).model_validate(_cut(fields, longest, asked))
+        smaller = type(given).model_validate(_cut(fields, longest, about))
     return smaller
 
 
