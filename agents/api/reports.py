@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
-from html import escape, unescape
+from html import escape
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote as percent_encoded
@@ -22,7 +22,7 @@ from agents.api.access import Here, Owner
 from agents.api.app_state import Site
 from agents.api.error_responses import ApiError, not_found
 from agents.api.tree import Tree, TreeView
-from agents.contracts.body import ReferenceList, Sentence
+from agents.contracts.body import Heading, ReferenceList, Sentence, plain
 from agents.contracts.report import OVER, Quote, Reference, ReportDocument, tally
 from agents.contracts.sources import SourceKind
 from agents.core.errors import SourceError
@@ -30,7 +30,7 @@ from agents.core.paths import public
 from agents.jobs.live_job import Job
 from agents.jobs.runtime import JobRuntime
 from agents.report.formats import FORMS
-from agents.report.html_export import POLICY, blocks_html, quote_page
+from agents.report.html_export import POLICY, blocks_html, heading_html, quote_page
 from agents.report.references import Citations, Linker, reference_list, reference_of
 from agents.report.view import body_of
 from agents.report.wording import wording
@@ -150,8 +150,6 @@ def _named_in_a_chat(chats: Path, name: str) -> bool:
         return found is not None and found.fetchone() is not None
 
 
-_HEADING = re.compile(r"<h([2-4])([^>]*)>(.*?)</h\1>", re.DOTALL)
-_TAG = re.compile(r"<[^>]+>")
 _MARKER = re.compile(r"[\s>#*+•|-]*(?:\d+[.)]\s*)?")
 """What begins a line of a stored copy and is no word of it."""
 NOTES: dict[SourceKind, str] = {"sample": "Invented sample document", "upload": "From your files"}
@@ -177,14 +175,30 @@ def chat_markdown(document: ReportDocument) -> str:
 
 def fragment(document: ReportDocument) -> dict[str, object]:
     """Write a report as the chat's card takes it: its text as HTML, places to jump to, and what stands around it."""
+    link, citations = linker(document.job_id), Citations(document.references)
+
+    def written(sentence: Sentence, html: str) -> str:
+        """Put every sentence that was judged in a span that names its verdict, and its citations behind it."""
+        if sentence.verdict is not None and html:
+            html = f'<span data-verdict="{sentence.verdict}">{html}</span>'
+        for cite in citations.of(sentence):
+            number, address = f"[{cite.reference.n}]", link(cite.reference, cite.quotes[0]) if cite.quotes else ""
+            html += f'<a href="{escape(address)}">{number}</a>' if address else number
+        if sentence.citations and sentence.verdict in {"unsupported", "contradicted"}:
+            html += f" <code>{UNVERIFIED.strip(' `')}</code>"
+        return html
+
     headings: list[dict[str, object]] = []
-
-    def placed(match: re.Match[str]) -> str:
-        place = f"part-{len(headings) + 1}"
-        headings.append({"id": place, "level": int(match[1]), "text": unescape(_TAG.sub("", match[3])).strip()})
-        return f'<h{match[1]} id="{place}"{match[2]}>{match[3]}</h{match[1]}>'
-
-    html = _HEADING.sub(placed, _with_verdicts(document))
+    html = ""
+    for block in body_of(document).blocks:
+        if isinstance(block, Heading) and 2 <= block.level <= 4:
+            place = f"part-{len(headings) + 1}"
+            headings.append({"id": place, "level": block.level, "text": plain(block.inline).strip()})
+            html += heading_html(block, place)
+        else:
+            is_list = isinstance(block, ReferenceList)
+            listed = reference_list(document.references, wording(document.language), link) if is_list else block
+            html += blocks_html([listed], written)
     actual = document.methodology.actual
     verified, judged = tally(one.verdict for one in document.sentences)
     return {
@@ -205,26 +219,6 @@ def fragment(document: ReportDocument) -> dict[str, object]:
             "verified": verified,
         },
     }
-
-
-def _with_verdicts(document: ReportDocument) -> str:
-    """Render a report, every sentence that was judged in a span that names its verdict."""
-    link = linker(document.job_id)
-    citations = Citations(document.references)
-
-    def written(sentence: Sentence, html: str) -> str:
-        if sentence.verdict is not None and html:
-            html = f'<span data-verdict="{sentence.verdict}">{html}</span>'
-        for cite in citations.of(sentence):
-            number, address = f"[{cite.reference.n}]", link(cite.reference, cite.quotes[0]) if cite.quotes else ""
-            html += f'<a href="{escape(address)}">{number}</a>' if address else number
-        if sentence.citations and sentence.verdict in {"unsupported", "contradicted"}:
-            html += f" <code>{UNVERIFIED.strip(' `')}</code>"
-        return html
-
-    listed = reference_list(document.references, wording(document.language), link)
-    blocks = [listed if isinstance(block, ReferenceList) else block for block in body_of(document).blocks]
-    return blocks_html(blocks, written)
 
 
 def kinds(*types: str) -> dict[int | str, dict[str, object]]:

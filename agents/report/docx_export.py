@@ -5,10 +5,8 @@ are those of the reader's computer, so that any script can be shown that the com
 """
 
 import io
-import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from docx import Document
@@ -24,7 +22,7 @@ from docx.text.run import Run
 from agents.contracts import body as b
 from agents.contracts.report import ReportDocument
 from agents.report.latex import office_math
-from agents.report.references import Citations
+from agents.report.references import Citations, Cite, Mark, Part
 from agents.report.view import QuoteEntry, View, Way, column_shares, levelled, printable, view, way_of
 
 if TYPE_CHECKING:
@@ -37,12 +35,12 @@ MAX_ADDRESS = 2_000
 CITATION, MARK, SMALL = "Dossier Citation", "Dossier Mark", "Dossier Small"
 _ACCENT, _SOFT, _BAD = RGBColor(0x2A, 0x4B, 0xA0), RGBColor(0x56, 0x52, 0x4B), RGBColor(0xA5, 0x2A, 0x2A)
 _SIDES = {"left": WD_ALIGN_PARAGRAPH.LEFT, "center": WD_ALIGN_PARAGRAPH.CENTER, "right": WD_ALIGN_PARAGRAPH.RIGHT}
+# What the format wants behind a property, in its order.
 _AFTER_BIDI = "adjustRightInd snapToGrid spacing ind contextualSpacing mirrorIndents suppressOverlap jc textDirection \
 textAlignment textboxTightWrap outlineLvl divId cnfStyle rPr sectPr pPrChange"
 _AFTER_RTL = "cs em lang eastAsianLayout specVanish oMath"
 _AFTER_BIDI_VISUAL = "tblStyleRowBandSize tblStyleColBandSize tblW jc tblCellSpacing tblInd tblBorders shd tblLayout \
 tblCellMar tblLook"
-_WRITTEN = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def to_docx(document: ReportDocument) -> bytes:
@@ -56,18 +54,21 @@ class _Writer:
         self.file: WordDocument = Document()
         self.bookmarks = self.headings = 0
         self._styles()
-        self._properties()
+        about = self.file.core_properties
+        about.title, about.subject, about.author = seen.title[:255], seen.question[:255], "Dossier"
+        about.language, about.comments, about.keywords = seen.language, "", f"dossier {seen.job_id}"[:255]
+        about.created = about.modified = datetime(*(seen.day or (2000, 1, 1)), tzinfo=UTC)
+        about.last_modified_by = "Dossier"
 
     def written(self) -> bytes:
         """Write everything, in order."""
         seen = self.seen
-        self._paragraph((b.Words(text=seen.title),), "Title", way_of(seen.title, seen.way))
-        asked = (b.Words(text=f"{seen.words.question}: ", style=("bold",)), b.Words(text=seen.question))
-        self._paragraph(asked, None, way_of(seen.question, seen.way))
-        grade = (b.Words(text=seen.grade_label, style=("bold",)), b.Words(text=f" · {seen.figures}"))
-        self._paragraph(grade, SMALL, seen.way)
+        self._add([b.Words(text=seen.title)], "Title")
+        self._add([b.Words(text=f"{seen.words.question}: ", style=("bold",)), b.Words(text=seen.question)])
+        grade = b.Words(text=seen.grade_label, style=("bold",))
+        self._add([grade, b.Words(text=f" · {seen.figures}")], SMALL, way=seen.way)
         for reason in seen.reasons:
-            self._paragraph((b.Words(text=reason),), "List Bullet", seen.way)
+            self._add([b.Words(text=reason)], "List Bullet", way=seen.way)
         blocks = levelled(seen.body.blocks)
         self._contents([block for block in blocks if isinstance(block, b.Heading)])
         self._blocks(blocks)
@@ -79,56 +80,35 @@ class _Writer:
         """Put a table of contents: a field that the word processor fills with page numbers, with the headings in it."""
         if len(headings) < 3:
             return
-        self._paragraph((b.Words(text=self.seen.words.contents, style=("bold",)),), SMALL, self.seen.way)
+        self._add([b.Words(text=self.seen.words.contents, style=("bold",))], SMALL, way=self.seen.way)
         for number, heading in enumerate(headings):
             made = self.file.add_paragraph(style="No Spacing")
             made.paragraph_format.left_indent = Pt(14 * (heading.level - 1))
             if number == 0:
-                for kind, text in (("begin", ""), ("", ' TOC \\o "1-3" \\h \\z \\u '), ("separate", "")):
-                    self._field(made, kind, text)
-            self._linked(made, b.plain(heading.inline), anchor=f"d_h{number}")
+                made.add_run()._r.append(_element("w:fldChar", fldCharType="begin"))
+                code: Element = OxmlElement("w:instrText")
+                code.text = ' TOC \\o "1-3" \\h \\z \\u '
+                made.add_run()._r.append(code)
+                made.add_run()._r.append(_element("w:fldChar", fldCharType="separate"))
+            self._linked(made, b.plain(heading.inline), anchor=f"h{number}")
             if number + 1 == len(headings):
-                self._field(made, "end")
-
-    @staticmethod
-    def _field(made: WordParagraph, kind: str, text: str = "") -> None:
-        run = made.add_run()
-        if kind:
-            run._r.append(_element("w:fldChar", fldCharType=kind))
-        else:
-            code: Element = OxmlElement("w:instrText")
-            code.text = text
-            run._r.append(code)
+                made.add_run()._r.append(_element("w:fldChar", fldCharType="end"))
 
     # ---- the file as a whole
 
-    def _properties(self) -> None:
-        kept, seen = self.file.core_properties, self.seen
-        kept.title, kept.subject, kept.author = seen.title[:255], seen.question[:255], "Dossier"
-        kept.language, kept.comments, kept.keywords = seen.language, "", f"dossier {seen.job_id}"[:255]
-        day = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", seen.date)
-        at = datetime(int(day[1]), int(day[2]), int(day[3]), tzinfo=UTC) if day else _WRITTEN
-        kept.created = kept.modified = at
-        kept.last_modified_by = "Dossier"
-
     def _styles(self) -> None:
         styles = self.file.styles
-        for name, size, colour in ((CITATION, 0, _ACCENT), (MARK, 8.5, _BAD)):
+        for name, size, colour in ((CITATION, None, _ACCENT), (MARK, Pt(8.5), _BAD)):
             style = styles.add_style(name, WD_STYLE_TYPE.CHARACTER)
-            style.font.color.rgb = colour
+            style.font.color.rgb, style.font.size = colour, size
             style.font.superscript = True if name == CITATION else None
-            if size:
-                style.font.size = Pt(size)
         small = styles.add_style(SMALL, WD_STYLE_TYPE.PARAGRAPH)
         small.base_style, small.font.size, small.font.color.rgb = styles["Normal"], Pt(9), _SOFT
         # The language of everything, by which words are divided and checked, and glyphs of East Asia are chosen.
-        defaults = styles.element.find(f".//{qn('w:rPrDefault')}/{qn('w:rPr')}")
-        if defaults is not None:
-            for known in defaults.findall(qn("w:lang")):
-                defaults.remove(known)
-            tag = self.seen.language
-            places = ("val", "eastAsia", "bidi")
-            defaults.append(_element("w:lang", **dict.fromkeys(places, tag)))
+        defaults: Element = styles.element.find(f".//{qn('w:rPrDefault')}/{qn('w:rPr')}")
+        for known in defaults.findall(qn("w:lang")):
+            defaults.remove(known)
+        defaults.append(_element("w:lang", **dict.fromkeys(("val", "eastAsia", "bidi"), self.seen.language)))
 
     def _numbering(self, start: int, style: str) -> int:
         """Give a list of its own the numbers that its style would go on with."""
@@ -145,11 +125,10 @@ class _Writer:
         for block in blocks:
             match block:
                 case b.Heading(level=depth, inline=line):
-                    made = self.file.add_paragraph(style=f"Heading {min(depth, 9)}")
-                    self._marked(made, f"h{self.headings}", line, way_of(line, self.seen.way))
+                    self._add(line, f"Heading {min(depth, 9)}", name=f"h{self.headings}")
                     self.headings += 1
                 case b.Paragraph(sentences=sentences):
-                    self._sentences(sentences, style)
+                    self._add(self.citations.parts(sentences, self.seen.words), style)
                 case b.Listing():
                     self._listing(block, level)
                 case b.Table():
@@ -158,139 +137,115 @@ class _Writer:
                     self._blocks(inside, "Quote")
                 case b.Code(text=text):
                     for row in text.split("\n"):
-                        self._paragraph((b.Words(text=row, style=("code",)),), "No Spacing", "ltr")
+                        self._add([b.Words(text=row, style=("code",))], "No Spacing", way="ltr")
                 case b.Display(tex=tex):
-                    self._formula(self.file.add_paragraph(), tex)
+                    self._add([b.Formula(tex=tex)])
                 case b.ReferenceList():
                     self._references()
 
-    def _sentences(self, sentences: Iterable[b.Sentence], style: str | None) -> WordParagraph:
-        made = self.file.add_paragraph(style=style)
-        self._filled(made, tuple(sentences))
-        return made
-
-    def _filled(self, made: WordParagraph, sentences: tuple[b.Sentence, ...]) -> None:
-        """Write sentences, each with its citations and what a check found."""
-        way = way_of(tuple(part for one in sentences for part in one.inline), self.seen.way)
-        for number, one in enumerate(sentences):
-            self._fill(made, one.inline, way)
-            self._cites(made, one)
-            mark = self.seen.words.verdicts.get(one.verdict) if one.verdict else None
-            if mark:
-                self._plain(made, " ")
-                made.add_run(f"[{mark}]", style=MARK)
-            if number + 1 < len(sentences) and one.gap:
-                self._fill(made, (b.LineBreak() if one.gap == "\n" else b.Words(text=" "),), way)
-
-    def _cites(self, made: WordParagraph, sentence: b.Sentence) -> None:
-        styled = partial(_styled, style=self.file.styles[CITATION].style_id)
-        for cite in self.citations.of(sentence):
-            opening, closing = self._bookmarked(cite.own)
-            made._p.append(opening)
-            title = " ".join(cite.reference.title.split())
-            self._linked(made, f"[{cite.reference.n}]", anchor=_bookmark(cite.place), tip=title, style=styled)
-            made._p.append(closing)
-
     def _listing(self, block: b.Listing, level: int) -> None:
-        deeper = "" if level == 0 else f" {min(level + 1, 3)}"
+        deeper = f" {min(level + 1, 3)}" if level else ""
         name = "List Number" if block.ordered else "List Bullet"
         number = self._numbering(block.start, name + deeper) if block.ordered else None
         for item in block.items:
             for place, one in enumerate(item):
-                if isinstance(one, b.Paragraph):
-                    made = self._sentences(one.sentences, (name if place == 0 else "List Continue") + deeper)
-                    if number is not None and place == 0:
-                        self._numbered(made, number)
-                else:
+                if not isinstance(one, b.Paragraph):
                     self._blocks((one,), level=level + 1)
-
-    @staticmethod
-    def _numbered(made: WordParagraph, number: int) -> None:
-        places: Element = made._p.get_or_add_pPr()
-        properties = places.get_or_add_numPr()
-        properties.get_or_add_ilvl().val, properties.get_or_add_numId().val = 0, number
+                    continue
+                style = (name if place == 0 else "List Continue") + deeper
+                made = self._add(self.citations.parts(one.sentences, self.seen.words), style)
+                if number is not None and place == 0:
+                    paragraph: Element = made._p
+                    properties = paragraph.get_or_add_pPr().get_or_add_numPr()
+                    properties.get_or_add_ilvl().val, properties.get_or_add_numId().val = 0, number
 
     def _table(self, block: b.Table) -> None:
         table = self.file.add_table(rows=1 + len(block.rows), cols=len(block.header), style="Light List Accent 1")
         if self.seen.way == "rtl":
             _put(table._tbl.tblPr, "w:bidiVisual", _AFTER_BIDI_VISUAL)
-        repeated = table.rows[0]._tr.get_or_add_trPr()
-        repeated.append(_element("w:tblHeader", val="true"))
-        # Cells by one pass over the rows: asking the table for each is quadratic.
+        table.rows[0]._tr.get_or_add_trPr().append(_element("w:tblHeader", val="true"))
         section = self.file.sections[0]
         width = (section.page_width or 0) - (section.left_margin or 0) - (section.right_margin or 0)
         shares = column_shares(block)
         table.autofit = not shares
         header = tuple(b.Sentence(inline=line) for line in block.header)
+        # Cells by one pass over the rows: asking the table for each is quadratic.
         for row, cells in zip(table.rows, (header, *block.rows), strict=True):
             row._tr.get_or_add_trPr().insert(0, _element("w:cantSplit"))
             for at, (place, cell, side) in enumerate(zip(row.cells, cells, block.align, strict=True)):
                 if shares:
                     place.width = int(width * shares[at])
                 made = place.paragraphs[0]
-                self._filled(made, (cell,))
+                self._fill(made, self.citations.parts((cell,), self.seen.words))
                 if side:
                     made.alignment = _SIDES[side]
         self.file.add_paragraph(style="No Spacing")
 
     def _references(self) -> None:
         for entry in self.seen.references:
-            made = self.file.add_paragraph()
+            line: list[Part] = [b.Words(text=f"{entry.number}. ", style=("bold",))]
+            line.append(b.Words(text=entry.title, style=("bold",), address=entry.address))
+            line += [b.Words(text=f", {entry.about}")] if entry.about else []
+            line += [b.LineBreak(), b.Words(text=entry.address, address=entry.address)] if entry.address else []
+            made = self._add(line, way=entry.way, name=entry.name)
             made.paragraph_format.keep_with_next = bool(entry.quotes)
-            head = b.Words(text=entry.title, style=("bold",), address=entry.address)
-            about = (b.Words(text=f", {entry.about}"),) if entry.about else ()
-            with_address = (b.LineBreak(), b.Words(text=entry.address, address=entry.address)) if entry.address else ()
-            self._marked(
-                made,
-                entry.name,
-                (b.Words(text=f"{entry.number}. ", style=("bold",)), head, *about, *with_address),
-                entry.way,
-            )
             for one in entry.quotes:
                 self._quote(one)
 
     def _quote(self, one: QuoteEntry) -> None:
-        made = self.file.add_paragraph(style="Quote")
+        page = [b.Words(text=f" ({one.page})")] if one.page else []
+        made = self._add([b.Words(text=one.text), *page], "Quote", way=one.way, name=one.name)
         made.paragraph_format.left_indent = Pt(14)
-        page = (b.Words(text=f" ({one.page})"),) if one.page else ()
-        self._marked(made, one.name, (b.Words(text=one.text), *page), one.way)
         if one.back:
             self._plain(made, "  ")
-            self._linked(made, "↑", anchor=_bookmark(one.back), tip=self.seen.words.back)
+            self._linked(made, "↑", anchor=one.back, tip=self.seen.words.back)
         if one.address:
             self._plain(made, "  ")
             self._linked(made, self.seen.words.open_source, address=one.address)
 
-    def _paragraph(self, line: b.Line, style: str | None, way: Way) -> WordParagraph:
-        made = self.file.add_paragraph(style=style)
-        self._fill(made, line, way)
-        return made
-
-    def _marked(self, made: WordParagraph, name: str, line: b.Line, way: Way) -> None:
-        """Fill a paragraph inside a bookmark, so that links find it."""
-        opening, closing = self._bookmarked(name)
-        made._p.append(opening)
-        self._fill(made, line, way)
-        made._p.append(closing)
-
-    def _bookmarked(self, name: str) -> tuple[Element, Element]:
-        self.bookmarks += 1
-        number = str(self.bookmarks)
-        return _element("w:bookmarkStart", id=number, name=_bookmark(name)), _element("w:bookmarkEnd", id=number)
-
     # ---- inside a paragraph
 
-    def _fill(self, made: WordParagraph, line: b.Line, way: Way) -> None:
-        if way == "rtl":
+    def _add(
+        self, parts: Iterable[Part], style: str | None = None, *, way: Way | None = None, name: str = ""
+    ) -> WordParagraph:
+        """Add a paragraph; one with a name can be linked to."""
+        made = self.file.add_paragraph(style=style)
+        self._fill(made, parts, way, name)
+        return made
+
+    def _fill(self, made: WordParagraph, parts: Iterable[Part], way: Way | None = None, name: str = "") -> None:
+        parts = tuple(parts)
+        line = tuple(part for part in parts if not isinstance(part, Cite | Mark))
+        if (way or way_of(line, self.seen.way)) == "rtl":
             _put(made._p.get_or_add_pPr(), "w:bidi", _AFTER_BIDI)
-        for part in line:
+        opening, closing = self._bookmark(name) if name else (None, None)
+        made._p.extend([opening] if opening is not None else [])
+        for part in parts:
             match part:
                 case b.Words():
                     self._words(made, part)
                 case b.LineBreak():
                     made.add_run().add_break()
+                case b.Formula(tex=tex) if formula := office_math(tex):
+                    element: Element = parse_xml(formula)
+                    made._p.append(element)
                 case b.Formula(tex=tex):
-                    self._formula(made, tex)
+                    self._words(made, b.Words(text=tex, style=("code",)))
+                case Cite():
+                    start, end = self._bookmark(part.own)
+                    made._p.append(start)
+                    title = " ".join(part.reference.title.split())
+                    self._linked(made, f"[{part.reference.n}]", anchor=part.place, tip=title, style=CITATION)
+                    made._p.append(end)
+                case Mark(text=text):
+                    self._plain(made, " ")
+                    made.add_run(f"[{text}]", style=MARK)
+        made._p.extend([closing] if closing is not None else [])
+
+    def _bookmark(self, name: str) -> tuple[Element, Element]:
+        self.bookmarks += 1
+        number = str(self.bookmarks)
+        return _element("w:bookmarkStart", id=number, name=_place(name)), _element("w:bookmarkEnd", id=number)
 
     def _words(self, made: WordParagraph, part: b.Words) -> None:
         if part.address:
@@ -304,45 +259,32 @@ class _Writer:
             run.font.name = "Consolas"
 
     def _plain(self, made: WordParagraph, text: str) -> Run:
-        run = made.add_run(_fit(text))
+        run = made.add_run(printable(text))
         if way_of(text) == "rtl":
             _put(run._r.get_or_add_rPr(), "w:rtl", _AFTER_RTL)
         return run
 
-    def _formula(self, made: WordParagraph, tex: str) -> None:
-        formula = office_math(tex)
-        if formula is None:
-            self._words(made, b.Words(text=tex, style=("code",)))
-        else:
-            element: Element = parse_xml(formula)
-            made._p.append(element)
-
     def _linked(
         self, made: WordParagraph, text: str, *, address: str = "", anchor: str = "", tip: str = "", bold: bool = False,
-        style: "partial[None] | None" = None,
+        style: str = "",
     ) -> None:  # fmt: skip
         """Append a link: to a place in this file, or to an address."""
         link = _element("w:hyperlink")
         if anchor:
-            link.set(qn("w:anchor"), anchor)
+            link.set(qn("w:anchor"), _place(anchor))
         elif len(address) <= MAX_ADDRESS:
-            place = made.part.relate_to(_fit(address), RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
+            place = made.part.relate_to(printable(address), RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
             link.set(qn("r:id"), place)
         if tip:
-            link.set(qn("w:tooltip"), _fit(tip)[:250])
+            link.set(qn("w:tooltip"), printable(tip)[:250])
         run = Run(_element("w:r"), made)
-        run.text, run.bold = _fit(text), bold or None
-        if style is None:
-            run.font.color.rgb, run.font.underline = _ACCENT, True
+        run.text, run.bold = printable(text), bold or None
+        if style:
+            run.style = self.file.styles[style]
         else:
-            style(run)
+            run.font.color.rgb, run.font.underline = _ACCENT, True
         link.append(run._r)
         made._p.append(link)
-
-
-def _styled(run: Run, style: str) -> None:
-    properties: Element = run._r.get_or_add_rPr()
-    properties.insert(0, _element("w:rStyle", val=style))
 
 
 def _put(properties: Element, tag: str, after: str) -> None:
@@ -350,18 +292,10 @@ def _put(properties: Element, tag: str, after: str) -> None:
     properties.insert_element_before(_element(tag), *(f"w:{name}" for name in after.split()))
 
 
-def _fit(text: str) -> str:
-    """Keep what XML can hold."""
-    return printable(text)
-
-
-def _bookmark(name: str) -> str:
+def _place(name: str) -> str:
     """Name a place as Word allows it: letters, figures and underscores, not beginning with a figure."""
     return "d_" + name.replace("-", "_")
 
 
 def _element(tag: str, **attributes: str) -> Element:
-    made: Element = OxmlElement(tag)
-    for name, value in attributes.items():
-        made.set(qn(f"w:{name}"), value)
-    return made
+    return OxmlElement(tag, {qn(f"w:{name}"): value for name, value in attributes.items()})

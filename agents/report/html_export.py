@@ -78,8 +78,8 @@ def blocks_html(blocks: Sequence[Block], written: Written = lambda _, html: html
 
 def _block(block: Block, written: Written) -> str:
     match block:
-        case Heading(level=level, inline=line):
-            return f'<h{level} dir="auto">{line_html(line)}</h{level}>\n'
+        case Heading():
+            return heading_html(block)
         case Paragraph(sentences=sentences):
             return f'<p dir="auto">{_sentences(sentences, written)}</p>\n'
         case Listing(items=items, ordered=ordered, start=start):
@@ -113,6 +113,12 @@ def _block(block: Block, written: Written) -> str:
             return f"<p>{mathml(tex, display=True)}</p>\n"
         case _:
             return ""
+
+
+def heading_html(block: Heading, place: str = "") -> str:
+    """Write a heading; one with a place can be jumped to."""
+    opening = f'h{block.level} id="{place}"' if place else f"h{block.level}"
+    return f'<{opening} dir="auto">{line_html(block.inline)}</h{block.level}>\n'
 
 
 def _item(item: Sequence[Block], written: Written) -> str:

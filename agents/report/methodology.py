@@ -33,7 +33,7 @@ from agents.core.budget import least
 from agents.core.time_policy import synthesis_reserve_s
 from agents.report.composer import paragraph
 from agents.report.references import linked
-from agents.report.wording import ChangeWording, Wording
+from agents.report.wording import Texts, Wording
 
 LIMITS = frozenset({"#TIME_LIMIT", "#ITERATION_LIMIT", "#TOKEN_LIMIT"})
 """Tags of a run that stopped at a cap."""
@@ -319,7 +319,7 @@ def _effect(change: Change, outcome: Outcome, words: Wording) -> list[str]:
             return [said.restart]
 
 
-def _limits(change: Change, said: ChangeWording) -> list[str]:
+def _limits(change: Change, said: Texts) -> list[str]:
     limits, lines = change.limits, []
     if limits.domains:
         lines.append(said.domains.format(value=", ".join(limits.domains)))

@@ -9,7 +9,7 @@ import json
 import logging
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib.util import find_spec
@@ -24,8 +24,6 @@ from agents.contracts.body import (
     Display,
     Formula,
     Heading,
-    Inline,
-    Line,
     Listing,
     Paragraph,
     Quotation,
@@ -36,7 +34,7 @@ from agents.contracts.body import (
 from agents.contracts.report import ReportDocument
 from agents.core.errors import BadRequest
 from agents.report.latex import tree
-from agents.report.references import Citations
+from agents.report.references import Citations, Cite, Mark, Part
 from agents.report.view import View, column_shares, levelled, printable, view, way_of
 from agents.report.wording import base_language
 
@@ -135,14 +133,13 @@ class _Setter:
     def data(self) -> Data:
         seen = self.seen
         language, region = _language(seen.language)
-        day = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", seen.date)
         entries = [asdict(entry) for entry in seen.references]
         for entry in entries:
             address = entry["address"]
             entry["shown"] = address if len(address) <= _SHOWN_ADDRESS else address[:_SHOWN_ADDRESS] + "…"
         return {
             **{name: getattr(seen, name) for name in ("title", "question", "grade", "grade_label", "figures", "way")},
-            "reasons": list(seen.reasons),
+            "reasons": seen.reasons,
             "blocks": [self.block(block) for block in levelled(seen.body.blocks)],
             "references": entries,
             "words": {"question": seen.words.question, "open_source": seen.words.open_source},
@@ -150,67 +147,54 @@ class _Setter:
             "lang": language,
             "region": region,
             "fonts": ["Noto Sans", f"Noto Sans CJK {_han(language, seen.language)}"],
-            "date": dict(zip(("year", "month", "day"), map(int, day.groups()), strict=True)) if day else None,
+            "date": dict(zip(("year", "month", "day"), seen.day, strict=True)) if seen.day else None,
         }
 
     def block(self, block: Block) -> Data:
+        made: Data = {"kind": block.kind}
         match block:
             case Heading(level=level, inline=line):
-                return {"kind": "heading", "level": level, "line": _line(line), "way": way_of(line, self.seen.way)}
+                made |= {"level": level, "line": _line(line), "way": way_of(line, self.seen.way)}
             case Paragraph(sentences=sentences):
                 words = tuple(chain.from_iterable(one.inline for one in sentences))
-                return {"kind": "paragraph", "line": self.line(sentences), "way": way_of(words, self.seen.way)}
-            case Listing(items=items, ordered=ordered, start=start):
-                inside = [[self.block(one) for one in item] for item in items]
-                return {"kind": "listing", "items": inside, "ordered": ordered, "start": start}
-            case Table(header=header, align=align, rows=rows):
+                made |= {"line": self.line(sentences), "way": way_of(words, self.seen.way)}
+            case Listing(items=items):
+                made |= {"ordered": block.ordered, "start": block.start}
+                made["items"] = [[self.block(one) for one in item] for item in items]
+            case Table(header=header, rows=rows):
                 longest = max((sum(len(cell.text) for cell in row) for row in rows), default=0)
-                return {
-                    "kind": "table",
-                    "header": [_line(cell) for cell in header],
-                    "align": list(align),
-                    "shares": list(column_shares(block)),
-                    "rows": [[self.line([cell]) for cell in row] for row in rows],
-                    "whole": longest <= _MAX_WHOLE_ROW,
-                }
+                made |= {"align": block.align, "shares": column_shares(block), "whole": longest <= _MAX_WHOLE_ROW}
+                made["header"] = [_line(cell) for cell in header]
+                made["rows"] = [[self.line([cell]) for cell in row] for row in rows]
             case Quotation(blocks=blocks):
-                return {"kind": "quotation", "blocks": [self.block(one) for one in blocks]}
+                made["blocks"] = [self.block(one) for one in blocks]
             case Code(text=text):
-                return {"kind": "code", "text": printable(text)}
+                made["text"] = printable(text)
             case Display(tex=tex):
-                return {"kind": "display", "formula": _formula(tex, display=True)}
-            case _:
-                return {"kind": "references"}
+                made["formula"] = _part(Formula(tex=tex, display=True))
+        return made
 
     def line(self, sentences: Sequence[Sentence]) -> list[Data]:
-        parts: list[Data] = []
-        for number, one in enumerate(sentences):
-            parts += _line(one.inline)
-            parts += [
-                {"kind": "cite", "number": cite.reference.n, "place": cite.place, "own": cite.own}
-                for cite in self.citations.of(one)
-            ]
-            mark = self.seen.words.verdicts.get(one.verdict) if one.verdict else None
-            if mark:
-                parts.append({"kind": "mark", "verdict": one.verdict, "text": mark})
-            if number + 1 < len(sentences) and one.gap:
-                parts.append({"kind": "break"} if one.gap == "\n" else _inline(Words(text=" ")))
-        return parts
+        return _line(self.citations.parts(sentences, self.seen.words))
 
 
-def _line(line: Line) -> list[Data]:
-    return [_inline(part) for part in line]
+def _line(parts: Iterable[Part]) -> list[Data]:
+    return [_part(part) for part in parts]
 
 
-def _inline(part: Inline) -> Data:
-    if isinstance(part, Words):
-        return {"kind": "words", "text": printable(part.text), "style": list(part.style), "address": part.address}
-    return _formula(part.tex, display=part.display) if isinstance(part, Formula) else {"kind": "break"}
-
-
-def _formula(tex: str, *, display: bool) -> Data:
-    row = tree(tex)
-    return {"kind": "formula", "tex": tex, "display": display, "tree": None if row is None else _node(row)}
+def _part(part: Part) -> Data:
+    match part:
+        case Words():
+            return {**part.model_dump(), "text": printable(part.text)}
+        case Formula(tex=tex):
+            row = tree(tex)
+            return {**part.model_dump(), "tree": None if row is None else _node(row)}
+        case Cite():
+            return {"kind": "cite", "number": part.reference.n, "place": part.place, "own": part.own}
+        case Mark():
+            return {"kind": "mark", **asdict(part)}
+        case _:
+            return {"kind": "break"}
 
 
 def _node(element: ElementTree.Element) -> list[object]:
@@ -235,7 +219,7 @@ def _replaced(value: object, lost: Sequence[str]) -> object:
         for text in lost:
             value = value.replace(text, _SUBSTITUTE)
         return value
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_replaced(one, lost) for one in value]
     if isinstance(value, dict):
         return {name: _replaced(one, lost) for name, one in value.items()}

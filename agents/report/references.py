@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import quote as percent_encoded
 from urllib.parse import unquote
 
-from agents.contracts.body import Body, Line, Listing, Paragraph, Sentence, Words
+from agents.contracts.body import Body, Inline, Line, LineBreak, Listing, Paragraph, Sentence, Words
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding
 from agents.contracts.report import Quote, Reference
@@ -107,6 +107,18 @@ class Cite:
         return quote_name(self.reference, self.quotes[0]) if self.quotes else f"r{self.reference.n}"
 
 
+@dataclass(frozen=True)
+class Mark:
+    """What a check found of the sentence before it, for those verdicts that a reader must see."""
+
+    verdict: str
+    text: str
+
+
+Part = Inline | Cite | Mark
+"""What a line of a file is made of."""
+
+
 def quote_name(reference: Reference, quote: Quote) -> str:
     """Name the place of a quote in a file."""
     return f"q{reference.n}-{reference.quotes.index(quote) + 1}"
@@ -125,6 +137,16 @@ class Citations:
             own = tuple(quote for quote in reference.quotes if quote.fact_id in sentence.facts)
             yield Cite(reference, own or reference.quotes[:1], f"c{self.count}")
             self.count += 1
+
+    def parts(self, sentences: Sequence[Sentence], words: Wording) -> Iterator[Part]:
+        """Walk over the sentences of a line: their words, citations and marks, and what parts them."""
+        for number, one in enumerate(sentences):
+            yield from one.inline
+            yield from self.of(one)
+            if mark := words.verdicts.get(one.verdict or ""):
+                yield Mark(one.verdict or "", mark)
+            if number + 1 < len(sentences) and one.gap:
+                yield LineBreak() if one.gap == "\n" else Words(text=" ")
 
 
 def first_citations(body: Body, references: Sequence[Reference]) -> dict[str, str]:

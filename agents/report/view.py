@@ -71,6 +71,8 @@ class View:
     way: Way
     date: str
     """Day on which it was written, as far as the document tells: the latest on which a source was read; may be empty."""
+    day: tuple[int, int, int] | None
+    """The same as year, month and day."""
     job_id: str
     body: Body
     references: tuple[ReferenceEntry, ...]
@@ -83,7 +85,8 @@ def view(document: ReportDocument) -> View:
     way: Way = "rtl" if direction(document.language) == "rtl" else "ltr"
     body = body_of(document)
     back = first_citations(body, document.references)
-    dates = [reference.accessed[:10] for reference in document.references if reference.accessed]
+    date = max((reference.accessed[:10] for reference in document.references if reference.accessed), default="")
+    day = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", date)
     entries = []
     for one in document.references:
         quotes = tuple(
@@ -118,7 +121,8 @@ def view(document: ReportDocument) -> View:
         figures=_figures(document, words),
         language=document.language,
         way=way,
-        date=max(dates, default=""),
+        date=date,
+        day=(int(day[1]), int(day[2]), int(day[3])) if day else None,
         job_id=document.job_id,
         body=body,
         references=tuple(entries),

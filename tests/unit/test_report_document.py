@@ -292,3 +292,18 @@ def test_no_quote_is_lost(facts, noise):
     composer = Composer(SourceNumbers([top]), "en")
     assert quoted == set(composer.read(text, 3).facts())
     assert {fact.id for fact in facts} <= quoted
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_language_has_no_text_that_english_lacks_and_fills_in_the_same_places(language):
+    def texts(table, above=""):
+        for name, text in table.items():
+            if isinstance(text, dict):
+                yield from texts(text, f"{above}{name}.")
+            elif isinstance(text, str):
+                yield f"{above}{name}", set(re.findall(r"\{\w+\}", text))
+
+    own, english = (dict(texts(wording(one).texts)) for one in (language, "en"))
+    own = {name: places for name, places in own.items() if not name.startswith("reasons.")}
+
+    assert {name: english.get(name) for name in own} == own
