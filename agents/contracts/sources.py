@@ -166,6 +166,8 @@ class RejectedSource(Frozen):
     """A document that was found and not used, with the reason."""
 
     url: Text
+    title: str = ""
+    """Empty where it was not read."""
     reason: Text
 
 

@@ -38,6 +38,11 @@ class CounterSearch(Frozen):
     read: int = 0
     """Documents about the claim's subject that it read: without one, that none was found says nothing."""
 
+    @property
+    def was_made(self) -> bool:
+        """Whether it was searched for and something was read: what gates, table and panel count alike."""
+        return bool(self.queries and self.read)
+
 
 class Claim(Frozen):
     """A testable statement that the report rests on."""
@@ -182,6 +187,7 @@ class SentenceCheck(Frozen):
 
 CONFIDENCE_GATE, RATIO_GATE = "report confidence", "verifiable ratio"
 """Names of the gates that lower the grade of a report where they fail; what a claim lacks is said of the claim."""
+EVIDENCE_GATE = "claims with enough evidence"
 
 
 class Gate(Frozen):

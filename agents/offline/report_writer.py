@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from agents.contracts.finding import AnsweredBy, Frame, FrameInput, LeadInput, Section, SectionInput
+from agents.offline.planner import TITLE_LENGTH, label
 from agents.offline.questions import is_topic, questions, standing, subjects, title_of
 from agents.offline.quotations import (
     Clash,
@@ -21,7 +22,7 @@ from agents.offline.quotations import (
     written,
 )
 from agents.offline.ranking import Ranking, leans
-from agents.offline.terms import SPACELESS, distinct, listed, say
+from agents.offline.terms import distinct, listed, say
 
 MOST_UNITS = 10
 """Quotations of one section, at most: a reader wants an answer, not all that was found."""
@@ -145,7 +146,6 @@ def _tables(given: SectionInput) -> list[str]:
     return [f"{short_source(fact)}:\n\n{table}" for fact, table in written(rows)[:_MOST_TABLES]]
 
 
-TITLE_LENGTH = 90
 MOST_OPEN = 6
 _AS_TELLING = 0.7
 """Share of the best score that a further quotation needs."""
@@ -227,12 +227,9 @@ def _points_away(text: str) -> bool:
 
 
 def title(question: str) -> str:
-    """Make a title of a question: its first part, without the mark; cut at a word where it is very long."""
+    """Make a title of a question: its first part, without the mark; a very long one ends where its words do."""
     text = re.sub(r"\s+", " ", question).strip()
     found = questions(text)
     if len(text) > TITLE_LENGTH and found:
         text = found[0].parts[0]
-    text = text.rstrip("?.!？。！:;, ").lstrip("¿¡ ")
-    if len(text) > TITLE_LENGTH:
-        text = text[:TITLE_LENGTH] if SPACELESS.search(text) else text[:TITLE_LENGTH].rsplit(" ", 1)[0]
-    return text.rstrip(" ,;:") or question[:TITLE_LENGTH]
+    return label(text).rstrip("?.!？。！:;, ").lstrip("¿¡ ") or question

@@ -34,7 +34,7 @@ from agents.report.methodology import (
     stand_in_lines,
 )
 from agents.report.references import SourceNumbers
-from agents.report.view import claims_table, truth_lines, truth_reasons, unverified
+from agents.report.view import claims_table, gate_reasons, truth_lines, truth_reasons, unverified, weak_claims
 from agents.report.wording import Wording, wording
 from agents.report.write_markdown import document_markdown, sentence_markdown
 
@@ -262,7 +262,7 @@ def _section(
     if text:
         composer.prose(text, level=level + 1, once=True)
     elif not node.children:
-        note = ended_note(node, words) or node.note or words.statuses.get(node.status, "")
+        note = _note(node, words)
         missing = node.status in ("failed", "stopped", "partial") and note
         said = words.section_missing.format(note=_sentence(note)) if missing else words.section_empty
         composer.own(paragraph(said))
@@ -312,8 +312,7 @@ def _reasons(outcome: Outcome, words: Wording) -> tuple[str, ...]:
     for top in outcome.findings:
         for node in _short(top):
             if not any(node.title in reason for reason in outcome.reasons):
-                note = _sentence(ended_note(node, words) or node.note or words.statuses.get(node.status, node.status))
-                reasons.append(words.part.format(title=node.title.rstrip(".?!"), note=note))
+                reasons.append(words.part.format(title=node.title.rstrip(".?!"), note=_sentence(_note(node, words))))
     reasons += [words.seed.format(url=url) for url in outcome.seed_failures]
     if "#DEGRADED_SEARCH" in outcome.tags:
         searches = (record for top in outcome.findings for node in top.walk() for record in node.searches)
@@ -323,6 +322,12 @@ def _reasons(outcome: Outcome, words: Wording) -> tuple[str, ...]:
     if not reasons:
         reasons += [words.step.format(message=problem.message) for problem in outcome.problems]
     return tuple(dict.fromkeys(reasons))
+
+
+def _note(node: Finding, words: Wording) -> str:
+    """Say in the report's language what is missing of a node; what the run noted of it is English."""
+    own = node.note if words.language == "en" else ""
+    return ended_note(node, words) or own or words.statuses.get(node.status, "")
 
 
 def _short(node: Finding) -> Iterator[Finding]:
@@ -390,14 +395,15 @@ def _limitations(
     questions += [f"{opening}{' '.join(one.split())}{closing}" for one in dict.fromkeys(stated)][:MAX_STATED]
     unchecked = [words.unchecked] if cites and not outcome.truth.checks else []
     followed = [
-        words.part.format(title=node.title.rstrip(".?!"), note=_sentence(node.note))
+        words.part.format(title=node.title.rstrip(".?!"), note=_sentence(_note(node, words)))
         for top in outcome.findings
         for node in top.walk()
         if node.in_vain and node.note
     ]
-    # What single claims lack is told in English; elsewhere the table of the claims has to say it.
-    shortfalls = outcome.truth.shortfalls if words.language == "en" else ()
-    lines = [*grade_reasons, *unchecked, *shortfalls, *followed, *questions]
+    # Figures of the whole report stand in Methodology, just above.
+    counted = set(gate_reasons(outcome.truth, words))
+    lines = [line for line in grade_reasons if line not in counted]
+    lines += [*unchecked, *weak_claims(outcome.truth, words), *followed, *questions]
     return _each_question_once(lines, outcome.truth)
 
 

@@ -80,7 +80,13 @@ def search_lines(records: Iterable[SearchRecord], words: Wording) -> tuple[Line,
 
 def rejected_lines(rejected: Iterable[RejectedSource], words: Wording) -> tuple[Line, ...]:
     """Write each document that was found and not used, with the reason."""
-    return tuple((linked(_shown(one.url), one.url), *_text(f": {words.reason(one.reason)}")) for one in rejected)
+    return tuple(
+        (
+            linked(one.title if one.title and one.title != one.url else _shown(one.url), one.url),
+            *_text(f": {words.reason(one.reason)}"),
+        )
+        for one in rejected
+    )
 
 
 def _shown(url: str) -> str:

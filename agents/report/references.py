@@ -223,7 +223,7 @@ def _entry(reference: Reference, words: Wording, link: Linker) -> Line:
     for number, quote in enumerate(reference.quotes):
         if number:
             line.append(Words(text=" · "))
-        line.append(linked(f"{opening}{_shortened(quote.text)}{closing}", link(reference, quote)))
+        line.append(linked(f"{opening}{shortened(quote.text)}{closing}", link(reference, quote)))
         if quote.page is not None:
             line.append(Words(text=f" ({words.page.format(page=quote.page)})"))
     return tuple(line)
@@ -234,7 +234,8 @@ def linked(text: str, address: str) -> Words:
     return Words(text=text, address=address.strip() if is_safe(address) or is_route(address) else "")
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
+    """Give the beginning of a long quote, cut between words."""
     line = " ".join(text.split())
     if len(line) <= _SHOWN:
         return line

@@ -12,12 +12,20 @@ from typing import Literal
 from agents.contracts.body import Block, Body, Heading, Line, ReferenceList, Table, Words, plain
 from agents.contracts.report import Grade, ReportDocument, tally
 from agents.contracts.sources import SourceCard
-from agents.contracts.verification import CONFIDENCE_GATE, RATIO_GATE, Claim, Evidence, SentenceCheck, Truth
+from agents.contracts.verification import (
+    CONFIDENCE_GATE,
+    EVIDENCE_GATE,
+    RATIO_GATE,
+    Claim,
+    Evidence,
+    SentenceCheck,
+    Truth,
+)
 from agents.report.composer import paragraph
 from agents.report.escaping import cleaned, escape_text, is_safe, plain_text
 from agents.report.methodology import duration, money, table
 from agents.report.parse_body import parse
-from agents.report.references import about, first_citations, quote_address, quote_name
+from agents.report.references import about, first_citations, quote_address, quote_name, shortened
 from agents.report.wording import Wording, direction, wording
 
 Way = Literal["ltr", "rtl"]
@@ -70,7 +78,8 @@ class View:
     language: str
     way: Way
     date: str
-    """Day on which it was written, as far as the document tells: the latest on which a source was read; may be empty."""
+    """Day on which it was written, as far as the document tells: the latest on which a source was read, else on which the
+    job began; may be empty."""
     day: tuple[int, int, int] | None
     """The same as year, month and day."""
     job_id: str
@@ -86,6 +95,7 @@ def view(document: ReportDocument) -> View:
     body = body_of(document)
     back = first_citations(body, document.references)
     date = max((reference.accessed[:10] for reference in document.references if reference.accessed), default="")
+    date = date or (document.methodology.actual.started_at or "")[:10]
     day = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", date)
     entries = []
     for one in document.references:
@@ -231,14 +241,14 @@ def claims_table(claims: Iterable[Claim], cards: Mapping[str, SourceCard], words
     for claim in claims:
         against, pro = claim.said("contradicts", "qualifies"), claim.said("supports")
         counter = claim.counter_search
-        searched = said.not_searched if not counter.queries else said.found if counter.found else said.nothing
+        searched = said.found if counter.found else said.nothing if counter.was_made else said.not_searched
         rows.append(
             (
                 claim.text,
                 words.claim_verdicts[claim.verdict],
                 "–" if claim.confidence is None else f"{claim.confidence:.2f}",
                 _who(pro, cards),
-                _who(against, cards),
+                _who(against, cards) + _said(against, words),
                 searched.format(n=counter.found),
             )
         )
@@ -254,6 +264,12 @@ def _who(evidence: Sequence[Evidence], cards: Mapping[str, SourceCard]) -> str:
     )
     shown = ", ".join(list(names)[:3])
     return f"{len(evidence)}: {shown}" + (" …" if len(names) > 3 else "")
+
+
+def _said(evidence: Sequence[Evidence], words: Wording) -> str:
+    """Quote what speaks against a claim or qualifies it: a reader must see by what."""
+    opening, closing = words.quotes
+    return f": {opening}{shortened(evidence[0].quote)}{closing}" if evidence and evidence[0].quote else ""
 
 
 def unverified(truth: Truth) -> tuple[SentenceCheck, ...]:
@@ -274,14 +290,27 @@ def truth_reasons(truth: Truth, words: Wording) -> tuple[str, ...]:
         found.append(said.unchecked.format(n=open_, m=len(truth.claims)))
     if short := len(unverified(truth)):
         found.append(said.one_unverified if short == 1 else said.unverified.format(n=short))
+    return (*found, *gate_reasons(truth, words))
+
+
+def gate_reasons(truth: Truth, words: Wording) -> tuple[str, ...]:
+    """Say which figures of the whole report fall short."""
+    said, found = words.ledger, []
     for gate in truth.gates:
         if gate.name == CONFIDENCE_GATE and not gate.passed and gate.reached is not None:
             found.append(f"{said.confidence.format(value=round(gate.reached)).rstrip('.。')} (< {gate.wanted:g}).")
-        elif gate.name == RATIO_GATE and not gate.passed and gate.reached is not None and not short:
+        elif gate.name == RATIO_GATE and not gate.passed and gate.reached is not None and not unverified(truth):
             stating = [check for check in truth.checks if check.replaced_by != "" and check.verdict != "no_fact"]
             supported = sum(check.verdict == "supported" for check in stating)
             found.append(said.sentences.format(n=supported, m=len(stating), ratio=f"{gate.reached:.2f}"))
     return tuple(found)
+
+
+def weak_claims(truth: Truth, words: Wording) -> tuple[str, ...]:
+    """Say how many claims rest on less than was asked for; what each rests on, the table of the claims says."""
+    gate = next((gate for gate in truth.gates if gate.name == EVIDENCE_GATE and not gate.passed), None)
+    short = int(gate.wanted - (gate.reached or 0)) if gate else 0
+    return (words.ledger.weak.format(n=short, m=len(truth.claims)),) if short else ()
 
 
 def truth_lines(truth: Truth, verdicts: Iterable[str | None], words: Wording) -> tuple[Block, ...]:

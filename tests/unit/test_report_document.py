@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from agents.contracts.finding import FACT_MARK, Finding, Frame
 from agents.contracts.report import Actual, ReportDocument
 from agents.contracts.sources import RejectedSource
+from agents.contracts.verification import CONFIDENCE_GATE, EVIDENCE_GATE, Claim, Gate, SentenceCheck, Truth
 from agents.report.composer import Composer
 from agents.report.document import build
 from agents.report.references import SourceNumbers
@@ -119,7 +120,7 @@ def test_an_address_the_user_named_that_failed_is_said():
 
 
 def test_a_document_that_one_branch_set_aside_and_another_used_is_not_listed_as_unused():
-    aside = RejectedSource(url=world.A.url, reason="read; does not mention it")
+    aside = RejectedSource(url=world.A.url, reason="read; says nothing to the point")
     roads = world.OTHERS.model_copy(update={"rejected": (aside,)})
     document = world.document(findings=(world.TOP.model_copy(update={"children": (world.CLOSURES, roads)}),))
 
@@ -197,6 +198,37 @@ def test_each_language_has_its_own_wording_and_builds(language):
     assert f"## {wording(language).methodology}" in document.markdown
     assert set(wording(language).tags) == set(wording("en").tags)
     assert set(wording(language).figures) == set(wording("en").figures)
+
+
+def test_a_german_report_says_in_german_what_is_missing_of_a_branch():
+    document = world.document(contract=world.contract(language="de"))
+
+    assert "the archive refused access" not in document.markdown
+    assert "Dieser Teil fehlt: fehlgeschlagen." in document.markdown
+
+
+def test_figures_of_the_whole_report_stand_in_methodology_and_not_again_among_the_limitations():
+    gates = (
+        Gate(name=CONFIDENCE_GATE, reached=33.0, wanted=70, passed=False),
+        Gate(name=EVIDENCE_GATE, reached=0, wanted=1, passed=False),
+    )
+    claims = (Claim(id="c1", text="It closed.", verdict="supported"),)
+    checks = (SentenceCheck(text="It closed.", facts=(), verdict="supported"),)
+    truth = Truth(claims=claims, checks=checks, gates=gates, confidence=33.0, shortfalls=("English only.",))
+    document = world.document(truth=truth)
+    said = "\n".join(document.limitations)
+
+    assert "The confidence of this report is 33 of 100 (< 70)." in document.grade_reasons
+    assert "33 of 100" not in said
+    assert "English only." not in said
+    assert "1 of 1 claims rest on less evidence" in said
+
+
+def test_a_document_that_was_read_and_not_used_is_called_by_its_title():
+    rejected = (RejectedSource(url="library:/own/6321.txt", title="A survey of roads", reason="read"),)
+    findings = (world.TOP.model_copy(update={"rejected": rejected}),)
+
+    assert "A survey of roads: read" in world.document(findings=findings).markdown
 
 
 def test_an_unknown_language_falls_back_to_english():

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from agents.contracts.frozen import Frozen
-from agents.contracts.verification import CONFIDENCE_GATE, RATIO_GATE, Gate
+from agents.contracts.verification import CONFIDENCE_GATE, EVIDENCE_GATE, RATIO_GATE, Gate
 
 
 class Thresholds(Frozen):
@@ -59,7 +59,7 @@ def gates(
     passed = sum(1 for claim in claims if not short_of(claim, wanted))
     found = [
         Gate(name="claims", reached=len(claims), wanted=wanted.min_claims, passed=len(claims) >= wanted.min_claims),
-        Gate(name="claims with enough evidence", reached=passed, wanted=len(claims), passed=passed == len(claims)),
+        Gate(name=EVIDENCE_GATE, reached=passed, wanted=len(claims), passed=passed == len(claims)),
         Gate(
             name=CONFIDENCE_GATE,
             reached=confidence,

@@ -33,7 +33,7 @@ SHORTENED = "the run was shortened before all its sources were read"
 NOTHING_YET = "you stopped it before it had found anything"
 AWAITS = "what the sections beside it read may answer it"
 GIVEN_UP = f"given up after {MAX_ATTEMPTS} failed searches"
-READ_FOR_NOTHING = "read; does not mention it"
+READ_FOR_NOTHING = "read; says nothing to the point"
 
 
 def not_begun(ctx: Ctx) -> str:
@@ -307,7 +307,7 @@ def gathered(
             sources[one.card.id] = one.card
             facts.update({fact.id: fact for fact in used})
         else:
-            rejected.append(RejectedSource(url=url, reason=READ_FOR_NOTHING))
+            rejected.append(RejectedSource(url=url, title=title, reason=READ_FOR_NOTHING))
     return tuple(facts.values()), tuple(sources.values()), tuple(rejected), problems
 
 

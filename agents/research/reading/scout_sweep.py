@@ -295,7 +295,7 @@ class _Sweep:
                 "facts": facts,
                 "sources": sources,
                 "rejected": tuple(
-                    RejectedSource(url=one.url, reason=one.reason)
+                    RejectedSource(url=one.url, title=one.title, reason=one.reason)
                     for one in unused
                     if one.reason not in (NOT_REACHED, OUT_OF_TIME)
                 ),

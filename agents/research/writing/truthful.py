@@ -174,7 +174,7 @@ async def checked(
             verdict=one.claim.verdict,
             evidence=len(one.claim.evidence),
             origins=one.origins,
-            counter_searched=bool(one.claim.counter_search.queries and one.claim.counter_search.read),
+            counter_searched=one.claim.counter_search.was_made,
         )
         for one in done
     ]
