@@ -57,7 +57,7 @@ else:
 @cl.set_starters
 async def set_starters(user: cl.User | None, language: str | None) -> list[cl.Starter]:
     """Offer questions to begin with."""
-    return chat.starters(language or "en")
+    return await chat.starters(language or "en")
 
 
 @cl.on_chat_start

@@ -602,6 +602,7 @@ function showSetup(box, a) {
   for (const one of a.cells || []) {
     const cell = make('div');
     cell.append(make('dt', '', t(one.name)), make('dd', 'ds-setup-value', t(one.value)));
+    if (one.count) cell.append(make('dd', '', plural(one.count, 'document')));
     if (one.note) cell.append(make('dd', '', t(one.note)));
     cells.append(cell);
   }

@@ -9,6 +9,8 @@ export const WORDS = {
     questions: 'Fragen',
     part: 'Teil',
     parts: 'Teilen',
+    document: 'Dokument',
+    documents: 'Dokumente',
     source: 'Quelle',
     sources: 'Quellen',
     fact: 'Fakt',

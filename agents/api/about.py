@@ -28,6 +28,8 @@ class Cell(Frozen):
     name: str
     value: str
     note: str
+    count: int = 0
+    """Documents of the user's library; 0 where they are none, or not counted."""
 
 
 class About(Frozen):
@@ -44,12 +46,13 @@ class About(Frozen):
     offline: bool
 
 
-def about(team: Team, tried: Probed | None = None) -> About:
+def about(team: Team, tried: Probed | None = None, own: int = 0) -> About:
     """Describe how a team is set up.
 
     Args:
         team: whose settings are described.
         tried: what trying web search came to; None when it was not tried, or none would be asked.
+        own: documents in the user's library, once they were counted.
     """
     offline = not team.engine.reasons
     engine = OFFLINE_LINE if offline else f"Model: {team.engine.name}."
@@ -63,7 +66,7 @@ def about(team: Team, tried: Probed | None = None) -> About:
         documents=documents,
         leaves=leaves,
         lines=(engine, documents, leaves),
-        cells=_cells(team, searched, cut_off=cut_off, offline=offline),
+        cells=_cells(team, searched, own, cut_off=cut_off, offline=offline),
         sample=team.sample,
         offline=offline,
     )
@@ -95,7 +98,7 @@ def _leaves(team: Team, hosts: tuple[str, ...], *, offline: bool) -> str:
     return " ".join([*said, "Nothing else leaves this computer."]) if said else NOTHING_LEAVES
 
 
-def _cells(team: Team, hosts: tuple[str, ...], *, cut_off: bool, offline: bool) -> tuple[Cell, ...]:
+def _cells(team: Team, hosts: tuple[str, ...], count: int, *, cut_off: bool, offline: bool) -> tuple[Cell, ...]:
     receivers = asked_of(team)
     writes = Cell(
         name="Writes with",
@@ -107,7 +110,7 @@ def _cells(team: Team, hosts: tuple[str, ...], *, cut_off: bool, offline: bool) 
         searches = Cell(name="Searches in", value="The web", note="" if team.sample else "and your library")
     else:
         note = "Web search is out of reach" if cut_off else "Invented: nothing in them is real" if team.sample else ""
-        searches = Cell(name="Searches in", value=own, note=note)
+        searches = Cell(name="Searches in", value=own, note=note, count=0 if team.sample else count)
     going = [*(["Search words"] if hosts else []), *(["questions and passages"] if receivers else [])]
     leaving = Cell(
         name="Leaves this computer",

@@ -29,6 +29,8 @@ class WebReach:
 
     found: Probed | None = None
     """None where none would be asked, and before it was tried."""
+    own: int = 0
+    """Documents in the user's library, once they were counted."""
     tell: Callable[[str], None] = field(default=lambda _lines: None)
     """Is given what the server is set up with, and what leaves this computer, once that is known."""
 

@@ -18,13 +18,14 @@ from agents.api.reports import forget_texts, given_to
 from agents.api.serve import LOCAL, REMOTE, is_the_key
 from agents.chat.conversation import Conversation
 from agents.chat.history import THREAD_NAME, History, Uploads
-from agents.chat.page_setup import frame_words, furnish, preferences_of, starters
+from agents.chat.page_setup import frame_words, furnish, own_starters, preferences_of, starters
 from agents.chat.plan_edits import CardEdit
 from agents.chat.preferences import Preferences
 from agents.chat.renderer import Renderer, mirror, who
 from agents.chat.run_result import Outcomes
 from agents.chat.state import ChatState, Effect, Refuse, Started, as_picked, texts_of
 from agents.chat.texts import ChatTexts
+from agents.contracts.sources import CorpusSurvey
 from agents.core.errors import DossierError
 from agents.memory.knowledge import forget_with
 from agents.search.uploads import MAX_BYTES, UploadedFile, UploadResult, plain_name
@@ -47,6 +48,7 @@ class Chat:
         self.outcomes = Outcomes(self.team.jobs, self.history)
         self.history.on_deleted = self._deleted
         self._probing: asyncio.Task[None] | None = None
+        self._surveying: asyncio.Task[CorpusSurvey] | None = None
         self._warm = False
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -60,11 +62,18 @@ class Chat:
                 self.outcomes.watch(job, job.thread_id, await self.history.get_user(job.owner))
         # In the background: the first page must not wait for a network that may not be there.
         self._probing = asyncio.create_task(self.site.reach.ask(self.team), name="probe")
+        if not self.team.sample:
+            self._surveying = asyncio.create_task(self._surveyed(), name="survey")
+
+    async def _surveyed(self) -> CorpusSurvey:
+        survey = await self.team.context().survey("")
+        self.site.reach.own = survey.total
+        return survey
 
     async def close(self) -> None:
         """Stop all runs, and let their chats know."""
-        if self._probing is not None:
-            self._probing.cancel()
+        for task in filter(None, (self._probing, self._surveying)):
+            task.cancel()
         await self.team.close()
         await self.outcomes.close()
 
@@ -78,13 +87,16 @@ class Chat:
         """Log in with the key; the name is always `user`."""
         return cl.User(identifier=REMOTE) if name == REMOTE and is_the_key(self.site.settings, key) else None
 
-    def starters(self, language: str = "en") -> list[cl.Starter]:
-        """Offer questions that the sample library answers, or some for the web; none for a library of one's own."""
+    async def starters(self, language: str = "en") -> list[cl.Starter]:
+        """Offer questions that the sample library answers, some for the web, or such as one's own documents speak of."""
+        words = ChatTexts(language.partition("-")[0])
         if not self.team.sample:
-            return []
+            # Once it is read: no first page waits for a library of thousands.
+            survey = self._surveying.result() if self._surveying and self._surveying.done() else CorpusSurvey()
+            return own_starters(words, survey)
         tried = self.site.reach.found
         web = bool(getattr(self.team.searcher, "destinations", ())) and (tried is None or tried.reachable)
-        return starters(ChatTexts(language.partition("-")[0]), web=web)
+        return starters(words, web=web)
 
     async def furnish(self) -> None:
         """Set up commands, pickers and the settings of the user."""

@@ -16,6 +16,7 @@ from agents.chat.history import History
 from agents.chat.preferences import NO_MEMORY, PLACES, ROLES, TIMES, USUAL, Preferences
 from agents.chat.texts import ChatTexts
 from agents.contracts import frozen
+from agents.contracts.sources import CorpusSurvey
 from agents.core.paths import RESOURCES
 from agents.report.wording import wording
 from agents.research.planning.freeze_contract import MODES
@@ -104,6 +105,14 @@ def dialog(team: Team, given: Preferences, words: ChatTexts) -> list[Any]:
         Tab(id="research", label=words("research_tab"), inputs=research),
         Tab(id="models", label=words("models_tab"), inputs=models),
     ]
+
+
+def own_starters(words: ChatTexts, survey: CorpusSurvey) -> list[cl.Starter]:
+    """Ask what one's own documents speak of: the first theme of some of them, spread over all."""
+    themes = list(dict.fromkeys(one.themes[0] for one in survey.documents if one.themes))
+    label = words("starter_own_label", documents=words.counted(survey.total, "document"))
+    asked = [words("starter_own", theme=theme) for theme in themes[:: max(1, len(themes) // 3)][:3]]
+    return [cl.Starter(label=f"{label}\n{one}", message=one) for one in asked]
 
 
 def starters(words: ChatTexts, *, web: bool) -> list[cl.Starter]:

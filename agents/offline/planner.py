@@ -72,7 +72,45 @@ def _of_part(question: IndependentQuestion, asked: str, title: str) -> PlannedLe
     leans = asked != question.text and leans_on_another(asked)
     about = question.parts[0] if leans else ""
     searches = _searches(question.text if leans else asked, f"{asked} {' '.join(names(about))} {about}")
+    if leans and (whole := named(asked, about)) != asked:
+        # Whoever reads the part by itself, a person or a search, must know what it is about.
+        asked = title = whole
     return _leaf(title, (asked,), searches, discovery=not question.things and asks_for_a_list(asked))
+
+
+_MANY = re.compile(r"\b(?:they|them)\b", re.IGNORECASE)
+_ONE = re.compile(r"\bit\b(?!\s+(?:that|to)\b)", re.IGNORECASE)
+_GERMAN = {"die": re.compile(r"\bsie\b"), "der": re.compile(r"\b(?:er|ihn)\b"), "das": re.compile(r"\bes\b")}
+_GERMAN_NOUN = re.compile(r"\b([Dd]ie|[Dd]er|[Dd]en|[Dd]as)\s+((?:[a-zäöüß]+\s+)?[A-ZÄÖÜ][\w-]+)")
+_NAMED_THING = re.compile(r"\b[Tt]he ((?:[A-Z][\w’'-]*\s?)+)([a-z][\w-]*)?")
+_PARTICIPLE = re.compile(r"\w+ed|built|made|held|begun|written|sold|bought")
+
+
+def named(asked: str, before: str) -> str:
+    """Put what a pronoun stands for in its place, where the part before tells: `How reliable are they?`."""
+    for article, noun in _GERMAN_NOUN.findall(before):
+        nominative = article.lower().replace("den", "der")
+        if _GERMAN[nominative].search(asked):
+            return _GERMAN[nominative].sub(f"{nominative} {noun}", asked, count=1)
+    if _MANY.search(asked) and (things := _things(before)):
+        return _MANY.sub(things, asked, count=1)
+    if _ONE.search(asked) and (found := _NAMED_THING.search(before)):
+        name, noun = found[1].strip(), found[2] or ""
+        ends = not noun or not terms(noun) or _PARTICIPLE.fullmatch(noun)
+        return _ONE.sub(f"the {name}" if ends else f"the {name} {noun}", asked, count=1)
+    return asked
+
+
+def _things(text: str) -> str:
+    """Give the several things that a question begins with: up to the last plural before another kind of word."""
+    for name in ("order", "ask", "yes_no"):
+        text = opening(name).sub("", text.strip(), count=1)
+    found = re.match(r"\s*(?:(?:the|these|those)\s+)?", text, re.IGNORECASE)
+    words = text[found.end() if found else 0 :].strip("?!., ").split()
+    run = words[: next((at for at, word in enumerate(words) if not terms(word)), len(words))][:5]
+    plural = [at for at, word in enumerate(run) if re.search(r"[^siu']s$", word)]
+    lead = ["the"] if found and found[0].strip() else []
+    return " ".join((*lead, *run[: plural[-1] + 1])) if plural else ""
 
 
 def _leaf(

@@ -237,11 +237,19 @@ async def test_a_talk_that_cannot_be_read_begins_anew(chat):
     assert ChatState.model_validate_json(await chat.history.talk(page.session.thread_id)).contract is not None
 
 
-async def test_starters_are_offered_for_the_sample_library_only(serve, tmp_path):
+async def test_starters_are_such_as_the_samples_answer_or_drawn_from_ones_own_documents(serve, tmp_path):
     with_sample = serve(make_team(tmp_path / "a", sample=True))
     own = serve(make_team(tmp_path / "b"))
-    assert len(with_sample.starters()) == 3
-    assert own.starters() == []
+    assert len(await with_sample.starters()) == 3
+    assert await own.starters() == []  # nothing is read yet
+    await own.open()
+    await own._surveying
+    offered = await own.starters("de-AT")
+    total = (await own.team.context().survey("")).total
+    assert [one.message for one in offered] == [one.label.partition("\n")[2] for one in offered]
+    assert offered[0].label.startswith(f"Aus Ihrer Bibliothek ({total} Dokumente)")
+    assert offered[0].message.startswith("Was sagen die Dokumente über ")
+    assert own.site.reach.own == total
     for chat in (with_sample, own):
         await chat.history.engine.dispose()
 

@@ -64,8 +64,8 @@ def test_a_broad_question_is_refused_with_what_it_leaves_open_and_four_ways_on()
 def test_narrower_questions_are_made_of_what_the_documents_share() -> None:
     offered = talk(BROAD).queries[0].suggested_split
 
-    assert offered[0].startswith("What do the sources say about housing costs with regard to rents in Vienna")
-    assert offered[1].startswith("What do the sources say about price cap with regard to rents in Vienna")
+    assert offered[0].startswith("On rents in Vienna: what do the sources say about housing costs")
+    assert offered[1].startswith("On rents in Vienna: what do the sources say about price cap")
 
 
 @pytest.mark.parametrize("starter", json.loads((RESOURCES / "examples" / "starters.json").read_text())["starters"])
