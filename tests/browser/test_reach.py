@@ -116,6 +116,19 @@ new PerformanceObserver(list => { for (const one of list.getEntries())
 """
 """The web's own measure of what moves by itself, and of how long a page takes to show what a key or a click does."""
 
+YARDSTICK = """
+async () => { const took = [];
+  for (let n = 0; n < 7; n++) { const began = performance.now();
+    const box = document.createElement('div');
+    for (let i = 0; i < 1500; i++) { const row = document.createElement('p'); row.textContent = 'word '.repeat(12); box.append(row) }
+    document.body.append(box); box.offsetHeight; await new Promise(requestAnimationFrame); box.remove();
+    took.push(performance.now() - began) }
+  return took.sort((a, b) => a - b)[3] }
+"""
+"""Work that takes some 60 ms on a machine that does nothing else (two cores of 2026): it makes a bound in milliseconds one
+that a slower or busier machine can be held to."""
+USUAL_MS = 60.0
+
 
 def moved(page):
     """The cumulative layout shift: the worst five seconds with less than one second between two shifts."""
@@ -144,7 +157,8 @@ def test_nothing_jumps_over_a_whole_run_and_what_is_typed_is_shown_at_once(tab, 
     page.page.locator(QUOTE_LINK).first.click()
     page.page.locator(".ds-pop mark").wait_for()
     shift, slow = moved(page.page), page.page.evaluate("window.slow")
+    pace = max(1.0, page.page.evaluate(YARDSTICK) / USUAL_MS)
     worst = sorted(page.page.evaluate("window.moved"), reverse=True)[:5]
     assert shift <= 0.05, worst
-    # 200 ms is what is wanted of a machine that does nothing else; here server, browser and other tests share two cores.
-    assert slow <= 1_000, slow
+    # 200 ms is what is wanted of a machine that does nothing else, and as much more as this one is slower at the moment.
+    assert slow <= 200 * pace, (slow, pace)

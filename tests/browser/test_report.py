@@ -1,6 +1,7 @@
 """The report in a real browser: chips, verdicts, contents, evidence, downloads; and text that means ill."""
 
 import json
+import re
 
 import pytest
 
@@ -56,6 +57,35 @@ def test_contents_jump_to_their_parts(report):
     report.page.wait_for_timeout(700)
     heading = report.page.locator(".ds-article h2", has_text="Methodology")
     assert 0 <= heading.bounding_box()["y"] < 700
+
+
+def counted(text):
+    """The first number of a label; 0 where it shows none."""
+    return int(re.search(r"\d+", f"{text} 0")[0])
+
+
+def test_every_count_of_the_panel_equals_its_list(report):
+    report.page.locator(".ds-report").get_by_role("button", name="Evidence").evaluate("e => e.click()")
+    panel = report.page.locator(".ds-ev")
+    sources, claims, methodology = (panel.get_by_role("tab").nth(at) for at in range(3))
+    sources.wait_for()
+    sources.click()
+    assert counted(sources.inner_text()) == panel.locator(".ds-src").count() > 0
+    aside = panel.get_by_text("set aside")
+    wanted = counted(aside.inner_text()) if aside.count() else 0
+
+    claims.click()
+    rows = panel.locator(".ds-cl")
+    assert counted(claims.inner_text()) == rows.count() > 0
+    assert sum(map(int, re.findall(r"\d+", panel.locator("[role=tabpanel] > p").first.inner_text()))) == rows.count()
+    for side in panel.locator(".ds-fa > div").all():
+        listed = side.locator("li:not(.ds-dim)").count()
+        assert counted(side.locator("h3").inner_text()) == listed
+
+    methodology.click()
+    assert wanted == panel.locator("details:has-text('set aside') li").count()
+    for record in panel.locator("[role=tabpanel] details:has(> ul)").all():
+        assert counted(record.locator("summary").inner_text()) == record.locator("li").count()
 
 
 def test_the_evidence_panel_holds_sources_claims_and_how_it_was_made(report):

@@ -76,10 +76,9 @@ def gates(
     said = [f"Claim “{claim.text}”: {', '.join(lacks)}." for claim in claims if (lacks := short_of(claim, wanted))]
     if not found[0].passed:
         said.append(f"{len(claims)} of {wanted.min_claims} claims were settled.")
-    if not found[2].passed:
-        shown = "could not be computed" if confidence is None else f"is {confidence:.0f}"
-        said.append(f"The report's confidence {shown}; {wanted.min_report_confidence:.0f} of 100 is the threshold.")
-    if not found[3].passed:
-        shown = "could not be computed" if ratio is None else f"is {ratio:.2f}"
-        said.append(f"The share of verified sentences {shown}; {wanted.min_verifiable_ratio:.2f} is the threshold.")
+    # Figures that fall short are told with the grade (agents/report/view.py); here only that there are none.
+    if confidence is None:
+        said.append("The report's confidence could not be computed.")
+    if ratio is None:
+        said.append("The share of verified sentences could not be computed.")
     return tuple(found), tuple(said)
