@@ -211,7 +211,7 @@ def _summed_up(
         dispute = next((one for one in disputes if not one.replaced and unit.numbers & one.numbers), None)
         if unit.numbers & used:
             continue
-        if dispute and unit is chosen[0] and not dispute.numbers & used:
+        if dispute and not dispute.numbers & used:
             dispute = Clash(dispute.units[:2])
             used |= dispute.numbers
             sentences.append(told(dispute, given.language))

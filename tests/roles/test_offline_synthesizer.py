@@ -212,6 +212,19 @@ def test_the_summary_takes_the_parts_in_order_with_the_words_that_answer_each() 
     assert "whales" not in found.summary
 
 
+def test_the_summary_gives_both_sides_of_a_dispute_wherever_one_of_them_stands() -> None:
+    found = framed(
+        ("City", "2020-01-01", "The price of rent in Vienna was 4 euros per square metre in 1990."),
+        ("Office", "2021-01-01", OFFICE),
+        ("Union", "2022-01-01", TENANTS),
+    )
+
+    assert found.summary.startswith(
+        "“The price of rent in Vienna was 4 euros per square metre in 1990.”[f1] The sources differ: “"
+    )
+    assert re.search(r"\[f2\].*\[f3\]", found.summary)
+
+
 def test_limited_search_is_said_in_the_summary() -> None:
     found = framed(("Office", "2021", OFFICE), degraded=True)
 
