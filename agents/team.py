@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from agents.contracts.contract import Brief, Contract, ScopingTurn
 from agents.contracts.frozen import Tier
@@ -18,6 +19,7 @@ from agents.contracts.report import Actual, Commission, Earlier, EarlierUse, Out
 from agents.contracts.sources import OwnFile, Place
 from agents.core.budget import Limits as Spending
 from agents.core.budget import Within
+from agents.core.call_limits import ProcessLimits
 from agents.core.errors import BadRequest, ConfigError, TooMany
 from agents.core.model import Model, OnText, shown_name
 from agents.core.port import Handlers
@@ -25,10 +27,10 @@ from agents.core.prompts import PromptBook
 from agents.core.prompts import load as load_prompts
 from agents.core.settings import Settings, usable_models
 from agents.jobs.blob_store import BlobStore
+from agents.jobs.config import open_jobs
 from agents.jobs.contract_drafts import REMEMBERED, ContractDrafts, Settled
 from agents.jobs.live_job import Job, JobSetup, Pauses
 from agents.jobs.run import Clock
-from agents.jobs.runtime import JobRuntime, MemoryRuntime
 from agents.jobs.tracing import Tracing
 from agents.llm.choose_models import bind, parts_of
 from agents.llm.litellm_model import LiteLLMModel, warm_up
@@ -60,6 +62,9 @@ from agents.search.registry import open_sources
 from agents.search.searcher import Probed, Searcher
 from agents.search.uploads import SearchScope, UploadedFile, UploadResult, places_of, take
 from agents.web.fetching import Fetcher
+
+if TYPE_CHECKING:
+    from agents.jobs.runtime import JobRuntime
 
 LOADED_LATER = ("agents.web.html_text", "agents.report.formats")
 """Parts that only a page, or a finished report, asks for."""
@@ -95,13 +100,15 @@ class Team:
     def __init__(
         self, settings: Settings, *, models: Mapping[str, Model], searcher: Searcher, prompts: PromptBook,
         blobs: BlobStore, sample: bool, clock: Clock = time.monotonic,
-        today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(), jobs: JobRuntime | None = None,
+        today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(), jobs: "JobRuntime | None" = None,
         made: Mapping[str, Model] | None = None, memory: KnowledgeStore | None = None,
     ) -> None:  # fmt: skip
         self.settings, self.models, self.searcher = settings, models, searcher
         self.prompts, self.blobs, self.sample = prompts, blobs, sample
         self.clock, self.today, self.memory = clock, today, memory
-        self.jobs: JobRuntime = jobs or MemoryRuntime(blobs, clock, per_job=settings.max_concurrency)
+        self._jobs = jobs
+        self.limits = jobs.limits if jobs else ProcessLimits()
+        """How many calls this process makes at once."""
         distinct = tuple(dict.fromkeys(model.name for model in models.values()))
         parts = dict.fromkeys(part.name for model in models.values() for part in parts_of(model))
         self.engine = EngineNames(
@@ -158,9 +165,17 @@ class Team:
         )  # fmt: skip
         self.drafts = ContractDrafts(
             context=self.context, handlers=self._handlers, models=models, means=lambda: self.means, today=self.today,
-            clock=clock, limits=self.jobs.limits, at_once=settings.max_concurrency,
+            clock=clock, limits=self.limits, at_once=settings.max_concurrency,
             max_cost_usd=settings.max_cost_usd,
         )  # fmt: skip
+
+    @property
+    def jobs(self) -> "JobRuntime":
+        """The jobs of this team; they die with this process until they are kept (`keep_jobs`)."""
+        if self._jobs is None:
+            self._jobs = self._opened_jobs(kept=False)
+            self._jobs.register.set_up = self._set_up
+        return self._jobs
 
     @property
     def retrievers(self) -> tuple[str, ...]:
@@ -256,6 +271,8 @@ class Team:
         if self._recalled:
             return
         self._recalled = True
+        if self._jobs is None:
+            return  # they are being opened yet
         rows, _ = await self.jobs.listed(None, statuses=("done",), limit=REMEMBERED)
         for document in await asyncio.gather(*(self.blobs.report(row.id) for row in reversed(rows))):
             if document is not None:
@@ -390,16 +407,17 @@ class Team:
         """Have jobs outlive this process from now on; database and engine are loaded beside what is done meanwhile.
 
         Raises:
-            ConfigError: the store can't be used; jobs live in memory.
+            ConfigError: the store can't be used; jobs die with this process.
         """
-        from agents.jobs.config import durable_jobs
-
-        in_memory, self.jobs = self.jobs, await asyncio.to_thread(durable_jobs, self.settings, self.jobs.limits)
+        self._jobs = await asyncio.to_thread(self._opened_jobs, kept=True)
         try:
             await self.open()
         except ConfigError:
-            self.jobs = in_memory
+            self._jobs = None
             raise
+
+    def _opened_jobs(self, *, kept: bool) -> "JobRuntime":
+        return open_jobs(self.settings, self.blobs, self.clock, kept=kept, limits=self.limits)
 
     async def ready(self) -> None:
         if self.opening is not None:
@@ -407,8 +425,13 @@ class Team:
 
     async def open(self) -> None:
         """Take up the jobs that a former process left; a `ConfigError` when the store can't be used."""
+        if self.jobs.worker is not None:
+            self.jobs.worker.chores.append(self._forget_old)
         for job in await self.jobs.open(self._set_up):
             self._observed(job)
+
+    async def _forget_old(self) -> None:
+        """Forget what research found out longer ago than anything is kept."""
         if self.memory is not None and self.settings.keep_days:
             until = datetime.now(UTC) - timedelta(days=self.settings.keep_days)
             await forget_old(self.memory, until.date().isoformat())
@@ -416,7 +439,8 @@ class Team:
     async def close(self) -> None:
         """Stop all jobs (kept ones go on at the next start) and let go of connections."""
         self.drafts.close()
-        await self.jobs.close()
+        if self._jobs is not None:
+            await self._jobs.close()
         if self.memory is not None:
             await self.memory.close()
         if self.tracing is not None:
@@ -438,18 +462,15 @@ def open_team(settings: Settings, *, durable: bool = False) -> Team:
         if missing := prompts[role.prompt_name].inputs - set(role.takes.model_fields):
             raise ConfigError(f"prompt {role.prompt_name!r} wants {sorted(missing)}, which its contract does not hold")
     sources = open_sources(settings)
-    jobs: JobRuntime | None = None
-    if durable:
-        from agents.jobs.config import durable_jobs  # database and engine take half a second to import
-
-        jobs = durable_jobs(settings)
+    blobs = BlobStore(settings.data_dir)
+    jobs = open_jobs(settings, blobs, time.monotonic, kept=True) if durable else None
     pacing = Pacing(settings.model_limits)
     models, made = bind([role.name for role in ROLES], settings, prompts, pacing, also=usable_models())
     team = Team(
         settings, models=models, made=made, searcher=sources.searcher, prompts=prompts, sample=sources.sample,
-        blobs=jobs.blobs if jobs else BlobStore(settings.data_dir), jobs=jobs, memory=open_memory(settings),
+        blobs=jobs.blobs if jobs else blobs, jobs=jobs, memory=open_memory(settings),
     )  # fmt: skip
     team.fetcher, team.pacing = sources.fetcher, pacing
     team.observers.append(Pauses(pacing).observe)
-    team.jobs.limits.on_share.append(pacing.take_share)
+    team.limits.on_share.append(pacing.take_share)
     return team

@@ -37,7 +37,6 @@ from agents.core.errors import BadRequest
 from agents.core.events import RoundEnded, SearchDone, SourceRejected
 from agents.jobs.changes import Steered, reach_of
 from agents.jobs.live_job import Job, orchestrator
-from agents.jobs.runtime import NotDurable, summary
 from agents.memory.knowledge import forget_with
 from agents.nlp.tokens import language_of
 from agents.report.earlier import known_lines
@@ -132,7 +131,7 @@ def _accepted(job: Job, team: Team, answer: Response) -> JobAccepted:
             engine=team.engine.name,
             models=list(team.engine.names),
             retrievers=list(team.retrievers),
-            durable=team.jobs.durable,
+            durable=not team.jobs.temporary,
         ),
         status_url=status_url(job.id),
     )
@@ -194,7 +193,7 @@ async def job(job: Found, site: Here) -> dict[str, object]:
 
 def whole(job: Job, document: ReportDocument | None, window_s: float, ahead: int) -> dict[str, object]:
     """Describe a job whole; `ahead` is how many jobs start before it, for whoever waits."""
-    contract, row = job.contract, summary(job)
+    contract, row = job.contract, job.summary()
     claims = document.claims if document else job.claims
     phase = document.phase_state if document else running_phase(job)
     stands = orchestrator(job, stage=job.stage, window_s=window_s, report=document)
@@ -317,11 +316,9 @@ Resting = Annotated[Job, Depends(_resting_job)]
 
 @contextmanager
 def _allowed() -> Iterator[None]:
-    """Turn a refusal into a 409, and into a 501 where jobs are not stored."""
+    """Turn a refusal into a 409."""
     try:
         yield
-    except NotDurable as error:
-        raise ApiError(501, "not_implemented", error.notice) from error
     except BadRequest as error:
         raise ApiError(409, "not_allowed", error.notice) from error
 

@@ -101,8 +101,6 @@ class Over:
         """
         jobs = self.team.jobs
         job = await jobs.find(self.job_id, self.owner)
-        if not jobs.durable:
-            return Refuse(self.words("not_kept"))
         if job is None or job.commission.contract is None:
             return Refuse(self.words("run_gone"))
         again = await (jobs.restart(job) if wish == "restart" else jobs.rework(job))

@@ -103,11 +103,9 @@ class Running:
                 jobs.finish(self.job)
                 return Say(words("finishing", sources=words.counted(view_of(self.job).usage.sources, "source")))
             case "pause":
-                if not jobs.durable:
-                    return Refuse(words("paused_not_here"))
                 await jobs.pause(self.job)
                 return Say(words("pausing"))
-            case "resume" | "continue" | "begin" if paused and jobs.durable:
+            case "resume" | "continue" | "begin" if paused:
                 await jobs.resume(self.job)
                 return Say(words("resumed"))
             case "undo" | "shorter" | "change" | "rework" | "draft_again":

@@ -21,6 +21,7 @@ from agents.research.steering import bound_by, together
 if TYPE_CHECKING:
     from agents.jobs.engine import JobQueue
     from agents.jobs.register import Register
+    from agents.jobs.runtime import AtOnce
 
 Steered = Literal["finish", "stop", "drop", "retry"]
 CHANGE, GUIDANCE = "change", "guidance"
@@ -62,6 +63,11 @@ def allowed(command: Command, run: JobRun, brief: Brief | None) -> Command:
     if command.kind == "drop" and _stage(run) in WRITTEN_OVER:
         raise BadRequest("The claims and the summary rest on all branches by now; none can be dropped any more.")
     return command
+
+
+def checked(job: Job, command: Command) -> Command:
+    """Check a command against the job's contract; a `BadRequest` when it may not be done."""
+    return allowed(command, job.run, job.contract.brief if job.contract else job.commission.brief)
 
 
 def _stage(run: JobRun) -> Stage:
@@ -198,7 +204,7 @@ TAKEN = "Somebody else has just taken this job up."
 class Attempts:
     """Begins attempts at the jobs of the store; a `BadRequest` where the state of a job, or somebody quicker, forbids it."""
 
-    def __init__(self, register: "Register", engine: "JobQueue") -> None:
+    def __init__(self, register: "Register", engine: "JobQueue | AtOnce") -> None:
         self.register, self.engine = register, engine
         self.store, self.writer, self.config = register.store, register.writer, register.config
 
@@ -269,7 +275,7 @@ class Attempts:
             raise BadRequest(TAKEN)
         held = self.register.jobs.get(job_id)
         if held is not None and held.run.attempt == row.attempt:  # a round may have loaded the new attempt already
-            self.register.run_of(held).halt()
+            held.run.halt()
         await self.engine.cancel(job_id, row.attempt)
         whole = await self.store.job(job_id) or whole
         job = await self.register.load(whole)

@@ -3,8 +3,8 @@
 One process runs the jobs of one SQLite file: a lock that dies with its process, and says whose it is.
 """
 
+import os
 import socket
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,10 +17,10 @@ from agents.core.errors import ConfigError
 from agents.core.settings import Settings, reread_keys
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.live_job import PLANNER_WINDOW_S
+from agents.jobs.run import Clock
 
 if TYPE_CHECKING:
-    from agents.jobs.client import Client
-
+    from agents.jobs.runtime import JobRuntime
 
 CODE_VERSION = "research-2"
 """Raised by hand, and only when the recorded steps of running jobs can no longer be used. DBOS' own default, a hash of
@@ -90,24 +90,27 @@ class JobStoreConfig:
         return replace(self, database_url=database, engine_url=engine, executor="main", runs=True, idle_poll_s=10.0)
 
 
-def durable_jobs(settings: Settings, limits: ProcessLimits | None = None) -> "Client":
-    """Set up jobs that outlive this process, within `limits` where others keep to them already.
+def open_jobs(
+    settings: Settings, blobs: BlobStore, clock: Clock, *, kept: bool, limits: ProcessLimits | None = None
+) -> "JobRuntime":
+    """Set up jobs: such as outlive this process, or such as die with it and need nothing of the data folder.
 
     Raises:
         ConfigError: the database's driver is missing.
     """
-    # Database and engine take half a second to import: only where jobs are stored.
-    from agents.jobs.client import Client
+    from agents.jobs.runtime import JobRuntime  # the database takes a third of a second to load
 
     config = JobStoreConfig(
         executor=settings.worker_name or socket.gethostname(),
         workers=settings.worker_jobs,
-        runs=settings.runs_jobs,
+        runs=settings.runs_jobs or not kept,
         keep_days=settings.keep_days,
         planner_window_s=settings.planner_pending_window_ms / 1000,
         reread_keys=reread_keys,
-    ).at(settings.data_dir, settings.database_url.get_secret_value())
-    return Client(BlobStore(settings.data_dir), time.monotonic, config, per_job=settings.max_concurrency, limits=limits)
+    )
+    if kept:
+        config = config.at(settings.data_dir, settings.database_url.get_secret_value())
+    return JobRuntime(blobs, clock, config, per_job=settings.max_concurrency, limits=limits)
 
 
 class InUse(ConfigError):
@@ -118,7 +121,12 @@ class InUse(ConfigError):
         self.other = other
 
 
-def locked(database: Path, place: str) -> FileLock:
+def this_process() -> str:
+    """Name this process, for people."""
+    return f"process {os.getpid()} on {socket.gethostname()}"
+
+
+def locked(database: Path) -> FileLock:
     """Take the lock of a database file, or say who has it.
 
     Raises:
@@ -132,7 +140,7 @@ def locked(database: Path, place: str) -> FileLock:
     except Timeout as error:
         other = _named(name)
         raise InUse(f"The jobs in {database.parent} are already run by {other}.", other) from error
-    name.write_text(place, encoding="utf-8")
+    name.write_text(this_process(), encoding="utf-8")
     return taken
 
 

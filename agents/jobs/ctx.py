@@ -4,16 +4,35 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Frozen, digest
 from agents.core.budget import Budget, Deadline, Limits, Spent, least
 from agents.core.errors import DossierError, StepFailed
 from agents.core.events import Charged, Event, RoleAsked, TraceContext, traced
 from agents.core.port import M, Pool
 from agents.core.time_policy import synthesis_reserve_s
-from agents.jobs.run import BranchDropped, JobRun, Reached, StepRecord, TimeLeft, TimeSlice, digest_of, stopped_record
+from agents.jobs.run import JobRun, StepRecord, TimeLeft, TimeSlice, stopped_record
 from agents.research.steering import DROPPED, SteeringSnapshot
 
 log = logging.getLogger(__name__)
+
+
+class Reached(Frozen):
+    """Where a branch stands: the recorded clock and the user's changes. All that research decides by."""
+
+    elapsed: float = 0.0
+    steering: SteeringSnapshot = SteeringSnapshot()
+
+    def later(self, other: "Reached | StepRecord") -> "Reached":
+        """Take the later of both."""
+        return Reached(elapsed=max(self.elapsed, other.elapsed), steering=self.steering.later(other.steering))
+
+
+class BranchDropped(Exception):
+    """A step was cut off because the user dropped a branch; goes up to that branch, and no further."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
 
 
 class RunCtx:
@@ -211,3 +230,16 @@ async def _side_by_side(branches: Sequence[Awaitable[M | StepFailed]]) -> list[M
     except BaseExceptionGroup as many:
         raise many.exceptions[0] from many
     return [task.result() for task in tasks]
+
+
+def digest_of(args: tuple[object, ...]) -> str:
+    """Digest those arguments of a step that are data."""
+
+    def text(arg: object) -> str:
+        if isinstance(arg, Frozen):
+            return arg.model_dump_json()
+        if isinstance(arg, str | int | float | tuple | list | None):
+            return repr(arg)
+        return str(getattr(arg, "name", ""))
+
+    return digest("|".join(text(arg) for arg in args))

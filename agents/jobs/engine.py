@@ -8,12 +8,10 @@ its own key (see `Writer` for why), and a workflow that is run again reads it fr
 
 import asyncio
 import logging
-import os
-import socket
 import sqlite3
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -52,7 +50,7 @@ RUSH_S = 2.0
 UNUSED_S = 600.0
 """Between two rounds of what DBOS does for delayed and timed-out workflows, of which there are none here."""
 
-RunAttempt = Callable[[str, int], Awaitable[None]]
+RunAttempt = Callable[[str, int], Coroutine[None, None, None]]
 """Runs a job's attempt in this process; raises `CancelledError` where it shall not run (any more)."""
 
 _run_attempt: RunAttempt | None = None
@@ -137,11 +135,6 @@ class JobQueue:
         self._lock: FileLock | None = None
         self._bell = _Bell(config.idle_poll_s)
 
-    @property
-    def place(self) -> str:
-        """Name this process, for people."""
-        return f"process {os.getpid()} on {socket.gethostname()}"
-
     async def open(self, run_attempt: RunAttempt | None) -> None:
         """Start DBOS inside the running loop; attempts that a former process left are run again by themselves.
 
@@ -166,7 +159,7 @@ class JobQueue:
             "notification_listener_polling_interval_sec": self.config.poll_s, "run_admin_server": False,
         }  # type: ignore[typeddict-unknown-key]  # fmt: skip
         if self.url.startswith("sqlite:///"):
-            self._lock = locked(Path(self.url.removeprefix("sqlite:///")), self.place)
+            self._lock = locked(Path(self.url.removeprefix("sqlite:///")))
             options["system_database_engine"] = _sqlite_engine(self.url)
         options["system_database_url"] = self.url
         engine_log = logging.getLogger("dbos")

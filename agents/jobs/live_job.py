@@ -17,6 +17,7 @@ from agents.contracts.report import (
     BlockedReason,
     Commission,
     JobStatus,
+    JobSummary,
     Outcome,
     ReportDocument,
     Stage,
@@ -168,7 +169,7 @@ class Job:
         seq = after
         while True:
             moved = self._moved
-            for numbered in self.run.events[seq : self.run.visible]:
+            for numbered in self.run.events[seq : self.run.stored]:
                 seq = numbered.seq
                 yield numbered
             last = self.status in OVER or (attended and self.awaits_somebody)
@@ -190,6 +191,20 @@ class Job:
         while not self.ended.is_set() and not self.awaits_somebody:
             moved = self._moved
             await moved.wait()
+
+    def summary(self) -> JobSummary:
+        """Describe it as a list of jobs does."""
+        asked = [one.event.usage for one in self.run.events if isinstance(one.event, RoleAsked)]
+        notes = [one.event.note for one in self.run.events if isinstance(one.event, JobChanged)]
+        costs = [usage.cost_usd for usage in asked if usage.cost_usd is not None]
+        report = self.report
+        return JobSummary(
+            id=self.id, title=report.title if report else self.title, status=self.status, stage=self.stage,
+            grade=report.grade if report else None, created=self.created,
+            seconds=self.run.events[-1].seconds if self.over and self.run.events else round(self.run.now(), 3),
+            tokens=sum(usage.tokens for usage in asked), cost_usd=sum(costs) if len(costs) == len(asked) else None,
+            note=notes[-1] if notes and self.status not in {"queued", "running"} else "",
+        )  # fmt: skip
 
     def actual(self) -> Actual:
         run, pages = self.run, PageCount()

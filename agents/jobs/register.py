@@ -12,7 +12,6 @@ from agents.core.call_limits import ProcessLimits
 from agents.core.errors import BadRequest, DossierError, ModelError
 from agents.core.events import JobChanged, Numbered
 from agents.jobs.config import JobStoreConfig
-from agents.jobs.durable_run import DurableRun
 from agents.jobs.live_job import Job, JobSetup, SetUp, orchestrator
 from agents.jobs.run import Clock, JobRun
 from agents.jobs.store import Store, StoredJob, WholeJob
@@ -20,6 +19,8 @@ from agents.jobs.writer import Writer
 
 log = logging.getLogger(__name__)
 
+UNWIND_S = 1.5
+"""Seconds that what was cut off gets to come to its end when the process is closed."""
 OPEN: tuple[JobStatus, ...] = ("queued", "running", "blocked")
 
 
@@ -40,16 +41,9 @@ class Register:
         self.clock, self.limits, self.per_job = clock, limits, per_job
         self.jobs: dict[str, Job] = {}
         self.set_up: SetUp | None = None
-        self.on_key_missing: Callable[[Job, DurableRun, ModelError], object] = lambda job, run, error: None
+        self.on_key_missing: Callable[[Job, JobRun, ModelError], object] = lambda job, run, error: None
         self._background: set[asyncio.Task[None]] = set()
         self._loading: dict[str, asyncio.Lock] = {}
-
-    @staticmethod
-    def run_of(job: Job) -> DurableRun:
-        """Give the run of a job that is held here."""
-        if not isinstance(job.run, DurableRun):
-            raise BadRequest("This job is over.")
-        return job.run
 
     # ---- filling
 
@@ -58,14 +52,14 @@ class Register:
         job_id = whole.row.id
         async with self._loading.setdefault(job_id, asyncio.Lock()):
             known = self.jobs.get(job_id)
-            if known is not None and self.run_of(known).attempt >= whole.row.attempt:
+            if known is not None and known.run.attempt >= whole.row.attempt:
                 return known
             if self.set_up is None:
                 raise DossierError("the jobs were not opened")
             events, steps = await self.store.events(job_id), await self.store.steps(job_id)
             job = self.hold(whole, self.set_up(whole.commission, whole.steering))
             job.stored.set()
-            self.run_of(job).take_up(events, steps)
+            job.run.take_up(events, steps)
             if whole.row.blocked_reason == "awaiting_key":
                 job.error = BadRequest(whole.row.note)
             if whole.row.blocked_reason == "needs_rework":
@@ -77,7 +71,7 @@ class Register:
     def hold(self, whole: WholeJob, setup: JobSetup) -> Job:
         """Hold a job, to be run or watched here; who follows an earlier attempt goes on following the job."""
         row = whole.row
-        run = DurableRun(
+        run = JobRun(
             job_id=row.id, handlers=setup.handlers, budget=Budget(whole.limits, name="job"), clock=self.clock,
             limits=self.limits, per_job=self.per_job, steering=setup.steering, attempt=row.attempt, again=row.again,
             writer=self.writer, watched=not self.config.runs,
@@ -104,9 +98,9 @@ class Register:
         events = await self.store.events(whole.row.id)
         run = JobRun(
             job_id=whole.row.id, handlers={}, budget=Budget(whole.limits, name="job"), clock=lambda: 0.0,
-            limits=self.limits, events=events, again=whole.row.again, steering=whole.steering,
+            limits=self.limits, again=whole.row.again, steering=whole.steering,
         )  # fmt: skip
-        run.started = -events[-1].seconds if events else 0.0
+        run.take_up(events, {})
         job = _job(whole, run)
         job.report = await self.store.report(whole.row.id)
         if whole.row.status == "failed":
@@ -160,9 +154,12 @@ class Register:
         task.add_done_callback(self._background.discard)
         return task
 
-    def cancel_background(self) -> None:
-        for task in list(self._background):
+    async def cancel_background(self) -> None:
+        tasks = set(self._background)
+        for task in tasks:
             task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=UNWIND_S)
 
     # ---- jobs that other processes run
 
@@ -174,19 +171,19 @@ class Register:
             job = self.jobs.get(job_id)
             if job is None:
                 continue
-            if row.attempt > self.run_of(job).attempt:
-                if self.run_of(job).at_work:
+            if row.attempt > job.run.attempt:
+                if job.run.at_work:
                     log.warning("job %s was taken up by another process", row.id)
-                self.run_of(job).halt()
+                job.run.halt()
                 if (whole := await self.store.job(job_id)) is None:
                     continue
                 job = await self.load(whole)
-            run = self.run_of(job)
+            run = job.run
             run.watched = run.watched or (not run.at_work and row.executor not in {"", self.config.executor})
             if run.watched:
                 await self._follow(job, run, row)
 
-    async def _follow(self, job: Job, run: DurableRun, row: StoredJob) -> None:
+    async def _follow(self, job: Job, run: JobRun, row: StoredJob) -> None:
         """Follow a job that another process runs."""
         if row.status == "running":
             whole = await self.store.job(row.id)

@@ -1,26 +1,25 @@
-"""One run of one job in this process: its clock, events, records and limits, and the body of a step.
+"""One attempt at one job in this process: its clock, events, records and limits, and the body of a step.
 
-`JobRun` keeps everything in memory: for tests, scoping and drafting, and where nothing may be stored. It replays: a step
-whose record is there is read back and not done again. `durable_run` has the one whose records are stored.
-
-What a step leaves behind, the recorded clock that research decides by, and how much time one call may take.
+Every step and event is written to the store before anything is made of it, where there is a writer; a run can be paused,
+halted and taken up. Without a writer it is all in memory: for drafting, and for tests of research. A step whose record
+is there is read back and not done again.
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pydantic import AliasChoices, ConfigDict, Field
 
-from agents.contracts.frozen import Frozen, digest
+from agents.contracts.frozen import Frozen
 from agents.core.budget import Budget, Deadline, Spent, least
 from agents.core.call_limits import ProcessLimits, Slots
-from agents.core.errors import BudgetExceeded, DossierError, StepFailed
-from agents.core.events import Event, Numbered, TraceContext, current_trace
+from agents.core.errors import BudgetExceeded, DossierError, ModelError, StepFailed
+from agents.core.events import Event, JobChanged, NodeChanged, Numbered, TraceContext, current_trace
 from agents.core.port import Handlers, M, Pool
 from agents.core.time_policy import margin_s as margin_of
 from agents.core.time_policy import synthesis_reserve_s
@@ -28,6 +27,13 @@ from agents.research.steering import DROPPED, STOPPED, TIME_UP, Steering, Steeri
 
 if TYPE_CHECKING:
     from agents.jobs.ctx import RunCtx
+    from agents.jobs.writer import Writer
+
+log = logging.getLogger(__name__)
+
+ROOT = "job"
+Clock = Callable[[], float]
+"""Gives seconds that only ever grow."""
 
 
 class StepRecord(Frozen):
@@ -82,40 +88,12 @@ def stopped_record(path: str, elapsed: float, steering: SteeringSnapshot, *, dro
     )  # fmt: skip
 
 
-def digest_of(args: tuple[object, ...]) -> str:
-    """Digest those arguments of a step that are data."""
-
-    def text(arg: object) -> str:
-        if isinstance(arg, Frozen):
-            return arg.model_dump_json()
-        if isinstance(arg, str | int | float | tuple | list | None):
-            return repr(arg)
-        return str(getattr(arg, "name", ""))
-
-    return digest("|".join(text(arg) for arg in args))
-
-
-class Reached(Frozen):
-    """Where a branch stands: the recorded clock and the user's changes. All that research decides by."""
-
-    elapsed: float = 0.0
-    steering: SteeringSnapshot = SteeringSnapshot()
-
-    def later(self, other: "Reached | StepRecord") -> "Reached":
-        """Take the later of both."""
-        return Reached(elapsed=max(self.elapsed, other.elapsed), steering=self.steering.later(other.steering))
-
-
-class BranchDropped(Exception):
-    """A step was cut off because the user dropped a branch; goes up to that branch, and no further."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self.path = path
-
-
 class Fenced(Exception):
     """A later attempt at the job has begun elsewhere: this one may write no more."""
+
+
+class KeyMissing(asyncio.CancelledError):
+    """A model's key is missing or refused: the call is cut off, so that nothing false is recorded of it."""
 
 
 class TimeLeft:
@@ -148,15 +126,6 @@ class TimeSlice:
         return self._left.tokens_share()
 
 
-log = logging.getLogger(__name__)
-
-ROOT = "job"
-
-
-Clock = Callable[[], float]
-"""Gives seconds that only ever grow."""
-
-
 @dataclass(frozen=True)
 class CallMade:
     """An effect that was really done, not read back: what traces are made of."""
@@ -178,7 +147,7 @@ Persist = Callable[[StepRecord], Awaitable[None]]
 
 @dataclass
 class JobRun:
-    """One run of one job, in memory."""
+    """One attempt at one job."""
 
     job_id: str
     handlers: Handlers
@@ -197,27 +166,73 @@ class JobRun:
     again: int = 0
     """How often the job was restarted or reworked."""
     attempt: int = 1
+    writer: "Writer | None" = None
+    watched: bool = False
+    """True where another process runs the job: its events are only read here."""
+    on_key_missing: Callable[[ModelError], object] | None = None
+    """Called once when a model's key is missing or refused."""
 
     def __post_init__(self) -> None:
-        self.started = self.clock()
         self.slots = Slots(self.per_job)
-        self.halted = False
         self.fresh: set[str] = set(self.record)
         """Steps that this attempt made; the others stem from earlier attempts."""
+        self.base_s = 0.0
+        """Where the job's clock stood when this process took it up."""
+        self.stored = len(self.events)
+        """How many events may be shown to others."""
+        self.gate, self.idle, self.in_flight = asyncio.Event(), asyncio.Event(), 0
+        self.gate.set()
+        self.idle.set()
+        self.task: asyncio.Task[None] | None = None
+        """The job's work, while this process does it."""
+        self.halted = self.broken_off = self._key_missing = False
+        # A stored job waits in the queue first, which takes none of its time.
+        self._since = None if self.writer else self.clock()
         self._emitted = {numbered.key for numbered in self.events}
         self._used: set[str] = set()
         self._interruptible: dict[asyncio.Task[object], str] = {}
         self._timed: dict[asyncio.Timeout, Deadline] = {}
 
     async def run(self, kind: str, given: Frozen, gives: type[M], path: str = ROOT) -> M:
+        """Do the work of a handler here and now."""
         from agents.jobs.ctx import RunCtx
 
         return gives.model_validate(await self.handlers[kind].run(RunCtx(self, path, self.budget), given))
 
+    def take_up(self, events: list[Numbered], steps: Mapping[str, tuple[int, StepRecord]]) -> None:
+        """Go on from the events and steps that are in the store."""
+        self.events += events
+        self.stored = len(self.events)
+        self._emitted = {numbered.key for numbered in self.events}
+        self.record |= {key: record for key, (_, record) in steps.items()}
+        self.fresh |= {key for key, (attempt, _) in steps.items() if attempt == self.attempt}
+        reached = [record.elapsed for record in self.record.values()] + [one.seconds for one in self.events[-1:]]
+        self.base_s = max(reached, default=0.0)
+
+    async def work(self, research: Callable[[], Awaitable[None]]) -> None:
+        """Do the job's work as a task that can be halted; the clock starts here."""
+        self._since = self.clock()
+        self.task = asyncio.ensure_future(research())
+        await self.task
+
+    @property
+    def at_work(self) -> bool:
+        return self.task is not None and not self.task.done()
+
+    def let_go(self) -> None:
+        """Give back what only work needs, the handlers with all they have read; events stay, and limits, for who looks."""
+        if self.task is not None and not self.task.done():
+            self.task.add_done_callback(lambda _: self.let_go())
+            return
+        # Whatever comes after is a run of its own, filled from the store.
+        self.handlers, self.task = {}, None
+        self.record.clear()
+        self.fresh.clear()
+
     # ---- time
 
     def now(self) -> float:
-        return max(0.0, self.clock() - self.started)
+        return self.base_s + (0.0 if self._since is None else max(0.0, self.clock() - self._since))
 
     def total_s(self, shortened_s: float | None) -> float | None:
         """Seconds in all, where the user has shortened them to `shortened_s`; None when unlimited."""
@@ -236,25 +251,32 @@ class JobRun:
 
     # ---- events
 
-    @property
-    def visible(self) -> int:
-        """How many events may be shown to others."""
-        return len(self.events)
-
     def emit(self, key: str, event: Event) -> None:
+        # Research that is being cut off may still emit on its way out: it must not undo "cancelled" or "paused".
+        paused = not self.gate.is_set() and isinstance(event, JobChanged) and event.status == "running"
+        if not (self.halted or self.watched or paused):
+            self.announce(key, event)
+
+    def announce(self, key: str, event: Event) -> None:
+        """Append an event that was decided from outside, even where the job's own work was cut off."""
+        # After a restart the job's and its nodes' states are new, even where they were emitted before.
+        if self.again and isinstance(event, JobChanged | NodeChanged):
+            key = f"{key}~{self.again}"
         if key in self._emitted:
             return
         self._emitted.add(key)
         numbered = Numbered(seq=len(self.events) + 1, seconds=round(self.now(), 3), key=key, event=event)
         self.events.append(numbered)
-        self.publish(numbered)
 
-    def publish(self, numbered: Numbered) -> None:
-        for listener in self.listeners:
-            listener(numbered)
+        def stored() -> None:
+            self.stored = max(self.stored, numbered.seq)
+            for listener in self.listeners:
+                listener(numbered)
 
-    def let_go(self) -> None:
-        """Give back what only work needs, the handlers with all they have read; events stay, and limits, for who looks."""
+        if self.writer is None:
+            stored()
+        else:
+            self.writer.event(self.job_id, numbered, stored)
 
     # ---- steps
 
@@ -271,23 +293,55 @@ class JobRun:
 
     async def persist(self, key: str, record: StepRecord) -> None:
         """Record a step before anything is made of it."""
+        if self.writer is not None:
+            # What was paid for is written down, even while its branch is being cut off.
+            await asyncio.shield(self._store(self.writer, key, record))
         self.record[key] = record
         self.fresh.add(key)
+
+    async def _store(self, writer: "Writer", key: str, record: StepRecord) -> None:
+        try:
+            await writer.step(self.job_id, key, self.attempt, record)
+        except Fenced:
+            log.warning("job %s was taken up by another process", self.job_id)
+            self.halt()
+            raise asyncio.CancelledError from None
+        except Exception as error:
+            # What was paid for can't be written down: stop and pay for nothing more; the job is taken up again later.
+            self.break_off(error)
+            raise asyncio.CancelledError from error
 
     async def perform(
         self, ctx: "RunCtx", fn: StepFn, args: tuple[object, ...], pool: Pool, persist: Persist
     ) -> StepRecord:
         """Do a step's effect when it is its turn, and record it before the next call has its turn."""
-        async with self.turn(pool, ctx.depth):
-            record = await self._effect(ctx, fn, args, pool)
-            await persist(record)
-            return record
+        try:
+            async with self._turn(pool, ctx.depth):
+                record = await self._effect(ctx, fn, args, pool)
+                await persist(record)
+                return record
+        except KeyMissing:
+            await asyncio.Event().wait()  # without a slot, until the job is halted
+            raise
 
     @asynccontextmanager
-    async def turn(self, pool: Pool, urgency: int) -> AsyncIterator[None]:
+    async def _turn(self, pool: Pool, urgency: int) -> AsyncIterator[None]:
         """Wait for a slot among this job's calls and among all calls of the pool."""
-        async with self.slots.slot(urgency), self.limits.pools[pool].slot(urgency):
-            yield
+        async with self.slots.slot(urgency):
+            while True:
+                await self.gate.wait()  # a paused job waits here, and holds none of the slots that others need
+                async with self.limits.pools[pool].slot(urgency):
+                    if not self.gate.is_set():
+                        continue
+                    self.in_flight += 1
+                    self.idle.clear()
+                    try:
+                        yield
+                        return
+                    finally:
+                        self.in_flight -= 1
+                        if not self.in_flight:
+                            self.idle.set()
 
     async def _effect(self, ctx: "RunCtx", fn: StepFn, args: tuple[object, ...], pool: Pool) -> StepRecord:
         if pool == "model":
@@ -304,6 +358,11 @@ class JobRun:
                     self.hasten()
                 value = (await self._watched(pool, fn, args)).model_dump_json()
         except DossierError as error:
+            if isinstance(error, ModelError) and error.fault == "key" and self.on_key_missing is not None:
+                if not self._key_missing:
+                    self._key_missing = True
+                    self.on_key_missing(error)
+                raise KeyMissing from error
             return self._failure(error)
         except Exception as error:  # the one place where a step's failure of any kind becomes data
             if cut.expired():
@@ -340,6 +399,19 @@ class JobRun:
         )
 
     # ---- cutting off
+
+    def halt(self) -> None:
+        """Cut everything off; nothing more is recorded."""
+        self.halted = True
+        if self.task is not None:
+            self.task.cancel()
+
+    def break_off(self, error: Exception) -> None:
+        """Stop because nothing can be recorded; the job is taken up again later."""
+        if not self.halted:
+            log.error("job %s breaks off: %s", self.job_id, error)
+            self.broken_off = True
+            self.halt()
 
     def cut(self, above: str) -> None:
         """Cut off what runs at a path and below."""

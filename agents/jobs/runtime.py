@@ -1,137 +1,327 @@
-"""The job runtime as faces see it, and the one that keeps its jobs in this process's memory."""
+"""The jobs of one store as faces see them: they are started, found, followed and steered here, whichever process runs them.
+
+With a worker in this process steering is done at once; else it is left in the store as a command, and the job's events
+are read from there. Without a folder of its own the store is a temporary one, and its jobs die with this process.
+"""
 
 import asyncio
+import contextlib
 import contextvars
-import uuid
-from abc import ABC, abstractmethod
+import logging
+import shutil
+import tempfile
+import weakref
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from agents.contracts.contract import Change, Command, Narrowing
-from agents.contracts.report import OVER, Commission, JobStatus, JobSummary, JobTask, Outcome, ReportDocument, TaskRow
-from agents.core.budget import Budget, Limits
+from agents.contracts.report import Commission, JobStatus, JobSummary, JobTask, TaskRow
+from agents.core.budget import Limits
 from agents.core.call_limits import ProcessLimits
 from agents.core.errors import BadRequest
-from agents.core.events import JobChanged, RoleAsked
 from agents.jobs.blob_store import BlobStore
-from agents.jobs.changes import Steered, allowed, applied, steered
-from agents.jobs.live_job import Job, JobSetup, SetUp, carry_out
-from agents.jobs.run import Clock, JobRun
+from agents.jobs.changes import Steered, checked, steered
+from agents.jobs.config import InUse, JobStoreConfig, held_by
+from agents.jobs.database import Database, Listener
+from agents.jobs.live_job import Job, JobSetup, SetUp
+from agents.jobs.register import OPEN, Register
+from agents.jobs.run import Clock
+from agents.jobs.store import COMMANDS, EVENTS, DatabaseBlobStore, Store, StoredJob, WholeJob, now
+from agents.jobs.worker import DONE, Worker
+from agents.jobs.writer import Writer
+
+if TYPE_CHECKING:
+    from agents.jobs.engine import JobQueue, RunAttempt
+
+log = logging.getLogger(__name__)
+
+BUNDLE_S = 0.02
+"""Seconds in which notifications gather before they are looked at again: many events come at once."""
 
 
-class NotDurable(BadRequest):
-    """It needs jobs that are stored, and these live in memory."""
+class JobRuntime:
+    """Starts, finds and steers jobs. A job belongs to no chat session: closing the page does not touch it.
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"Jobs live in this process's memory, which can't {what}.")
+    Args:
+        blobs: texts and reports.
+        clock: of all jobs.
+        config: where they are stored.
+        per_job: calls of one job at once.
+        limits: how many calls this process makes at once.
+    """
 
+    def __init__(
+        self, blobs: BlobStore, clock: Clock, config: JobStoreConfig, *, per_job: int = 6,
+        limits: ProcessLimits | None = None,
+    ) -> None:  # fmt: skip
+        self.temporary = not config.database_url
+        self.engine: JobQueue | AtOnce = AtOnce() if self.temporary else _queue(config)
+        if self.temporary:
+            folder = Path(tempfile.mkdtemp(prefix="dossier-"))
+            self._gone = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            config = config.at(folder)
+        self.config, self.clock, self.limits = config, clock, limits or ProcessLimits()
+        self.store = Store(Database(config.database_url))
+        self.blobs = blobs if self.store.database.sqlite else DatabaseBlobStore(blobs.folder, self.store)
+        self.writer = Writer(self.store, config.policy.write_again_s)
+        self.register = Register(self.store, self.writer, config, clock=clock, limits=self.limits, per_job=per_job)
+        self.worker = Worker(self.register, self.engine, self.blobs) if config.runs else None
+        self.opened = False
+        self._listener = Listener(self.store.database, COMMANDS if config.runs else EVENTS)
+        self._rounds: tuple[asyncio.Task[None], ...] = ()
+        self._next_share = float("-inf")
+        self._entering, self._sending = asyncio.Lock(), asyncio.Lock()
 
-class JobRuntime(ABC):
-    """Starts, finds and steers jobs. A job belongs to no chat session: closing the page does not touch it."""
+    # ---- opening and closing
 
-    durable: bool
-    """Whether a job outlives this process."""
-    blobs: BlobStore
-    """Texts and reports."""
-    limits: ProcessLimits
-    """How many calls this process makes at once."""
-
-    # ---- opening
-
-    @abstractmethod
     async def check(self) -> None:
         """Find out before anything is started whether jobs can be stored; a `ConfigError` when they can't."""
+        file = self.store.database.file
+        if file is not None and (other := held_by(file.with_name("engine.db"))):
+            raise InUse(f"The jobs in {file.parent} are already run by {other}.", other)
+        try:
+            await self.store.database.open()
+        finally:
+            await self.store.database.close()
 
-    @abstractmethod
     async def open(self, set_up: SetUp) -> list[Job]:
         """Take up what a former process left; a `ConfigError` when the store can't be used."""
+        self.register.set_up = set_up
+        await self.store.database.open()
+        self.writer.open()
+        try:
+            for row in reversed(await self.store.jobs(statuses=OPEN, limit=10_000)):
+                # On one machine all jobs are this process's; a worker among many takes up what it ran itself.
+                mine = self.store.database.sqlite or not self.config.runs or row.executor == self.config.executor
+                if mine and (whole := await self.store.job(row.id)) is not None:
+                    await self.register.load(whole)
+            if self.worker is not None:
+                await self.worker.open()
+            else:
+                await self.engine.open(None)
+        except BaseException:
+            await self._release()
+            raise
+        self.opened = True
+        loop = asyncio.get_running_loop()
+        self._rounds = (
+            loop.create_task(self._go_round(), name="job-rounds"),
+            loop.create_task(self._listen(), name="job-listener"),
+        )
+        return list(self.register.jobs.values())
 
-    @abstractmethod
     async def close(self) -> None:
         """Stop everything here and wait until it has stopped; a stored job goes on at the next start."""
+        if not self.opened:
+            await self.register.cancel_background()  # it may be about to be opened
+            return
+        self.opened = False
+        for task in self._rounds:
+            task.cancel()
+        await asyncio.wait(self._rounds)
+        await self._listener.close()
+        if self.worker is not None:
+            await self.worker.finish_commands()
+        await self.register.cancel_background()
+        if self.worker is not None:
+            await self.worker.halt()
+        await self.engine.close()
+        await self._release()
 
-    # ---- starting and finding
+    async def _release(self) -> None:
+        await self.writer.close()
+        await self.store.database.close()
+        self.register.release_all()
+        if self.temporary:
+            self._gone()
 
-    @abstractmethod
+    async def _go_round(self) -> None:
+        while True:
+            await asyncio.sleep(min(5 * self.config.poll_s, self.config.policy.round_s))
+            try:
+                await (self.worker.round() if self.worker is not None else self._catch_up())
+            except Exception:
+                # The database may be away for a while; the next round tries again.
+                log.exception("a round of the job service failed")
+
+    async def _listen(self) -> None:
+        """Do at once what a round would do a moment later."""
+        while True:
+            if not (jobs := await self._listener.wait(self.config.policy.alive_s)):
+                continue
+            try:
+                await (self.worker.do_commands() if self.worker is not None else self.register.catch_up(jobs))
+            except Exception:
+                log.exception("notifications of jobs could not be followed")
+            await asyncio.sleep(BUNDLE_S)
+
+    async def _catch_up(self) -> None:
+        for row in await self.store.jobs(statuses=OPEN, limit=1000):
+            if row.id not in self.register.jobs and (whole := await self.store.job(row.id)) is not None:
+                await self.register.load(whole)
+        await self.register.catch_up(list(self.register.jobs))
+        if self.clock() >= self._next_share:
+            # What a provider allows is divided among the workers, also for the calls of a process that only watches.
+            self._next_share = self.clock() + self.config.policy.alive_s
+            since = now() - timedelta(seconds=self.config.policy.dead_s)
+            self.limits.divide_among(len(await self.store.living(since)))
+
+    # ---- starting
+
     def start(
         self, commission: Commission, setup: JobSetup, *, owner: str = "", title: str = "", budget: Limits = Limits()
     ) -> Job:
-        """Start a job."""
+        """Start a job; it is stored a moment later."""
+        row = StoredJob.new(owner, title, self.config.code_version)
+        job = self._hold(row, commission, setup, budget)
 
-    @abstractmethod
+        async def submit() -> None:
+            async with self._entering:  # in the order they came
+                await self._opened_late()
+                await self.store.add(row, commission, budget)
+                job.stored.set()
+                await self.engine.enqueue(row.id, 1, owner)
+
+        self.register.background(submit(), job)
+        return job
+
     async def start_once(
         self, commission: Commission, setup: JobSetup, *, owner: str = "", title: str = "", budget: Limits = Limits()
     ) -> Job:
         """Start a job under the key of its request; where that key has a job, it is given instead."""
+        async with self._entering:
+            await self._opened_late()
+        row = StoredJob.new(owner, title, self.config.code_version)
+        key = commission.request.key if commission.request else None
+        stored = await self.store.add(row, commission, budget, key)
+        if stored.id != row.id and (found := await self.find(stored.id, owner)) is not None:
+            setup.close()
+            return found
+        job = self._hold(row, commission, setup, budget)
+        job.stored.set()
+        await self.engine.enqueue(row.id, 1, owner)
+        return job
 
-    @abstractmethod
+    async def _opened_late(self) -> None:
+        """Open a temporary store with its first job: many a team never starts one."""
+        if self.temporary and not self.opened and self.register.set_up is not None:
+            await self.open(self.register.set_up)
+
+    def _hold(self, row: StoredJob, commission: Commission, setup: JobSetup, budget: Limits) -> Job:
+        return self.register.hold(
+            WholeJob(row=row, commission=commission, limits=budget, steering=setup.steering), setup
+        )
+
+    # ---- finding
+
     async def requested(self, owner: str, key: str) -> Job | None:
         """Find the job that a caller started under a key of its own."""
+        return await self.find(await self.store.requested(owner, key) or "", owner) if self.opened else None
 
-    @abstractmethod
     def get(self, job_id: str, owner: str = "") -> Job | None:
         """Find a job of this process that `owner` may see."""
+        job = self.register.jobs.get(job_id)
+        return job if job and job.owner == owner else None
 
-    @abstractmethod
     def of(self, owner: str = "") -> list[Job]:
         """List the jobs of this process that `owner` may see, newest first."""
+        return [job for job in reversed(self.register.jobs.values()) if job.owner == owner]
 
-    @abstractmethod
     async def find(self, job_id: str, owner: str = "") -> Job | None:
         """Find a job that `owner` may see, however long ago it ended."""
+        job = self.register.jobs.get(job_id)
+        if job is not None and job.over and self.opened and not await self.store.states([job_id]):
+            self.register.forget(job_id)  # another process deleted it meanwhile
+            return None
+        if job is not None:
+            return job if job.owner == owner else None
+        whole = await self.store.job(job_id) if self.opened else None
+        if whole is None or whole.row.owner != owner:
+            return None
+        return await (self.register.shown(whole) if whole.row.over else self.register.load(whole))
 
-    @abstractmethod
     async def listed(
         self, owner: str | None, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
     ) -> tuple[list[JobSummary], int]:
         """List a page of the jobs that `owner` may see (of everybody where None), newest first; and how many there are."""
+        if not self.opened:
+            return [], 0
+        await self.writer.flush()
+        rows = await self.store.summaries(owner, statuses=statuses, limit=limit, offset=offset)
+        return rows, await self.store.count(owner, statuses)
 
-    @abstractmethod
     def live(self) -> list[Job]:
         """List the jobs of this process, whoever's they are."""
+        return list(self.register.jobs.values())
 
-    @abstractmethod
     def attach(self, job: Job, thread_id: str) -> None:
         """Note in which chat a job was started."""
 
-    @abstractmethod
+        async def write() -> None:
+            await job.stored.wait()
+            self.writer.change(job.id, thread_id=thread_id)
+
+        job.thread_id = thread_id
+        self.register.background(write())
+
     async def in_thread(self, thread_id: str, owner: str) -> list[Job]:
         """List the jobs of one chat, oldest first."""
+        rows = await self.store.in_thread(thread_id, owner) if self.opened else []
+        return [job for row in rows if (job := await self.find(row.id, owner)) is not None]
 
-    @abstractmethod
     async def given_texts(self, text_hash: str) -> list[Job]:
         """List the jobs, whoever's they are, that were given this text or have read it."""
+        rows = await self.store.using_text(text_hash) if self.opened else []
+        return [job for row in rows if (job := await self.find(row.id, row.owner)) is not None]
 
-    @abstractmethod
     async def waiting(self) -> bool:
         """Tell whether any job waits or runs, here or elsewhere."""
+        return self.opened and bool(await self.store.jobs(statuses=("queued", "running"), limit=1))
 
-    @abstractmethod
     async def position(self, job: Job) -> int:
-        """Say how many jobs start before this one; 0 when it need not wait."""
+        """Say how many jobs start before this one; users take turns, each user's own jobs in the order they came."""
+        if job.status != "queued":
+            return 0
+        turns: dict[str, int] = {}
+        order: list[tuple[int, int, str]] = []
+        for arrival, (job_id, user) in enumerate(await self.engine.queued()):
+            turns[user] = turns.get(user, 0) + 1
+            order.append((turns[user], arrival, job_id))
+        ahead = [job_id for _, _, job_id in sorted(order)]
+        return ahead.index(job.id) if job.id in ahead else 0
 
-    # ---- steering: at once
+    # ---- steering
 
-    @abstractmethod
+    def _worker_of(self, job: Job) -> Worker | None:
+        """Give the worker of this process, unless another process runs the job."""
+        elsewhere = job.id in self.register.jobs and job.run.watched
+        return None if elsewhere else self.worker
+
     def stop(self, job: Job) -> None:
         """Cancel a job and everything it has running, at once."""
+        if not job.over:
+            worker = self._worker_of(job)
+            self.register.background(worker.cancel(job) if worker else self._command(job, "cancel"), job)
 
-    @abstractmethod
+    def leave(self, job: Job) -> None:
+        """Stop a job whose only caller waits no longer, unless it ended or the judge sent it back, report and all."""
+        if job.blocked_reason != "needs_rework":
+            self.stop(job)
+
     def change(self, job: Job, command: Command) -> Change:
         """Change a running job: it holds from its next step on, is numbered, and stands in the report.
 
         Raises:
             BadRequest: it would widen what was authorized, or comes too late; nothing was changed.
         """
-
-    @abstractmethod
-    def release(self, job: Job) -> bool:
-        """Let a job pass that the judge held back; False when it is not held."""
-
-    def leave(self, job: Job) -> None:
-        """Stop a job whose only caller waits no longer, unless it ended or the judge sent it back, report and all."""
-        if not job.over and job.blocked_reason != "needs_rework":
-            self.stop(job)
+        if worker := self._worker_of(job):
+            return worker.change(job, command)
+        # The process that runs it makes the change and emits the events; here it is only known until those are read.
+        change = job.run.steering.take(checked(job, command), job.run.now())
+        self.register.background(self._command(job, "change", command.model_dump_json()))
+        return change
 
     def steer(self, job: Job, kind: Steered, path: str = "job", title: str = "") -> Change:
         """Have a branch, or the run, search no further and write; stop or drop it, its siblings go on; or try it again."""
@@ -149,204 +339,144 @@ class JobRuntime(ABC):
         """Add guidance that the next rounds follow."""
         return self.change(job, Command(kind="guidance", words=text))
 
-    # ---- steering: what takes a moment, and a store
+    def release(self, job: Job) -> bool:
+        """Let a job pass that the judge held back; False when it is not held."""
+        if job.blocked_reason != "needs_rework":
+            return False
+        worker = self._worker_of(job)
+        self.register.background(worker.do(job, "release") if worker else self._command(job, "release"))
+        return True
 
-    async def pause(self, job: Job) -> None:
+    async def pause(self, job: Job) -> Job:
         """Let the calls in flight finish, start none, and give the slot to others; the job's clock stands still."""
-        raise NotDurable("pause a job")
+        return await self._do(job, "pause")
 
     async def resume(self, job: Job) -> Job:
         """Let a job that is paused, or waits for a key, go on from what is recorded."""
-        raise NotDurable("resume a job")
+        return await self._do(job, "resume")
 
     async def restart(self, job: Job) -> Job:
         """Do a job again from its last good steps: what failed is tried anew, what succeeded is not paid again."""
-        raise NotDurable("restart a job")
+        return await self._do(job, "restart")
 
     async def rework(self, job: Job) -> Job:
         """Decide and write anew from what was read, and try again what failed."""
-        raise NotDurable("rework a job")
+        return await self._do(job, "rework")
 
-    @abstractmethod
+    async def _do(self, job: Job, verb: str) -> Job:
+        """Have the worker of a job do something, wait until it is done, and give the job as it is then.
+
+        Raises:
+            BadRequest: the state of the job leaves no place for it, or no worker answers.
+        """
+        if worker := self._worker_of(job):
+            await worker.do(job, verb)
+        else:
+            command, began = await self._command(job, verb), self.clock()
+            while not (answer := await self.store.answered(command)):
+                if self.clock() - began > self.config.policy.answer_s:
+                    raise BadRequest("No worker answers now. It will be done when one does.")
+                await asyncio.sleep(0.25)
+            if answer != DONE:
+                raise BadRequest(answer)
+            await self._catch_up()
+        return await self.find(job.id, job.owner) or job
+
     async def add_task(self, job: Job, task: JobTask) -> int:
         """Put an operator's task into a job; gives its number.
 
         Raises:
             BadRequest: the state of the job leaves no place for it.
         """
+        if task.stage == "plan" and job.commission.brief is None:
+            raise BadRequest("The plan of this job was authorized as it is. Start a new job for another plan.")
+        number = await self._command(job, f"task:{task.stage}", task.model_dump_json())
+        if self.worker is not None:
+            await self.worker.do_commands()
+        return number
 
-    @abstractmethod
     async def tasks(self, job: Job) -> list[TaskRow]:
         """List the tasks that were put into a job, oldest first."""
+        rows = []
+        for given in await self.store.tasks(job.id):
+            outcome = given.outcome
+            status: Literal["queued", "running", "done", "refused"] = "running" if given.taken_by else "queued"
+            if outcome:
+                status = "done" if outcome == DONE else "refused"
+            task = JobTask.model_validate_json(given.argument)
+            rows.append(TaskRow(id=given.id, task=task, status=status, outcome="" if outcome == DONE else outcome))
+        return rows
 
-    @abstractmethod
+    async def _command(self, job: Job, verb: str, argument: str = "") -> int:
+        async with self._sending:  # in the order they were given
+            return await self.store.add_command(job.id, verb, argument)
+
     async def delete(self, owner: str, job_ids: Sequence[str]) -> int:
         """Delete jobs of a caller with everything that belongs to them, those that run too; says how many."""
+        if not self.opened:
+            return 0
+        rows = [row for row in await self.store.jobs(owner, limit=1_000_000) if row.id in job_ids]
+        alive = [row for row in rows if not row.over]
+        for row in alive:
+            job = await self.find(row.id, owner)
+            if job is not None and (worker := self._worker_of(job)):
+                await worker.cancel(job)
+            elif job is not None:
+                with contextlib.suppress(BadRequest):  # nobody runs it
+                    await self._do(job, "cancel")
+        for row in rows:
+            self.register.forget(row.id)
+            await self.engine.forget(row.id, row.attempt)
+            await self.blobs.forget_report(row.id)
+        return await self.store.delete([row.id for row in rows])
 
 
-class MemoryRuntime(JobRuntime):
-    """All jobs of this process, in memory: what is over or cut off is gone with it; its reports stay."""
+class AtOnce:
+    """The queue of a temporary store: each attempt runs as soon as it comes, as a task of this process."""
 
-    durable = False
+    def __init__(self) -> None:
+        self._run: RunAttempt | None = None
+        self._tasks: dict[tuple[str, int], asyncio.Task[None]] = {}
 
-    def __init__(
-        self, blobs: BlobStore, clock: Clock, *, per_job: int = 6, limits: ProcessLimits | None = None
-    ) -> None:
-        self.blobs, self.clock, self.per_job = blobs, clock, per_job
-        self.limits = limits or ProcessLimits()
-        self._jobs: dict[str, Job] = {}
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-
-    async def check(self) -> None:
-        """Nothing is stored, so nothing can be in the way."""
-
-    async def open(self, set_up: SetUp) -> list[Job]:
-        return []
+    async def open(self, run_attempt: "RunAttempt | None") -> None:
+        self._run = run_attempt
 
     async def close(self) -> None:
-        tasks = [task for task in self._tasks.values() if not task.done()]
-        for task in tasks:
-            task.cancel()
-        if tasks:
+        if tasks := list(self._tasks.values()):
+            for task in tasks:
+                task.cancel()
             await asyncio.wait(tasks)
 
-    def start(
-        self, commission: Commission, setup: JobSetup, *, owner: str = "", title: str = "", budget: Limits = Limits()
-    ) -> Job:
-        run = JobRun(
-            job_id=uuid.uuid4().hex, handlers=setup.handlers, budget=Budget(budget, name="job"), clock=self.clock,
-            limits=self.limits, per_job=self.per_job, steering=setup.steering,
-        )  # fmt: skip
-        job = Job(
-            id=run.job_id, owner=owner, title=title, commission=commission, run=run,
-            created=datetime.now(UTC).isoformat(timespec="seconds"), setup=setup,
-        )  # fmt: skip
-        run.listeners.append(job.hear)
-        self._jobs[job.id] = job
+    async def enqueue(self, job: str, attempt: int, user: str) -> None:
+        if self._run is None or (job, attempt) in self._tasks:
+            return
         # An empty context: a job must not inherit the chat session that started it, whose emitter dies with the page.
-        task = asyncio.get_running_loop().create_task(
-            self._work(job, setup), context=contextvars.Context(), name=f"job-{job.id}"
-        )
-        self._tasks[job.id] = task
-        task.add_done_callback(lambda _: self._ended(job))
-        return job
+        work = self._run(job, attempt)
+        task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+        self._tasks[job, attempt] = task
+        task.add_done_callback(lambda _: self._tasks.pop((job, attempt)))
 
-    async def _work(self, job: Job, setup: JobSetup) -> None:
-        async def save(_: Outcome, document: ReportDocument) -> None:
-            await self.blobs.save_report(document)
-
-        await carry_out(job, setup.build, lambda: job.run.run("research", job.commission, Outcome), save)
-
-    def _ended(self, job: Job) -> None:
-        if job.status in {"queued", "running"}:  # it was cut off, perhaps before it began
-            job.run.emit("job#ended", JobChanged(status="cancelled", stage=job.stage, note="Stopped."))
-        self._tasks.pop(job.id, None)
-        job.end()
-
-    async def start_once(
-        self, commission: Commission, setup: JobSetup, *, owner: str = "", title: str = "", budget: Limits = Limits()
-    ) -> Job:
-        known = await self.requested(owner, commission.request.key) if commission.request else None
-        if known is not None:
-            setup.close()
-            return known
-        return self.start(commission, setup, owner=owner, title=title, budget=budget)
-
-    async def requested(self, owner: str, key: str) -> Job | None:
-        same = (job for job in self.of(owner) if job.commission.request and job.commission.request.key == key)
-        return next(same, None)
-
-    def get(self, job_id: str, owner: str = "") -> Job | None:
-        job = self._jobs.get(job_id)
-        return job if job and job.owner == owner else None
-
-    def of(self, owner: str = "") -> list[Job]:
-        return [job for job in reversed(self._jobs.values()) if job.owner == owner]
-
-    async def find(self, job_id: str, owner: str = "") -> Job | None:
-        return self.get(job_id, owner)
-
-    async def listed(
-        self, owner: str | None, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
-    ) -> tuple[list[JobSummary], int]:
-        seen = self.of(owner) if owner is not None else list(reversed(self._jobs.values()))
-        found = [job for job in seen if not statuses or job.status in statuses]
-        return [summary(job) for job in found[offset : offset + limit]], len(found)
-
-    def live(self) -> list[Job]:
-        return list(self._jobs.values())
-
-    def attach(self, job: Job, thread_id: str) -> None:
-        job.thread_id = thread_id
-
-    async def in_thread(self, thread_id: str, owner: str) -> list[Job]:
-        return [job for job in reversed(self.of(owner)) if job.thread_id == thread_id]
-
-    async def given_texts(self, text_hash: str) -> list[Job]:
-        return [job for job in self._jobs.values() if text_hash in job.commission.model_dump_json()]
-
-    async def waiting(self) -> bool:
-        return any(job.status in {"queued", "running"} for job in self._jobs.values())
-
-    async def position(self, job: Job) -> int:
-        return 0
-
-    def stop(self, job: Job) -> None:
-        if (task := self._tasks.get(job.id)) is not None:
+    async def cancel(self, job: str, attempt: int) -> None:
+        if task := self._tasks.get((job, attempt)):
             task.cancel()
 
-    def change(self, job: Job, command: Command) -> Change:
-        change = job.run.steering.take(checked(job, command), job.run.now())
-        applied(change, job.run)
-        return change
+    async def known(self, job: str, attempt: int) -> bool:
+        return (job, attempt) in self._tasks
 
-    def release(self, job: Job) -> bool:
-        if job.blocked_reason != "needs_rework":
-            return False
-        job.run.emit("job#released", JobChanged(status="done", stage="completed", note="Released as it is."))
-        return True
-
-    async def add_task(self, job: Job, task: JobTask) -> int:
-        if job.status in OVER:
-            raise NotDurable(f"put a {task.stage} task into a job that is over")
-        if task.stage == "collect":
-            return self.guide(job, task.guidance).number
-        if task.stage == "write":
-            return self.finish(job).number
-        raise NotDurable(f"put a {task.stage} task into a job")
-
-    async def tasks(self, job: Job) -> list[TaskRow]:
+    async def queued(self) -> list[tuple[str, str]]:
         return []
 
-    async def delete(self, owner: str, job_ids: Sequence[str]) -> int:
-        chosen = [job for job in self.of(owner) if job.id in job_ids]
-        for job in chosen:
-            self.stop(job)
-            await job.wait()
-            self._jobs.pop(job.id, None)
-            await self.blobs.forget_report(job.id)
-        return len(chosen)
+    async def stranded(self) -> list[tuple[str, int]]:
+        return []
+
+    async def ended(self) -> list[tuple[str, int]]:
+        return []
+
+    async def forget(self, job: str, attempt: int) -> None:
+        """Nothing is kept of an attempt."""
 
 
-def checked(job: Job, command: Command) -> Command:
-    """Check a command against the job's contract; a `BadRequest` when it may not be done."""
-    return allowed(command, job.run, job.contract.brief if job.contract else job.commission.brief)
+def _queue(config: JobStoreConfig) -> "JobQueue":
+    from agents.jobs.engine import JobQueue  # the engine takes a quarter of a second to load
 
-
-def summary(job: Job) -> JobSummary:
-    """Describe a job of this process for a list."""
-    usages = [one.event.usage for one in job.run.events if isinstance(one.event, RoleAsked)]
-    notes = [one.event.note for one in job.run.events if isinstance(one.event, JobChanged)]
-    costs = [usage.cost_usd for usage in usages]
-    return JobSummary(
-        id=job.id,
-        title=job.report.title if job.report else job.title,
-        status=job.status,
-        stage=job.stage,
-        grade=job.report.grade if job.report else None,
-        created=job.created,
-        seconds=job.run.events[-1].seconds if job.over and job.run.events else round(job.run.now(), 3),
-        tokens=sum(usage.tokens for usage in usages),
-        cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
-        note=notes[-1] if notes and job.status not in {"queued", "running"} else "",
-    )
+    return JobQueue(config)

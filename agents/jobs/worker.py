@@ -16,7 +16,11 @@ import contextlib
 import ctypes
 import gc
 import logging
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from agents.contracts.contract import Change, Command
 from agents.contracts.report import OVER, BlockedReason, JobTask, Outcome, ReportDocument
@@ -24,16 +28,18 @@ from agents.core.errors import BadRequest, DossierError, ModelError
 from agents.core.events import JobChanged, Noted
 from agents.jobs import retention
 from agents.jobs.blob_store import BlobStore
-from agents.jobs.changes import Attempts, applied
+from agents.jobs.changes import Attempts, applied, checked
+from agents.jobs.config import this_process
 from agents.jobs.ctx import RunCtx
-from agents.jobs.durable_run import DurableRun
-from agents.jobs.engine import ENGINE_ERRORS, JobQueue
 from agents.jobs.live_job import Job, carry_out
-from agents.jobs.register import OPEN, Register
-from agents.jobs.run import ROOT
-from agents.jobs.runtime import checked
+from agents.jobs.register import OPEN, UNWIND_S, Register
+from agents.jobs.run import ROOT, JobRun
 from agents.jobs.schema import rows_of
 from agents.jobs.store import StoredCommand, StoredJob, now
+
+if TYPE_CHECKING:
+    from agents.jobs.engine import JobQueue
+    from agents.jobs.runtime import AtOnce
 
 log = logging.getLogger(__name__)
 
@@ -42,8 +48,6 @@ ORDERED = frozenset({"change", "finish", "guidance"})
 DONE = "done"
 """The answer to a command that was done."""
 OTHER_VERSION = "It was begun by another version of this program. Restart it: what it had found is used again."
-UNWIND_S = 1.5
-"""Seconds that what was cut off gets to come to its end when the process is closed."""
 
 
 def give_back_memory() -> None:
@@ -56,12 +60,14 @@ def give_back_memory() -> None:
 class Worker:
     """Runs the jobs of the store in this process."""
 
-    def __init__(self, register: Register, engine: JobQueue, blobs: BlobStore) -> None:
+    def __init__(self, register: Register, engine: "JobQueue | AtOnce", blobs: BlobStore) -> None:
         self.register, self.engine, self.blobs = register, engine, blobs
         self.store, self.writer = register.store, register.writer
         self.config, self.policy, self.clock = register.config, register.config.policy, register.clock
         register.on_key_missing = lambda job, run, error: register.background(self._key_missing(job, run, error), job)
         self.attempts = Attempts(register, engine)
+        self.chores: list[Callable[[], Awaitable[object]]] = []
+        """What else is done whenever old jobs are looked for."""
         self._ordered = asyncio.Lock()
         self._in_hand: set[asyncio.Task[None]] = set()
         self._silent_at: dict[str, int] = {}
@@ -86,7 +92,7 @@ class Worker:
             if self.store.database.sqlite:  # nobody else runs it, and it would hold a place of its user's for ever
                 await self.engine.forget(job_id, attempt)
         for job in list(self.register.jobs.values()):
-            waits = job.status in {"queued", "running"}
+            waits = job.status in {"queued", "running"} and job.stored.is_set()
             if waits and not await self.engine.known(job.id, job.run.attempt):
                 await self.engine.enqueue(job.id, job.run.attempt, job.owner)
         for row in reversed(await self.store.jobs(statuses=("blocked",), limit=10_000)):
@@ -96,7 +102,7 @@ class Worker:
 
     async def halt(self) -> None:
         """Cut off what runs here; it goes on at the next start."""
-        runs = [self.register.run_of(job) for job in self.register.jobs.values()]
+        runs = [job.run for job in self.register.jobs.values()]
         tasks = [run.task for run in runs if run.task is not None and not run.task.done()]
         for run in runs:
             run.halt()
@@ -113,7 +119,7 @@ class Worker:
             if whole is None or whole.row.attempt != attempt or whole.row.status not in OPEN:
                 return  # over: an attempt that was left without its end would hold a place of its user's for ever
             job = await self.register.load(whole)
-        run = self.register.run_of(job)
+        run = job.run
         if run.attempt != attempt or job.status in {*OVER, "blocked"}:
             self.register.background(self.engine.cancel(job_id, attempt))
             raise asyncio.CancelledError
@@ -122,7 +128,7 @@ class Worker:
         run.watched, self._to_give_back = False, True
         await run.work(lambda: self._work(job, run))
 
-    async def _work(self, job: Job, run: DurableRun) -> None:
+    async def _work(self, job: Job, run: JobRun) -> None:
         setup, research = job.setup, run.handlers["research"]
         if setup is None:
             raise DossierError("the job was not set up")
@@ -130,7 +136,7 @@ class Worker:
         async def outcome() -> Outcome:
             try:
                 return Outcome.model_validate(await research.run(RunCtx(run, ROOT, run.budget), job.commission))
-            except ENGINE_ERRORS as error:
+            except SQLAlchemyError as error:
                 # Not the job's fault: a database is away. Nothing is recorded, so that it can be taken up again.
                 run.break_off(error)
                 raise asyncio.CancelledError from error
@@ -162,18 +168,15 @@ class Worker:
         self.writer.change(job.id, steering=job.run.steering.model_dump_json())
         return change
 
-    def release(self, job: Job) -> bool:
-        """Let a job pass that the judge held back; False when it is not held."""
-        if job.blocked_reason != "needs_rework":
-            return False
-        note = JobChanged(status="done", stage="completed", note="Released as it is.")
-        job.run.emit(f"job#released~{job.run.attempt}", note)
-        return True
+    def _release(self, job: Job) -> None:
+        if job.blocked_reason == "needs_rework":
+            note = JobChanged(status="done", stage="completed", note="Released as it is.")
+            job.run.emit(f"job#released~{job.run.attempt}", note)
 
     async def cancel(self, job: Job) -> None:
         """Cut a job off with everything it has running."""
         await job.stored.wait()
-        run = self.register.run_of(job)
+        run = job.run
         stopped = JobChanged(status="cancelled", stage=job.stage, note="Stopped.")
         run.announce(f"job#cancelled~{run.attempt}", stopped)
         run.halt()
@@ -189,15 +192,15 @@ class Worker:
         """
         if job.status not in {"queued", "running"}:
             raise BadRequest(f"Only a waiting or running job can be paused; this one is {job.status}.")
-        await self._rest(job, self.register.run_of(job), "paused", "Paused.")
+        await self._rest(job, job.run, "paused", "Paused.")
 
-    async def _key_missing(self, job: Job, run: DurableRun, error: ModelError) -> None:
+    async def _key_missing(self, job: Job, run: JobRun, error: ModelError) -> None:
         log.warning("job %s waits for a key: %s", job.id, error)
         job.error = error
         note = f"{error.notice} It goes on at the next start, or when it is resumed; nothing is paid again."
         await self._rest(job, run, "awaiting_key", note)
 
-    async def _rest(self, job: Job, run: DurableRun, reason: BlockedReason, note: str) -> None:
+    async def _rest(self, job: Job, run: JobRun, reason: BlockedReason, note: str) -> None:
         await job.stored.wait()
         run.gate.clear()
         blocked = JobChanged(status="blocked", stage=job.stage, blocked_reason=reason, note=note)
@@ -209,29 +212,27 @@ class Worker:
             run.halt()
             await self.engine.cancel(job.id, run.attempt)
 
-    async def do_task(self, job: Job, task: JobTask) -> Job:
+    async def do_task(self, job: Job, task: JobTask) -> None:
         """Do an operator's task: in a running job at once, else as the job's next attempt.
 
         Raises:
             BadRequest: the job's plan was authorized as it is, or its state leaves no place for the task.
         """
-        if task.stage == "write" and not job.over and job.status != "blocked":
-            self.change(job, Command(kind="finish", node="job", words="the run writes from what it has"))
-            return job
-        if task.stage == "collect" and not job.over and job.status != "blocked":
+        at_work = not job.over and job.status != "blocked"
+        if task.stage == "collect":
             self.change(job, Command(kind="guidance", words=task.guidance))
-            return job
+        elif task.stage == "write" and at_work:
+            self.change(job, Command(kind="finish", node="job", words="the run writes from what it has"))
+        if task.stage in {"collect", "write"} and at_work:
+            return
+        await self.writer.flush()
         match task.stage:
-            case "write":
-                return await self.attempts.rework(job)
-            case "collect":
-                self.change(job, Command(kind="guidance", words=task.guidance))
-                await self.writer.flush()
-                return await self.attempts.rework(job)
+            case "write" | "collect":
+                await self.attempts.rework(job)
             case "challenge":
-                return await self.attempts.challenge(job, task.claim_id)
+                await self.attempts.challenge(job, task.claim_id)
             case "plan":
-                return await self.attempts.plan(job)
+                await self.attempts.plan(job)
 
     # ---- commands of other processes
 
@@ -249,43 +250,50 @@ class Worker:
 
     async def _answer(self, command: StoredCommand) -> None:
         async with self._ordered if command.verb in ORDERED else contextlib.nullcontext():
-            await self.store.answer(command.id, await self.do(command.verb, command.job_id, command.argument))
+            await self.store.answer(command.id, await self._outcome(command))
 
-    async def do(self, verb: str, job_id: str, argument: str) -> str:
-        """Do a command; gives what came of it."""
-        whole = await self.store.job(job_id)
+    async def _outcome(self, command: StoredCommand) -> str:
+        whole = await self.store.job(command.job_id)
         if whole is None:
             return "There is no such job."
-        job = self.register.jobs.get(job_id)
+        job = self.register.jobs.get(command.job_id)
         if job is None:
             job = await (self.register.shown(whole) if whole.row.over else self.register.load(whole))
         try:
-            match verb:
-                case "pause":
-                    await self.pause(job)
-                case "resume":
-                    await self.attempts.resume(job)
-                case "restart":
-                    await self.attempts.restart(job)
-                case "rework":
-                    await self.attempts.rework(job)
-                case "cancel" if not job.over:
-                    await self.cancel(job)
-                case "finish" if not job.over:
-                    self.change(job, Command(kind="finish", node=argument or ROOT, words="finish with what is there"))
-                case "change" if not job.over:
-                    self.change(job, Command.model_validate_json(argument))
-                case "guidance" if not job.over:
-                    self.change(job, Command(kind="guidance", words=argument))
-                case "release" if job.status == "blocked":
-                    self.release(job)
-                case _ if verb.startswith("task:"):
-                    await self.do_task(job, JobTask.model_validate_json(argument))
-                case _:
-                    return f"Nothing to do: this job is {job.status}."
+            await self.do(job, command.verb, command.argument)
         except DossierError as error:
             return error.notice
         return DONE
+
+    async def do(self, job: Job, verb: str, argument: str = "") -> None:
+        """Do what is commanded.
+
+        Raises:
+            BadRequest: the state of the job leaves no place for it.
+        """
+        match verb:
+            case "pause":
+                await self.pause(job)
+            case "resume":
+                await self.attempts.resume(job)
+            case "restart":
+                await self.attempts.restart(job)
+            case "rework":
+                await self.attempts.rework(job)
+            case "cancel" if not job.over:
+                await self.cancel(job)
+            case "finish" if not job.over:
+                self.change(job, Command(kind="finish", node=argument or ROOT, words="finish with what is there"))
+            case "change" if not job.over:
+                self.change(job, Command.model_validate_json(argument))
+            case "guidance" if not job.over:
+                self.change(job, Command(kind="guidance", words=argument))
+            case "release" if job.status == "blocked":
+                self._release(job)
+            case _ if verb.startswith("task:"):
+                await self.do_task(job, JobTask.model_validate_json(argument))
+            case _:
+                raise BadRequest("Nothing to do: this job is {status}.", status=job.status)
 
     # ---- looking after the store
 
@@ -300,21 +308,21 @@ class Worker:
         if self.clock() < self._next_beat:
             return
         self._next_beat = self.clock() + self.policy.alive_s
-        if self.clock() >= self._next_clean:
+        if self.clock() >= self._next_clean and self.config.engine_url:  # a temporary store knows nobody else's texts
             self._next_clean = self.clock() + self.policy.clean_s
             self.register.background(self._clean())
         if not self.store.database.sqlite:
             since = now() - timedelta(seconds=self.policy.dead_s)
-            await self.store.seen(self.config.executor, self.engine.place)
+            await self.store.seen(self.config.executor, this_process())
             await self._take_over(await self.store.lost(since))
             living = await self.store.living(since)
             await self.store.return_commands(living)
             self.register.limits.divide_among(len(living))
         for job in list(self.register.jobs.values()):
-            if self.register.run_of(job).broken_off and job.status == "running":
+            if job.run.broken_off and job.status == "running":
                 await self.attempts.begin(job.id, "It goes on where it broke off.", again=False, lost=True)
             self._note_silence(job)
-        if self._to_give_back and not any(self.register.run_of(job).at_work for job in self.register.jobs.values()):
+        if self._to_give_back and not any(job.run.at_work for job in self.register.jobs.values()):
             self._to_give_back = False
             give_back_memory()
 
@@ -340,6 +348,8 @@ class Worker:
         """Delete jobs that are older than they shall be, and what nobody uses any more."""
         if self.config.keep_days and (gone := await self.purge(self.config.keep_days)):
             log.info("%d jobs over for more than %g days were deleted", gone, self.config.keep_days)
+        for chore in self.chores:
+            await chore()
         await self.sweep()
 
     async def purge(self, days: float) -> int:

@@ -15,6 +15,7 @@ from agents.report.formats import FORMS
 from agents.report.parse_body import parse
 from agents.research.scoping.inside_job import NO_ANSWER
 from tests.api.conftest import NAMES, TASK, FlatWorker, Gate, scripted
+from tests.chat.conftest import until
 from tests.scripts import QUERY
 
 BROAD = ScopingTurn(
@@ -118,12 +119,13 @@ async def test_starting_a_job_waits_for_no_model(put, http):
     site = put(Slow(by_role=dict.fromkeys(NAMES, FlatWorker())))
     began = time.perf_counter()
     answer = await http.post("/research/jobs", json={"query": TASK})
-    assert time.perf_counter() - began < 0.2
+    assert time.perf_counter() - began < 1
     told = answer.json()
     assert told["planner"]["started"]
     assert told["planner"]["plannerPendingUntil"] > told_at(site, told)
     waiting = (await http.get(told["status_url"])).json()
-    assert (waiting["status"], waiting["stage"], waiting["contract"]) == ("running", "planning", None)
+    assert waiting["status"] in {"queued", "running"}
+    assert (waiting["stage"], waiting["contract"]) == ("planning", None)
     asked.set()
     await asyncio.wait_for(site.team.jobs.get(told["job_id"], "local").wait(), 30)
 
@@ -241,18 +243,18 @@ async def test_an_operator_puts_tasks_into_a_running_job(running, http):
     path = f"/research/jobs/{running.id}/tasks"
     told = (await http.post(path, json={"stage": "collect", "note": "The 2024 recount", "claim_id": "c1"})).json()
     assert told["task"]["context"]["research"] == {"jobId": running.id, "stage": "collect", "claimId": "c1"}
-    assert running.run.steering.guidance == ["claim c1: The 2024 recount"]
+    await until(lambda: running.run.steering.guidance == ["claim c1: The 2024 recount"])
     assert (await http.post(path, json={"stage": "write"})).status_code == 202
-    assert running.run.steering.finishing("job")
-    assert (await http.post(path, json={"stage": "challenge"})).status_code == 501
+    await until(lambda: running.run.steering.finishing("job"))
+    assert (await http.post(path, json={"stage": "challenge"})).status_code == 202
     assert (await http.post(path, json={"stage": "collect"})).status_code == 422
     assert (await http.post(path, json={"stage": "sing"})).status_code == 422
 
 
-@pytest.mark.parametrize(("verb", "status"), [("pause", 501), ("resume", 501), ("rework", 409), ("restart", 409)])
-async def test_verbs_that_memory_cannot_do_are_said_so(running, http, verb, status):
+@pytest.mark.parametrize("verb", ["resume", "rework", "restart"])
+async def test_verbs_that_a_running_job_cannot_do_are_said_so(running, http, verb):
     answer = await http.post(f"/research/jobs/{running.id}/{verb}")
-    assert answer.status_code == status
+    assert answer.status_code == 409
     assert set(answer.json()["error"]) == {"type", "message", "retryable"}
 
 
@@ -262,8 +264,6 @@ async def test_a_job_that_is_over_takes_no_more_orders(site, http, over):
         answer = await http.post(f"/research/jobs/{job_id}/{verb}", json=body)
         assert answer.status_code == 409
         assert answer.json()["error"]["type"] == "over"
-    for verb, body in (("rework", None), ("restart", None), ("tasks", {"stage": "write"})):
-        assert (await http.post(f"/research/jobs/{job_id}/{verb}", json=body)).status_code == 501
     assert (await http.post(f"/research/jobs/{job_id}/cancel")).json()["status"] == "done"
 
 

@@ -9,7 +9,6 @@ from agents.contracts.report import Commission, KeyedRequest
 from agents.contracts.response import FlatPlanInput
 from agents.core.budget import Limits
 from agents.core.settings import Settings
-from agents.jobs.client import Client
 from agents.jobs.database import Database, async_url
 from agents.jobs.store import Store, StoredJob
 from agents.run_research import RunOptions
@@ -223,16 +222,16 @@ async def test_a_call_from_python_keeps_its_job_in_the_data_folder(tmp_path, mon
 
 
 async def test_beside_a_running_server_a_call_runs_in_memory_and_says_so(tmp_path):
-    from agents.jobs.config import locked
+    from agents.jobs.config import locked, this_process
     from agents.run_research import durable_team
 
     said = []
-    with locked(tmp_path / "engine.db", "process 7 of this host"):
+    with locked(tmp_path / "engine.db"):
         async with durable_team(Settings(data_dir=tmp_path, model="offline"), said.append) as team:
-            assert not isinstance(team.jobs, Client)
-    assert said == ["process 7 of this host runs the jobs of this folder; this run ends with its own process."]
+            assert team.jobs.temporary
+    assert said == [f"{this_process()} runs the jobs of this folder; this run ends with its own process."]
     async with durable_team(Settings(data_dir=tmp_path, model="offline"), said.append) as team:
-        assert isinstance(team.jobs, Client)
+        assert not team.jobs.temporary
         async with durable_team(Settings(data_dir=tmp_path, model="offline"), said.append) as beside:
-            assert not isinstance(beside.jobs, Client)
+            assert beside.jobs.temporary
     assert len(said) == 1

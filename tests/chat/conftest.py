@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sqlite3
+import time
 import uuid
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +17,8 @@ from agents.core.model import ScriptedModel
 from agents.core.prompts import load as load_prompts
 from agents.core.settings import Settings
 from agents.jobs.blob_store import BlobStore
+from agents.jobs.config import JobStoreConfig
+from agents.jobs.runtime import JobRuntime
 from agents.team import ROLES, Team
 from tests.scripts import Worker, world
 
@@ -42,26 +45,50 @@ class HeldModel(ScriptedModel):
         return await super().reply(request, on_text)
 
 
-def make_team(folder, model=None, *, sample=False, searcher=None, kind=Team, **settings):
+def make_team(folder, model=None, *, sample=False, searcher=None, kind=Team, stored=False, **settings):
     model = model or ScriptedModel(
         by_role=dict.fromkeys(
             ("manager", "planner", "extractor", "reflector", "challenger", "verifier", "judge", "synthesizer"), Worker()
         )
     )
-    return kind(
+    blobs = BlobStore(folder)
+    team = kind(
         Settings(data_dir=folder, model="offline", **settings),
         models=dict.fromkeys([role.name for role in ROLES], model),
         searcher=searcher or world(),
         prompts=load_prompts(),
-        blobs=BlobStore(folder),
+        blobs=blobs,
         sample=sample,
         today=lambda: "2026-11-27",
+        jobs=JobRuntime(blobs, time.monotonic, JobStoreConfig(poll_s=0.02).at(folder)) if stored else None,
     )
+    MADE.append(team)
+    return team
+
+
+MADE = []
+
+
+@pytest.fixture(autouse=True)
+async def no_team_is_left_open():
+    """Close the teams of a test, each once more where it did so itself."""
+    yield
+    while MADE:
+        await MADE.pop().close()
 
 
 @pytest.fixture
 def team(tmp_path):
     return make_team(tmp_path)
+
+
+async def until(what, seconds=30.0):
+    began = time.monotonic()
+    while time.monotonic() - began < seconds:
+        if found := what():
+            return found
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not come about in time")
 
 
 class Talker:
@@ -92,6 +119,16 @@ class Talker:
     @property
     def state(self):
         return self.conversation.state
+
+    async def reading(self):
+        """Wait until all three branches of the run read, and the model holds them."""
+        from agents.chat.runs import view_of
+
+        def read():
+            (job,) = self.team.jobs.live()
+            return sum(node.state == "reading" for node in view_of(job).nodes) == 3
+
+        await until(read)
 
 
 @pytest.fixture

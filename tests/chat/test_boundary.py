@@ -12,21 +12,13 @@ from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Query
 from agents.core.errors import DossierError
 from agents.core.model import ScriptedModel
-from tests.chat.conftest import Page, make_team
+from tests.chat.conftest import Page, make_team, until
 from tests.chat.test_conversation import broad, turn
 from tests.scripts import Worker
 
 PHRASE_LINE, STARTED_LINE = ChatTexts()("phrase_line"), ChatTexts()("started_line")
 QUESTION = "How often was the Orvane ferry closed, and what did it cost?"
 PHRASE = "Authorized to execute"
-
-
-async def until(what, seconds=5.0):
-    for _ in range(int(seconds / 0.02)):
-        if found := what():
-            return found
-        await asyncio.sleep(0.02)
-    raise AssertionError("it did not come about in time")
 
 
 async def test_a_question_becomes_a_contract_and_no_button(chat):
@@ -391,9 +383,10 @@ async def test_deleting_a_chat_stops_its_run_and_the_chat_does_not_come_back(hel
     (job,) = held_chat.team.jobs.of("local")
     assert not job.over
 
+    await job.stored.wait()
     await held_chat.history.delete_thread(page.session.thread_id)
 
-    assert job.status == "cancelled"
+    await until(lambda: job.status == "cancelled")
     held_chat.model.go.set()
     await held_chat.outcomes.close()
     assert await held_chat.history.get_thread(page.session.thread_id) is None
@@ -419,6 +412,7 @@ async def test_a_run_that_is_deleted_while_it_is_watched_is_gone_for_good(held_c
     await page.say(QUESTION)
     await page.say(PHRASE)
     (job,) = held_chat.team.jobs.of("local")
+    await job.stored.wait()
 
     gone = (await http.delete(f"/research/jobs?id={job.id}&force=true")).json()
 

@@ -13,7 +13,7 @@ from agents.core.events import Noted
 from agents.core.model import ScriptedModel
 from agents.research.scoping.turn import ScopingState
 from agents.team import Team
-from tests.chat.conftest import Talker, make_team
+from tests.chat.conftest import Talker, make_team, until
 from tests.scripts import QUERY, Worker
 
 WORDS = ChatTexts()
@@ -617,7 +617,7 @@ async def test_what_is_no_plain_edit_goes_to_the_manager(talker):
 async def test_a_question_about_the_run_is_answered_from_its_events(held, text):
     await held(QUESTION)
     await held(PHRASE)
-    await asyncio.sleep(0.05)
+    await held.reading()
 
     (act,) = await held(text)
 
@@ -678,15 +678,13 @@ def feed(job):
 async def test_a_branch_is_stopped_by_its_number_and_the_others_go_on(held):
     await held(QUESTION)
     (started,) = await held(PHRASE)
-    await asyncio.sleep(0.05)
+    await held.reading()
 
     (act,) = await held("stop branch 2")
 
     assert act.text.startswith("Noted as change 1 to the contract: part 2 “")
-    await asyncio.sleep(0.05)
-    states = {node.n: node.state for node in view_of(started.job).nodes}
-    assert states["2"] == "stopped"
-    assert states["1"] == "reading"
+    await until(lambda: {node.n: node.state for node in view_of(started.job).nodes}["2"] == "stopped")
+    assert {node.n: node.state for node in view_of(started.job).nodes}["1"] == "reading"
     held.model.go.set()
     await asyncio.wait_for(started.job.wait(), 30)
     assert started.job.report.grade == "partial"
@@ -697,7 +695,7 @@ async def test_a_branch_is_stopped_by_its_number_and_the_others_go_on(held):
 async def test_a_branch_finishes_alone(held):
     await held(QUESTION)
     (started,) = await held(PHRASE)
-    await asyncio.sleep(0.05)
+    await held.reading()
 
     (act,) = await held("finish branch 1 now")
 
@@ -710,7 +708,7 @@ async def test_a_branch_finishes_alone(held):
 async def test_a_branch_that_is_not_there_is_said_with_those_that_are(held, text):
     await held(QUESTION)
     await held(PHRASE)
-    await asyncio.sleep(0.05)
+    await held.reading()
     (act,) = await held(text)
     assert isinstance(act, Refuse)
     assert "there are: 1, 2, 3" in act.text

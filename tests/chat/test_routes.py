@@ -2,15 +2,13 @@
 
 import asyncio
 import json
-import time
 from types import SimpleNamespace
 
 import pytest
 
-from agents.jobs.client import Client
-from agents.jobs.config import JobStoreConfig
+from agents.chat.runs import view_of
 from agents.offline import OfflineModel
-from tests.chat.conftest import Page, make_team
+from tests.chat.conftest import Page, make_team, until
 from tests.unit.report_world import judged
 
 QUESTION = "How often was the Orvane ferry closed, and what did it cost?"
@@ -116,6 +114,7 @@ async def test_a_run_is_stopped_by_its_route(held_chat, http):
     await page.say(QUESTION)
     await page.say(PHRASE)
     (job,) = held_chat.team.jobs.of("local")
+    await until(lambda: sum(node.state == "reading" for node in view_of(job).nodes) == 3)
     tree = (await http.get(f"/research/jobs/{job.id}/tree")).json()
     assert tree["minutes"] == 5.0
     assert tree["reserve_s"] == 90.0
@@ -174,9 +173,7 @@ async def test_a_quote_opens_in_its_stored_copy(chat, http):
 
 async def test_a_report_and_its_quotes_are_readable_after_a_restart(serve, http, tmp_path):
     def stored():
-        team = make_team(tmp_path)
-        team.jobs = Client(team.blobs, time.monotonic, JobStoreConfig(poll_s=0.02).at(tmp_path))
-        return serve(team)
+        return serve(make_team(tmp_path, stored=True))
 
     chat = stored()
     await chat.open()
@@ -409,7 +406,7 @@ async def test_a_branch_is_stopped_by_its_route_and_a_stranger_stops_none(held_c
     await page.say(QUESTION)
     await page.say("Authorized to execute")
     (job,) = held_chat.team.jobs.of("local")
-    await asyncio.sleep(0.1)
+    await until(lambda: sum(node.state == "reading" for node in view_of(job).nodes) == 3)
 
     answer = await http.post(f"/research/jobs/{job.id}/nodes/job/0/1/stop")
 

@@ -15,7 +15,6 @@ from agents.contracts.contract import Narrowing
 from agents.core.prompts import load
 from agents.core.settings import Settings
 from agents.jobs.blob_store import BlobStore
-from agents.jobs.client import Client
 from agents.jobs.config import JobStoreConfig
 from agents.team import ROLES, Team
 from tests.scripts import BRIEF, leaf, tree, under, working_model, world
@@ -97,7 +96,9 @@ class Searcher:
 def team_in(folder, url="", **where):
     counted = Counted(folder / "calls.jsonl")
     blobs = BlobStore(folder)
-    jobs = Client(blobs, time.monotonic, JobStoreConfig(**{"poll_s": 0.05, **where}).at(folder, url), per_job=6)
+    from agents.jobs.runtime import JobRuntime
+
+    jobs = JobRuntime(blobs, time.monotonic, JobStoreConfig(**{"poll_s": 0.05, **where}).at(folder, url), per_job=6)
     return Team(
         Settings(data_dir=folder, model="offline", max_leaves=24),
         models=dict.fromkeys([role.name for role in ROLES], Model(counted)),

@@ -7,8 +7,9 @@ from agents.contracts.report import Commission, Outcome
 from agents.contracts.verification import Judgement, Truth
 from agents.core.port import Handler
 from agents.jobs.blob_store import BlobStore
+from agents.jobs.config import JobStoreConfig
 from agents.jobs.live_job import JobSetup
-from agents.jobs.runtime import MemoryRuntime
+from agents.jobs.runtime import JobRuntime
 from agents.report.document import build
 from agents.research.steering import Steering
 from tests.jobs.conftest import Word, opened, until
@@ -134,10 +135,11 @@ async def test_whoever_only_waits_for_the_end_gets_the_report_and_does_not_wait_
         assert (job.status, job.blocked_reason) == ("blocked", "needs_rework")
 
 
-async def test_in_memory_too_nobody_hangs_and_it_can_be_released(tmp_path):
+async def test_in_a_temporary_store_too_nobody_hangs_and_it_can_be_released(tmp_path):
     made = []
     bench = judged(["request_changes"], made)
-    jobs = MemoryRuntime(BlobStore(tmp_path), time.monotonic)
+    jobs = JobRuntime(BlobStore(tmp_path), time.monotonic, JobStoreConfig())
+    jobs.register.set_up = bench
     commission = Commission(brief=BRIEF)
     job = jobs.start(commission, bench(commission, Steering()))
     async with asyncio.timeout(30):
@@ -146,4 +148,5 @@ async def test_in_memory_too_nobody_hangs_and_it_can_be_released(tmp_path):
     assert (job.status, job.blocked_reason) == ("blocked", "needs_rework")
     await job.wait()
     assert jobs.release(job)
-    assert job.over
+    await until(lambda: job.over)
+    await jobs.close()

@@ -55,7 +55,7 @@ async def test_a_job_without_a_key_rests_keeps_what_it_has_and_goes_on_when_it_i
         job = kept.start(owner="ann")
         await until(lambda: job.awaits_key, 30)
         provider.slow.set()  # what was under way is kept
-        await until(lambda: kept.jobs.register.run_of(job).halted, 30)
+        await until(lambda: job.run.halted, 30)
         row = (await kept.jobs.store.job(job.id)).row
         assert (row.status, row.blocked_reason, job.error.notice) == ("blocked", "awaiting_key", NOTICE)
         assert row.note.startswith(NOTICE)
@@ -76,13 +76,13 @@ async def test_it_goes_on_by_itself_when_the_program_is_started_with_a_key(tmp_p
     async with opened(tmp_path, research(provider), url=url) as kept:
         job = kept.start()
         await until(lambda: job.awaits_key, 30)
-        await until(lambda: kept.jobs.register.run_of(job).halted, 30)
+        await until(lambda: job.run.halted, 30)
     async with opened(tmp_path, research(provider), url=url) as kept:
         again = await kept.jobs.find(job.id)
         before = len(provider.made)
         await until(lambda: len(provider.made) > before, 30)
         await until(lambda: again.awaits_key, 30)  # it was tried, and there is still none
-        await until(lambda: kept.jobs.register.run_of(again).halted, 30)
+        await until(lambda: again.run.halted, 30)
         assert again.error is not None
     provider.key = "given"
     async with opened(tmp_path, research(provider), url=url) as kept:

@@ -329,7 +329,7 @@ async def test_with_a_full_disk_a_job_breaks_off_pays_nothing_more_and_is_taken_
         await until(lambda: world.made == ["a", "b"])
         full.append(1)
         world.go.set()
-        await until(lambda: kept.jobs.register.run_of(job).broken_off)
+        await until(lambda: job.run.broken_off)
         await asyncio.sleep(0.3)
         assert world.made == ["a", "b"]
         full.clear()

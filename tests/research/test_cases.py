@@ -295,6 +295,7 @@ async def held(tmp_path):
         Settings(data_dir=tmp_path, model="offline"), models=dict.fromkeys([role.name for role in ALL], model),
         searcher=world(), prompts=load(), blobs=BlobStore(tmp_path), sample=False, today=lambda: "2026-11-27",
     )  # fmt: skip
+    await team.open()
     yield team, model
     model.open.set()
     await team.close()
