@@ -6,7 +6,6 @@ are read from there. Without a folder of its own the store is a temporary one, a
 
 import asyncio
 import contextlib
-import contextvars
 import logging
 import shutil
 import tempfile
@@ -21,6 +20,7 @@ from agents.contracts.report import Commission, JobStatus, JobSummary, JobTask, 
 from agents.core.budget import Limits
 from agents.core.call_limits import ProcessLimits
 from agents.core.errors import BadRequest
+from agents.jobs.at_once import AtOnce
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.changes import Steered, checked, steered
 from agents.jobs.config import InUse, JobStoreConfig, held_by
@@ -33,7 +33,7 @@ from agents.jobs.worker import DONE, Worker
 from agents.jobs.writer import Writer
 
 if TYPE_CHECKING:
-    from agents.jobs.engine import JobQueue, RunAttempt
+    from agents.jobs.engine import JobQueue
 
 log = logging.getLogger(__name__)
 
@@ -429,51 +429,6 @@ class JobRuntime:
             await self.engine.forget(row.id, row.attempt)
             await self.blobs.forget_report(row.id)
         return await self.store.delete([row.id for row in rows])
-
-
-class AtOnce:
-    """The queue of a temporary store: each attempt runs as soon as it comes, as a task of this process."""
-
-    def __init__(self) -> None:
-        self._run: RunAttempt | None = None
-        self._tasks: dict[tuple[str, int], asyncio.Task[None]] = {}
-
-    async def open(self, run_attempt: "RunAttempt | None") -> None:
-        self._run = run_attempt
-
-    async def close(self) -> None:
-        if tasks := list(self._tasks.values()):
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
-
-    async def enqueue(self, job: str, attempt: int, user: str) -> None:
-        if self._run is None or (job, attempt) in self._tasks:
-            return
-        # An empty context: a job must not inherit the chat session that started it, whose emitter dies with the page.
-        work = self._run(job, attempt)
-        task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
-        self._tasks[job, attempt] = task
-        task.add_done_callback(lambda _: self._tasks.pop((job, attempt)))
-
-    async def cancel(self, job: str, attempt: int) -> None:
-        if task := self._tasks.get((job, attempt)):
-            task.cancel()
-
-    async def known(self, job: str, attempt: int) -> bool:
-        return (job, attempt) in self._tasks
-
-    async def queued(self) -> list[tuple[str, str]]:
-        return []
-
-    async def stranded(self) -> list[tuple[str, int]]:
-        return []
-
-    async def ended(self) -> list[tuple[str, int]]:
-        return []
-
-    async def forget(self, job: str, attempt: int) -> None:
-        """Nothing is kept of an attempt."""
 
 
 def _queue(config: JobStoreConfig) -> "JobQueue":
