@@ -41,10 +41,10 @@ browser:
 	@sh .ci/browser
 
 test: setup-dev browser ## all tests, the browser's included
-	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --workers 3
 
 test-fast: setup-dev ## unit, roles and research: no browser, no server, and not the files that run the most whole jobs
-	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder tests/unit tests/roles tests/research tests/test_architecture.py \
+	$(BIN)/python -m pytest --workers 2 tests/unit tests/roles tests/research tests/test_architecture.py \
 	  --ignore tests/research/test_obedient.py --ignore tests/research/test_context.py --ignore tests/unit/test_headless_output.py
 
 house: setup-dev ## count lines, files, layers, cycles and names used twice, as docs/architecture.md gives them

@@ -31,12 +31,21 @@ os.environ |= {
 # By default the collector goes through every module again and again while they are imported, and later for each job.
 gc.set_threshold(50_000, 20, 20)
 
+from tests import side_by_side  # noqa: E402 - the environment stands above
+
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "data"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--live", action="store_true", help="ask real providers (needs keys, costs money)")
+    parser.addoption("--workers", type=int, default=0, help="run files side by side in so many processes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--workers") > 1:
+        config.pluginmanager.register(side_by_side)
+        side_by_side.start_server_of_processes()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -4,8 +4,6 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -13,6 +11,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+
+from tests.forked import Module
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -60,9 +60,7 @@ class Server:
         }
         for name in ("CHAINLIT_APP_ROOT", "CHAINLIT_AUTH_SECRET", "DOSSIER_HOST"):
             env.pop(name, None)
-        command = [sys.executable, "-m", self.module]
-        with (self.folder / "server.log").open("ab") as log:
-            self.process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)
+        self.process = self.launched(env)
         began = time.monotonic()
         while time.monotonic() - began < 90:
             try:
@@ -74,6 +72,9 @@ class Server:
             else:
                 return self
         raise AssertionError(f"the server did not come up:\n{self.log()}")
+
+    def launched(self, env):
+        return Module(self.module, out=self.folder / "server.log", env=env, cwd=ROOT)
 
     def log(self):
         return (self.folder / "server.log").read_text("utf-8", "replace")

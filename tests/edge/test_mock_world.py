@@ -11,7 +11,7 @@ import pytest
 
 from agents.cli.headless import research
 from agents.core.settings import load
-from tests.conftest import ROOT
+from tests.forked import command
 
 
 @pytest.fixture
@@ -165,10 +165,7 @@ def test_a_wrong_key_is_one_clear_sentence_and_the_key_is_nowhere(sim, tmp_path)
         "OPENAI_API_KEY": KEY,
         "DOSSIER_DATA_DIR": str(tmp_path / "data"),
     }
-    done = subprocess.run(
-        [sys.executable, "-m", "agents", "run", QUESTION, "--library", str(library(tmp_path))],
-        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=110,
-    )  # fmt: skip
+    done = command(tmp_path, "run", QUESTION, "--library", str(library(tmp_path)), env=environment)
     assert done.returncode == 1
     assert "OPENAI_API_KEY" in done.stderr
     assert KEY not in done.stdout + done.stderr

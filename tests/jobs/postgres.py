@@ -48,7 +48,7 @@ def server():
     subprocess.run([initdb, "-D", f"{folder}/data", "-A", "trust", "-U", "dossier", "-N"], check=True, **quiet)
     process = subprocess.Popen(
         [postgres, "-D", f"{folder}/data", "-p", str(port), "-k", folder, "-c", "listen_addresses=127.0.0.1",
-         "-c", "max_connections=200"],
+         "-c", "max_connections=200", "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"],
         **quiet,
     )  # fmt: skip
     yield f"postgresql://dossier@127.0.0.1:{port}"

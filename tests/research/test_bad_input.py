@@ -1,8 +1,6 @@
 """What users, models, providers and clocks get wrong, and what becomes of it (the HTTP side is in tests/api/test_bad_input.py)."""
 
 import asyncio
-import subprocess
-import sys
 
 import pytest
 
@@ -10,8 +8,8 @@ from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, Reflectio
 from agents.core.errors import BadRequest, ConfigError, ModelError
 from agents.core.model import ScriptedModel
 from agents.core.settings import load
-from tests.conftest import ROOT
 from tests.flat import scripted
+from tests.forked import command
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, ROLES, Worker, leaf, tree, working_model
 from tests.virtual import SlowModel, clock, virtually
@@ -27,12 +25,9 @@ NEVER_MET = {
 
 
 @pytest.mark.parametrize("time", ["0", "-3", "abc", "1e9", "nan"])
-def test_a_wrong_time_on_the_command_line_is_one_sentence(time):
+def test_a_wrong_time_on_the_command_line_is_one_sentence(time, tmp_path):
     """`--time 0`, `-3`, `abc`, `1e9`, `nan`: refused before anything is loaded or asked."""
-    done = subprocess.run(
-        [sys.executable, "-m", "agents", "run", "How long is the ferry?", f"--time={time}"],
-        cwd=ROOT, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+    done = command(tmp_path, "run", "How long is the ferry?", f"--time={time}")
     assert done.returncode != 0
     assert "at most 1440" in " ".join(done.stderr.replace("│", " ").split())
     assert "Traceback" not in done.stderr

@@ -5,14 +5,15 @@ import subprocess
 import sys
 
 from tests.conftest import ROOT
+from tests.forked import command
 
 QUESTION = "How much carbon do the planted eelgrass meadows of Tolven Bay bury each year?"
 
 
 def test_a_reader_who_stops_reading_does_not_stop_the_research(tmp_path):
     out = tmp_path / "report.md"
-    command = [sys.executable, "-m", "agents", "run", QUESTION, "--out", str(out)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    arguments = [sys.executable, "-m", "agents", "run", QUESTION, "--out", str(out)]
+    process = subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     process.stdout.readline()
     process.stdout.close()
 
@@ -24,8 +25,7 @@ def test_a_reader_who_stops_reading_does_not_stop_the_research(tmp_path):
 def test_an_earlier_job_is_run_anew_and_gone_on_from(tmp_path):
     def run(*arguments):
         out = tmp_path / "report.json"
-        command = [sys.executable, "-m", "agents", "run", *arguments, "--json", str(out)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+        done = command(tmp_path, "run", *arguments, "--json", str(out))
         assert done.returncode in {0, 3}, done.stderr
         return json.loads(out.read_text("utf-8"))
 

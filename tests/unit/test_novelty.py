@@ -116,14 +116,26 @@ def test_vowel_signs_and_letters_without_spaces_make_words():
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_s2_nfr_02_novelty_takes_milliseconds_in_any_script(script):
-    """S2 NFR-02: 10 ms for 100,000 characters of notes. Measured by `make bench`; here only that it is no other order."""
+    """S2 NFR-02: 10 ms for 100,000 characters of notes. Measured by `make bench`; here only that it is no other order.
+
+    The yardstick is a plain loop over the same text, which takes 10 to 15 ms on the machine that the figure is for: however
+    slow or busy this one is, both are.
+    """
     text = invented(script, 150_000)
-    took = []
-    for _ in range(5):
+
+    def took(work):
         began = time.thread_time()
-        novelty(text[:50_000], text[-100_000:])
-        took.append(time.thread_time() - began)
-    assert min(took) < 0.05
+        work()
+        return time.thread_time() - began
+
+    pairs = [
+        (
+            took(lambda: novelty(text[:50_000], text[-100_000:])),
+            took(lambda: {text[at : at + 2] for at in range(len(text))}),
+        )
+        for _ in range(5)
+    ]
+    assert min(one for one, _ in pairs) < 4 * min(stick for _, stick in pairs)
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
