@@ -142,7 +142,9 @@ def run(session, many):
                         told.add(what)
                     else:
                         hook = session.config.hook
-                        hook.pytest_runtest_logreport(report=hook.pytest_report_from_serializable(config=session.config, data=what))
+                        hook.pytest_runtest_logreport(
+                            report=hook.pytest_report_from_serializable(config=session.config, data=what)
+                        )
                 if not data:
                     chosen.unregister(key.fd)
                     os.close(key.fd)
