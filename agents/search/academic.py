@@ -1,18 +1,23 @@
-"""Indexes of papers, and Wikipedia: small adapters on one client, with the pace that each of them asks for."""
+"""Indexes of papers, and Wikipedia: how each is asked, at which pace, and how its answers become results.
+
+A parser is a pure function of a decoded answer, and gives None for one that has another shape than the service's.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import html
+import re
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar
+from xml.etree import ElementTree
 
 from aiolimiter import AsyncLimiter
 
 from agents.contracts.sources import SearchQuery
 from agents.core.retry_policy import RetryPolicy
 from agents.nlp.tokens import language_of
-from agents.search import academic_parsers as parsers
-from agents.search.provider import Access, Provider, ProviderHit
+from agents.search.provider import Access, Provider, ProviderHit, dicts, dig, rows_of
 from agents.search.scope_filter import ProviderQuery, keywords, whole_day
 
 MOST_RESULTS = 25
@@ -20,43 +25,20 @@ CALL_S = 15.0
 TURN_S = 60.0
 """Seconds for one search, waiting in line included: some indexes let one request pass in three seconds."""
 PUBMED_FETCH = "/entrez/eutils/efetch.fcgi"
-
-T = TypeVar("T")
 MOST_WORDS = 6
 """Telling words that are asked for: most of these indexes want all words of a query to occur."""
 
+T = TypeVar("T")
+Hits = list[ProviderHit] | None
+Params = dict[str, str]
 
-@dataclass(frozen=True)
-class PaperIndex:
-    """One index: where it is, how fast it may be asked, and how.
-
-    Args:
-        name: as in RETRIEVER, and as shown to the user.
-        base: its address; `{language}` in it is that of the query.
-        rate: requests in `per_s` seconds.
-        at_once: requests at the same time.
-        key_variable: where a key of its own is set; it works without one.
-        path: of the search.
-        params: makes the parameters of the query, its telling words, the number of results.
-        key_param: parameter that carries the key; empty when a header does.
-        parse: reads the answer.
-    """
-
-    name: str
-    base: str
-    rate: float
-    per_s: float
-    at_once: int
-    path: str
-    params: Callable[[SearchQuery, list[str], int], dict[str, str]]
-    parse: Callable[..., list[ProviderHit] | None]
-    key_variable: str = ""
-    key_param: str = ""
-    key_header: str = ""
-    is_xml: bool = False
+_TAG = re.compile(r"<jats:title>[^<]*</jats:title>|<[^>]+>", re.I)
+_VERSION = re.compile(r"v\d+$")
+_ATOM = "{http://www.w3.org/2005/Atom}"
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
-def _arxiv(query: SearchQuery, words: list[str], most: int) -> dict[str, str]:
+def _ask_arxiv(query: SearchQuery, words: list[str], most: int) -> Params:
     joint = " AND " if len(words) <= 3 else " OR "  # all of many words stand in no abstract
     asked = joint.join(f"all:{word}" for word in words)
     if query.date_from or query.date_to:
@@ -66,45 +48,125 @@ def _arxiv(query: SearchQuery, words: list[str], most: int) -> dict[str, str]:
     return {"search_query": asked, "start": "0", "max_results": str(most), "sortBy": "relevance"}
 
 
-def _openalex(query: SearchQuery, words: list[str], most: int) -> dict[str, str]:
-    dates = (
-        ("from_publication_date", whole_day(query.date_from)),
-        ("to_publication_date", whole_day(query.date_to, last=True)),
+def arxiv(content: bytes) -> Hits:
+    """Read a feed of arXiv; versions of one paper are one address."""
+    root = _xml(content)
+    if root is None or root.tag != _ATOM + "feed":
+        return None
+    found = []
+    for entry in root.findall(_ATOM + "entry"):
+        number = _text(entry.find(_ATOM + "id")).rpartition("/abs/")[2]
+        if "api/errors" in number:
+            return None
+        summary = _text(entry.find(_ATOM + "summary"))
+        found.append(
+            ProviderHit(
+                f"https://arxiv.org/abs/{_VERSION.sub('', number)}" if number else None,
+                _text(entry.find(_ATOM + "title")),
+                summary,
+                _text(entry.find(_ATOM + "published")),
+                text=summary,
+                authors=_names(_text(name) for name in entry.findall(f"{_ATOM}author/{_ATOM}name")),
+            )
+        )
+    return found
+
+
+def _ask_openalex(query: SearchQuery, words: list[str], most: int) -> Params:
+    fields = "id,doi,display_name,publication_date,abstract_inverted_index,primary_location,authorships,is_retracted"
+    dates = _filter(
+        from_publication_date=whole_day(query.date_from), to_publication_date=whole_day(query.date_to, last=True)
     )
-    fields = (
-        "id,doi,display_name,publication_date,abstract_inverted_index,primary_location,is_retracted,relevance_score"
-        ",authorships"
-    )
-    asked = {"search": " ".join(words), "per-page": str(most), "select": fields}
-    if chosen := ",".join(f"{name}:{value}" for name, value in dates if value):
-        asked["filter"] = chosen
-    return asked
+    return {"search": " ".join(words), "per-page": str(most), "select": f"{fields},relevance_score"} | dates
 
 
-def _crossref(query: SearchQuery, words: list[str], most: int) -> dict[str, str]:
-    dates = (("from-pub-date", query.date_from), ("until-pub-date", query.date_to))
-    asked = {
-        "query.bibliographic": " ".join(words),
-        "rows": str(most),
-        "select": "DOI,URL,title,abstract,issued,author,score",
-    }
-    if chosen := ",".join(f"{name}:{value}" for name, value in dates if value):
-        asked["filter"] = chosen
-    return asked
+def openalex(data: object) -> Hits:
+    """Read works of OpenAlex; abstracts come as an index of words and are put together again."""
+    rows = rows_of(data, "results")
+    if rows is None:
+        return None
+    found = []
+    for row in dicts(rows):
+        title = _string(row.get("display_name") or row.get("title"))
+        index = row.get("abstract_inverted_index")
+        placed = [(at, word) for word, places in (index if isinstance(index, dict) else {}).items()
+                  for at in _list(places) if isinstance(at, int)]  # fmt: skip
+        abstract = " ".join(word for _, word in sorted(placed))
+        found.append(
+            ProviderHit(
+                row.get("doi") or dig(row, "primary_location", "landing_page_url") or row.get("id"),
+                f"Retracted: {title}" if row.get("is_retracted") is True else title,
+                abstract,
+                row.get("publication_date"),
+                row.get("relevance_score"),
+                abstract,
+                authors=_names(dig(one, "author", "display_name") for one in _list(row.get("authorships"))),
+            )
+        )
+    return found
 
 
-def _semantic_scholar(query: SearchQuery, words: list[str], most: int) -> dict[str, str]:
-    asked = {
-        "query": " ".join(words),
-        "limit": str(most),
-        "fields": "title,abstract,url,year,publicationDate,externalIds,authors",
-    }
+def _ask_crossref(query: SearchQuery, words: list[str], most: int) -> Params:
+    dates = _filter(**{"from-pub-date": query.date_from, "until-pub-date": query.date_to})
+    fields = "DOI,URL,title,abstract,issued,author,score"
+    return {"query.bibliographic": " ".join(words), "rows": str(most), "select": fields} | dates
+
+
+def crossref(data: object) -> Hits:
+    """Read works of Crossref; dates may be a year alone, titles and abstracts are marked up."""
+    rows = rows_of(data, "message", "items")
+    if rows is None:
+        return None
+    found = []
+    for row in dicts(rows):
+        number = _string(row.get("DOI"))
+        abstract = _plain(row.get("abstract"))
+        date = [part for part in _list(dig(row, "issued", "date-parts", 0))[:3] if isinstance(part, int)]
+        people = dicts(_list(row.get("author")))
+        found.append(
+            ProviderHit(
+                f"https://doi.org/{number.lower()}" if number else row.get("URL"),
+                _plain(dig(row, "title", 0)),
+                abstract,
+                "-".join(f"{part:02}" for part in date) or None,
+                row.get("score"),
+                abstract,
+                authors=_names(f"{_string(one.get('given'))} {_string(one.get('family'))}" for one in people),
+            )
+        )
+    return found
+
+
+def _ask_semantic_scholar(query: SearchQuery, words: list[str], most: int) -> Params:
+    asked = {"query": " ".join(words), "limit": str(most)}
+    asked["fields"] = "title,abstract,url,year,publicationDate,externalIds,authors"
     if query.date_from or query.date_to:
         asked["publicationDateOrYear"] = f"{query.date_from or ''}:{query.date_to or ''}"
     return asked
 
 
-def _pubmed(query: SearchQuery, words: list[str], most: int) -> dict[str, str]:
+def semantic_scholar(data: object) -> Hits:
+    """Read papers of Semantic Scholar; with none found, the answer holds no list."""
+    rows = rows_of(data, "data")
+    if rows is None:
+        return [] if dig(data, "total") == 0 else None
+    found = []
+    for row in dicts(rows):
+        doi = _string(dig(row, "externalIds", "DOI")).lower()
+        found.append(
+            ProviderHit(
+                f"https://doi.org/{doi}" if doi else row.get("url"),
+                row.get("title"),
+                row.get("abstract"),
+                row.get("publicationDate") or row.get("year"),
+                text=row.get("abstract"),
+                authors=_names(dig(one, "name") for one in _list(row.get("authors"))),
+            )
+        )
+    return found
+
+
+def _ask_pubmed(query: SearchQuery, words: list[str], most: int) -> Params:
     asked = {"db": "pubmed", "term": " ".join(words), "retmax": str(most), "retmode": "json", "sort": "relevance"}
     if query.date_from or query.date_to:  # it takes both or none
         first, last = query.date_from or "1800", query.date_to or "3000"
@@ -112,97 +174,111 @@ def _pubmed(query: SearchQuery, words: list[str], most: int) -> dict[str, str]:
     return asked
 
 
-def _wikipedia(query: SearchQuery, words: list[str], most: int) -> dict[str, str]:
+def pubmed_ids(data: object) -> list[str] | None:
+    """Read the numbers that a search of PubMed gives."""
+    rows = rows_of(data, "esearchresult", "idlist")
+    return None if rows is None else [str(row) for row in rows if str(row).isdigit()]
+
+
+def pubmed(content: bytes) -> Hits:
+    """Read articles of PubMed."""
+    root = _xml(content)
+    if root is None or root.tag != "PubmedArticleSet":
+        return None
+    found = []
+    for entry in root.findall("PubmedArticle/MedlineCitation"):
+        number = _text(entry.find("PMID"))
+        parts = entry.findall("Article/Abstract/AbstractText")
+        labelled = (
+            (f"{one.get('Label', '').capitalize()}: " if one.get("Label") else "") + _text(one) for one in parts
+        )
+        abstract = "\n\n".join(filter(None, labelled))
+        people = entry.findall("Article/AuthorList/Author")
+        found.append(
+            ProviderHit(
+                f"https://pubmed.ncbi.nlm.nih.gov/{number}/" if number.isdigit() else None,
+                _text(entry.find("Article/ArticleTitle")),
+                abstract,
+                _pubmed_date(entry),
+                text=abstract,
+                authors=_names(f"{_text(one.find('ForeName'))} {_text(one.find('LastName'))}" for one in people),
+            )
+        )
+    return found
+
+
+def _pubmed_date(entry: ElementTree.Element) -> str | None:
+    """Give the date of the article, or of the issue; months are words or numbers."""
+    for path in ("Article/ArticleDate", "Article/Journal/JournalIssue/PubDate"):
+        date = entry.find(path)
+        if date is None:
+            continue
+        year, month, day = (_text(date.find(name)) for name in ("Year", "Month", "Day"))
+        if not year:
+            return _text(date.find("MedlineDate"))[:4] or None
+        named = month[:3].lower()
+        month = f"{_MONTHS.index(named) + 1:02}" if named in _MONTHS else month.zfill(2) if month.isdigit() else ""
+        return "-".join(filter(None, (year, month, day.zfill(2) if month and day.isdigit() else "")))
+    return None
+
+
+def _ask_wikipedia(query: SearchQuery, words: list[str], most: int) -> Params:
     return {
-        "action": "query",
-        "format": "json",
-        "formatversion": "2",
-        "generator": "search",
-        "gsrsearch": " ".join(words),
-        "gsrlimit": str(min(most, 20)),
-        "prop": "extracts|info",
-        "exintro": "1",
-        "explaintext": "1",
-        "exlimit": "20",
-        "inprop": "url",
-        "maxlag": "5",
-    }
+        "action": "query", "format": "json", "formatversion": "2", "generator": "search", "gsrsearch": " ".join(words),
+        "gsrlimit": str(min(most, 20)), "prop": "extracts|info", "exintro": "1", "explaintext": "1", "exlimit": "20",
+        "inprop": "url", "maxlag": "5",
+    }  # fmt: skip
 
 
+def wikipedia(data: object) -> Hits:
+    """Read pages of Wikipedia, in the order of its search."""
+    if not isinstance(data, dict) or "error" in data:
+        return None
+    rows = rows_of(data, "query", "pages")
+    if rows is None:
+        return [] if "query" not in data and ("batchcomplete" in data or not data) else None
+    pages = sorted(dicts(rows), key=lambda row: at if isinstance(at := row.get("index"), int) else len(rows))
+    return [
+        ProviderHit(row.get("fullurl"), row.get("title"), row.get("extract"), text=row.get("extract")) for row in pages
+    ]
+
+
+@dataclass(frozen=True)
+class PaperIndex:
+    """One index."""
+
+    name: str
+    """As in RETRIEVER, and as shown to the user."""
+    base: str
+    """Its address; `{language}` in it is that of the query."""
+    path: str
+    pace: tuple[float, float, int]
+    """Requests, in so many seconds, and how many of them at the same time: what the service asks for, rounded down."""
+    params: Callable[[SearchQuery, list[str], int], Params]
+    """The parameters of a query, its telling words and the number of results."""
+    parse: Callable[..., Hits]
+    is_xml: bool = False
+    key_variable: str = ""
+    """Where a key of its own is set; it works without one."""
+    key_param: str = ""
+    """Parameter that carries the key; where empty, a header does."""
+
+
+_SCHOLAR = "SEMANTIC_SCHOLAR_API_KEY"
 INDEXES: dict[str, PaperIndex] = {
     index.name: index
     for index in (
-        PaperIndex(
-            name="openalex",
-            base="https://api.openalex.org",
-            rate=5,
-            per_s=1,
-            at_once=2,
-            path="/works",
-            params=_openalex,
-            parse=parsers.openalex,
-            key_variable="OPENALEX_API_KEY",
-            key_param="api_key",
-        ),
-        PaperIndex(
-            name="crossref",
-            base="https://api.crossref.org",
-            rate=3,
-            per_s=1,
-            at_once=1,
-            path="/works",
-            params=_crossref,
-            parse=parsers.crossref,
-        ),
-        PaperIndex(
-            name="arxiv",
-            base="https://export.arxiv.org",
-            rate=1,
-            per_s=3,
-            at_once=1,
-            path="/api/query",
-            params=_arxiv,
-            parse=parsers.arxiv,
-            is_xml=True,
-        ),
-        PaperIndex(
-            name="pubmed",
-            base="https://eutils.ncbi.nlm.nih.gov",
-            rate=3,
-            per_s=1,
-            at_once=2,
-            path="/entrez/eutils/esearch.fcgi",
-            params=_pubmed,
-            parse=parsers.pubmed,
-            is_xml=True,
-            key_variable="NCBI_API_KEY",
-            key_param="api_key",
-        ),
-        PaperIndex(
-            name="semanticscholar",
-            base="https://api.semanticscholar.org",
-            rate=1,
-            per_s=1,
-            at_once=1,
-            path="/graph/v1/paper/search",
-            params=_semantic_scholar,
-            parse=parsers.semantic_scholar,
-            key_variable="SEMANTIC_SCHOLAR_API_KEY",
-            key_header="x-api-key",
-        ),
-        PaperIndex(
-            name="wikipedia",
-            base="https://{language}.wikipedia.org",
-            rate=5,
-            per_s=1,
-            at_once=1,
-            path="/w/api.php",
-            params=_wikipedia,
-            parse=parsers.wikipedia,
-        ),
+        PaperIndex("openalex", "https://api.openalex.org", "/works", (5, 1, 2), _ask_openalex, openalex,
+                   key_variable="OPENALEX_API_KEY", key_param="api_key"),
+        PaperIndex("crossref", "https://api.crossref.org", "/works", (3, 1, 1), _ask_crossref, crossref),
+        PaperIndex("arxiv", "https://export.arxiv.org", "/api/query", (1, 3, 1), _ask_arxiv, arxiv, is_xml=True),
+        PaperIndex("pubmed", "https://eutils.ncbi.nlm.nih.gov", "/entrez/eutils/esearch.fcgi", (3, 1, 2), _ask_pubmed, pubmed,
+                   is_xml=True, key_variable="NCBI_API_KEY", key_param="api_key"),
+        PaperIndex("semanticscholar", "https://api.semanticscholar.org", "/graph/v1/paper/search", (1, 1, 1),
+                   _ask_semantic_scholar, semantic_scholar, key_variable=_SCHOLAR),
+        PaperIndex("wikipedia", "https://{language}.wikipedia.org", "/w/api.php", (5, 1, 1), _ask_wikipedia, wikipedia),
     )
-}
-"""By name. Rates are those that the services ask for, rounded down."""
+}  # fmt: skip
 
 ACADEMIC = ("openalex", "crossref", "arxiv", "pubmed")
 """What `academic` stands for."""
@@ -235,7 +311,7 @@ class Academic(Provider):
         self.host = self.host.removeprefix("{language}.")
         self.key_variable = index.key_variable
         self._index = index
-        self._pace = pace or HostPace(index.rate, index.per_s, index.at_once)
+        self._pace = pace or HostPace(*index.pace)
 
     async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
         query = asked.query
@@ -244,7 +320,7 @@ class Academic(Provider):
         base = self.base.replace("{language}", language_of(query.text))
         content = await self._get(base, self._index.path, params, seconds)
         if self._index.name == "pubmed":
-            numbers = self._usable(parsers.pubmed_ids(self._json(content)))
+            numbers = self._usable(pubmed_ids(self._json(content)))
             if not numbers:
                 return []
             fetch = {"db": "pubmed", "id": ",".join(numbers), "retmode": "xml"}
@@ -252,15 +328,16 @@ class Academic(Provider):
         if self._index.is_xml:
             return self._usable(self._index.parse(content))
         data = self._json(content)
-        if self._index.name == "wikipedia" and isinstance(data, dict) and "error" in data:
-            raise self._failure("rate", str(data["error"]))  # it is busy, and says so with status 200
+        if self._index.name == "wikipedia" and (error := dig(data, "error")):
+            raise self._failure("rate", str(error))  # it is busy, and says so with status 200
         return self._usable(self._index.parse(data))
 
-    async def _get(self, base: str, path: str, params: dict[str, str], seconds: float) -> bytes:
-        index = self._index
-        if index.key_param and self._secret:
-            params = params | {index.key_param: self._secret}
-        headers = {index.key_header: self._secret} if index.key_header and self._secret else {}
+    async def _get(self, base: str, path: str, params: Params, seconds: float) -> bytes:
+        headers = {}
+        if self._secret and self._index.key_param:
+            params = params | {self._index.key_param: self._secret}
+        elif self._secret and self._index.key_variable:
+            headers = {"x-api-key": self._secret}
         async with self._pace.turn():
             return await self._send("GET", path, min(seconds, CALL_S), base=base, params=params, headers=headers)
 
@@ -268,3 +345,37 @@ class Academic(Provider):
         if found is None:
             raise self._failure("nonsense", "the answer has another shape than the service's")
         return found
+
+
+def _filter(**dates: str | None) -> Params:
+    chosen = ",".join(f"{name}:{value}" for name, value in dates.items() if value)
+    return {"filter": chosen} if chosen else {}
+
+
+def _xml(content: bytes) -> ElementTree.Element | None:
+    if b"<!ENTITY" in content:  # one that refers to itself many times over would fill the memory
+        return None
+    try:
+        return ElementTree.fromstring(content)
+    except ElementTree.ParseError:
+        return None
+
+
+def _text(element: ElementTree.Element | None) -> str:
+    return "" if element is None else " ".join("".join(element.itertext()).split())
+
+
+def _plain(marked_up: object) -> str:
+    return " ".join(html.unescape(_TAG.sub(" ", _string(marked_up))).split())
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _names(values: Iterable[object]) -> tuple[str, ...]:
+    return tuple(name for value in values if (name := _string(value).strip()))

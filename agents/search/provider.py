@@ -277,13 +277,22 @@ def day(value: object) -> str | None:
         return None
 
 
-def rows_of(data: object, *path: str) -> list[object] | None:
-    """Give the list at a path of a decoded JSON answer; None when the answer has another shape."""
+def dig(data: object, *path: str | int) -> object:
+    """Give what stands at a path of a decoded JSON answer; None when the answer has another shape."""
     for name in path:
-        if not isinstance(data, dict) or name not in data:
+        if isinstance(data, dict):
+            data = data.get(name)
+        elif isinstance(data, list) and isinstance(name, int) and name < len(data):
+            data = data[name]
+        else:
             return None
-        data = data[name]
-    return data if isinstance(data, list) else None
+    return data
+
+
+def rows_of(data: object, *path: str) -> list[object] | None:
+    """Give the list at a path; None when there is none."""
+    found = dig(data, *path)
+    return found if isinstance(found, list) else None
 
 
 def dicts(rows: Iterable[object]) -> list[dict[str, object]]:

@@ -6,11 +6,10 @@ Knows bytes and headers; what they say is `agents.web.reader`'s.
 import asyncio
 import logging
 import random
-import re
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
@@ -42,7 +41,6 @@ PAUSES = "its server asked to be left alone for a while"
 CIRCLE = "it redirects in a circle"
 ROBOTS_SAY_NO = "robots.txt asks not to read it"
 
-_KEPT_HEADERS = ("last-modified", "etag", "content-language", "content-disposition", "link", "x-robots-tag")
 _MEDIA = {
     "video": "a video",
     "audio": "a sound recording",
@@ -63,7 +61,6 @@ _STATUS = {
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
 _REDIRECTS = {301, 302, 303, 307, 308}
 _READABLE_ENCODINGS = {"gzip", "deflate", "identity"}
-_AGENT_NAME = re.compile(r"[A-Za-z][\w-]*")
 
 log = logging.getLogger(__name__)
 
@@ -76,12 +73,9 @@ class FetchedPage:
     """As it was asked for."""
     final_url: str
     """Where the last redirect led; this address was really retrieved."""
-    status: int
     content_type: str
     """As sent, with its parameters; empty when none was sent."""
     body: bytes
-    headers: Mapping[str, str] = field(default_factory=dict)
-    """Those that say something about the document, by their lower-case names."""
 
 
 def _passing(url: str, reason: str, *, retry_after_s: float | None = None) -> SourceError:
@@ -136,10 +130,8 @@ class Fetcher:
         resolver: looks names up.
         guard: the policy in the place of one made of `allowed` and `resolver`.
         backend: opens sockets, after the guard let them pass.
-        user_agent: who asks; its first word is the name that robots.txt may address.
         max_bytes: largest body, as sent and as unpacked.
         total_s: seconds for one fetch, without the time spent waiting for a turn at the host.
-        max_redirects: hops that are followed.
         per_host_rate: requests a second at one host.
         clock: seconds, never running backwards.
         sleep: waits for seconds.
@@ -154,10 +146,8 @@ class Fetcher:
         resolver: Resolver = system_resolver,
         guard: Guard | None = None,
         backend: httpcore2.AsyncNetworkBackend | None = None,
-        user_agent: str = USER_AGENT,
         max_bytes: int = MAX_BYTES,
         total_s: float = TOTAL_S,
-        max_redirects: int = MAX_REDIRECTS,
         per_host_rate: float = 2.0,
         clock: Callable[[], float] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -166,12 +156,10 @@ class Fetcher:
     ) -> None:
         self._guard = guard or Guard(allowed, resolver)
         self._backend = backend
-        self._agent, self._max_bytes, self._total_s = user_agent, max_bytes, total_s
-        self._max_redirects, self._now = max_redirects, now
+        self._max_bytes, self._total_s, self._now = max_bytes, total_s, now
         self._retry = RetryPolicy(longest_wait_s=total_s, sleep=sleep, spread=spread)
         clock = clock or (lambda: asyncio.get_running_loop().time())
-        name = _AGENT_NAME.match(user_agent)
-        self._robots = Robots(self._robots_txt, name[0] if name else user_agent, clock)
+        self._robots = Robots(self._robots_txt, USER_AGENT.partition("/")[0], clock)
         self._courtesy = HostLimiter(per_host_rate, clock, sleep)
 
     async def fetch(self, url: str, deadline_s: float | None = None, *, named_by_user: bool = False) -> FetchedPage:
@@ -203,7 +191,7 @@ class Fetcher:
             trust_env=False,
             follow_redirects=False,  # each hop is judged, waits for its turn and is asked for in robots.txt
             timeout=httpx2.Timeout(10.0, connect=5.0, pool=None),
-            headers={"user-agent": self._agent, "accept": ACCEPT, "accept-encoding": "gzip, deflate"},
+            headers={"user-agent": USER_AGENT, "accept": ACCEPT, "accept-encoding": "gzip, deflate"},
             # No site may recognise us from one page to the next.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
@@ -213,7 +201,7 @@ class Fetcher:
         with _explained(url):
             at = self._guard.check(_written(url))
             visited: set[str] = set()
-            for _ in range(self._max_redirects + 1):
+            for _ in range(MAX_REDIRECTS + 1):
                 if str(at) in visited:
                     raise SourceError(url, CIRCLE)
                 visited.add(str(at))
@@ -230,7 +218,7 @@ class Fetcher:
                 if isinstance(answer, FetchedPage):
                     return answer
                 at = self._guard.check(at.join(_written(answer)))
-        raise SourceError(url, f"it redirects too often (> {self._max_redirects})")
+        raise SourceError(url, f"it redirects too often (> {MAX_REDIRECTS})")
 
     async def _get(self, url: str, at: httpx2.URL) -> FetchedPage | str:
         """Ask for one address; give the answer, or where it redirects."""
@@ -243,10 +231,8 @@ class Fetcher:
         return FetchedPage(
             url=url,
             final_url=str(at),
-            status=response.status_code,
             content_type=response.headers.get("content-type", ""),
             body=body,
-            headers={name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers},
         )
 
     def _judge_status(self, url: str, host: str, response: httpx2.Response) -> None:
@@ -297,7 +283,7 @@ class Fetcher:
         try:
             async with asyncio.timeout(ROBOTS_S):
                 at = self._guard.check(address)
-                for _ in range(self._max_redirects + 1):
+                for _ in range(MAX_REDIRECTS + 1):
                     await self._guard.admit(at)
                     async with self._client.stream("GET", at) as response:
                         where = response.headers.get("location")

@@ -81,6 +81,11 @@ def make_readable(tree: Element) -> None:
         elif any(above.tag in {"article", "main"} for above in element.iterancestors()) and not _is_menu(element):
             element.tag = "div"  # a box that belongs to the text
     _number_items(tree)
+    for term in list(tree.iter("dt")):
+        told = term.getnext()
+        if told is not None and told.tag == "dd" and not _is_menu(term):
+            told.text = f"{_cell_text(term).rstrip(':')}: {told.text or ''}"
+            drop(term)
     for table in reversed(list(tree.iter("table"))):
         _write_table(table)
 

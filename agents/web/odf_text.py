@@ -62,7 +62,7 @@ class _Reader:
                 taken, self._pending = self._pending, []
                 yield from taken
             elif child.tag == f"{_TABLE}table":
-                yield "\n".join(records(self._rows(child)))
+                yield "\n".join(records(self._rows(child), is_data=parent.tag == f"{_OFFICE}spreadsheet"))
             else:
                 yield from self.blocks(child)
 

@@ -189,7 +189,7 @@ def _workbook(archive: zipfile.ZipFile) -> Document:
     blocks = []
     for sheet in book.worksheets:
         if sheet.sheet_state == "visible":
-            blocks += [sheet.title, "\n".join(records(_sheet_rows(sheet, with_looks=is_small)))]
+            blocks += [sheet.title, "\n".join(records(_sheet_rows(sheet, with_looks=is_small), is_data=True))]
     gaps = [] if is_small else ["it is very large; which of its rows are hidden or struck could not be told"]
     if is_small and any(_NO_RESULT.search(archive.read(part)) for part in sheets):
         gaps.append("results of some of its formulas are not saved in it, and were not read")
@@ -198,13 +198,25 @@ def _workbook(archive: zipfile.ZipFile) -> Document:
     return _page(str(facts.title or ""), blocks, author=author, gaps=gaps)
 
 
-def _sheet_rows(sheet: Any, *, with_looks: bool) -> Iterator[list[str]]:
+def _sheet_rows(sheet: Any, *, with_looks: bool) -> Iterator[list[str | None]]:
+    """Give what is seen of a sheet; a merged cell fills its columns, and stands in each of its rows."""
     hidden = {name for name, column in sheet.column_dimensions.items() if column.hidden} if with_looks else set()
+    merged = {(row, column): (cells.min_row, cells.min_col) for cells in (sheet.merged_cells.ranges if with_looks else ())
+              for row, column in cells.cells}  # fmt: skip
     for at, row in enumerate(sheet.iter_rows(max_row=MAX_ROWS), start=1):
         if with_looks and sheet.row_dimensions[at].hidden:
             continue
-        yield ["" if with_looks and _is_unseen(cell) else _cell(cell) for cell in row
-               if not (hidden and cell.column_letter in hidden)]  # fmt: skip
+        told: list[str | None] = []
+        for cell in row:
+            if hidden and cell.column_letter in hidden:
+                continue
+            first = merged.get((at, cell.column)) if merged else None
+            if first and first[1] != cell.column:
+                told.append(None)
+                continue
+            shown = sheet.cell(*first) if first else cell
+            told.append("" if with_looks and _is_unseen(shown) else _cell(shown))
+        yield told
 
 
 def _is_unseen(cell: Any) -> bool:

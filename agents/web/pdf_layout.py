@@ -35,6 +35,7 @@ _ITEM = re.compile(r"[•‣▪◦·●○■*–—-]\s+\S|\(?(?:\d{1,3}|[a-z])
 _BULLET = re.compile(r"^[•‣▪◦·●○■*–—-]\s+")
 _ENDS = re.compile(r"[.!?:;…。！？؟।][\"'”’»)\]]*$")
 _NOT_SPACED = re.compile(f"[{UNSPACED}\u3000-\u303f\uff00-\uffef]")
+_NEVER_FIRST = frozenset("°%‰€£$)]”’»,;:/")
 _HYPHEN = "-\u2010\u00ad"
 
 
@@ -324,7 +325,7 @@ class Flow:
             return ""
         text = line.text()
         ended = bool(_ENDS.search(self._tail))
-        runs_on = not ended and text[:1].islower()
+        runs_on = not ended and (text[:1].islower() or text[:1] in _NEVER_FIRST)
         if before is None:
             return self._seam(line) if runs_on else "\n\n"
         step = before.bottom - line.bottom
@@ -340,7 +341,7 @@ class Flow:
             return "\n\n"
         first = line.words[0]
         fits = edge - before.right > first.right - first.left + line.height  # the line was ended before it was full
-        if _LEADERS.search(before.text()) or (fits and not text[:1].islower()):
+        if _LEADERS.search(before.text()) or (fits and not runs_on and not text[:1].islower()):
             return "\n\n" if ended else "\n"
         return self._seam(line)
 
@@ -382,20 +383,12 @@ def _rows(lines: Sequence[Line]) -> dict[int, str]:
         tight = {row[0]: lines[row[0]].parted(_TIGHT_GAP) for row in rows}
         wrapped = [lines[at] for row in rows for at in row[1:]]
         columns = _columns([*chain(*_without_spanning(list(tight.values()))), *wrapped])
-        is_wide = any(len(lines[at].cells) > 1 for at in tight)
-        if len(rows) >= 3 - is_wide and len(columns) >= max(map(len, tight.values())):
+        wide = [at for at in tight if len(lines[at].cells) > 1]
+        if len(rows) >= (2 if wide else 3) and len(columns) >= max(map(len, tight.values())):
             table = [_row([*tight[at], *(lines[one] for one in more)], columns) for at, *more in rows]
             written |= dict.fromkeys(chain(*rows), "") | {rows[0][0]: "\n".join(records(table))}
-            continue
-        for first, last in _stretches([at for at in tight if len(lines[at].cells) > 1]):
-            if first == last:
-                continue
-            cells = [lines[at].cells for at in range(first, last + 1)]
-            columns = _columns([*chain(*_without_spanning(cells))])
-            is_known = len(columns) >= max(map(len, cells))
-            table = [_row(row, columns) if is_known else [cell.text() for cell in row] for row in cells]
-            told = records(table) if is_known else map(" | ".join, table)
-            written |= dict.fromkeys(range(first, last + 1), "") | {first: "\n".join(told)}
+        elif len(wide) > 1:
+            written |= {at: " | ".join(cell.text() for cell in lines[at].cells) for at in wide}
     return written
 
 
@@ -435,12 +428,14 @@ def _is_wrapped(lines: Sequence[Line], row: int, at: int) -> bool:
     return step < 0.95 * (lines[row_below - 1].bottom - lines[row_below].bottom) if row_below else under > 0
 
 
-def _row(cells: Iterable[Line], columns: Sequence[tuple[float, float]]) -> list[str]:
-    texts = [""] * len(columns)
+def _row(cells: Iterable[Line], columns: Sequence[tuple[float, float]]) -> list[str | None]:
+    texts: list[str | None] = [""] * len(columns)
     for cell in cells:
-        under = (n for n, (left, right) in enumerate(columns) if cell.left <= right and cell.right >= left)
-        n = next(under, len(columns) - 1)
-        texts[n] = f"{texts[n]} {cell.text()}".strip()
+        under = [n for n, (left, right) in enumerate(columns) if cell.left <= right and cell.right >= left]
+        first, *more = under or [len(columns) - 1]
+        texts[first] = f"{texts[first] or ''} {cell.text()}".strip()
+        for n in more:  # it stands over these as well
+            texts[n] = texts[n] or None
     return texts
 
 

@@ -143,7 +143,7 @@ def _words(page: pypdfium2.PdfPage, *, has_layers: bool) -> Iterator[Word]:
                 before, text=before.text + script, right=word.right, ends_line=word.ends_line, after_script=True
             )
             continue
-        if before and before.ends_line and before.after_script and _goes_on(before, word):
+        if before and before.ends_line and _goes_on(before, word, 2.0 if before.after_script else 0.6):
             found[-1] = replace(before, ends_line=False)
         found.append(word)
     yield from _with_fields(found, page)
@@ -269,10 +269,12 @@ def _script_after(before: Word, word: Word) -> str:
     return raised(word.text) if kind == "raised" else lowered(word.text)
 
 
-def _goes_on(before: Word, word: Word) -> bool:
-    """Tell a word that stands in the line of a word with a raised end, although a line seemed to end there."""
+def _goes_on(before: Word, word: Word, most: float) -> bool:
+    """Tell a word that stands in the line of another, as near as that, although a line seemed to end there."""
     gap = word.left - before.right
-    return abs(word.baseline - before.baseline) < 0.2 * before.size and -before.size < gap < 2 * before.size
+    low = -before.size if before.after_script else -0.3 * before.size
+    apart = 1.0 if before.text.endswith("√") else 0.2  # a root stands as high as what it is drawn over
+    return abs(word.baseline - before.baseline) < apart * before.size and low < gap < most * before.size
 
 
 def _with_fields(words: list[Word], page: pypdfium2.PdfPage) -> list[Word]:

@@ -234,7 +234,7 @@ def _document(page: Document, text: str, url: str) -> Document:
 def _is_noise(text: str) -> bool:
     """Tell bytes that are no text although every byte has a letter somewhere."""
     sample = text[:4_000]
-    strange = sum(letter < " " and letter not in "\t\n\r\f\x1b" for letter in sample)
+    strange = sum(letter < " " and letter not in "\t\n\v\r\f\x1b" for letter in sample)
     return strange > 0.02 * len(sample)
 
 

@@ -85,7 +85,7 @@ def records(
     yield from (" ".join(filter(None, row)) for row in rows[:first])
     rows = rows[first:]
     if heads is None:
-        heads = int(len(rows) > 1 and _could_be_heads(rows, is_data=is_data))
+        heads = _count_heads(rows, is_data=is_data)
     head = _joined_heads(rows[:heads])
     group = ""
     for at, row in enumerate(rows[heads:], start=heads + 1):
@@ -121,16 +121,28 @@ def _joined_heads(rows: Sequence[Row]) -> list[str]:
     return [" – ".join(filter(None, part)) for part in parts]
 
 
-def _could_be_heads(rows: Sequence[Row], *, is_data: bool) -> bool:
-    """Tell heads in a first row: words all of them, above a column of figures where the table is no file of data."""
-    first, *below = rows
-    if not all(any(letter.isalpha() for letter in cell) for cell in first if cell):
-        return False
-    columns = [(head, [row[at] for row in below if at < len(row) and row[at]]) for at, head in enumerate(first) if head]
-    return is_data or any(
-        not any(map(str.isdigit, head)) and cells and all(any(map(str.isdigit, cell or "")) for cell in cells)
-        for head, cells in columns
-    )
+def _count_heads(rows: Sequence[Row], *, is_data: bool) -> int:
+    """Count the rows of heads: of words only, above a column of figures where the table is no file of data.
+
+    A second one stands below heads over several columns, or has nothing of its own in the first column.
+    """
+    if len(rows) < 2 or not all(any(letter.isalpha() for letter in cell) for cell in rows[0] if cell):
+        return 0
+    first, second = rows[0], rows[1]
+    is_below = None in first or second[0] in {"", None, first[0]}
+    has_figures = [any(map(str.isdigit, "".join(cell or "" for cell in row))) for row in rows[1:3]]
+    heads = 2 if is_below and has_figures == [False, True] else 1
+    if is_data:
+        return heads
+    below = rows[heads:]
+    columns = [
+        any(cells := [row[at] for row in below if at < len(row) and row[at]])
+        and not any(map(str.isdigit, head or ""))
+        and all(any(map(str.isdigit, cell or "")) for cell in cells)
+        for at, head in enumerate(first)
+    ]
+    # Of two columns the first row may be as good a pair as those below it.
+    return heads if any(columns) and (len(columns) > 2 or columns[0]) else 0
 
 
 def _first_row(rows: Sequence[Row]) -> int:

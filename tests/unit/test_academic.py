@@ -13,7 +13,7 @@ from werkzeug import Request, Response
 
 from agents.contracts.sources import PROVIDER_COPY, SearchQuery
 from agents.core.retry_policy import RetryPolicy
-from agents.search import academic_parsers as parsers
+from agents.search import academic as parsers
 from agents.search.academic import INDEXES, Academic, HostPace
 from agents.search.pages import ABSTRACT
 from agents.search.provider import Access
@@ -345,7 +345,7 @@ async def test_requests_to_one_index_keep_its_pace(asked, index):
 
 
 def test_the_paces_are_those_that_the_services_ask_for():
-    assert (INDEXES["arxiv"].rate, INDEXES["arxiv"].per_s, INDEXES["arxiv"].at_once) == (1, 3, 1)
-    assert INDEXES["pubmed"].rate <= 3
-    assert INDEXES["semanticscholar"].rate <= 1
-    assert INDEXES["wikipedia"].at_once == 1
+    assert INDEXES["arxiv"].pace == (1, 3, 1)
+    assert INDEXES["pubmed"].pace[0] <= 3
+    assert INDEXES["semanticscholar"].pace[0] <= 1
+    assert INDEXES["wikipedia"].pace[2] == 1
