@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact
 from agents.offline.contradictions import quantities
-from agents.offline.questions import is_linked, is_topic, standing, subjects
+from agents.offline.questions import is_linked, is_topic, standing
 from agents.offline.quotations import SourceTable, tables
 from agents.offline.ranking import Ranking, Wanted, is_imperative, is_order, is_sentence, leans, plain
 from agents.offline.terms import distinct, listed, opening
@@ -17,8 +17,6 @@ OF_THE_BEST = 0.45
 SAME = 0.75
 """Share of common words from which two sentences say the same, unless their numbers differ."""
 _MOST_LIMITATIONS = 6
-_SOME_OF_IT = 0.6
-"""Share of the rest of a further step's words that a quotation must hold where its document is not named for the step."""
 _NEAR = 2
 """Sentences of a source named for the subject that are added because they share most words with the question."""
 _LONGEST_BACK = 2
@@ -67,8 +65,6 @@ def _extract(given: _Reading) -> Extraction:
     chosen = _chosen(given, ranking, wanted)
     if stands == "titled":
         chosen = _with_subject(given, ranking, chosen)
-    elif is_topic(first):
-        chosen = [one for one in chosen if _goes_on(first, ranking, one)]
     facts = tuple(
         PointedFact(
             sentences=tuple(sentences[at].number for at in range(one.first, one.at + 1)),
@@ -126,14 +122,6 @@ def _with_subject(given: _Reading, ranking: Ranking, chosen: list[_Candidate]) -
         if first is not None and not any(one.first <= at and first <= one.at for one in found):
             found.append(_Candidate(at, first, 0, ENOUGH / 2))
     return sorted(found[: given.max_facts], key=lambda one: one.at)
-
-
-def _goes_on(topic: str, ranking: Ranking, one: _Candidate) -> bool:
-    """Tell a quotation that uses the name of a further step and holds some of what is still to be said of it."""
-    held = frozenset[str]().union(*ranking.held[one.first : one.at + 1])
-    name = subjects(topic)[0]
-    rest = frozenset(distinct(topic)) - name
-    return name <= held and len(rest & held) >= max(2.0, _SOME_OF_IT * len(rest))
 
 
 def _rows(given: _Reading, ranking: Ranking, wanted: Sequence[Wanted]) -> tuple[PointedFact, ...]:

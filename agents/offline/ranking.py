@@ -114,12 +114,8 @@ _HEADING_WEIGHT = 0.6
 """Words that only the heading above a sentence has."""
 _CONTEXT_WEIGHT = 0.5
 """Words of the objective that the question itself does not have."""
-_MOSTLY_ABSENT = 0.6
 _TELLING = 6
 """Words of a question that an answer may be expected to have, at most."""
-_NAME_LIKE = 4
-"""Words of a title that is a name, at most."""
-_ABOUT_IT, _OPENING = 0.3, 0.1
 _FORMS = (
     ("differ_asked", "differ", 1.5, 0.6),
     ("reason", "cause", 1.4, 0.75),
@@ -204,40 +200,15 @@ class Ranking:
         sentence, held = self.sentences[at], self.held[at] | before
         above = self._headings[at] - held
         telling = [term for term in wanted.core if term in held or term in above]
-        if not telling or not wanted.total or (self._title and self._is_elsewhere(wanted)):
-            return 0.0
-        if not self._enough(at, telling, wanted):
+        spoken = [term for term in telling if not term[0].isdigit()]
+        long = len(wanted.core) > 2
+        # Two of the words that matter; of a single fact half of them.
+        few = wanted.lookup and self._title and long and 2 * len(telling) <= len(wanted.core)
+        if not wanted.total or few or len(spoken) < (2 if long else 1):
             return 0.0
         covered = sum(w * (term in held or _HEADING_WEIGHT * (term in above)) for term, w in wanted.weights.items())
         named = 0.12 * sum(name in sentence for name in wanted.names) / max(1, len(wanted.names))
-        return min(1.0, covered / wanted.total) * form(sentence, wanted.text) + named + self._of_its_title(at, wanted)
-
-    def _is_elsewhere(self, wanted: Wanted) -> bool:
-        """Tell a source that never uses most of the words that the question is about."""
-        topic = [term for term in wanted.core if not term[0].isdigit()]
-        missing = sum(1 for term in topic if not self._spread[term] and term not in self._title)
-        return missing > _MOSTLY_ABSENT * len(topic)
-
-    def _enough(self, at: int, telling: list[str], wanted: Wanted) -> bool:
-        """Ask for two of the words that matter."""
-        if wanted.lookup and self._title:
-            few = len(telling) * 2 <= len(wanted.core) if len(wanted.core) > 2 else not telling
-            if few or not self._names_it(at, wanted):
-                return False
-        spoken = [term for term in telling if not term[0].isdigit()]
-        return len(spoken) >= (2 if len(wanted.core) > 2 else 1)
-
-    def _names_it(self, at: int, wanted: Wanted) -> bool:
-        """Tell whether a name of the question stands in the sentence, those before it, its heading or the title."""
-        around = (self._headings[at] | self._title).union(*self.held[max(0, at - 2) : at + 1])
-        parts = [frozenset(distinct(name)) for name in wanted.names]
-        return not parts or any(len(part & around) * 2 >= len(part) for part in parts)
-
-    def _of_its_title(self, at: int, wanted: Wanted) -> float:
-        """Favour a document that has the name of what is asked about, above all its first words."""
-        if not self._title or len(self._title) > _NAME_LIKE or not self._title <= wanted.weights.keys():
-            return 0.0
-        return _ABOUT_IT + (_OPENING if at == 0 else 0.0)
+        return min(1.0, covered / wanted.total) * form(sentence, wanted.text) + named
 
 
 def form(sentence: str, question: str) -> float:
