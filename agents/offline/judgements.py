@@ -147,8 +147,10 @@ def challenge(given: ChallengeInput) -> Challenge:
 
 
 def _angle(claim: str) -> str:
-    """A figure may have been revised, a date be told otherwise; anything else may be disputed."""
-    return "against_figure" if has_figure(claim) else "against_date" if years(claim) else "against"
+    """A figure may have been revised, a date be told otherwise, an effect not be found again; anything may be disputed."""
+    if has_figure(claim):
+        return "against_figure"
+    return "against_date" if years(claim) else "against_effect" if listed("effect").search(claim) else "against"
 
 
 def _subject(claim: str) -> str:

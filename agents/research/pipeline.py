@@ -99,8 +99,11 @@ def research_handler(context: RunContext, means: Means) -> Handler:
     """Run a commission from plan to outcome."""
 
     def closing_of(contract: Contract, given: Commission) -> ClosingTask:
-        minimum = means.thresholds.min_evidence_per_claim
-        return ClosingTask(contract=contract, challenge=given.challenge, min_evidence=minimum)
+        least = means.thresholds
+        return ClosingTask(
+            contract=contract, challenge=given.challenge, min_evidence=least.min_evidence_per_claim,
+            min_domains=least.min_distinct_domains_per_claim,
+        )  # fmt: skip
 
     async def run(ctx: Ctx, given: Commission) -> Outcome:
         contract = given.contract
@@ -115,9 +118,7 @@ def research_handler(context: RunContext, means: Means) -> Handler:
         several = len(contract.plans) > 1
         loop = means.loop.model_copy(update={"max_rounds": contract.caps.rounds})
         # The offline engine writes its frame in no time, out of the sections.
-        early = ClosingTask(
-            contract=contract, challenge=given.challenge, min_evidence=means.thresholds.min_evidence_per_claim
-        )
+        early = closing_of(contract, given)
         items = [
             (str(number), _root(plan, brief, loop, None if several or not means.reasons else early, several))
             for number, plan in enumerate(contract.plans)

@@ -6,7 +6,7 @@ Who counts as a witness of its own: mirrors, syndicated copies and quotations of
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import prod
+from math import prod, sqrt
 from typing import NamedTuple
 
 from agents.contracts.body import SentenceVerdict
@@ -106,28 +106,33 @@ def count(verdicts: Sequence[SentenceVerdict | None]) -> Counted:
     return Counted(stating.count("supported"), len(stating), checked, len(stating) - checked)
 
 
-def report_confidence(claims: Sequence[EvidenceWeight | None], counted: Counted) -> float | None:
+def report_confidence(
+    claims: Sequence[EvidenceWeight | None], counted: Counted, wanted_origins: int = 1
+) -> float | None:
     """Give the confidence of a report, 0 to 100 (specification, section 2), or None when nothing was weighed.
 
     `100 · √(c · r)`: `c` is the mean over the claims of what is known about each, `r` the verifiable ratio. The
     geometric mean keeps a well-cited report without settled claims, or the reverse, from looking sound. A claim counts
     with its confidence when the evidence settled it, whichever way; with half of it when the sources disagree; with
-    nothing when evidence is insufficient or nobody looked. One half alone is taken where the other does not exist.
+    nothing when evidence is insufficient or nobody looked. Where fewer independent sources speak to it than are wanted, it
+    counts with the root of their share: one of two makes 0.71. One half alone is taken where the other does not exist.
 
     Args:
         claims: one for each claim of the report; None where it was not checked.
         counted: the sentences of its body.
+        wanted_origins: independent sources that each claim is wanted to have.
     """
-    known = [_known(claim) for claim in claims]
+    known = [_known(claim, wanted_origins) for claim in claims]
     settled = sum(known) / len(known) if known else None
     halves = [half for half in (settled, counted.ratio) if half is not None]
     return round(100 * prod(halves) ** (1 / len(halves)), 1) if halves else None
 
 
-def _known(claim: EvidenceWeight | None) -> float:
+def _known(claim: EvidenceWeight | None, wanted_origins: int) -> float:
     if claim is None or claim.verdict in {"insufficient", "not_checked"}:
         return 0.0
-    return claim.confidence / 2 if claim.verdict == "contested" else claim.confidence
+    enough = sqrt(min(1.0, claim.origins / wanted_origins)) if wanted_origins else 1.0
+    return enough * (claim.confidence / 2 if claim.verdict == "contested" else claim.confidence)
 
 
 COPY = 0.7

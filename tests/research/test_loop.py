@@ -192,6 +192,26 @@ async def test_three_failed_searches_open_the_breaker_and_the_report_says_so(ben
     assert document.phase_state.research.retry_tracking.total_exhausted > 0
 
 
+async def test_searches_side_by_side_count_among_the_three_attempts_of_a_sub_question(bench):
+    """S0 FR-4: one attempt is one search; five planned searches of one question are no five attempts."""
+
+    class Down(ScriptedSearcher):
+        async def search(self, query, deadline_s=None):
+            from agents.core.errors import SearchError
+
+            self.asked.append(query)
+            raise SearchError("down", provider="scripted")
+
+    question = "On how many days was the Orvane ferry line closed?"
+    terms = ("Orvane closures", "Orvane ferry ice", "Orvane winter days", "Orvane board statistics")
+    planned = leaf("Closures", question).model_copy(update={"search_terms": terms})
+    searcher = Down(WORLD)
+    outcome = await bench(working_model({QUERY.text: tree(planned)}), searcher=searcher).run()
+    entry = next(one for part in outcome.findings[0].walk() for one in part.attempts if one.key == question)
+    assert (entry.attempts, entry.status) == (3, "exhausted")
+    assert len({query.text for query in searcher.asked if query.text in (question, *terms)}) == 3
+
+
 async def test_a_replay_of_several_rounds_gives_the_same_and_calls_nothing(bench):
     reflector = reflecting(wants("What did the Orvane winter service cost?"), wants(sufficient=True))
     work, outcome = await outcome_of(bench, reflector)

@@ -159,6 +159,32 @@ async def test_without_the_challenge_the_gates_say_what_was_not_done(bench):
     assert any("counter-evidence was not searched for" in line for line in outcome.truth.shortfalls)
 
 
+async def test_a_claim_that_falls_short_is_searched_for_itself_by_evidence_and_by_sources(bench):
+    """RESEARCH_MIN_EVIDENCE_PER_CLAIM and …_DISTINCT_DOMAINS_… reach the challenge: targeted rework while there is time."""
+    for evidence, domains, wanted in ((3, 0, True), (0, 2, True), (0, 0, False)):
+        least = Thresholds(min_evidence_per_claim=evidence, min_distinct_domains_per_claim=domains)
+        work = bench(means=Means(thresholds=least))
+        outcome = await work.run()
+        claims = {claim.text for claim in outcome.truth.claims}
+        assert any(query.text in claims for query in work.searcher.asked) is wanted, (evidence, domains)
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+async def test_that_nothing_was_found_passes_only_where_hits_about_the_subject_were_read(bench, quiet):
+    """A search against a claim that could have found nothing is no outcome."""
+
+    class Quiet(ScriptedSearcher):
+        async def search(self, query, deadline_s=None):
+            found = await super().search(query, deadline_s)
+            return found.model_copy(update={"hits": ()}) if quiet and query.text.startswith("not ") else found
+
+    least = Thresholds(min_evidence_per_claim=0, min_distinct_domains_per_claim=0)
+    outcome = await bench(searcher=Quiet(WORLD), means=Means(thresholds=least)).run()
+
+    assert all(claim.counter_search.queries for claim in outcome.truth.claims)
+    assert any("counter-evidence was not searched for" in line for line in outcome.truth.shortfalls) is quiet
+
+
 async def test_copies_of_one_text_count_once(bench):
     text = WORLD["https://a.example/closures"]
     copies = {f"https://{name}.example/closures": text for name in ("a", "b", "c")}

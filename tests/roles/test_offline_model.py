@@ -7,9 +7,11 @@ import pytest
 from agents.contracts.contract import ScopingInput, ScopingTurn
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import PlanningInput, PlanTree
+from agents.contracts.verification import ChallengeInput, ClaimNote
 from agents.core.errors import ModelError
 from agents.core.model import Request
 from agents.offline import OfflineModel
+from agents.offline.judgements import challenge
 
 SCOPING = ScopingInput(message="Tell me everything about rents.", today="2026-01-15", language="en")
 
@@ -56,3 +58,20 @@ async def test_what_it_has_no_function_for_is_refused_by_name() -> None:
         await OfflineModel().reply(request(ScopingTurn.model_construct(), PlanTree))
     with pytest.raises(ModelError, match="gives ScopingTurn, not PlanTree"):
         await OfflineModel().reply(request(SCOPING, PlanTree))
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        ("The ferry carried 212,000 passengers.", "revised corrected figure"),
+        ("The bridge opened in 1912.", "corrected date account"),
+        ("The dam affects the salmon of the river.", "no effect found retraction"),
+        ("The council backs the plan.", "disputed contrary evidence"),
+    ],
+)
+def test_a_claim_is_attacked_by_its_kind(claim: str, words: str) -> None:
+    note = ClaimNote(number=1, text=claim)
+
+    (attack,) = challenge(ChallengeInput(query="q", claims=(note,))).attacks
+
+    assert all(query.endswith(words) for query in attack.queries)

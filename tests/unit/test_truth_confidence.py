@@ -72,3 +72,11 @@ def test_a_checker_that_understood_few_citations_says_so():
     assert counted.checked + counted.not_checked == expected["sentences_with_a_mark"]
     assert counted.ratio < 0.5
     assert f"{counted.checked} of {expected['sentences_with_a_mark']}" in counted.told()
+
+
+def test_claims_with_too_few_independent_sources_lower_the_confidence_of_a_report():
+    one, two = weigh([evidence("supports")]), weigh([evidence("supports"), evidence("supports", domain="b.example")])
+    checked = count(["supported"])
+
+    assert report_confidence([two], checked, 2) == report_confidence([two], checked)
+    assert report_confidence([one], checked, 2) == round(report_confidence([one], checked) * 0.5**0.25, 1)

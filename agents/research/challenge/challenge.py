@@ -43,6 +43,7 @@ from agents.research.reading.searching import Setting, search_all, teller
 from agents.research.reading.subject import names_held, stems_of
 from agents.research.run_context import RetrievedSource, RunContext
 from agents.roles import CHALLENGER, STANCE_JUDGE
+from agents.web.url_key import publisher
 
 NEW_SOURCES = 2
 """Sources read for the counter-evidence of one claim."""
@@ -62,6 +63,7 @@ class ChallengeGiven(Frozen):
     setting: Setting
     parent: str
     min_evidence: int = 3
+    min_domains: int = 2
     search: bool = True
     """False where the search for counter-evidence is switched off."""
 
@@ -77,6 +79,7 @@ class ClaimGiven(Frozen):
     attack: Attack | None
     setting: Setting
     min_evidence: int = 3
+    min_domains: int = 2
     searches: int = 3
     """Searches that it may make, at most."""
 
@@ -133,6 +136,7 @@ def challenge_handler(context: RunContext) -> Handler:
                 attack=attacks.get(claim.id),
                 setting=given.setting,
                 min_evidence=given.min_evidence,
+                min_domains=given.min_domains,
             )
             items.append((claim.id, below))
         results = await ctx.children("claim", items, gives=ClaimFound)
@@ -277,7 +281,8 @@ def claim_handler(context: RunContext) -> Handler:
             if held_against(given.claim.text, fact, cards[fact.source_id], given.setting.language) != UNRELATED
         ]
         queries = [query for query in given.attack.queries if query.strip()][:2] if given.attack else []
-        if given.attack and len(speaks) < given.min_evidence:
+        domains = {publisher(card.url, card.site or card.author) for card in (cards[one.source_id] for one in speaks)}
+        if given.attack and (len(speaks) < given.min_evidence or len(domains) < given.min_domains):
             # Targeted rework: a claim that falls short is searched for itself while there is time.
             queries.append(given.claim.text)
         return await _brought(ctx, context, given, list(dict.fromkeys(queries))[: given.searches])

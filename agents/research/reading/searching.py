@@ -150,6 +150,7 @@ class ClosingTask(Frozen):
     challenge: bool
     """Whether what speaks against the claims is searched for."""
     min_evidence: int
+    min_domains: int
 
 
 class NodeGiven(Frozen):

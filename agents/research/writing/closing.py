@@ -110,7 +110,7 @@ async def close(
     known = [claim for setting, one in pairs for claim in await asyncio.to_thread(at_hand, setting, one)]
     told = tuple(map(verdict_line, known))
     challenged, (frame, problems) = await together(
-        challenge_all(ctx, findings, settings, search=task.challenge, minimum=task.min_evidence),
+        challenge_all(ctx, findings, settings, task),
         write_frame(ctx, context, task.contract, (findings, ()), told, is_degraded(findings), key="0"),
     )
     return Closed(challenged=challenged, frame=frame, problems=problems, told=told)
@@ -120,9 +120,7 @@ async def challenge_all(
     ctx: Ctx,
     findings: tuple[Finding, ...],
     settings: tuple[Setting, ...],
-    *,
-    search: bool,
-    minimum: int,
+    task: ClosingTask,
 ) -> tuple[Challenged, ...]:
     """Challenge the claims of every query, side by side; one that fails leaves its claims unchecked."""
     if not any(finding.all_facts() for finding in findings):
@@ -130,7 +128,14 @@ async def challenge_all(
     items = [
         (
             f"challenge-{number}",
-            ChallengeGiven(finding=finding, setting=setting, parent=finding.path, search=search, min_evidence=minimum),
+            ChallengeGiven(
+                finding=finding,
+                setting=setting,
+                parent=finding.path,
+                search=task.challenge,
+                min_evidence=task.min_evidence,
+                min_domains=task.min_domains,
+            ),  # fmt: skip
         )
         for number, (finding, setting) in enumerate(zip(findings, settings, strict=True))
     ]

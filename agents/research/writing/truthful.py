@@ -24,7 +24,7 @@ from agents.research.writing.closing import answers_of
 from agents.research.writing.sections import write_section
 from agents.research.writing.verify_report import Checks, verify
 from agents.roles import JUDGE
-from agents.verify.confidence import count, report_confidence, weigh
+from agents.verify.confidence import EvidenceWeight, count, report_confidence
 
 REWRITTEN = 4
 """Sections that are written anew, at most: those whose claims did not hold."""
@@ -165,8 +165,9 @@ async def checked(
     done = tuple(claim for one in challenged for claim in one.claims)
     shown = [check.verdict for check in checks if check.replaced_by != ""]
     counted = count(shown)
-    weighed = [weigh(one.claim.evidence) if one.claim.verdict != "not_checked" else None for one in done]
-    confidence = report_confidence(weighed, counted) if draft.references else None
+    weighed = [EvidenceWeight(one.claim.verdict, one.claim.confidence or 0.0, one.origins) for one in done]
+    least = wanted.min_distinct_domains_per_claim
+    confidence = report_confidence(weighed, counted, least) if draft.references else None
     ratio = counted.ratio if checks else None
     ledger = [
         Ledger(
