@@ -135,7 +135,7 @@ async def challenge_all(
                 search=task.challenge,
                 min_evidence=task.min_evidence,
                 min_domains=task.min_domains,
-            ),  # fmt: skip
+            ),
         )
         for number, (finding, setting) in enumerate(zip(findings, settings, strict=True))
     ]
