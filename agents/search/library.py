@@ -8,13 +8,11 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
 
-from agents.contracts.frozen import digest
 from agents.contracts.sources import (
     CorpusSurvey,
     DocumentNote,
@@ -26,6 +24,7 @@ from agents.contracts.sources import (
 )
 from agents.core.errors import ConfigError, SearchError, SourceError
 from agents.search.index import FileOutcome, Index, IndexedDocument
+from agents.search.pages import now, source_of
 from agents.search.searcher import LIBRARY_NAME
 from agents.search.telling_terms import telling, widespread
 from agents.web.reader import NOT_TEXT, is_pdf, is_zip, read_document, read_here
@@ -72,11 +71,6 @@ _OTHER_STARTS = (b"{\\rtf", b"\xd0\xcf\x11\xe0")
 _BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"\x7fELF")
 
 _T = TypeVar("_T")
-
-
-def now() -> str:
-    """Give the present moment as an ISO date and time, UTC."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 class Library:
@@ -205,21 +199,7 @@ class _File:
                 document = await asyncio.to_thread(read_here, raw, "", self.url)
         except SourceError as error:
             return FileOutcome(self.url, self.stamp, reason=error.reason)
-        source = Source(
-            id=Source.id_of(self.url),
-            url=self.url,
-            title=document.title,
-            kind="library",
-            text=document.text,
-            text_hash=digest(document.text),
-            author=document.author,
-            site=document.site,
-            published=document.published,
-            language=document.language,
-            tags=document.gaps,
-            pages=document.page_starts,
-        )
-        return FileOutcome(self.url, self.stamp, source)
+        return FileOutcome(self.url, self.stamp, source_of(self.url, document, None, kind="library"))
 
     def _refused(self) -> str:
         if stat.S_ISLNK(self.facts.st_mode):

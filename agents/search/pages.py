@@ -4,13 +4,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from html import escape
 from urllib.parse import urlsplit
 
 from agents.contracts.frozen import digest
-from agents.contracts.sources import PROVIDER_COPY, Source
+from agents.contracts.sources import PROVIDER_COPY, Source, SourceKind
 from agents.nlp.tokens import language_of, one_line, seen, unruffled
-from agents.search.library import now
+from agents.web.decoding import Document
 from agents.web.fetching import Fetcher
 from agents.web.reader import read_page
 from agents.web.url_key import Links, canonical, display, identity
@@ -35,50 +36,46 @@ ABSTRACT = "only its abstract was read"
 """Tag of a source of which only the abstract could be read."""
 
 
-def page_source(
+def now() -> str:
+    """Give the present moment as an ISO date and time, UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def source_of(
     url: str,
-    *,
-    title: str,
-    text: str,
+    document: Document,
     retrieved: str | None,
+    *,
+    kind: SourceKind = "web",
     key: str = "",
-    author: str | None = None,
-    site: str | None = None,
-    published: str | None = None,
-    language: str | None = None,
     tags: tuple[str, ...] = (),
-    pages: tuple[int, ...] = (),
 ) -> Source:
-    """Make a source of a page of the web.
+    """Make a source of a document.
 
     Args:
         url: where it was found; addresses that name one page give one source.
-        key: the page's address as it is compared, where it declares one.
-        title: its title, or nothing.
-        text: its clean text.
+        document: what was read.
         retrieved: ISO date and time of reading; None for a copy of unknown age.
-        author: who wrote it.
-        site: whose site it is; by the host when not given.
-        published: ISO date.
-        language: ISO 639-1 code; guessed when not given.
-        tags: what else is to be known of it.
-        pages: where each page begins in the text.
+        kind: what it is called.
+        key: the page's address as it is compared, where it declares one.
+        tags: what else is to be known of it, beside what of it was not read.
     """
     host = (urlsplit(url).hostname or "").removeprefix("www.")
+    text = document.text
     return Source(
-        id=Source.id_of(key or canonical(url)),
+        id=Source.id_of(key or (canonical(url) if kind == "web" else url)),
         url=url,
-        title=one_line(title) or host or url,
-        kind="web",
+        title=one_line(document.title) or host or url,
+        kind=kind,
         text=text,
         text_hash=digest(text),
-        author=author,
-        site=site or host or None,
-        published=published,
+        author=document.author,
+        site=document.site or host or None,
+        published=document.published,
         retrieved=retrieved,
-        language=language or (language_of(text) if text.strip() else None),
-        tags=tags,
-        pages=pages,
+        language=document.language or (language_of(text) if text.strip() else None),
+        tags=(*tags, *document.gaps),
+        pages=document.page_starts,
     )
 
 
@@ -111,19 +108,8 @@ class WebPages:
         self._links[canonical(url)] = document.links
         if len(self._links) > MAX_LINKED:
             self._links.popitem(last=False)
-        return page_source(
-            display(fetched.final_url),
-            key=identity(fetched.final_url, document.canonical),
-            title=document.title,
-            text=document.text,
-            author=document.author,
-            site=document.site,
-            published=document.published,
-            retrieved=self._date(),
-            language=document.language,
-            tags=document.gaps,
-            pages=document.page_starts,
-        )
+        key = identity(fetched.final_url, document.canonical)
+        return source_of(display(fetched.final_url), document, self._date(), key=key)
 
     async def links(self, url: str, deadline_s: float | None = None) -> Links:
         """Give the links of a page's text to pages of its site; the page is fetched only where it was not read lately.
@@ -182,15 +168,10 @@ class PageCache:
         if not whole and self.get(url, whole=True):
             return  # an abstract is less than what is there
         self._drop(key)
-        source = page_source(
-            url,
-            title=title,
-            text=text,
-            retrieved=None,
-            published=published,
-            author="; ".join(authors[:3]) + (" et al." if len(authors) > 3 else "") or None,
-            tags=(*(() if whole else (ABSTRACT,)), PROVIDER_COPY.format(provider=provider)),
-        )
+        author = "; ".join(authors[:3]) + (" et al." if len(authors) > 3 else "")
+        copy = Document(title, text, author=author or None, published=published)
+        tags = (*(() if whole else (ABSTRACT,)), PROVIDER_COPY.format(provider=provider))
+        source = source_of(url, copy, None, tags=tags)
         self._pages[key] = _Cached(source, whole, self._clock())
         self._chars += len(text)
         while self._chars > self._max_chars:

@@ -298,3 +298,11 @@ def rows_of(data: object, *path: str) -> list[object] | None:
 def dicts(rows: Iterable[object]) -> list[dict[str, object]]:
     """Give each row as an object, an empty one in place of what is none."""
     return [row if isinstance(row, dict) else {} for row in rows]
+
+
+def usual_hit(row: Mapping[str, object], snippet: str, published: str) -> ProviderHit:
+    """Make a result of a row in the shape that most services use, with the names of what differs."""
+    found = row.get
+    return ProviderHit(
+        found("url"), found("title"), found(snippet), found(published), found("score"), found("raw_content"), whole=True
+    )

@@ -12,7 +12,7 @@ import httpx2
 from tavily import AsyncTavilyClient  # type: ignore[import-untyped]
 from tavily import errors as tavily_errors
 
-from agents.search.provider import Access, Provider, ProviderHit, dicts, rows_of
+from agents.search.provider import Access, Provider, ProviderHit, dicts, rows_of, usual_hit
 from agents.search.scope_filter import ProviderQuery, bare_domain, whole_day
 
 BASE = "https://api.tavily.com"
@@ -92,7 +92,7 @@ class Tavily(Provider):
             rows = rows_of(data, "results") or rows_of(_decoded(answer.body), "results")
             if rows is None:
                 raise self._failure("nonsense", f"the answer holds no list of results: {answer.body}")
-            return [_found(row) for row in dicts(rows)]
+            return [usual_hit(row, "content", "published_date") for row in dicts(rows)]
         finally:
             _answer.reset(token)
         raise self._failed(failed, answer)  # out here, so that no traceback leads to texts with a key in them
@@ -149,15 +149,3 @@ def _said(body: str) -> str:
     error = data.get("error") if isinstance(data, dict) else None
     wait = error.get("retry_after_seconds") if isinstance(error, dict) else None
     return f"{body} try again in {wait}s" if isinstance(wait, int | float) else body
-
-
-def _found(row: dict[str, object]) -> ProviderHit:
-    return ProviderHit(
-        url=row.get("url"),
-        title=row.get("title"),
-        snippet=row.get("content"),
-        published=row.get("published_date"),
-        score=row.get("score"),
-        text=row.get("raw_content"),
-        whole=True,
-    )

@@ -15,7 +15,7 @@ from agents.contracts.sources import Hit, SearchFault, SearchQuery
 from agents.core.errors import ModelFault
 from agents.llm.chat_completions import Wire
 from agents.llm.litellm_errors import Failed, exceptions_of, failed
-from agents.search.provider import Access, Provider, ProviderHit, dicts, rows_of
+from agents.search.provider import Access, Provider, ProviderHit, dicts, rows_of, usual_hit
 from agents.search.scope_filter import ProviderQuery, bare_domain
 from agents.search.searcher import SearchFailed
 from agents.web.url_key import canonical, same_site
@@ -95,16 +95,7 @@ class Searxng(Provider):
         rows = rows_of(data, "results")
         if rows is None:
             raise self._failure("nonsense", "the answer holds no list of results")
-        return [
-            ProviderHit(
-                url=row.get("url"),
-                title=row.get("title"),
-                snippet=row.get("content"),
-                published=row.get("publishedDate"),
-                score=row.get("score"),
-            )
-            for row in dicts(rows)
-        ]
+        return [usual_hit(row, "content", "publishedDate") for row in dicts(rows)]
 
     def _refused(self, status: int, headers: Mapping[str, str], said: str) -> SearchFailed:
         if status == 403:
@@ -287,7 +278,7 @@ class Web(Provider):
             said = str(failure.error).partition("Traceback")[0]
             fault = "nonsense" if _NO_RESULTS.search(said) else _FAULTS[failure.error.fault]
             raise self._failure(fault, said, retry_after_s=failure.wait_s) from None
-        return [_found_by_litellm(row) for row in rows]
+        return [usual_hit(row, "snippet", "date") for row in rows]
 
 
 async def ask_litellm(
@@ -314,15 +305,3 @@ async def ask_litellm(
     else:
         return [result.model_dump() for result in response.results]
     raise failure  # out here, so that no traceback leads to the provider's own text with a key in it
-
-
-def _found_by_litellm(row: dict[str, object]) -> ProviderHit:
-    return ProviderHit(
-        url=row.get("url"),
-        title=row.get("title"),
-        snippet=row.get("snippet"),
-        published=row.get("date"),
-        score=row.get("score"),
-        text=row.get("raw_content"),
-        whole=True,
-    )

@@ -5,7 +5,7 @@ from agents.contracts.fact import ExtractionInput
 from agents.contracts.report import Actual
 from agents.contracts.sources import Hit, SearchResult, Source
 from agents.report.document import build
-from agents.search.pages import page_source
+from agents.search.pages import source_of
 from agents.web.reader import read_document
 from tests.conftest import DATA
 from tests.scripted_search import ScriptedSearcher
@@ -32,9 +32,7 @@ class Files(ScriptedSearcher):
         path = self.paths[url]
         kind = "application/pdf" if path.suffix == ".pdf" else "text/html"
         found = await read_document(path.read_bytes(), kind, url)
-        return page_source(
-            url, title=found.title, text=found.text, retrieved="2026-11-28", tags=found.gaps, pages=found.page_starts
-        )
+        return source_of(url, found, "2026-11-28")
 
 
 def urls(searcher, *stems):

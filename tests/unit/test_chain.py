@@ -18,19 +18,18 @@ from agents.core.retry_policy import RetryPolicy
 from agents.llm.litellm_errors import Failed
 from agents.search import web_services
 from agents.search.chain import Chain
-from agents.search.pages import page_source
+from agents.search.pages import source_of
 from agents.search.provider import Access
 from agents.search.registry import NAMES, choose
 from agents.search.scope_filter import enforced, fuse, in_range, keywords, prepared, shortened, whole_day, within
 from agents.search.searcher import REST_S, CircuitBreaker, SearchFailed
 from agents.search.web_services import SERVICES, Ddgs, Web
+from agents.web.decoding import Document
 from tests.scripted_search import ScriptedSearcher
 
 CASES = Path(__file__).resolve().parent.parent / "data" / "cases"
 QUERY = SearchQuery(text="ice on the lake")
-ABSTRACT = page_source(
-    "https://doi.org/10.1/x", title="A paper", text="Ice grows.", retrieved="2026-01-01", tags=("abstract",)
-)
+ABSTRACT = source_of("https://doi.org/10.1/x", Document("A paper", "Ice grows."), "2026-01-01", tags=("abstract",))
 
 
 class Fake:
@@ -73,7 +72,7 @@ class Pages:
         self.read_urls.append(url)
         if self.fail:
             raise SourceError(url, "it asks for payment")
-        return page_source(url, title="Read", text="Read from the web.", retrieved="2026-01-01")
+        return source_of(url, Document("Read", "Read from the web."), "2026-01-01")
 
 
 class Clock:
@@ -346,7 +345,7 @@ async def test_a_survey_of_own_documents_says_that_there_is_the_web_too():
 
 async def test_addresses_are_read_where_they_belong():
     pages = Pages()
-    kept = page_source("https://kept.example/", title="Kept", text="It came with its hit.", retrieved="2026-01-01")
+    kept = source_of("https://kept.example/", Document("Kept", "It came with its hit."), "2026-01-01")
     chain = Chain([Fake("web", pages=[kept])], pages, library(one="ice on the lake"))
 
     assert (await chain.read("library:/a/one")).text == "ice on the lake"
