@@ -37,14 +37,23 @@ class Formula(Frozen):
     """Whether it stands on a line of its own there."""
 
 
-Inline = Annotated[Words | LineBreak | Formula, Field(discriminator="kind")]
+class Place(Frozen):
+    """A place in a file that links of the same file lead to, by `#name`; it shows nothing."""
+
+    kind: Literal["place"] = "place"
+    name: Text
+
+
+Inline = Annotated[Words | LineBreak | Formula | Place, Field(discriminator="kind")]
 Line = tuple[Inline, ...]
 
 
 def plain(line: Line) -> str:
     """Write runs as plain text."""
+    shown = {"break": " ", "place": ""}
     return "".join(
-        part.text if isinstance(part, Words) else f"${part.tex}$" if isinstance(part, Formula) else " " for part in line
+        part.text if isinstance(part, Words) else f"${part.tex}$" if isinstance(part, Formula) else shown[part.kind]
+        for part in line
     )
 
 

@@ -22,8 +22,8 @@ from docx.text.run import Run
 from agents.contracts import body as b
 from agents.contracts.report import ReportDocument
 from agents.report.latex import office_math
-from agents.report.references import Citations, Cite, Mark, Part
-from agents.report.view import QuoteEntry, View, Way, column_shares, levelled, printable, view, way_of
+from agents.report.references import Cite, Mark, Part
+from agents.report.view import View, Way, column_shares, levelled, printable, starts_at_place, view, way_of
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -45,12 +45,12 @@ tblCellMar tblLook"
 
 def to_docx(document: ReportDocument) -> bytes:
     """Write a report as a Word file. Takes a tenth of a second or more: not for the event loop."""
-    return _Writer(view(document), Citations(document.references)).written()
+    return _Writer(view(document)).written()
 
 
 class _Writer:
-    def __init__(self, seen: View, citations: Citations) -> None:
-        self.seen, self.citations = seen, citations
+    def __init__(self, seen: View) -> None:
+        self.seen = seen
         self.file: WordDocument = Document()
         self.bookmarks = self.headings = 0
         self._styles()
@@ -125,10 +125,12 @@ class _Writer:
         for block in blocks:
             match block:
                 case b.Heading(level=depth, inline=line):
-                    self._add(line, f"Heading {min(depth, 9)}", name=f"h{self.headings}")
+                    self._add((b.Place(name=f"h{self.headings}"), *line), f"Heading {min(depth, 9)}")
                     self.headings += 1
                 case b.Paragraph(sentences=sentences):
-                    self._add(self.citations.parts(sentences, self.seen.words), style)
+                    made = self._add(self.seen.parts(sentences), style)
+                    # A source stays with the first words that are quoted of it.
+                    made.paragraph_format.keep_with_next = (style is None and starts_at_place(block)) or None
                 case b.Listing():
                     self._listing(block, level)
                 case b.Table():
@@ -140,8 +142,6 @@ class _Writer:
                         self._add([b.Words(text=row, style=("code",))], "No Spacing", way="ltr")
                 case b.Display(tex=tex):
                     self._add([b.Formula(tex=tex)])
-                case b.ReferenceList():
-                    self._references()
 
     def _listing(self, block: b.Listing, level: int) -> None:
         deeper = f" {min(level + 1, 3)}" if level else ""
@@ -153,7 +153,7 @@ class _Writer:
                     self._blocks((one,), level=level + 1)
                     continue
                 style = (name if place == 0 else "List Continue") + deeper
-                made = self._add(self.citations.parts(one.sentences, self.seen.words), style)
+                made = self._add(self.seen.parts(one.sentences), style)
                 if number is not None and place == 0:
                     paragraph: Element = made._p
                     properties = paragraph.get_or_add_pPr().get_or_add_numPr()
@@ -176,50 +176,23 @@ class _Writer:
                 if shares:
                     place.width = int(width * shares[at])
                 made = place.paragraphs[0]
-                self._fill(made, self.citations.parts((cell,), self.seen.words))
+                self._fill(made, self.seen.parts((cell,)))
                 if side:
                     made.alignment = _SIDES[side]
         self.file.add_paragraph(style="No Spacing")
 
-    def _references(self) -> None:
-        for entry in self.seen.references:
-            line: list[Part] = [b.Words(text=f"{entry.number}. ", style=("bold",))]
-            line.append(b.Words(text=entry.title, style=("bold",), address=entry.address))
-            line += [b.Words(text=f", {entry.about}")] if entry.about else []
-            line += [b.LineBreak(), b.Words(text=entry.address, address=entry.address)] if entry.address else []
-            made = self._add(line, way=entry.way, name=entry.name)
-            made.paragraph_format.keep_with_next = bool(entry.quotes)
-            for one in entry.quotes:
-                self._quote(one)
-
-    def _quote(self, one: QuoteEntry) -> None:
-        page = [b.Words(text=f" ({one.page})")] if one.page else []
-        made = self._add([b.Words(text=one.text), *page], "Quote", way=one.way, name=one.name)
-        made.paragraph_format.left_indent = Pt(14)
-        if one.back:
-            self._plain(made, "  ")
-            self._linked(made, "↑", anchor=one.back, tip=self.seen.words.back)
-        if one.address:
-            self._plain(made, "  ")
-            self._linked(made, self.seen.words.open_source, address=one.address)
-
     # ---- inside a paragraph
 
-    def _add(
-        self, parts: Iterable[Part], style: str | None = None, *, way: Way | None = None, name: str = ""
-    ) -> WordParagraph:
-        """Add a paragraph; one with a name can be linked to."""
+    def _add(self, parts: Iterable[Part], style: str | None = None, *, way: Way | None = None) -> WordParagraph:
         made = self.file.add_paragraph(style=style)
-        self._fill(made, parts, way, name)
+        self._fill(made, parts, way)
         return made
 
-    def _fill(self, made: WordParagraph, parts: Iterable[Part], way: Way | None = None, name: str = "") -> None:
+    def _fill(self, made: WordParagraph, parts: Iterable[Part], way: Way | None = None) -> None:
         parts = tuple(parts)
         line = tuple(part for part in parts if not isinstance(part, Cite | Mark))
         if (way or way_of(line, self.seen.way)) == "rtl":
             _put(made._p.get_or_add_pPr(), "w:bidi", _AFTER_BIDI)
-        opening, closing = self._bookmark(name) if name else (None, None)
-        made._p.extend([opening] if opening is not None else [])
         for part in parts:
             match part:
                 case b.Words():
@@ -231,21 +204,20 @@ class _Writer:
                     made._p.append(element)
                 case b.Formula(tex=tex):
                     self._words(made, b.Words(text=tex, style=("code",)))
+                case b.Place(name=name):
+                    self._bookmark(made, name)
                 case Cite():
-                    start, end = self._bookmark(part.own)
-                    made._p.append(start)
+                    self._bookmark(made, part.own)
                     title = " ".join(part.reference.title.split())
                     self._linked(made, f"[{part.reference.n}]", anchor=part.place, tip=title, style=CITATION)
-                    made._p.append(end)
                 case Mark(text=text):
                     self._plain(made, " ")
                     made.add_run(f"[{text}]", style=MARK)
-        made._p.extend([closing] if closing is not None else [])
 
-    def _bookmark(self, name: str) -> tuple[Element, Element]:
+    def _bookmark(self, made: WordParagraph, name: str) -> None:
         self.bookmarks += 1
-        number = str(self.bookmarks)
-        return _element("w:bookmarkStart", id=number, name=_place(name)), _element("w:bookmarkEnd", id=number)
+        made._p.append(_element("w:bookmarkStart", id=str(self.bookmarks), name=_place(name)))
+        made._p.append(_element("w:bookmarkEnd", id=str(self.bookmarks)))
 
     def _words(self, made: WordParagraph, part: b.Words) -> None:
         if part.address:
@@ -270,8 +242,8 @@ class _Writer:
     ) -> None:  # fmt: skip
         """Append a link: to a place in this file, or to an address."""
         link = _element("w:hyperlink")
-        if anchor:
-            link.set(qn("w:anchor"), _place(anchor))
+        if anchor or address.startswith("#"):
+            link.set(qn("w:anchor"), _place(anchor or address[1:]))
         elif len(address) <= MAX_ADDRESS:
             place = made.part.relate_to(printable(address), RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
             link.set(qn("r:id"), place)

@@ -18,8 +18,8 @@ from agents.contracts.body import (
     Line,
     Listing,
     Paragraph,
+    Place,
     Quotation,
-    ReferenceList,
     Sentence,
     Table,
     Words,
@@ -27,7 +27,7 @@ from agents.contracts.body import (
 from agents.contracts.report import Reference, ReportDocument
 from agents.report.escaping import is_route, is_safe
 from agents.report.latex import mathml
-from agents.report.references import Citations, Cite, reference_list
+from agents.report.references import Cite
 from agents.report.view import View, printable, view
 from agents.report.wording import wording
 
@@ -46,17 +46,14 @@ def to_html(document: ReportDocument) -> str:
     Web pages open at the quoted words by a text fragment; the quotes themselves always stand in the page.
     """
     seen = view(document)
-    citations = Citations(document.references)
 
     def written(sentence: Sentence, html: str) -> str:
-        chips = "".join(_chip(cite, seen) for cite in citations.of(sentence))
+        chips = "".join(_chip(cite, seen) for cite in seen.citations.of(sentence))
         mark = seen.words.verdicts.get(sentence.verdict) if sentence.verdict else None
         return html + chips + (f'<span class="mk {sentence.verdict}">{escape(mark)}</span>' if mark else "")
 
-    listed = reference_list(document.references, seen.words)
-    blocks = [listed if isinstance(block, ReferenceList) else block for block in seen.body.blocks]
     article = f'<article lang="{escape(document.language)}" dir="{seen.way}">\n'
-    inside = f"{article}{_header(seen)}\n{blocks_html(blocks, written)}{_quotes(seen)}\n</article>"
+    inside = f"{article}{_header(seen)}\n{blocks_html(seen.body.blocks, written)}\n</article>"
     return _page(seen.title, document.language, seen.way, inside)
 
 
@@ -150,7 +147,7 @@ def line_html(line: Line) -> str:
         elif isinstance(part, Formula):
             out += mathml(part.tex, display=part.display)
         else:
-            out += "<br>\n"
+            out += f'<span id="{part.name}"></span>' if isinstance(part, Place) else "<br>\n"
     return out
 
 
@@ -180,25 +177,6 @@ def _chip(cite: Cite, seen: View) -> str:
         f'<a class="cit" id="{cite.own}" href="#{cite.place}" title="{escape(printable(title))}"'
         f' aria-label="{escape(printable(label))}">{cite.reference.n}</a>'
     )
-
-
-def _quotes(seen: View) -> str:
-    """Write every quoted passage, by reference, so that a citation opens its words without a network."""
-    if not seen.references:
-        return ""
-    out = [f'<section class="quotes">\n<h2>{escape(seen.words.quoted_words)}</h2>']
-    for entry in seen.references:
-        out.append(f'<h3 id="{entry.name}" dir="auto"><span class="n">{entry.number}</span> {escape(entry.title)}</h3>')
-        out += [f'<p dir="auto">{escape(entry.about)}</p>'] if entry.about else []
-        for one in entry.quotes:
-            back = f'<a href="#{one.back}">{escape(seen.words.back)}</a>' if one.back else ""
-            source = " " + _anchor(one.address, escape(seen.words.open_source)) if one.address else ""
-            page = f" {escape(one.page)}" if one.page else ""
-            out.append(
-                f'<blockquote id="{one.name}" dir="auto"><p>{escape(one.text)}</p>'
-                f"<footer>{back}{source}{page}</footer></blockquote>"
-            )
-    return "\n".join([*out, "</section>"])
 
 
 Span = tuple[int, int]

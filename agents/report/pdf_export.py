@@ -26,6 +26,7 @@ from agents.contracts.body import (
     Heading,
     Listing,
     Paragraph,
+    Place,
     Quotation,
     Sentence,
     Table,
@@ -34,8 +35,8 @@ from agents.contracts.body import (
 from agents.contracts.report import ReportDocument
 from agents.core.errors import BadRequest
 from agents.report.latex import tree
-from agents.report.references import Citations, Cite, Mark, Part
-from agents.report.view import View, column_shares, levelled, printable, view, way_of
+from agents.report.references import Cite, Mark, Part
+from agents.report.view import View, column_shares, levelled, printable, starts_at_place, view, way_of
 from agents.report.wording import base_language
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ _NO_GLYPH = re.compile(r'the text `"((?:[^"\\]|\\.)*)"` could not be displayed')
 _ESCAPED = re.compile(r"\\u\{([0-9a-f]+)\}|\\(.)")
 _AT_ONCE = threading.BoundedSemaphore(2)
 """Setting takes a core: no more than two reports are set at a time."""
-_SHOWN_ADDRESS = 160
 _MAX_WHOLE_ROW = 1_200
 """Characters of a table row that is kept on one page; a longer one may not fit on any."""
 
@@ -71,7 +71,7 @@ def to_pdf(document: ReportDocument) -> bytes:
     import typst
 
     seen = view(document)
-    data = _Setter(seen, Citations(document.references)).data()
+    data = _Setter(seen).data()
     lost: dict[str, None] = {}
     with _AT_ONCE:
         for _ in range(TRIES):
@@ -127,22 +127,17 @@ Data = dict[str, object]
 class _Setter:
     """Writes the tree as the layout reads it: lines of parts, citations with the places they open."""
 
-    def __init__(self, seen: View, citations: Citations) -> None:
-        self.seen, self.citations = seen, citations
+    def __init__(self, seen: View) -> None:
+        self.seen = seen
 
     def data(self) -> Data:
         seen = self.seen
         language, region = _language(seen.language)
-        entries = [asdict(entry) for entry in seen.references]
-        for entry in entries:
-            address = entry["address"]
-            entry["shown"] = address if len(address) <= _SHOWN_ADDRESS else address[:_SHOWN_ADDRESS] + "…"
         return {
             **{name: getattr(seen, name) for name in ("title", "question", "grade", "grade_label", "figures", "way")},
             "reasons": seen.reasons,
             "blocks": [self.block(block) for block in levelled(seen.body.blocks)],
-            "references": entries,
-            "words": {"question": seen.words.question, "open_source": seen.words.open_source},
+            "asked": seen.words.question,
             "note": "",
             "lang": language,
             "region": region,
@@ -158,6 +153,7 @@ class _Setter:
             case Paragraph(sentences=sentences):
                 words = tuple(chain.from_iterable(one.inline for one in sentences))
                 made |= {"line": self.line(sentences), "way": way_of(words, self.seen.way)}
+                made["sticky"] = starts_at_place(block)
             case Listing(items=items):
                 made |= {"ordered": block.ordered, "start": block.start}
                 made["items"] = [[self.block(one) for one in item] for item in items]
@@ -175,7 +171,7 @@ class _Setter:
         return made
 
     def line(self, sentences: Sequence[Sentence]) -> list[Data]:
-        return _line(self.citations.parts(sentences, self.seen.words))
+        return _line(self.seen.parts(sentences))
 
 
 def _line(parts: Iterable[Part]) -> list[Data]:
@@ -184,6 +180,8 @@ def _line(parts: Iterable[Part]) -> list[Data]:
 
 def _part(part: Part) -> Data:
     match part:
+        case Place():
+            return part.model_dump()
         case Words():
             return {**part.model_dump(), "text": printable(part.text)}
         case Formula(tex=tex):

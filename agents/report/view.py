@@ -5,11 +5,27 @@ Claims, gates and sentence checks as the reader meets them.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
-from agents.contracts.body import Block, Body, Heading, Line, ReferenceList, Table, Words, plain
+from agents.contracts.body import (
+    Block,
+    Body,
+    Heading,
+    Inline,
+    Line,
+    LineBreak,
+    Paragraph,
+    Place,
+    Quotation,
+    ReferenceList,
+    Sentence,
+    Table,
+    Words,
+    plain,
+)
 from agents.contracts.report import Grade, ReportDocument, tally
 from agents.contracts.sources import SourceCard
 from agents.contracts.verification import (
@@ -25,7 +41,7 @@ from agents.report.composer import paragraph
 from agents.report.escaping import cleaned, escape_text, is_safe, plain_text
 from agents.report.methodology import duration, money, table
 from agents.report.parse_body import parse
-from agents.report.references import about, first_citations, quote_address, quote_name, shortened
+from agents.report.references import Citations, Part, about, first_citations, quote_address, quote_name, shortened
 from agents.report.wording import Wording, direction, wording
 
 Way = Literal["ltr", "rtl"]
@@ -34,35 +50,8 @@ _NARROW = 90
 _WIDE = 100
 """Characters of a table's line over the whole width of a page."""
 _LEAST = 9.0
+_SHOWN_ADDRESS = 160
 _UNPRINTABLE = re.compile("[\\ud800-\\udfff\\ufffe\\uffff\\ufdd0-\\ufdef]")
-
-
-@dataclass(frozen=True)
-class QuoteEntry:
-    """Quoted words with the place where they stand."""
-
-    name: str
-    text: str
-    address: str
-    page: str
-    back: str
-    """Name of the first citation that opens it; empty where none does."""
-    way: Way
-
-
-@dataclass(frozen=True)
-class ReferenceEntry:
-    """One reference."""
-
-    number: int
-    name: str
-    title: str
-    address: str
-    """A link, empty for what is not on the web."""
-    about: str
-    """Author, site, dates, in one line."""
-    quotes: tuple[QuoteEntry, ...]
-    way: Way
 
 
 @dataclass(frozen=True)
@@ -84,8 +73,13 @@ class View:
     """The same as year, month and day."""
     job_id: str
     body: Body
-    references: tuple[ReferenceEntry, ...]
+    """With the references in the place of their list, each with its quotes below it."""
+    citations: Citations
     words: Wording
+
+    def parts(self, sentences: Sequence[Sentence]) -> Iterator[Part]:
+        """Walk over a line: words, citations, and what a check found."""
+        return self.citations.parts(sentences, self.words)
 
 
 def view(document: ReportDocument) -> View:
@@ -93,35 +87,9 @@ def view(document: ReportDocument) -> View:
     words = wording(document.language)
     way: Way = "rtl" if direction(document.language) == "rtl" else "ltr"
     body = body_of(document)
-    back = first_citations(body, document.references)
     date = max((reference.accessed[:10] for reference in document.references if reference.accessed), default="")
     date = date or (document.methodology.actual.started_at or "")[:10]
     day = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", date)
-    entries = []
-    for one in document.references:
-        quotes = tuple(
-            QuoteEntry(
-                name=quote_name(one, quote),
-                text=line_of(quote.text),
-                address=quote_address(one, quote),
-                page="" if quote.page is None else words.page.format(page=quote.page),
-                back=back.get(quote_name(one, quote), ""),
-                way=way_of(quote.text, way),
-            )
-            for quote in one.quotes
-        )
-        sample = f" {words.sample}" if one.kind == "sample" else ""
-        entries.append(
-            ReferenceEntry(
-                number=one.n,
-                name=f"r{one.n}",
-                title=line_of(one.title) + sample,
-                address=one.url.strip() if is_safe(one.url) else "",
-                about=", ".join(map(line_of, about(one, words))),
-                quotes=quotes,
-                way=way_of(one.title, way),
-            )
-        )
     return View(
         title=line_of(document.title),
         question=line_of(document.question),
@@ -134,10 +102,36 @@ def view(document: ReportDocument) -> View:
         date=date,
         day=(int(day[1]), int(day[2]), int(day[3])) if day else None,
         job_id=document.job_id,
-        body=body,
-        references=tuple(entries),
+        body=Body(blocks=tuple(chain.from_iterable(
+            _references(document, body, words) if isinstance(block, ReferenceList) else (block,) for block in body.blocks
+        ))),
+        citations=Citations(document.references),
         words=words,
-    )
+    )  # fmt: skip
+
+
+def _references(document: ReportDocument, body: Body, words: Wording) -> Iterator[Block]:
+    """Write each source with the words that are quoted of it, which lead to where they stand and back to the text."""
+    back = first_citations(body, document.references)
+    for one in document.references:
+        address = one.url.strip() if is_safe(one.url) else ""
+        shown = address if len(address) <= _SHOWN_ADDRESS else address[:_SHOWN_ADDRESS] + "…"
+        sample = f" {words.sample}" if one.kind == "sample" else ""
+        told = "".join(f", {line_of(part)}" for part in about(one, words))
+        line: list[Inline] = [Place(name=f"r{one.n}"), Words(text=f"{one.n}. ", style=("bold",))]
+        line += [Words(text=line_of(one.title) + sample, style=("bold",), address=address), Words(text=told)]
+        yield _line((*line, *((LineBreak(), Words(text=shown, address=address)) if address else ())))
+        for quote in one.quotes:
+            name, opens = quote_name(one, quote), quote_address(one, quote)
+            page = "" if quote.page is None else f" ({words.page.format(page=quote.page)})"
+            links = [Words(text="↑", address=f"#{back[name]}")] if name in back else []
+            links += [Words(text=words.open_source, address=opens)] if opens else []
+            spaced = chain.from_iterable((Words(text="  "), link) for link in links)
+            yield Quotation(blocks=(_line((Place(name=name), Words(text=line_of(quote.text) + page), *spaced)),))
+
+
+def _line(line: Line) -> Paragraph:
+    return Paragraph(sentences=(Sentence(inline=line),))
 
 
 def body_of(document: ReportDocument) -> Body:
@@ -173,6 +167,11 @@ def levelled(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
             block = Heading(level=last, inline=block.inline)
         found.append(block)
     return tuple(found)
+
+
+def starts_at_place(block: Paragraph) -> bool:
+    """Tell the line of a source in the list of references."""
+    return bool(block.sentences and block.sentences[0].inline[:1] and isinstance(block.sentences[0].inline[0], Place))
 
 
 def column_shares(table: Table) -> tuple[float, ...]:

@@ -12,6 +12,7 @@ from agents.contracts.body import (
     Formula,
     Heading,
     Line,
+    LineBreak,
     Listing,
     Paragraph,
     Quotation,
@@ -133,7 +134,7 @@ def line_markdown(line: Line, before: str = "") -> str:
             tight = beside.match(out[-1:]) or beside.match(after)
             marks = ("$$", "$$") if part.display else ("\\( ", " \\)") if tight else ("$", "$")
             out += part.tex.join(marks)
-        else:
+        elif isinstance(part, LineBreak):
             out = out.rstrip() + "\\\n"
     return out
 
