@@ -3,8 +3,8 @@
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from agents.contracts.report import Reference, ReportDocument
 
@@ -99,139 +99,132 @@ def _person(name: str) -> Author:
     return Author(" ".join(words[at:]), " ".join(words[:at]))
 
 
-def _authors_of(reference: Reference) -> tuple[Author, ...]:
-    """Give the authors; who publishes under a name of its own is a body."""
-    if not reference.author:
-        return ()
-    if reference.site and reference.author.casefold() in reference.site.casefold():
-        return (Author(reference.author),)
-    return authors(reference.author)
+# ---- one item, three forms
 
 
-# ---- BibTeX
+@dataclass(frozen=True)
+class Item:
+    """A reference as all three forms need it."""
+
+    reference: Reference
+    key: str
+    """By author or title and year; letters tell equal ones apart."""
+    authors: tuple[Author, ...]
+    issued: tuple[str, ...]
+    """Year, month and day, as far as they are known."""
+    accessed: tuple[str, ...]
+    url: str
+    """Empty for what is not on the web."""
+    sample: str
+
+    @property
+    def title(self) -> str:
+        return _plain(self.reference.title)
+
+    @property
+    def site(self) -> str:
+        return _plain(self.reference.site or "")
 
 
-def to_bibtex(document: ReportDocument) -> str:
-    """Write the references as BibTeX, one entry each, in the order of the report."""
-    keys = _keys(document.references)
-    return "\n".join(_bibtex(one, key) for one, key in zip(document.references, keys, strict=True))
-
-
-def _bibtex(reference: Reference, key: str) -> str:
-    date = _date(reference.published)
-    fields: list[tuple[str, str]] = [("title", "{" + _escaped(reference.title) + "}")]
-    if found := _authors_of(reference):
-        # In braces: an office or agency must not be taken apart into first and last name.
-        names = (_escaped(one.name) if one.given else "{" + _escaped(one.family) + "}" for one in found)
-        fields.append(("author", " and ".join(names)))
-    if reference.site:
-        fields.append(("organization", _escaped(reference.site)))
-    if date:
-        fields.append(("year", date[0]))
-        fields += [("month", str(int(date[1])))] if date[1] else []
-    if _on_the_web(reference):
-        fields.append(("url", _address(reference.url)))
-    if read := _date(reference.accessed):
-        fields.append(("urldate", "-".join(part for part in read if part)))
-    note = f"[{reference.n}]" + ("; invented sample document" if reference.kind == "sample" else "")
-    fields.append(("note", note))
-    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields)
-    return f"@misc{{{key},\n{lines}\n}}\n"
-
-
-def _keys(references: Sequence[Reference]) -> list[str]:
-    """Name entries by author or title and year; letters tell equal ones apart."""
-    keys: list[str] = []
-    for reference in references:
-        found = _authors_of(reference)
-        name = unicodedata.normalize("NFKD", found[0].family if found else reference.site or reference.title)
+def items(document: ReportDocument) -> tuple[Item, ...]:
+    """Describe the references, in the order of the report."""
+    made: dict[str, Item] = {}
+    for one in document.references:
+        # Who publishes under a name of its own is a body.
+        own = one.author and one.site and one.author.casefold() in one.site.casefold()
+        people = (Author(one.author),) if one.author and own else authors(one.author or "")
+        issued = _date(one.published)
+        name = unicodedata.normalize("NFKD", people[0].family if people else one.site or one.title)
         word = next(iter(re.findall(r"[A-Za-z]{3,}", name.encode("ascii", "ignore").decode())), "source").lower()
-        date = _date(reference.published)
-        key = base = f"{word}{date[0] if date else ''}"
-        number = 0
-        while key in keys:
-            number += 1
-            key = f"{base}-{number}"
-        keys.append(key)
-    return keys
+        base = f"{word}{issued[0] if issued else ''}"
+        key = next(key for n in count() if (key := f"{base}-{n}" if n else base) not in made)
+        url = one.url if one.url.startswith(("http://", "https://")) else ""
+        sample = "Invented sample document" if one.kind == "sample" else ""
+        made[key] = Item(one, key, people, issued, _date(one.accessed), url, sample)
+    return tuple(made.values())
 
 
-def _address(url: str) -> str:
-    """Write an address that leaves the braces of its entry balanced, and means the same."""
-    return _plain(url).replace("{", "%7B").replace("}", "%7D").replace("\\", "%5C")
+def _date(text: str | None) -> tuple[str, ...]:
+    found = _DATE.match(text or "")
+    return tuple(part for part in found.groups() if part) if found else ()
+
+
+def _plain(text: str) -> str:
+    """Keep a value on its line."""
+    return " ".join(text.split())
 
 
 def _escaped(text: str) -> str:
     return "".join(_SPECIAL.get(char, char) for char in _plain(text))
 
 
-# ---- RIS
+def to_bibtex(document: ReportDocument) -> str:
+    """Write the references as BibTeX, one entry each."""
+    return "\n".join(map(_bibtex, items(document)))
+
+
+def _bibtex(item: Item) -> str:
+    # In braces: an office or agency must not be taken apart into first and last name.
+    names = (_escaped(one.name) if one.given else "{" + _escaped(one.family) + "}" for one in item.authors)
+    # Braces of an address would unbalance those of its entry.
+    url = _plain(item.url).replace("{", "%7B").replace("}", "%7D").replace("\\", "%5C")
+    fields = {
+        "title": "{" + _escaped(item.title) + "}",
+        "author": " and ".join(names),
+        "organization": _escaped(item.site),
+        "year": "".join(item.issued[:1]),
+        "month": str(int(item.issued[1])) if item.issued[1:] else "",
+        "url": url,
+        "urldate": "-".join(item.accessed),
+        "note": f"[{item.reference.n}]" + (f"; {item.sample[0].lower()}{item.sample[1:]}" if item.sample else ""),
+    }
+    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
+    return f"@misc{{{item.key},\n{lines}\n}}\n"
 
 
 def to_ris(document: ReportDocument) -> str:
-    """Write the references as RIS, one record each, in the order of the report."""
-    return "".join(_ris(one) for one in document.references)
+    """Write the references as RIS, one record each."""
+    return "".join(map(_ris, items(document)))
 
 
-def _ris(reference: Reference) -> str:
-    date = _date(reference.published)
-    lines = [("TY", "ELEC" if _on_the_web(reference) else "GEN"), ("ID", str(reference.n)), ("TI", reference.title)]
-    lines += [("AU", one.name) for one in _authors_of(reference)]
-    if reference.site:
-        lines.append(("PB", reference.site))
-    if date:
-        lines += [("PY", date[0]), ("DA", "/".join([*(part or "" for part in date), ""]))]
-    if _on_the_web(reference):
-        lines.append(("UR", reference.url))
-    if read := _date(reference.accessed):
-        lines.append(("Y2", "/".join([*(part or "" for part in read), ""])))
-    if reference.kind == "sample":
-        lines.append(("N1", "Invented sample document"))
-    body = "".join(f"{tag}  - {_plain(value)}\r\n" for tag, value in lines)
-    return f"{body}ER  - \r\n\r\n"
-
-
-# ---- CSL-JSON
+def _ris(item: Item) -> str:
+    dates = [
+        "/".join((*date, *("" for _ in range(4 - len(date))))) if date else "" for date in (item.issued, item.accessed)
+    ]
+    lines = [
+        ("TY", "ELEC" if item.url else "GEN"),
+        ("ID", str(item.reference.n)),
+        ("TI", item.title),
+        *(("AU", one.name) for one in item.authors),
+        ("PB", item.site),
+        ("PY", "".join(item.issued[:1])),
+        ("DA", dates[0]),
+        ("UR", item.url),
+        ("Y2", dates[1]),
+        ("N1", item.sample),
+    ]
+    return "".join(f"{tag}  - {_plain(value)}\r\n" for tag, value in lines if value) + "ER  - \r\n\r\n"
 
 
 def to_csl(document: ReportDocument) -> str:
     """Write the references as CSL-JSON, which Zotero, pandoc and citeproc read."""
-    keys = _keys(document.references)
-    items = [_csl(one, key) for one, key in zip(document.references, keys, strict=True)]
-    return json.dumps(items, ensure_ascii=False, indent=1)
+    return json.dumps([*map(_csl, items(document))], ensure_ascii=False, indent=1)
 
 
-def _csl(reference: Reference, key: str) -> dict[str, object]:
-    item: dict[str, object] = {
-        "id": key,
-        "type": "webpage" if _on_the_web(reference) else "document",
-        "title": _plain(reference.title),
+def _csl(item: Item) -> dict[str, object]:
+    people = [
+        {"family": one.family, "given": one.given} if one.given else {"literal": one.family} for one in item.authors
+    ]
+    dates = [{"date-parts": [[*map(int, date)]]} if date else None for date in (item.issued, item.accessed)]
+    values = {
+        "id": item.key,
+        "type": "webpage" if item.url else "document",
+        "title": item.title,
+        "author": people,
+        "publisher": item.site,
+        "issued": dates[0],
+        "accessed": dates[1],
+        "URL": item.url,
+        "note": item.sample,
     }
-    if found := _authors_of(reference):
-        item["author"] = [
-            {"family": one.family, "given": one.given} if one.given else {"literal": one.family} for one in found
-        ]
-    if reference.site:
-        item["publisher"] = _plain(reference.site)
-    for name, written in (("issued", reference.published), ("accessed", reference.accessed)):
-        if date := _date(written):
-            item[name] = {"date-parts": [[int(part) for part in date if part]]}
-    if _on_the_web(reference):
-        item["URL"] = reference.url
-    if reference.kind == "sample":
-        item["note"] = "Invented sample document"
-    return item
-
-
-def _on_the_web(reference: Reference) -> bool:
-    return reference.url.startswith(("http://", "https://"))
-
-
-def _date(text: str | None) -> tuple[str, str | None, str | None] | None:
-    found = _DATE.match(text or "")
-    return (found[1], found[2], found[3]) if found else None
-
-
-def _plain(text: str) -> str:
-    """Keep a value on its line."""
-    return " ".join(text.split())
+    return {name: value for name, value in values.items() if value}

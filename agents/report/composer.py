@@ -54,7 +54,7 @@ class Composer:
         self._language = language
         self._addresses = addresses
         self._said: set[str] = set()  # sentences of sections so far, for leaving out what would be said twice
-        self._read: dict[tuple[str, int | None], Body] = {}  # each part is looked at before it is written
+        self._read: dict[tuple[str | Body, int | None], Body] = {}  # each part is looked at before it is written
 
     def take_back_heading(self, size: int) -> None:
         """Drop a heading that nothing followed: the text stood `size` blocks long before it."""
@@ -66,23 +66,27 @@ class Composer:
         if line := title_line(title):
             self.blocks.append(Heading(level=min(level, MAX_LEVEL), inline=line))
 
-    def read(self, markdown: str, level: int | None) -> Body:
+    def read(self, prose: str | Body, level: int | None) -> Body:
         """Read prose against the facts and addresses of this report."""
-        key = (markdown, level)
+        key = (prose, level)
         if key not in self._read:
-            body = parse(markdown, self.numbering.facts.keys(), addresses=self._addresses)
+            body = (
+                parse(prose, self.numbering.facts.keys(), addresses=self._addresses)
+                if isinstance(prose, str)
+                else prose
+            )
             self._read[key] = settled(body, level=level, source_of=self.numbering.source_of)
         return self._read[key]
 
-    def prose(self, markdown: str, *, level: int | None = None, once: bool = False) -> None:
+    def prose(self, prose: str | Body, *, level: int | None = None, once: bool = False) -> None:
         """Put prose that cites facts; headings inside begin at `level`, None drops them.
 
         Args:
-            markdown: the prose.
+            prose: as a writer wrote it, or as code put it together.
             level: of its highest heading.
             once: leave out sentences that stand above word for word, in the summary or an earlier section.
         """
-        body = self.read(markdown, level)
+        body = self.read(prose, level)
         if once:
             body = Body(blocks=_with_content(self._unsaid(body).blocks))
         for block in body.blocks:

@@ -36,7 +36,7 @@ from agents.report.methodology import (
 from agents.report.references import SourceNumbers
 from agents.report.view import claims_table, gate_reasons, truth_lines, truth_reasons, unverified, weak_claims
 from agents.report.wording import Wording, wording
-from agents.report.write_markdown import document_markdown, sentence_markdown
+from agents.report.write_markdown import document_markdown
 
 MAX_SUMMARY = 5
 """Sentences of a summary that code puts together, at most."""
@@ -80,9 +80,10 @@ def build(
     planned = (part.title for plan in outcome.contract.plans for part in plan.root.leaves())
     composer = Composer(numbering, brief.language, tuple(card.url for card in cards), truth.checks,
                         (brief.question, *(query.text for query in brief.queries), *planned))  # fmt: skip
-    frame = outcome.frame if has_facts else None
+    # A writer's frame is taken if a summary is left of it once it is mended.
+    usable = has_facts and outcome.frame and composer.read(outcome.frame.summary, None).blocks
+    frame = outcome.frame if usable else None
     if has_facts:
-        frame = _usable(frame, composer) or _frame_by_code(outcome, composer)
         _compose(composer, outcome, frame, words)
     else:
         _nothing_found(composer, findings, cards, refused, words)
@@ -94,7 +95,7 @@ def build(
         reasons_ = (*open_, *_reasons(outcome, words), *map(plain, stood_in), *truth_reasons(truth, words))
         grade_reasons = _each_question_once(reasons_, truth)
     grade: Grade = "nothing_found" if not has_facts else "partial" if grade_reasons else "complete"
-    tags = _tags(outcome, len(references), written_by_code=has_facts and reasons and frame is not outcome.frame)
+    tags = _tags(outcome, len(references), written_by_code=has_facts and reasons and frame is None)
     if actual.stand_ins:
         tags = tuple(dict.fromkeys((*tags, "#PATH_DECISION")))
     data, making = methodology(
@@ -121,7 +122,8 @@ def build(
     first = next((n for n, block in enumerate(text.blocks) if isinstance(block, Heading)), len(text.blocks))
     moved = since_lines(changed, words) if changed else ()
     body = Body(blocks=(*text.blocks[:first], *moved, *text.blocks[first:], *tail))
-    title = frame.title if frame and not composer.is_foreign(frame.title) else brief.question
+    title = brief.queries[0].text if len(brief.queries) == 1 and has_facts else brief.question
+    title = frame.title if frame and not composer.is_foreign(frame.title) else title.rstrip(" ?？")
     return ReportDocument(
         job_id=job_id,
         grade=grade,
@@ -176,42 +178,24 @@ def _heading(text: str) -> Heading:
 # ---- the body
 
 
-def _usable(frame: Frame | None, composer: Composer) -> Frame | None:
-    """Take the writer's frame if a summary is left of it once it is mended."""
-    return frame if frame and composer.read(frame.summary, None).blocks else None
-
-
-def _frame_by_code(outcome: Outcome, composer: Composer) -> Frame:
+def _summary_by_code(outcome: Outcome, composer: Composer) -> Body:
     """Open the report with the first cited sentence of each branch, where no writer gave a summary."""
-    brief = outcome.contract.brief
     branches = [branch for top in outcome.findings for branch in (top.children or (top,))]
-    found: dict[str, None] = {}
-    for branch in branches:
-        sentence = next((text for node in branch.walk() if (text := _first_cited(node, composer))), None)
-        if sentence:
-            found[sentence] = None
-    question = brief.queries[0].text if len(brief.queries) == 1 else brief.question
-    return Frame(
-        title=question.rstrip(" ?？"),
-        summary=" ".join(list(found)[:MAX_SUMMARY]),
-        insight="",
-        conclusion="",
-        open_questions=(),
-    )
+    firsts = (next(filter(None, (_first_cited(node, composer) for node in branch.walk())), None) for branch in branches)
+    found = {one.text: one for one in firsts if one}
+    return Body(blocks=(Paragraph(sentences=tuple(found.values())[:MAX_SUMMARY]),))
 
 
-def _first_cited(node: Finding, composer: Composer) -> str:
+def _first_cited(node: Finding, composer: Composer) -> Sentence | None:
     """Give the first cited sentence of a node; a table row or a quotation does not open a report."""
     body = composer.read(_prose(node, composer), None)
     running = Body(blocks=tuple(block for block in body.blocks if isinstance(block, Paragraph | Listing)))
-    found = next((one for one in running.sentences() if one.facts), None)
-    if found is not None:
-        return sentence_markdown(found)
-    return next((_stated(fact) for fact in node.facts), "")
+    cited = (one.model_copy(update={"gap": " "}) for one in running.sentences() if one.facts)
+    return next(cited, None) or next(map(_stated, node.facts), None)
 
 
-def _stated(fact: Fact) -> str:
-    return sentence_markdown(Sentence(inline=(Words(text=" ".join(fact.statement.split())),), facts=(fact.id,)))
+def _stated(fact: Fact) -> Sentence:
+    return Sentence(inline=(Words(text=" ".join(fact.statement.split())),), facts=(fact.id,))
 
 
 def unanswered(answers: Iterable[QuestionAnswer], words: Wording) -> tuple[str, ...]:
@@ -224,9 +208,9 @@ def unanswered(answers: Iterable[QuestionAnswer], words: Wording) -> tuple[str, 
     )
 
 
-def _compose(composer: Composer, outcome: Outcome, frame: Frame, words: Wording) -> None:
+def _compose(composer: Composer, outcome: Outcome, frame: Frame | None, words: Wording) -> None:
     findings = outcome.findings
-    composer.prose(frame.summary, once=True)
+    composer.prose(frame.summary if frame else _summary_by_code(outcome, composer), once=True)
     missing = [one for one in outcome.truth.answers if one.status == "not_found"]
     composer.own(*introduced("", ((Words(text=line),) for line in unanswered(missing, words))))
     if len(findings) == 1 and findings[0].children:
@@ -238,7 +222,7 @@ def _compose(composer: Composer, outcome: Outcome, frame: Frame, words: Wording)
     else:
         for top in findings:
             _section(composer, top, 2, words, missing)
-    for title, text in ((words.insight, frame.insight), (words.conclusion, frame.conclusion)):
+    for title, text in ((words.insight, frame.insight), (words.conclusion, frame.conclusion)) if frame else ():
         if composer.read(text, 3).blocks:
             composer.heading(2, title)
             composer.prose(text, level=3)
@@ -280,12 +264,13 @@ def _same_title(title: str, above: str) -> bool:
     return bool(short) and long.startswith(short)
 
 
-def _prose(node: Finding, composer: Composer) -> str:
+def _prose(node: Finding, composer: Composer) -> str | Body:
     """Give a node's prose; its facts as a list where the writer cited none of them, nothing where there are none."""
     if composer.read(node.markdown, None).facts() or (node.children and not node.facts):
         return node.markdown
     facts = [fact for fact in node.facts if composer.numbering.source_of(fact.id)][:MAX_LISTED]
-    return "\n".join(f"- {_stated(fact)}" for fact in facts)
+    items = tuple((Paragraph(sentences=(_stated(fact),)),) for fact in facts)
+    return Body(blocks=(Listing(items=items),)) if items else ""
 
 
 def _nothing_found(
@@ -445,19 +430,10 @@ def _problems(outcome: Outcome) -> tuple[Problem, ...]:
 
 def _rows(node: Finding, parent: str, claims: Sequence[Claim]) -> Iterator[NodeRow]:
     held = {fact.id for fact in node.all_facts()}
-    yield NodeRow(
-        path=node.path,
-        parent=parent,
-        role=node.role,
-        title=node.title,
-        status=_status(node),
-        seconds=node.seconds,
-        sources=len(node.all_sources()),
-        claims=sum(any(one.fact_id in held for one in claim.evidence) for claim in claims),
-        tokens=node.tokens,
-        cost_usd=node.cost_usd,
-        note=node.note,
-    )
+    shown = node.model_dump(include={"path", "role", "title", "seconds", "tokens", "cost_usd", "note"})
+    sources = len(node.all_sources())
+    resting = sum(any(one.fact_id in held for one in claim.evidence) for claim in claims)
+    yield NodeRow(**shown, parent=parent, status=_status(node), sources=sources, claims=resting)
     for child in node.children:
         yield from _rows(child, node.path, claims)
 

@@ -205,7 +205,7 @@ def quote_page(reference: Reference, text: str, focus: int = 0, reader: str = "e
     opened = f" · {_anchor(reference.url, escape(words.open_source))}" if is_safe(reference.url) else ""
     sample = reference.kind == "sample"
     note = f' <span class="grade partial">{escape(words.sample)}</span>' if sample else ""
-    body = "\n".join(_paragraphs(text, _merged(spans), shown))
+    body = "\n".join(_paragraphs(text, spans, shown))
     return _page(
         reference.title,
         words.language,
@@ -216,16 +216,6 @@ def quote_page(reference: Reference, text: str, focus: int = 0, reader: str = "e
     )
 
 
-def _merged(spans: Sequence[Span]) -> list[Span]:
-    found: list[Span] = []
-    for start, end in sorted(span for span in spans if span[0] < span[1]):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
-        else:
-            found.append((start, end))
-    return found
-
-
 def _paragraphs(text: str, marked: list[Span], focus: Span | None) -> Iterator[str]:
     """Write one paragraph a line; a quote that runs over several lines is marked in each."""
     begun = False
@@ -234,7 +224,7 @@ def _paragraphs(text: str, marked: list[Span], focus: Span | None) -> Iterator[s
         if not line[0].strip():
             continue
         cuts = {start, end}
-        for span in (*marked, *((focus,) if focus else ())):
+        for span in marked:
             cuts.update(cut for cut in span if start < cut < end)
         places = sorted(cuts)
         out = ""

@@ -200,11 +200,7 @@ class _BlockReader:
             return
         from lxml import html as lxml_html
 
-        for element in lxml_html.fragments_fromstring(content):
-            if isinstance(element, str):
-                yield from self._prose(element)
-            else:
-                yield from self._element(element, depth + 1)
+        yield from self._within(lxml_html.fragment_fromstring(content, create_parent="div"), depth)
 
     def _element(self, element: "HtmlElement", depth: int) -> Iterator[Block]:
         tag = element.tag if isinstance(element.tag, str) else ""
@@ -224,7 +220,6 @@ class _BlockReader:
             yield from self._within(element, depth)
         elif tag:
             yield from self._prose(_source(element))
-        yield from self._prose(element.tail or "")
 
     def _within(self, element: "HtmlElement", depth: int) -> Iterator[Block]:
         """Read the inside of an element: blocks as blocks, the words between them as paragraphs."""
@@ -232,7 +227,7 @@ class _BlockReader:
         for child in element:
             if child.tag in PARTING_TAGS and depth < MAX_DEPTH:
                 yield from self._prose("".join(words))
-                words = []
+                words = [child.tail or ""]
                 yield from self._element(child, depth + 1)
             else:
                 words.append(_source(child, tail=True))
