@@ -155,6 +155,7 @@ FLAT_PLANNER = Role(
     checks=(enough_queries, infeasible_task_offers_a_way),
     mend=only_given_years,
     max_output_tokens=1200,
+    listed="queries",
 )
 """A task in; its tier, and what to search for and why out. What is more than six is left out by code."""
 

@@ -38,13 +38,15 @@ from agents.jobs.live_job import Job
 from agents.memory.knowledge import LOCAL_OWNER
 from agents.nlp.tokens import language_of
 from agents.research.pipeline import contract_of
+from agents.research.planning.drafting import Begun
 from agents.research.planning.flat_plan import flat_leaf, flat_plan
 from agents.research.planning.freeze_contract import TIERS
+from agents.research.reading.searching import Setting
 from agents.research.reading.subject import asks_for_facts
 from agents.research.run_context import NO_STAND_IN, RunContext
 from agents.research.scoping.turn import ScopingState, checked, refuse_broad, seeds_in, take_turn
 from agents.roles import FLAT_MAX_QUERIES as MAX_QUERIES
-from agents.roles import FLAT_PLANNER, PLANNER
+from agents.roles import FLAT_MIN_QUERIES, FLAT_PLANNER, PLANNER
 from agents.run_answer import FlatRun, answer, planned_of
 from agents.team import Team, open_team
 
@@ -145,12 +147,10 @@ async def plan_run(team: Team, task: str, wish: RunOptions) -> FlatRun:
     started = team.clock()
     text = checked(task)
     context = team.context()
-    try:
-        total = wish.max_execution_time_s or team.settings.max_execution_time_s
-        known = total or TIERS[wish.tier or "simple"].minutes * 60
-        drafted = await _draft(team, context, text, wish, Within(FLAT_PLANNING_SHARE * known))
-    finally:
-        context.close()
+    total = wish.max_execution_time_s or team.settings.max_execution_time_s
+    known = total or TIERS[wish.tier or "simple"].minutes * 60
+    # What it began to search for is the job's: nothing is closed here.
+    drafted = await _draft(team, context, text, wish, Within(FLAT_PLANNING_SHARE * known))
     tier: Tier = wish.tier or drafted.tier or "standard"
     origin: TierOrigin = "request" if wish.tier else "detected" if drafted.tier else "default"
     limits = limits_of(tier, wish, team.settings)
@@ -205,9 +205,15 @@ async def _draft(team: Team, context: RunContext, task: str, wish: RunOptions, u
             language=language_of(task),
             today=context.today,
         )
+        if (ahead := team.drafts.look_ahead(task)) is not None:
+            context.look_ahead(ahead).allow()
+        most = min(FLAT_MIN_QUERIES, given.max_queries)
+        begun = Begun(context, Setting(query=task), most, _leaf_of)
         try:
             # Without the context's own stand-in: the offline engine plans from other contracts.
-            asked: RoleAnswer[FlatPlan] = await replace(context, fallback=None).ask(FLAT_PLANNER, given, until)
+            asked: RoleAnswer[FlatPlan] = await replace(context, fallback=None).ask(
+                FLAT_PLANNER, given, until, draft=begun.take
+            )
         except ModelError as error:
             if context.fallback is None or error.fault in NO_STAND_IN:
                 raise
@@ -221,6 +227,11 @@ async def _draft(team: Team, context: RunContext, task: str, wish: RunOptions, u
             return _Drafted(leaves, plan.tier, plan.query_type, plan.claims, asked.usage)
     drafted = await _quoting_draft(team, context, task, until)
     return replace(drafted, usage=lost + drafted.usage)
+
+
+def _leaf_of(line: str) -> Leaf:
+    planned = PlanQuery.model_validate_json(line)
+    return flat_leaf(planned.query, planned.intent)
 
 
 async def _quoting_draft(team: Team, context: RunContext, task: str, until: Deadline) -> _Drafted:

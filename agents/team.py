@@ -234,7 +234,7 @@ class Team:
         if on_text is None and not scope.turns and asks_for_facts(checked(message)):
             context = context.by_code(MANAGER.name)  # nobody reads its words, and what is asked for is no research tree
         elif self.engine.reasons and not scope.turns:
-            self.drafts.begin(scope, checked(message), tier, limit_s)
+            self.drafts.begin(scope, checked(message), tier, limit_s, authorized=on_text is None)
         after, asked = await take_turn(
             context, scope, message, max_depth=self.settings.max_depth,
             max_leaves=self.settings.max_leaves, on_text=on_text,
@@ -252,6 +252,8 @@ class Team:
             DossierError: the manager gave no answer, or the planner none that could be used.
         """
         after, turn = await self.scope(scope, message, limit_s=limit_s, tier=tier)
+        if after.feasible and len(after.queries) == 1 and (ahead := self.drafts.looking.get(after.question)):
+            ahead.allow()
         contract = await self.draft(after, tier=tier, challenge=challenge, limit_s=limit_s) if after.feasible else None
         return Settled(after, turn, contract)
 
@@ -370,7 +372,10 @@ class Team:
     def _set_up(self, commission: Commission, steering: Steering) -> JobSetup:
         """Set up what a job works with; after a restart anew."""
         brief = commission.contract.brief if commission.contract else commission.brief
-        handlers = self._handlers(context := self.context(brief, steering), brief)
+        context = self.context(brief, steering)
+        if brief is not None and (ahead := self.drafts.looking.pop(brief.question, None)) is not None:
+            context.look_ahead(ahead)
+        handlers = self._handlers(context, brief)
         if brief is not None:
             # Caps bound the searches and sources of the whole run, not those of each leaf and round.
             caps = commission.contract.caps if commission.contract else caps_of(brief, self.means.limits)

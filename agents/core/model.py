@@ -38,7 +38,8 @@ class Request:
     """Seconds the whole call may take, retries included; None is unlimited."""
     max_output_tokens: int
     streams: str = "reply"
-    """The text field of the answer that is shown while it is written, to whoever listens."""
+    """The field of the answer that is told while it is written, to whoever listens: a text piece by piece, a list by its
+    items, each as a line of JSON."""
     may_shrink: bool = False
     """It can be asked again with less of what was found: a model that reads slowly may refuse it as too long."""
 
@@ -117,8 +118,8 @@ class ScriptedModel:
         if isinstance(line, Reply):
             return line
         text = line.model_dump_json() if isinstance(line, Frozen) else line
-        if on_text is not None and isinstance(line, Frozen) and (words := getattr(line, request.streams, "")):
-            await on_text(words)
+        if on_text is not None and isinstance(line, Frozen) and (told := getattr(line, request.streams, "")):
+            await on_text(told if isinstance(told, str) else "".join(f"{one.model_dump_json()}\n" for one in told))
         finish: FinishReason = "stop"
         tokens_in = sum(len(message.content) for message in request.messages) // 4
         usage = Usage(calls=1, tokens_in=tokens_in, tokens_out=len(text) // 4, cost_usd=0.0)

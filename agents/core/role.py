@@ -109,7 +109,7 @@ async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText |
             gives=role.gives,
             deadline_s=run.deadline.seconds(),
             max_output_tokens=room,
-            streams=role.prose or "reply",
+            streams=role.prose or role.listed or "reply",
             may_shrink=role.may_shrink,
         )
         try:

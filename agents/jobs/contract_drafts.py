@@ -25,7 +25,7 @@ from agents.research.pipeline import Means, contract_of
 from agents.research.planning.drafting import draft_plans
 from agents.research.planning.forecast import SECONDS_PER_CALL, WRITING_IN_A_ROW, PastRun, forecast_of, with_likely
 from agents.research.planning.freeze_contract import at_pace
-from agents.research.run_context import RunContext
+from agents.research.run_context import LookAhead, RunContext
 from agents.research.scoping.turn import ScopingState, seeds_in
 from agents.roles import EXTRACTOR
 
@@ -69,9 +69,16 @@ class ContractDrafts:
 
     def __post_init__(self) -> None:
         self._ahead: dict[str, asyncio.Task[Contract]] = {}
+        self.looking: dict[str, LookAhead] = {}
+        """Searches begun for questions whose plan is being written, by question."""
 
-    def begin(self, scope: ScopingState, text: str, tier: Tier | None, limit_s: float | None) -> None:
-        """Begin to plan a new question as it stands; thrown away where the manager makes something else of it."""
+    def begin(
+        self, scope: ScopingState, text: str, tier: Tier | None, limit_s: float | None, *, authorized: bool = False
+    ) -> None:
+        """Begin to plan a new question as it stands; thrown away where the manager makes something else of it.
+
+        Where the request is the authorization, its searches may begin when the manager has called it feasible.
+        """
         gate = self._gate()
         if len(text) > LONGEST_AHEAD or (gate is not None and gate.one_at_a_time):
             return  # where one call waits for the other, the manager's comes first and has its whole time
@@ -81,8 +88,22 @@ class ContractDrafts:
         )
         while len(self._ahead) >= MOST_AHEAD:
             self._ahead.pop(next(iter(self._ahead))).cancel()
-        self._ahead[text] = planning = asyncio.ensure_future(self.of_brief(self._brief(assumed, tier), limit_s=limit_s))
+        ahead = self.look_ahead(text) if authorized else None
+        drafting = self.of_brief(self._brief(assumed, tier), limit_s=limit_s, ahead=ahead)
+        self._ahead[text] = planning = asyncio.ensure_future(drafting)
         planning.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    def look_ahead(self, question: str) -> LookAhead | None:
+        """Let the searches of a question begin while its plan is written, for the job that is started for it.
+
+        None while another plan of the same question is: its job could not be told from this one's.
+        """
+        if question in self.looking:
+            return None
+        while len(self.looking) >= MOST_AHEAD:
+            self.looking.pop(next(iter(self.looking))).stop()
+        self.looking[question] = ahead = LookAhead()
+        return ahead
 
     def _brief(self, scope: ScopingState, tier: Tier | None) -> Brief:
         return scope.brief(self.today(), max_cost_usd=self.max_cost_usd).model_copy(update={"tier": tier})
@@ -104,9 +125,13 @@ class ContractDrafts:
             ahead.cancel()
         return await self.of_brief(brief, challenge=challenge, limit_s=limit_s)
 
-    async def of_brief(self, brief: Brief, *, challenge: bool = True, limit_s: float | None = None) -> Contract:
+    async def of_brief(
+        self, brief: Brief, *, challenge: bool = True, limit_s: float | None = None, ahead: LookAhead | None = None
+    ) -> Contract:
         """Draft the contract of a brief, within `limit_s` seconds where that is given."""
         context = self.context(brief)
+        if ahead is not None:
+            context.look_ahead(ahead)
         run = JobRun(
             job_id="draft",
             handlers=self.handlers(context, brief),
@@ -119,7 +144,8 @@ class ContractDrafts:
             ctx = RunCtx(run, "draft", run.budget, depth=0)
             return self._contract(brief, await draft_plans(ctx, brief), challenge=challenge)
         finally:
-            context.close()
+            if ahead is None:  # else the job takes over what was begun
+                context.close()
 
     def _contract(self, brief: Brief, plans: tuple[Plan, ...], *, challenge: bool) -> Contract:
         means = self.means()
@@ -163,4 +189,6 @@ class ContractDrafts:
     def close(self) -> None:
         for planning in self._ahead.values():
             planning.cancel()
+        for looking in self.looking.values():
+            looking.stop()
         self._ahead.clear()

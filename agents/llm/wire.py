@@ -134,7 +134,10 @@ class ReplyStream:
         return found if isinstance(found, dict) else {}
 
     def _news(self) -> str:
+        """Give what is new of the field: more of a text; of a list each further item, as a line of JSON."""
         said = whole_signs(self.value().get(self._field))
+        if isinstance(said, list):
+            said = "".join(f"{json.dumps(item)}\n" for item in said)
         if not isinstance(said, str) or not said.startswith(self._shown):
             return ""
         news, self._shown = said[len(self._shown) :], said

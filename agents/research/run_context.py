@@ -78,11 +78,19 @@ class Once(Generic[T]):
 
     def __init__(self) -> None:
         self._running: dict[str, asyncio.Task[T]] = {}
+        self._unmet: set[str] = set()
+        """What was made ahead and nobody has asked for yet: whoever does is told of its failure, too."""
 
-    async def get(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
+    async def get(self, key: str, make: Callable[[], Awaitable[T]], *, ahead: bool = False) -> T:
         """Return what `make` made for `key`, now or before."""
         task = self._running.get(key)
-        if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
+        again = task is not None and task.done() and (task.cancelled() or task.exception() is not None)
+        if ahead:
+            self._unmet.add(key)
+        elif key in self._unmet:
+            self._unmet.discard(key)
+            again = False
+        if task is None or again:
 
             async def run() -> T:
                 return await make()
@@ -95,6 +103,40 @@ class Once(Generic[T]):
         """End what still runs: nobody waits for it any more."""
         for task in self._running.values():
             task.cancel()
+
+
+class LookAhead:
+    """Searches that a plan makes for sure, begun while the rest of it is still written.
+
+    They wait until the question is known to be feasible; the job that is started for it takes them over.
+    """
+
+    def __init__(self) -> None:
+        self.searches: Once[Searched] = Once()
+        self._allowed = False
+        self._wanted: list[Callable[[], Awaitable[Searched]]] = []
+        self._begun: set[asyncio.Future[Searched]] = set()
+
+    def want(self, search: Callable[[], Awaitable[Searched]]) -> None:
+        """Make a search, now or when it may be made; a failure is met again by whoever needs its hits."""
+        self._wanted.append(search)
+        if self._allowed:
+            self.allow()
+
+    def allow(self) -> None:
+        """Begin with all that is wanted."""
+        self._allowed = True
+        for search in self._wanted:
+            task = asyncio.ensure_future(search())
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._begun.add(task)
+        self._wanted.clear()
+
+    def stop(self) -> None:
+        """End what nobody took over."""
+        for task in self._begun:
+            task.cancel()
+        self.searches.stop()
 
 
 class Dispatched(Frozen):
@@ -144,6 +186,14 @@ class RunContext:
     pages: Once[RetrievedSource] = field(default_factory=Once)
     searches: Once[Searched] = field(default_factory=Once)
     answers: Once[Charged] = field(default_factory=Once)
+    ahead: LookAhead | None = None
+    """Where a plan's searches may begin while it is written: its run is authorized by the request for it."""
+
+    def look_ahead(self, ahead: LookAhead | None = None) -> LookAhead:
+        """Let a plan's searches begin while it is written, or take over those that have begun."""
+        self.ahead = ahead or LookAhead()
+        self.searches = self.ahead.searches
+        return self.ahead
 
     async def ask(
         self,
@@ -252,7 +302,7 @@ class RunContext:
         """Bring the ledger up to what a step recorded: on a replay the step itself does not run."""
         self.taken.setdefault(among, {}).update({canonical(url): path for url in chosen.urls})
 
-    async def search(self, query: SearchQuery, deadline: Deadline) -> Searched:
+    async def search(self, query: SearchQuery, deadline: Deadline, *, ahead: bool = False) -> Searched:
         """Search; the same query is made once in a run, and none once searching has failed too often.
 
         Limits that the user set meanwhile hold for the query and, where they came while it was made, for its hits.
@@ -278,7 +328,7 @@ class RunContext:
             self.breaker.succeeded()
             return Searched(result=result, usage=Usage(searches=1))
 
-        found = await self.searches.get(asked.model_dump_json(), make)
+        found = await self.searches.get(asked.model_dump_json(), make, ahead=ahead)
         if not self.steering.limits:
             return found
         hits = enforced(found.result.hits, self.steering.narrowed(query))
@@ -372,5 +422,5 @@ class RunContext:
     def close(self) -> None:
         """End what still runs."""
         self.pages.stop()
-        self.searches.stop()
         self.answers.stop()
+        self.searches.stop()

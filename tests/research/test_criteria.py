@@ -15,6 +15,7 @@ from agents.contracts.response import AgentResponse
 from agents.contracts.verification import Verified, VerifiedRow
 from agents.core.errors import ConfigError, SearchError
 from agents.core.events import RoundEnded
+from agents.core.port import Handler
 from agents.core.prompts import load as load_prompts
 from agents.core.retry_policy import RetryPolicy
 from agents.core.settings import Settings, load
@@ -307,13 +308,18 @@ async def test_s2_fr_01_a_topic_is_in_the_ledger_before_its_branch_starts(bench)
     """S2 FR-01: written before the child is invoked."""
     work = bench()
     seen: list[bool] = []
+    made = work.handlers
 
-    class Watching(ScriptedSearcher):
-        async def search(self, query, deadline_s=None):
-            seen.append(query.text in work.context.topics.dispatched)
-            return await super().search(query, deadline_s)
+    def handlers():
+        all_ = made()
 
-    work.searcher = Watching(WORLD)
+        async def run(ctx, given):
+            seen.append(given.leaf.objective in work.context.topics.dispatched)
+            return await all_["leaf"].run(ctx, given)
+
+        return {**all_, "leaf": Handler(run=run, takes=all_["leaf"].takes, gives=all_["leaf"].gives)}
+
+    work.handlers = handlers
     await work.run()
     assert seen[:3] == [True, True, True]
 

@@ -375,3 +375,38 @@ async def test_sentences_of_a_section_are_shown_while_it_is_written_where_their_
         await draft.take(piece)
 
     assert shown == [(1, "The ferry line was closed on 12 days in 2022.")]
+
+
+async def test_searches_of_a_plan_begin_when_its_leaves_are_closed_and_are_made_once(asking):
+    """A request that is its own authorization: what the job needs for sure is under way before its plan is whole."""
+    searcher = world()
+    asked = []
+    real = searcher.search
+
+    async def search(query, left):
+        asked.append(query.text)
+        return await real(query, left)
+
+    searcher.search = search
+    answer, _ = await asking(searcher=searcher)
+
+    first = [query.query for query in answer.metadata.queries]
+    assert set(first) <= set(asked)
+    assert max(asked.count(one) for one in first) == 1
+
+
+async def test_a_search_that_was_begun_waits_until_the_question_is_known_to_be_feasible():
+    from agents.research.run_context import LookAhead
+
+    ahead, made = LookAhead(), []
+
+    async def search():
+        made.append(1)
+
+    ahead.want(search)
+    await asyncio.sleep(0)
+    assert made == []
+    ahead.allow()
+    ahead.want(search)
+    await asyncio.sleep(0)
+    assert made == [1, 1]

@@ -4,8 +4,13 @@ What is too deep, too much or said twice is trimmed here, never asked for again:
 assumptions.
 """
 
+import contextlib
 import re
+from collections.abc import Callable
+from functools import partial
 from urllib.parse import unquote, urlsplit
+
+from pydantic import ValidationError
 
 from agents.contracts.contract import Brief, Query
 from agents.contracts.frozen import Frozen
@@ -23,6 +28,7 @@ from agents.contracts.plan import (
 )
 from agents.contracts.plan import SuccessCriteria as Criteria
 from agents.contracts.sources import CorpusSurvey
+from agents.core.budget import NoDeadline
 from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
@@ -30,6 +36,7 @@ from agents.core.time_policy import PLANNING_SHARE
 from agents.nlp.tokens import content_words
 from agents.offline.planner import asks_for_a_list
 from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of, in_leaves
+from agents.research.reading.searching import Setting, query_of
 from agents.research.reading.subject import asks_for_facts, standalone
 from agents.research.run_context import RunContext
 from agents.roles import EXTRACTOR, PLANNER
@@ -72,14 +79,51 @@ def draft_handler(context: RunContext, limits: CapOverrides) -> Handler:
         planning = planning_for(given.query, given.brief, limits, taken.survey, given.suggested)
         own = is_its_own_plan(given, planning)
         planner = context.by_code(PLANNER.name) if own else context
+        ahead = begun(context, given.brief, planning) if planner is context and context.ahead else None
         asked = await ctx.call(
-            "planner", "0", planner.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), gives=RoleAnswer[PlanTree]
-        )
+            "planner", "0", planner.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), None, ahead and ahead.take,
+            gives=RoleAnswer[PlanTree],
+        )  # fmt: skip
         plan = plan_of(asked.output, planning, bounds_of(given.brief))
         # Facts that are asked for together stand in the same documents: one leaf reads them.
         return in_leaves(plan, 1, MOST_SOURCES_PER_LEAF) if own and context.models[EXTRACTOR.name].reasons else plan
 
     return Handler(run=run, takes=DraftGiven, gives=Plan)
+
+
+class Begun:
+    """A plan while it is written: each leaf's first search begins when the leaf is closed.
+
+    Args:
+        context: makes the searches.
+        scope: their domains and dates.
+        most: searches that the run makes for sure.
+        admit: from a leaf as a line of JSON to the plan's own; None where it is left out.
+    """
+
+    def __init__(
+        self, context: RunContext, scope: Brief | Setting, most: int, admit: Callable[[str], Leaf | None]
+    ) -> None:
+        self._context, self._scope, self._left, self._admit = context, scope, most, admit
+        self._rest = ""
+
+    async def take(self, lines: str) -> None:
+        """Take further leaves."""
+        *whole, self._rest = (self._rest + lines).split("\n")
+        for line in whole if self._context.ahead else ():
+            with contextlib.suppress(ValidationError):  # the whole answer is validated, and repaired where need be
+                leaf = self._admit(line)
+                if leaf and not leaf.discovery and leaf.searches and self._left > 0 and self._context.ahead:
+                    self._left -= 1
+                    query = query_of(self._scope, leaf.searches[0])
+                    self._context.ahead.want(partial(self._context.search, query, NoDeadline(), ahead=True))
+
+
+def begun(context: RunContext, brief: Brief, planning: PlanningInput) -> Begun:
+    """Begin with the leaves of a planner's answer, within the bounds that they will be held to."""
+    builder, bounds = TreeBuilder(planning, bounds_of(brief)), bounds_of(brief)
+    most = bounds.searches // max(1, len(brief.queries))
+    return Begun(context, brief, most, lambda line: builder.admit(PlannedLeaf.model_validate_json(line)))
 
 
 def is_its_own_plan(given: DraftGiven, planning: PlanningInput) -> bool:

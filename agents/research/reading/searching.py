@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from agents.contracts.contract import Contract
+from agents.contracts.contract import Brief, Contract
 from agents.contracts.fact import Fact
 from agents.contracts.finding import SearchRecord
 from agents.contracts.frozen import Frozen, QueryType, Text
@@ -213,7 +213,7 @@ async def search_all(
     ctx: Ctx, context: RunContext, setting: Setting, texts: Sequence[str], deadline: Deadline, first: int = 0
 ) -> Searches:
     """Search with all texts side by side; `first` numbers the first of them in its branch."""
-    items = [(f"q{first + at}", _query(setting, text), deadline) for at, text in enumerate(texts)]
+    items = [(f"q{first + at}", query_of(setting, text), deadline) for at, text in enumerate(texts)]
     results = await ctx.fan("search", context.search, items, gives=Searched, pool="web")
     records: list[SearchRecord] = []
     for number, (text, one) in enumerate(zip(texts, results, strict=True), start=first):
@@ -279,7 +279,8 @@ def attempt_number(attempts: tuple[RetryEntry, ...], leaf: Leaf) -> int:
     return min(failed + 1, MAX_ATTEMPTS)
 
 
-def _query(setting: Setting, text: str) -> SearchQuery:
+def query_of(setting: Setting | Brief, text: str) -> SearchQuery:
+    """Put one search of a query together."""
     return SearchQuery(
         text=text,
         include_domains=setting.domains,

@@ -53,6 +53,8 @@ async def judge_question(context: RunContext, text: str, limits: CapOverrides, d
             )
     except TimeoutError as error:
         raise ModelError("no verdict in time", fault="timeout", notice=NO_ANSWER) from error
+    if context.ahead and scope.feasible and len(scope.queries) == 1:
+        context.ahead.allow()
     event = asked.as_event("job")
     if not isinstance(event, RoleAsked):
         raise TypeError(f"the manager was asked, and {event!r} was told of it")
@@ -72,7 +74,10 @@ async def judged_and_planned(
     brief = given.brief
     if brief is None:
         raise BadRequest("There is nothing to research: neither a contract nor a question was given.")
+    context.look_ahead()
     if not given.unjudged:
+        if context.ahead is not None:
+            context.ahead.allow()
         return brief, await draft_plans(ctx, brief), limits
     until = Within(window_s, ctx.within(1.0))
     asking = [(str(number), context, query.text, limits, until) for number, query in enumerate(brief.queries)]
