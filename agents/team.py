@@ -35,7 +35,7 @@ from agents.jobs.tracing import Tracing
 from agents.llm.choose_models import bind, parts_of
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.pacing import Pacing
-from agents.memory.knowledge import KnowledgeStore, forget_old, open_memory
+from agents.memory.knowledge import KnowledgeStore, forget_old, open_memory, reembed_all
 from agents.nlp.embeddings import direction
 from agents.offline import OfflineModel
 from agents.report.document import build
@@ -431,13 +431,16 @@ class Team:
     async def open(self) -> None:
         """Take up the jobs that a former process left; a `ConfigError` when the store can't be used."""
         if self.jobs.worker is not None:
-            self.jobs.worker.chores.append(self._forget_old)
+            self.jobs.worker.chores.append(self._tend_memory)
         for job in await self.jobs.open(self._set_up):
             self._observed(job)
 
-    async def _forget_old(self) -> None:
-        """Forget what research found out longer ago than anything is kept."""
-        if self.memory is not None and self.settings.keep_days:
+    async def _tend_memory(self) -> None:
+        """Forget what was found out longer ago than anything is kept; embed the rest anew where the embedder changed."""
+        if self.memory is None:
+            return
+        await reembed_all(self.memory)
+        if self.settings.keep_days:
             until = datetime.now(UTC) - timedelta(days=self.settings.keep_days)
             await forget_old(self.memory, until.date().isoformat())
 

@@ -19,7 +19,7 @@ from agents.team import Team
 PAGE = "/memory"
 ASKED_S = 3.0
 """Seconds that the knowledge base may take for a person; a run waits for less."""
-MOST = 24
+MOST, RAISED = 24, 3
 LISTED = 6
 """Facts that are listed of a topic."""
 
@@ -51,7 +51,10 @@ class Recalling:
         try:
             if not question:
                 facts = (await in_time(store.stats(self.owner), ASKED_S)).by_kind.get("fact", 0)
-                return Say(self.words("known_all", facts=self.words.counted(facts, "fact"), page=public(PAGE)))
+                said = self.words("known_all", facts=self.words.counted(facts, "fact"), page=public(PAGE))
+                raised = await in_time(store.search(self.owner, "", Selection(kinds=("question",)), RAISED), ASKED_S)
+                open_ones = tuple(Button(one.text, f"/research {one.text}") for one in raised)
+                return Ask(f"{said} {self.words('known_raised')}", open_ones) if open_ones else Say(said)
             where = Selection(kinds=("fact",), verdicts=tuple(REUSABLE))
             found = await in_time(store.search(self.owner, checked(question), where, MOST), ASKED_S)
         except MemoryDown as error:

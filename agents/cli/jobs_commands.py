@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import re
 import signal
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
@@ -159,9 +160,16 @@ def replay(
 
 @app.command()
 def delete(
-    job_id: JobId, force: Annotated[bool, typer.Option("--force", help="Also when it is not over.")] = False
+    job_id: JobId,
+    force: Annotated[bool, typer.Option("--force", help="Also when it is not over.")] = False,
+    facts: Annotated[
+        bool | None,
+        typer.Option("--facts/--keep-facts", help="Whether what only it found out is forgotten too; else it is asked."),
+    ] = None,
 ) -> None:
     """Delete a job with everything that belongs to it."""
+    from agents.core.settings import load
+    from agents.memory.knowledge import LOCAL_OWNER, forget_with, open_memory
 
     async def work(store: "Store") -> None:
         row = await row_of(store, job_id)
@@ -172,6 +180,13 @@ def delete(
         await store.delete([row.id])
         await _blobs(store).forget_report(row.id)
         say("deleted")
+        if facts or (
+            facts is None and sys.stdin.isatty() and typer.confirm("Forget what only this job found out too?")
+        ):
+            memory = open_memory(load())
+            say(f"forgotten: {await forget_with(memory, row.owner or LOCAL_OWNER, jobs=[row.id])}")
+            if memory is not None:
+                await memory.close()
 
     with_store(work)
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from typing import Protocol, TypeVar
 
@@ -20,8 +21,8 @@ LOCAL_OWNER = "local"
 """Whose memory the command line and library calls use: the one user of a server on this machine."""
 BATCH = 256
 """Things that are written, embedded or sent at a time."""
-GRACE_S = 0.05
-"""Seconds more for an answer that is there, while this process was busy with something else."""
+SLICE_S = 0.01
+"""Seconds between two looks whether an answer is there."""
 MAX_LINE = 200_000
 """Characters of one line of an import."""
 
@@ -92,8 +93,11 @@ async def in_time(work: Awaitable[T], seconds: float) -> T:
         MemoryDown: it took too long, or it can't be used.
     """
     asked = asyncio.ensure_future(work)
-    for wait_s in (seconds, GRACE_S):
-        await asyncio.wait({asked}, timeout=wait_s)
+    # In slices, each of which counts as long as it was meant to take: a machine that is busy with something else
+    # wakes this up late, and answers late to the same degree.
+    slice_s = max(SLICE_S, seconds / 100)
+    for _ in range(math.ceil(seconds / slice_s)):
+        await asyncio.wait({asked}, timeout=slice_s)
         if asked.done():
             return asked.result()
     asked.cancel()
@@ -167,8 +171,22 @@ async def forget_old(store: KnowledgeStore, before: str) -> int:
     return gone
 
 
+async def reembed_all(store: KnowledgeStore) -> int:
+    """Embed anew, for everybody, what another embedder than the present one has embedded; says how much it was.
+
+    Until one's memory is through, the directions of the former embedder stay: whoever sets that again loses nothing.
+    """
+    done = 0
+    try:
+        for owner in await store.owners():
+            done += await store.reembed(owner, lambda ready, of: log.info("embedded anew: %d of %d", ready, of))
+    except MemoryDown as error:
+        log.warning("the knowledge base could not be embedded anew: %s", error)
+    return done
+
+
 def open_memory(settings: Settings) -> KnowledgeStore | None:
-    """Open the knowledge base: files in the data folder, or a Qdrant server; None where it is switched off.
+    """Open the knowledge base: in files, in the database of the jobs, or on a Qdrant server; None where it is switched off.
 
     Raises:
         ConfigError: the server's address can't be used, or a package is missing.
@@ -183,4 +201,8 @@ def open_memory(settings: Settings) -> KnowledgeStore | None:
         from agents.memory.qdrant_knowledge import QdrantKnowledge  # half a second to import
 
         return QdrantKnowledge(settings.qdrant_url, embedder, settings.qdrant_key.get_secret_value())
+    if (url := settings.database_url.get_secret_value()).startswith("postgres"):
+        from agents.memory.postgres_knowledge import PostgresKnowledge
+
+        return PostgresKnowledge(url, embedder)
     return SqlKnowledge(settings.data_dir / "memory", embedder)

@@ -194,7 +194,7 @@ class _OwnFile:
         with self._transaction() as db:
             embedder = self._number(db, add=True)
             for item, vector in zip(items, vectors, strict=True):
-                columns = _columns(item)
+                columns = columns_of(item)
                 row = db.execute("select n from item where id = ?", (item.id,)).fetchone()
                 if row is None:
                     new += 1
@@ -247,7 +247,7 @@ class _OwnFile:
                 " and not exists (select 1 from meaning where meaning.n = item.n and embedder = ?) limit ?",
                 (self._number(self._read), BATCH),
             ).fetchall()
-        return [(int(n), _item(body)) for n, body in rows]
+        return [(int(n), item_of(body)) for n, body in rows]
 
     def embedded(self, batch: Sequence[tuple[int, Remembered]], vectors: Sequence[bytes]) -> None:
         with self._transaction() as db:
@@ -268,14 +268,14 @@ class _OwnFile:
             found = self._read.execute(
                 f"select body from item where {condition} order by {order} limit ?", (*values, limit)
             ).fetchall()
-        return tuple(_item(body) for (body,) in found)
+        return tuple(item_of(body) for (body,) in found)
 
     def after(self, last: int) -> list[tuple[int, Remembered]]:
         with self._reading:
             found = self._read.execute(
                 "select n, body from item where n > ? order by n limit ?", (last, BATCH)
             ).fetchall()
-        return [(int(n), _item(body)) for n, body in found]
+        return [(int(n), item_of(body)) for n, body in found]
 
     def search(self, text: str, vector: bytes, where: Selection, limit: int) -> tuple[Remembered, ...]:
         condition, values = _condition(where)
@@ -287,7 +287,7 @@ class _OwnFile:
             best = sorted(scores, key=lambda n: -scores[n])[:limit]
             marks = ",".join("?" * len(best))
             found = dict(self._read.execute(f"select n, body from item where n in ({marks})", best).fetchall())
-        return tuple(_item(found[n]) for n in best if n in found)
+        return tuple(item_of(found[n]) for n in best if n in found)
 
     def _by_words(self, text: str, condition: str, values: Sequence[object], *, narrow: bool) -> list[int]:
         terms = list(dict.fromkeys(segmented(word) for word in content_words(text)))[:_MAX_TERMS]
@@ -418,14 +418,16 @@ def _connected(path: Path, owner: str) -> sqlite3.Connection:
     return db
 
 
-def _columns(item: Remembered) -> tuple[object, ...]:
+def columns_of(item: Remembered) -> tuple[object, ...]:
+    """Give kind, verdict, url, domain, text hash, time last seen and body, as they are stored."""
     url = item.source.url if item.source else ""
     body = zlib.compress(item.model_dump_json(exclude_none=True).encode(), 1)
     text_hash = item.source.text_hash if item.source else ""
     return item.kind, item.verdict, url, registrable_domain(url) if url else "", text_hash, item.seen, body
 
 
-def _item(body: bytes) -> Remembered:
+def item_of(body: bytes) -> Remembered:
+    """Read a thing from its stored body."""
     return Remembered.model_validate_json(zlib.decompress(body))
 
 

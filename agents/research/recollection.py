@@ -27,6 +27,7 @@ from agents.core.events import Noted, SourceRead
 from agents.core.port import Ctx, Handler, Handlers
 from agents.memory.knowledge import KnowledgeStore, MemoryDown, in_time
 from agents.nlp import lang
+from agents.nlp.tokens import content_words
 from agents.nlp.years import years_in
 from agents.research.loop.topics import compare
 from agents.research.planning.drafting import DraftGiven
@@ -51,6 +52,9 @@ MOST_PAGES = 8
 """Pages of known facts that one leaf has checked."""
 MOST_FACTS = 16
 """Facts that one leaf takes over: as many as its writer would have of pages that were read anew."""
+MOST_LINKS, LINK_PRIORITY, LINK_WORDS = 2, 0.6, 2
+"""Linked sources that a leaf reads beside what it finds: how many, how much their source made of them, and words of the
+question in what it said of them."""
 MOST_TOLD = 12
 """Questions answered before that a planner is told of."""
 
@@ -77,6 +81,8 @@ class Recalled(Frozen):
 
     facts: tuple[Fact, ...] = ()
     sources: tuple[SourceCard, ...] = ()
+    links: tuple[str, ...] = ()
+    """Addresses that earlier sources pointed at for what is asked, and nobody has read."""
     fault: str = ""
 
 
@@ -116,6 +122,7 @@ class Recollection:
         try:
             await self._opened()
             each = [await self._answering(one, setting) for one in questions]
+            links = await self._links(questions, setting)
         except MemoryDown as error:
             return Recalled(fault=error.notice)
         facts: dict[str, Fact] = {}
@@ -133,7 +140,23 @@ class Recollection:
                 known = item.fact.model_copy(update={"topic": question, "known_since": item.since[:10]})
                 facts.setdefault(known.id, known)
                 cards.setdefault(item.source.id, item.source)
-        return Recalled(facts=tuple(facts.values()), sources=tuple(cards.values()))
+        return Recalled(facts=tuple(facts.values()), sources=tuple(cards.values()), links=links)
+
+    async def _links(self, questions: Sequence[str], setting: Setting) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        for question in questions:
+            wanted = set(content_words(question))
+            for one in await self._found(question, ("link",), 4):
+                near = len(wanted & set(content_words(one.text))) >= LINK_WORDS
+                hit = Hit(url=one.topics[0], title=one.text) if one.topics else None
+                if near and hit and (one.confidence or 0) >= LINK_PRIORITY and _allowed(hit, setting):
+                    found[hit.url] = None
+        read = [await self._read(url) for url in found]
+        return tuple(url for url, known in zip(found, read, strict=True) if not known)[:MOST_LINKS]
+
+    async def _read(self, url: str) -> bool:
+        where = Selection(url=url, kinds=("reading",))
+        return bool(await in_time(self.store.get(self.owner, where, 1), RECALL_S))
 
     async def _answering(self, question: str, setting: Setting) -> list[Remembered]:
         keep = keeps(question, setting.query_type, setting.today)
@@ -243,11 +266,15 @@ def missing(questions: Sequence[str], facts: Sequence[Fact]) -> tuple[str, ...]:
 
 
 def _within(card: SourceCard, setting: Setting) -> bool:
+    return _allowed(Hit(url=card.url, title=card.title, published=card.published), setting)
+
+
+def _allowed(hit: Hit, setting: Setting) -> bool:
     query = SearchQuery(
         text=setting.query, include_domains=setting.domains, exclude_domains=setting.exclude_domains,
         date_from=setting.date_from, date_to=setting.date_to,
     )  # fmt: skip
-    return bool(enforced([Hit(url=card.url, title=card.title, published=card.published)], query))
+    return bool(enforced([hit], query))
 
 
 # ---- around the handlers of a run
@@ -332,8 +359,9 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
     recalled = await ctx.call("recall", "0", memory.recall, questions, given.setting, gives=Recalled, pool="local")
     if recalled.fault:
         memory.faults[recalled.fault] = None
+    links = tuple(dict.fromkeys((*given.leaf.sources, *recalled.links)))
     if not recalled.facts:
-        return given
+        return given.model_copy(update={"leaf": given.leaf.model_copy(update={"sources": links})})
     known = recalled.sources[:MOST_PAGES]
     fetched = await ctx.fan(
         "recheck", context.fetch, [(Source.id_of(card.url), card.url, ctx.deadline) for card in known],
@@ -351,7 +379,7 @@ async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: 
         answered = [one for one in questions if one not in open_ones]
         left = tuple(text for text in leaf.searches if not (answered and compare(text, answered).duplicate))
         leaf = leaf.model_copy(
-            update={"searches": left or open_ones, "sources": tuple(dict.fromkeys((*leaf.sources, *changed)))}
+            update={"searches": left or open_ones, "sources": tuple(dict.fromkeys((*links, *changed)))}
         )
     if not facts:
         return given.model_copy(update={"leaf": leaf})

@@ -6,7 +6,7 @@ import pytest
 
 from agents.contracts.contract import Brief
 from agents.contracts.frozen import digest
-from agents.contracts.memory import Selection
+from agents.contracts.memory import Remembered, Selection, Sighting
 from agents.contracts.sources import Source
 from agents.contracts.verification import Claim, Evidence, SentenceCheck
 from agents.memory.embedders import StaticEmbedder
@@ -220,6 +220,34 @@ async def test_what_is_older_than_its_field_allows_is_searched_for_again(life):
     _, web, reads, plans = await life.run(query_type="news")
 
     assert (plans, reads > 0, CLOSED in {query.text for query in web.asked}) == (1, True, True)
+
+
+def linked(url, said, priority):
+    at = START.isoformat()
+    return Remembered(
+        id=digest(url), kind="link", text=said, topics=(url,), confidence=priority, since=at, seen=at,
+        history=(Sighting(job="earlier", at=at, verdict="quoted"),),
+    )  # fmt: skip
+
+
+async def test_what_an_earlier_source_pointed_at_is_read_where_something_is_missing(life):
+    """Only what speaks of the question, what its source made much of, what may be read, and nobody has read."""
+    told = "The crew book lists all sailors of the Orvane ferry."
+    await life.store.put(
+        "ada",
+        [
+            linked("https://e.example/crew", told, 0.9),
+            linked("https://g.example/crew", told, 0.2),
+            linked("https://h.example/cheese", "How goat cheese ripens.", 0.9),
+            linked("https://ruled.out.example/crew", told, 0.9),
+        ],
+    )
+
+    _, web, *_ = await life.run(NEIGHBOUR, exclude_domains=("out.example",))
+
+    assert "https://e.example/crew" in web.read_urls
+    assert not {"https://g.example/crew", "https://h.example/cheese"} & set(web.read_urls)
+    assert not [url for url in web.read_urls if "out.example" in url]
 
 
 async def test_a_domain_that_the_run_rules_out_is_not_taken_over(life):
