@@ -83,9 +83,9 @@ class PostgresKnowledge:
             cause = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
             raise MemoryDown(f"the knowledge base can't be used: {cause}") from error
 
-    async def _rows(self, query: str, values: Mapping[str, object]) -> Sequence[sa.Row[tuple[object, ...]]]:
+    async def _rows(self, query: str, values: Mapping[str, object]) -> Sequence[sa.RowMapping]:
         async with self._connected() as connection:
-            return (await connection.execute(sa.text(query), values)).all()
+            return (await connection.execute(sa.text(query), values)).mappings().all()
 
     async def put(self, owner: str, items: Sequence[Remembered]) -> int:
         new = 0
@@ -135,17 +135,17 @@ class PostgresKnowledge:
         )
         worded = await self._rows(by_words, values) if terms else ()
         meant = await self._rows(near, {**values, "embedder": self._embedder, "code": _code(vector)}) if vector else ()
-        ranked = sorted(meant, key=lambda row: -closeness(vector, bytes(row[1])))[:POOL]  # type: ignore[call-overload]
-        scores = by_rank(([int(str(row[0])) for row in worded], [int(str(row[0])) for row in ranked]))
+        ranked = sorted(meant, key=lambda row: -closeness(vector, row["vector"]))[:POOL]
+        scores = by_rank(([row["n"] for row in worded], [row["n"] for row in ranked]))
         best = sorted(scores, key=lambda n: -scores[n])[:limit]
         found = await self._rows("select n, body from memory_items where n = any(:best)", {"best": best})
-        items = {row[0]: item_of(row[1]) for row in found}
+        items = {row["n"]: item_of(row["body"]) for row in found}
         return tuple(items[n] for n in best if n in items)
 
     async def _items(self, owner: str, where: Selection, limit: int, order: str) -> tuple[Remembered, ...]:
         condition, values = _condition(owner, where)
         query = f"select body from memory_items where {condition} order by {order} limit :limit"
-        return tuple(item_of(row[0]) for row in await self._rows(query, {**values, "limit": limit}))
+        return tuple(item_of(row["body"]) for row in await self._rows(query, {**values, "limit": limit}))
 
     async def get(self, owner: str, where: Selection, limit: int = 1_000) -> tuple[Remembered, ...]:
         return await self._items(owner, where, limit, "n")
@@ -157,9 +157,9 @@ class PostgresKnowledge:
     async def every(self, owner: str) -> AsyncIterator[Remembered]:
         last, query = 0, "select n, body from memory_items where owner = :owner and n > :last order by n limit :limit"
         while rows := await self._rows(query, {"owner": owner, "last": last, "limit": BATCH}):
-            last = int(str(rows[-1][0]))
+            last = rows[-1]["n"]
             for row in rows:
-                yield item_of(row[1])
+                yield item_of(row["body"])
 
     async def reembed(self, owner: str, progress: Callable[[int, int], object] = lambda _done, _all: None) -> int:
         await self.embedder.embed(["a text"])  # its size is known from now on
@@ -171,7 +171,7 @@ class PostgresKnowledge:
         )
         values = {"owner": owner, "embedder": self._embedder, "limit": BATCH}
         while rows := await self._rows(left, values):
-            items = [item_of(row[0]) for row in rows]
+            items = [item_of(row["body"]) for row in rows]
             vectors = await self.embedder.embed([embedded_text(item) for item in items])
             async with self._connected() as connection:
                 await self._mean(connection, owner, items, vectors)
@@ -184,18 +184,18 @@ class PostgresKnowledge:
 
     async def owners(self) -> tuple[str, ...]:
         rows = await self._rows("select distinct owner from memory_items order by owner", {})
-        return tuple(str(row[0]) for row in rows)
+        return tuple(row["owner"] for row in rows)
 
     async def stats(self, owner: str) -> MemoryStats:
-        count = "select kind, count(*) from memory_items where owner = :owner group by kind"
-        pages = "select count(distinct url) from memory_items where owner = :owner and url <> ''"
-        meant = "select count(*) from memory_meanings where owner = :owner and embedder = :embedder and vector <> ''"
-        kinds = {str(row[0]): int(str(row[1])) for row in await self._rows(count, {"owner": owner})}
+        count = "select kind, count(*) as found from memory_items where owner = :owner group by kind"
+        pages = "select count(distinct url) as found from memory_items where owner = :owner and url <> ''"
+        meant = "select count(*) as found from memory_meanings where owner = :owner and embedder = :embedder and vector <> ''"
+        kinds = {row["kind"]: row["found"] for row in await self._rows(count, {"owner": owner})}
         (sources,) = await self._rows(pages, {"owner": owner})
         (embedded,) = await self._rows(meant, {"owner": owner, "embedder": self._embedder})
         return MemoryStats(
-            store=self.name, items=sum(kinds.values()), by_kind=kinds, sources=int(str(sources[0])),
-            embedder=self.embedder.id, dimensions=self.embedder.dimensions, embedded=int(str(embedded[0])),
+            store=self.name, items=sum(kinds.values()), by_kind=kinds, sources=sources["found"],
+            embedder=self.embedder.id, dimensions=self.embedder.dimensions, embedded=embedded["found"],
         )  # fmt: skip
 
     async def close(self) -> None:
