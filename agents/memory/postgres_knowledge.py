@@ -8,7 +8,6 @@ import asyncio
 import zlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
@@ -16,7 +15,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from agents.contracts.memory import MemoryStats, Remembered, Selection
 from agents.core.errors import ConfigError
-from agents.jobs.database import UPGRADE_LOCK, async_url
 from agents.memory.embedders import Embedder, signs
 from agents.memory.knowledge import BATCH, MemoryDown
 from agents.memory.sql_knowledge import POOL, columns_of, embedded_text, item_of, words_of
@@ -27,6 +25,7 @@ from agents.search.scope_filter import by_rank
 _NEAR = 120  # directions that are compared exactly, those whose signs differ least
 _LOOKED_AT = 4_000  # rows whose words are weighed
 _MAX_TERMS = 24
+_LOCK = 0x446F734D  # one process makes the tables at a time
 _TABLES = (
     "create table if not exists memory_items (n bigint generated always as identity primary key, owner text not null,"
     " id text not null, kind text not null, verdict text not null, url text not null, domain text not null,"
@@ -62,7 +61,7 @@ class PostgresKnowledge:
     def __init__(self, url: str, embedder: Embedder) -> None:
         self.embedder = embedder
         try:
-            self._engine = create_async_engine(async_url(url, Path()), pool_size=4)
+            self._engine = create_async_engine(sa.make_url(url).set(drivername="postgresql+asyncpg"), pool_size=4)
         except (ImportError, SQLAlchemyError) as error:
             raise ConfigError(f"The knowledge base can't be kept in this database: {error}") from error
         self._made, self._making = False, asyncio.Lock()
@@ -73,7 +72,7 @@ class PostgresKnowledge:
             async with self._making:
                 if not self._made:
                     async with self._engine.begin() as connection:
-                        await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(UPGRADE_LOCK)))
+                        await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
                         for statement in _TABLES:
                             await connection.execute(sa.text(statement))
                     self._made = True
