@@ -180,7 +180,8 @@ def fragment(document: ReportDocument) -> dict[str, object]:
     def written(sentence: Sentence, html: str) -> str:
         """Put every sentence that was judged in a span that names its verdict, and its citations behind it."""
         if sentence.verdict is not None and html:
-            html = f'<span data-verdict="{sentence.verdict}">{html}</span>'
+            why = f' title="{escape(sentence.why)}"' if sentence.why else ""
+            html = f'<span data-verdict="{sentence.verdict}"{why}>{html}</span>'
         for cite in citations.of(sentence):
             number, address = f"[{cite.reference.n}]", link(cite.reference, cite.quotes[0]) if cite.quotes else ""
             html += f'<a href="{escape(address)}">{number}</a>' if address else number
@@ -265,7 +266,7 @@ def quoted_data(quoted: Quoted, document: ReportDocument | None) -> dict[str, ob
     """Describe a quote for the card that a citation opens: the words, those around them, their source, the verdict."""
     reference, quote = quoted.reference, quoted.quote
     sentences = document.sentences if document else ()
-    verdicts = [one.verdict for one in sentences if quote.fact_id in one.facts and one.verdict is not None]
+    judged = [one for one in sentences if quote.fact_id in one.facts and one.verdict is not None]
     return {
         "fact_id": quote.fact_id,
         "n": reference.n,
@@ -279,7 +280,8 @@ def quoted_data(quoted: Quoted, document: ReportDocument | None) -> dict[str, ob
         "published": reference.published,
         "url": reference.url,
         "kind": reference.kind,
-        "verdict": verdicts[0] if verdicts else None,
+        "verdict": judged[0].verdict if judged else None,
+        "why": judged[0].why if judged else "",
         "note": NOTES.get(reference.kind, ""),
     }
 

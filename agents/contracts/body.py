@@ -66,6 +66,8 @@ class Sentence(Frozen):
     citations: tuple[int, ...] = ()
     """Numbers of the references that it cites, once the report is numbered."""
     verdict: SentenceVerdict | None = None
+    why: str = ""
+    """What a check found against it, in the report's language; empty where its sources carry it."""
     gap: Literal["", " ", "\n"] = " "
     """What parts it from the next sentence: a space, nothing in scripts without spaces, or a line break."""
 

@@ -72,8 +72,6 @@ class Outcome(Frozen):
     """None when there was nothing to write about, or when it was written without a model."""
     problems: tuple[Problem, ...] = ()
     """Failures outside any node; each node holds its own."""
-    reasons: tuple[Text, ...] = ()
-    """Why the report is partial, in plain words in the language of the brief; empty when it is complete."""
     tags: tuple[str, ...] = ()
     """Response-awareness tags that apply, for example `#TIME_LIMIT`."""
     degraded: bool = False
@@ -140,6 +138,8 @@ class ReportSentence(Frozen):
     """Its words, without markup."""
     citations: tuple[int, ...] = ()
     verdict: SentenceVerdict | None = None
+    why: str = ""
+    """What a check found against it, in the report's language."""
     facts: tuple[str, ...] = ()
 
 

@@ -25,6 +25,7 @@ from agents.report.references import SourceNumbers
 from agents.report.wording import states_no_fact
 
 MAX_LEVEL = 5
+DOUBTFUL = ("partly", "unsupported", "contradicted")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _NAMED_FIRST = re.compile(r"^[^“”\"]{1,80}: (?=[“\"])")
 """Who says it, in front of a quotation: the same words are the same sentence without it."""
@@ -127,18 +128,15 @@ class Composer:
             words = (Words(text=mend.replaced_by),)
             sentence = sentence.model_copy(update={"inline": words, "facts": mend.facts})
         new = self.numbering.cited(sentence)
-        verdict: SentenceVerdict | None = None
-        if mend is not None:
-            verdict = mend.verdict
-        elif new.citations:
-            check = self._checks.get((new.text, new.facts))
-            verdict = check.verdict if check else "unchecked"
-        elif not states_no_fact(new.text, self._language):
-            if not self._in_table and self.is_foreign(new.text):
-                return None
-            check = self._checks.get((new.text, new.facts))
-            verdict = check.verdict if check else "uncited"
-        return new.model_copy(update={"verdict": verdict})
+        sure = mend is not None or bool(new.citations)
+        if not sure and states_no_fact(new.text, self._language):
+            return new.model_copy(update={"verdict": None})
+        if not sure and not self._in_table and self.is_foreign(new.text):
+            return None
+        check = mend or self._checks.get((new.text, new.facts))
+        verdict: SentenceVerdict = check.verdict if check else "unchecked" if new.citations else "uncited"
+        why = check.reason if check and verdict in DOUBTFUL else ""
+        return new.model_copy(update={"verdict": verdict, "why": why})
 
     def is_foreign(self, text: str) -> bool:
         """Tell words without a citation that speak of something else than question and facts, or in other figures.

@@ -88,12 +88,9 @@ def build(
     else:
         _nothing_found(composer, findings, cards, refused, words)
     references = numbering.references()
-    grade_reasons = outcome.reasons
-    if has_facts:
-        open_ = unanswered(truth.answers, words)
-        stood_in = stand_in_lines(actual, words) if reasons else ()
-        reasons_ = (*open_, *_reasons(outcome, words), *map(plain, stood_in), *truth_reasons(truth, words))
-        grade_reasons = _each_question_once(reasons_, truth)
+    stood_in = stand_in_lines(actual, words) if reasons and has_facts else ()
+    short = (*unanswered(truth.answers, words), *_reasons(outcome, words), *map(plain, stood_in))
+    grade_reasons = _each_question_once((*short, *(truth_reasons(truth, words) if has_facts else ())), truth)
     grade: Grade = "nothing_found" if not has_facts else "partial" if grade_reasons else "complete"
     tags = _tags(outcome, len(references), written_by_code=has_facts and reasons and frame is None)
     if actual.stand_ins:
@@ -137,7 +134,7 @@ def build(
         markdown=document_markdown(body, references, words),
         body=body,
         sentences=tuple(
-            ReportSentence(text=said, citations=one.citations, verdict=one.verdict, facts=one.facts)
+            ReportSentence(text=said, citations=one.citations, verdict=one.verdict, why=one.why, facts=one.facts)
             for one in text.sentences()
             if (said := one.text.strip())
         ),
@@ -292,20 +289,22 @@ def _nothing_found(
 
 
 def _reasons(outcome: Outcome, words: Wording) -> tuple[str, ...]:
-    """Say why a report is partial: what the run said, then each branch that fell short, addresses, other failures."""
-    reasons = list(outcome.reasons)
-    for top in outcome.findings:
-        for node in _short(top):
-            if not any(node.title in reason for reason in outcome.reasons):
-                reasons.append(words.part.format(title=node.title.rstrip(".?!"), note=_sentence(_note(node, words))))
+    """Say why a report is partial: each branch that fell short, addresses, limits of searching, failures of steps."""
+    # Of a branch whose question has no answer that is said already.
+    said = {one.section for one in outcome.truth.answers if one.status != "answered"}
+    reasons = [
+        words.part.format(title=node.title.rstrip(".?!"), note=_sentence(_note(node, words)))
+        for top in outcome.findings
+        for node in _short(top)
+        if node.title not in said
+    ]
     reasons += [words.seed.format(url=url) for url in outcome.seed_failures]
     if "#DEGRADED_SEARCH" in outcome.tags:
         searches = (record for top in outcome.findings for node in top.walk() for record in node.searches)
         failed = "; ".join(dict.fromkeys(failure.reason for record in searches for failure in record.failures))
         limited = words.tags["#DEGRADED_SEARCH"]
         reasons.append(f"{limited.rstrip('.。')} ({failed})." if failed else limited)
-    if not reasons:
-        reasons += [words.step.format(message=problem.message) for problem in outcome.problems]
+    reasons += [words.step.format(message=problem.message) for problem in outcome.problems]
     return tuple(dict.fromkeys(reasons))
 
 
@@ -383,7 +382,7 @@ def _limitations(
         words.part.format(title=node.title.rstrip(".?!"), note=_sentence(_note(node, words)))
         for top in outcome.findings
         for node in top.walk()
-        if node.in_vain and node.note
+        if node.in_vain and node.note and node.title not in {one.section for one in outcome.truth.answers}
     ]
     # Figures of the whole report stand in Methodology, just above.
     counted = set(gate_reasons(outcome.truth, words))

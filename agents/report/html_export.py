@@ -27,7 +27,7 @@ from agents.contracts.body import (
 from agents.contracts.report import Reference, ReportDocument
 from agents.report.escaping import is_route, is_safe
 from agents.report.latex import mathml
-from agents.report.references import Cite
+from agents.report.references import Cite, marked
 from agents.report.view import View, printable, view
 from agents.report.wording import wording
 
@@ -49,7 +49,7 @@ def to_html(document: ReportDocument) -> str:
 
     def written(sentence: Sentence, html: str) -> str:
         chips = "".join(_chip(cite, seen) for cite in seen.citations.of(sentence))
-        mark = seen.words.verdicts.get(sentence.verdict) if sentence.verdict else None
+        mark = marked(sentence, seen.words)
         return html + chips + (f'<span class="mk {sentence.verdict}">{escape(mark)}</span>' if mark else "")
 
     article = f'<article lang="{escape(document.language)}" dir="{seen.way}">\n'

@@ -124,6 +124,12 @@ def quote_name(reference: Reference, quote: Quote) -> str:
     return f"q{reference.n}-{reference.quotes.index(quote) + 1}"
 
 
+def marked(sentence: Sentence, words: Wording) -> str:
+    """Say what a check found of a sentence, and why; empty for those verdicts that need no word."""
+    mark = words.verdicts.get(sentence.verdict or "", "")
+    return f"{mark}: {sentence.why.rstrip('.。')}" if mark and sentence.why else mark
+
+
 class Citations:
     """Gives the citations of sentences that are visited in reading order."""
 
@@ -143,7 +149,7 @@ class Citations:
         for number, one in enumerate(sentences):
             yield from one.inline
             yield from self.of(one)
-            if mark := words.verdicts.get(one.verdict or ""):
+            if mark := marked(one, words):
                 yield Mark(one.verdict or "", mark)
             if number + 1 < len(sentences) and one.gap:
                 yield LineBreak() if one.gap == "\n" else Words(text=" ")

@@ -32,7 +32,6 @@ from agents.research.writing.closing import (
     close,
     end_handler,
     is_degraded,
-    leaves_of,
     only_section,
     surprises,
     write_frame,
@@ -148,7 +147,7 @@ def research_handler(context: RunContext, means: Means) -> Handler:
             fault = Problem(where=ctx.path, type=type(error).__name__, message=DossierError.notice, retryable=True)
             return Outcome(
                 contract=contract, findings=findings, frame=None, problems=(fault,), degraded=is_degraded(findings),
-                reasons=(*_reasons(findings, (fault,)), DossierError.notice), tags=_tags(ctx, findings, contract, False),
+                tags=_tags(ctx, findings, contract, False),
             )  # fmt: skip
 
     async def completed(
@@ -183,7 +182,6 @@ def research_handler(context: RunContext, means: Means) -> Handler:
             findings=findings,
             frame=frame,
             problems=problems,
-            reasons=_reasons(findings, problems),
             tags=_tags(ctx, findings, contract, degraded),
             degraded=degraded,
             seed_failures=tuple(
@@ -226,17 +224,6 @@ def _root(plan: Plan, brief: Brief, loop: LoopSettings, closing: ClosingTask | N
         closing=closing,
         title=plan.query,
     )
-
-
-def _reasons(findings: tuple[Finding, ...], problems: tuple[Problem, ...]) -> tuple[str, ...]:
-    """Say why the report is only partial, branch by branch."""
-    # What the user stopped or dropped is said by the report itself, in its own language.
-    weak = [
-        f"{part.title.rstrip('.?!')}: {part.note or part.status}"
-        for part in leaves_of(findings)
-        if part.status != "done" and not part.ended and not part.in_vain
-    ]
-    return (*weak, *(f"Summary and conclusion: {problem.message}" for problem in problems))
 
 
 def _tags(ctx: Ctx, findings: tuple[Finding, ...], contract: Contract, degraded: bool) -> tuple[str, ...]:

@@ -289,5 +289,5 @@ def found(severity: Severity, key: str, language: str, *, ours: str = "", theirs
 
 def reason(key: str, language: str = "en", *, ours: str = "", theirs: str = "") -> str:
     """Say a reason in `language`, in English where there is no wording."""
-    wordings = lang.table("reasons", language) or lang.table("reasons", "en")
+    wordings = {**lang.table("reasons", "en"), **lang.table("reasons", language)}
     return str(wordings[key]).format(ours=ours, theirs=theirs)

@@ -229,7 +229,7 @@ async def test_a_failed_search_leaves_its_mark_and_takes_nobody_with_it(bench):
     assert (costs.status, costs.note) == ("partial", "1 of 2 searches failed")
     assert costs.searches[1].hits, "it searched again in other words"
     assert outcome.findings[0].status == "partial"
-    assert any("Costs" in reason for reason in outcome.reasons)
+    assert any("Costs" in reason for reason in built(outcome).grade_reasons)
 
 
 async def test_a_page_that_cannot_be_read_is_named_with_its_reason(bench):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.contracts.finding import FACT_MARK, Finding, Frame
+from agents.contracts.finding import FACT_MARK, Finding, Frame, QuestionAnswer
 from agents.contracts.report import Actual, ReportDocument
 from agents.contracts.sources import RejectedSource
 from agents.contracts.verification import CONFIDENCE_GATE, EVIDENCE_GATE, Claim, Gate, SentenceCheck, Truth
@@ -205,6 +205,25 @@ def test_a_german_report_says_in_german_what_is_missing_of_a_branch():
 
     assert "the archive refused access" not in document.markdown
     assert "Dieser Teil fehlt: fehlgeschlagen." in document.markdown
+
+
+def test_a_question_without_an_answer_is_named_once():
+    missing = QuestionAnswer(question="How did freight go on (Tolven)?", status="not_found", section="Freight")
+    document = world.document(truth=Truth(answers=(missing,)))
+
+    assert document.grade_reasons == ("How did freight go on (Tolven): nothing to the point was found.",)
+    assert document.limitations[0] == document.grade_reasons[0]
+    assert not any(line.startswith("Freight") for line in document.limitations)
+
+
+def test_a_report_that_found_nothing_says_so_of_each_branch_in_its_language():
+    empty = world.FREIGHT.model_copy(update={"status": "empty", "note": "none of the 8 documents mentions it"})
+    findings = (world.TOP.model_copy(update={"children": (empty,)}),)
+    document = world.document(contract=world.contract(language="de"), findings=findings, frame=None)
+
+    assert document.grade == "nothing_found"
+    assert "Freight: nichts zur Sache gefunden." in document.limitations
+    assert "none of the 8" not in document.markdown
 
 
 def test_figures_of_the_whole_report_stand_in_methodology_and_not_again_among_the_limitations():

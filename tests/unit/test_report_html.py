@@ -200,7 +200,7 @@ def hostile(title, url):
     leaf = world.CLOSURES.model_copy(update={"sources": (source, world.B), "title": text, "markdown": prose})
     top = world.TOP.model_copy(update={"children": (leaf,)})
     frame = world.FRAME.model_copy(update={"title": title, "summary": f"{text} So.[#{world.F1.id}]"})
-    return world.document(findings=(top,), frame=frame, reasons=(PAYLOADS["user_text"][0],))
+    return world.document(findings=(top,), frame=frame, seed_failures=(PAYLOADS["user_text"][0],))
 
 
 @pytest.mark.parametrize("url", PAYLOADS["source_urls"])

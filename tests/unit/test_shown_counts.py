@@ -1,16 +1,22 @@
 """Every count on a screen or in a file equals the list behind it, over whole reports with any verdicts."""
 
 import re
+from io import BytesIO
 
 import pytest
+from docx import Document
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pypdf import PdfReader
 
 from agents.api.reports import fragment
 from agents.contracts.plan import Leaf, Node, Plan
 from agents.contracts.report import Actual, ReportDocument, StandIn, tally
-from agents.contracts.verification import Claim, Evidence
+from agents.contracts.verification import Claim, Evidence, SentenceCheck, Truth
 from agents.core.model import shown_name
+from agents.report.docx_export import to_docx
+from agents.report.html_export import to_html
+from agents.report.pdf_export import to_pdf
 from agents.report.view import claims_table, column_shares
 from agents.report.wording import wording
 from agents.research.writing.truthful import answers_of
@@ -103,3 +109,16 @@ def test_no_word_of_a_table_runs_into_the_next_column() -> None:
     assert sum(shares) == pytest.approx(1)
     assert shares[1] * 100 >= len("supported") + 2
     assert shares[2] * 100 >= len("Confidence") + 2
+
+
+def test_a_sentence_that_is_qualified_says_by_what_in_every_form() -> None:
+    why = "The source says it with a reservation (may) that the sentence leaves out."
+    (first, *_) = (one for one in document().sentences if one.citations)
+    check = SentenceCheck(text=first.text, facts=first.facts, verdict="partly", reason=why)
+    report = document(truth=Truth(checks=(check,)))
+    said = f"qualified: {why.rstrip('.')}"
+    assert said in to_html(report)
+    assert said in " ".join("".join(page.extract_text() for page in PdfReader(BytesIO(to_pdf(report))).pages).split())
+    assert said in "\n".join(part.text for part in Document(BytesIO(to_docx(report))).paragraphs)
+    assert f'data-verdict="partly" title="{why}"' in str(fragment(report)["html"])
+    assert next(one for one in report.sentences if one.text == first.text).why == why

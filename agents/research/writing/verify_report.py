@@ -19,6 +19,7 @@ from agents.nlp.tokens import content_words
 from agents.research.run_context import RunContext
 from agents.roles import VERIFIER
 from agents.verify.checks import carried, denies, doubts, mixes, names_in, speaks_for_itself
+from agents.verify.parsed_text import reason as reason_of
 
 _FIGURES = re.compile(r"\d+")
 _QUOTED = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»")
@@ -79,7 +80,7 @@ def check_all(
             context=[card.title for card in behind],
         )
         if found.verdict == "supported" and len(held) > 1 and _mixed(words, held, cards, language):
-            reason = "it puts together what its sources say of different things"
+            reason = reason_of("mixed", language.split("-")[0])
             checks.append(SentenceCheck(text=sentence.text, facts=sentence.facts, verdict="unsupported", reason=reason))
             continue
         if not found.binding and not (found.verdict == "supported" and found.score >= SURE):
