@@ -884,7 +884,8 @@ let waitingSince = 0;
 let waitLine = null;
 function waiting(said) {
   const busy = document.getElementById('stop-button');
-  if (!busy) {
+  if (!busy && !said) {
+    if (waitLine?.dataset.unsent && document.getElementById('chat-input')?.value.trim()) return;
     waitingSince = 0;
     waitLine?.remove();
     waitLine = null;
@@ -912,7 +913,14 @@ document.addEventListener(
     if (e.key !== 'Enter' || e.shiftKey || e.target.id !== 'chat-input' || !e.target.value.trim()) return;
     if (document.getElementById('stop-button')) {
       waiting(t('One moment: I am still answering. Your text stays here; press Enter again when I am done.'));
+      return;
     }
+    const text = e.target.value;
+    setTimeout(() => {
+      if (document.getElementById('chat-input')?.value !== text) return;
+      waiting(t('Not sent yet: the page waits for the server, or for a file. Your text stays here; press Enter again.'));
+      if (waitLine) waitLine.dataset.unsent = 'yes';
+    }, 600);
   },
   true,
 );

@@ -165,7 +165,7 @@ class Conversation(Drafting):
             since = datetime.fromisoformat(job.created).astimezone().strftime("%H:%M")
             await self.show(Refuse(words("already_running", clock=since)))
         elif not (state.scope.feasible and state.scope.ready):
-            await self.show(Refuse(not_started(state.scope, words)))
+            await self._not_yet()
         elif self._take_picker(modes):
             # The picker was moved after the draft was shown: what the phrase would bind is not what was read.
             await self.edit(Edit(mode=self.state.scope.mode))
@@ -181,6 +181,13 @@ class Conversation(Drafting):
                 job_id=job.id, picker=state.picker, cards=state.cards, scope=self._fresh(), language=state.language
             )
             await self.show(Started(job, state.contract))
+
+    async def _not_yet(self) -> None:
+        """Say what is missing for a start, with the choices in sight again."""
+        scope = self.state.scope
+        await self.show(Refuse(not_started(scope, self.words)))
+        if splits_of(scope):
+            await self.show(ShowScope(scope, self.team.drafts.usual()))
 
     # ---- a draft on the table
 
@@ -238,7 +245,7 @@ class Conversation(Drafting):
             case Edit():
                 await self.edit(said)
             case Wish(name="begin"):
-                await self.show(Refuse(not_started(self.state.scope, self.words)))
+                await self._not_yet()
             case Wish():
                 await self.show(answers.short(said, "scoping", self.team, self.words))
             case _ if self.team.engine.reasons or "?" in text or len(text.split()) > 3 or not splits:

@@ -115,7 +115,7 @@ class Renderer:
         """In the language that the chat answers in."""
         self.streamed = Streamed()
         self._reply = ""
-        """The manager's words, until it is known whether a card belongs to them."""
+        """Words, until it is known whether a card belongs to them."""
 
     async def done(self) -> None:
         """Show what is still held back, also when something went wrong."""
@@ -129,9 +129,9 @@ class Renderer:
         if self._reply and not isinstance(effect, ShowScope):
             await self.done()
         match effect:
-            case ManagerReply():
+            case ManagerReply() | Refuse():
                 self._reply = effect.text
-            case Say() | Refuse():
+            case Say():
                 await _sent(cl.Message(content=effect.text))
             case Ask():
                 actions = [

@@ -160,9 +160,16 @@ def test_a_killed_server_goes_on_with_its_run_and_one_asked_to_stop_stops_within
         page.page.wait_for_timeout(1000)
         thread = re.sub(r"^https?://[^/]+", "", page.page.url)
         server.stop(signal.SIGKILL)
+        page.page.locator("#chat-input").click()
+        page.page.keyboard.insert_text("how is it going?")
+        page.page.keyboard.press("Enter")
+        # Enter never silently does nothing, and what was typed stays.
+        page.sees("Not sent yet")
+        assert page.page.locator("#chat-input").input_value() == "how is it going?"
         server.start()
 
         page.open(thread)
+        assert page.page.locator("[data-job=running]").count() + page.page.locator("[data-job=done]").count() == 1
 
         server.pace(0)
         page.page.wait_for_selector("[data-job=done]", timeout=90_000)

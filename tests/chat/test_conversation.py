@@ -127,7 +127,7 @@ async def test_a_plan_that_comes_out_too_wide_takes_the_feasibility_back(tmp_pat
     assert kinds(acts) == ["ManagerReply", "ShowScope"]
     assert "30 leaves; 12 is the bound" in acts[1].scope.queries[0].reason
     assert len(acts[1].scope.queries[0].suggested_split) >= 2
-    assert kinds(await talker(PHRASE)) == ["Refuse"]
+    assert kinds(await talker(PHRASE)) == ["Refuse", "ShowScope"]
 
 
 async def test_a_manager_that_fails_is_said_and_the_talk_stands_as_before(tmp_path):
@@ -206,7 +206,8 @@ async def test_the_phrase_too_early_lists_every_open_point(tmp_path):
     talker = scripted(tmp_path, turn(QUERY, broad(), ready=False, questions=("Which years?",)))
     await talker("two things")
 
-    (act,) = await talker(PHRASE)
+    act, again = await talker(PHRASE)
+    assert isinstance(again, ShowScope)
 
     assert act.text == (
         "Not started. Question 1 is ready. Still missing:\n\n- question 2: No period is named.\n"
@@ -254,7 +255,8 @@ async def test_a_wish_to_begin_what_is_too_broad_is_told_what_is_missing(tmp_pat
     await talker("two things")
     before = talker.state
 
-    (act,) = await talker("please start it")
+    act, again = await talker("please start it")
+    assert isinstance(again, ShowScope)
 
     assert isinstance(act, Refuse)
     assert "Not started. Question 1 is ready. Still missing" in act.text

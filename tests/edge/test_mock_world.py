@@ -9,8 +9,11 @@ import urllib.request
 
 import pytest
 
+from agents.chat.conversation import Conversation
+from agents.chat.state import ChatState
 from agents.cli.headless import research
 from agents.core.settings import load
+from agents.team import open_team
 from tests.forked import command
 
 
@@ -27,6 +30,40 @@ def sim(shared):
     finally:
         process.terminate()
         process.wait(10)
+
+
+DECIDED = [
+    {"field": "^feasible$", "values": [True]}, {"field": "^depth_estimate$", "values": [1]}, {"field": "^open_questions$", "values": [[]]},
+]  # fmt: skip
+
+
+async def test_no_ordinary_message_loses_a_draft_over_a_real_adapter(sim, tmp_path, monkeypatch):
+    from tests.chat.test_draft_survives import ORDINARY, standing
+
+    configure(sim, answer={"overrides": DECIDED})
+    for name, value in {
+        "OPENAI_API_KEY": KEY,
+        "OPENAI_API_BASE": sim["llm_url"],
+        "DOSSIER_MODEL": "openai/sim",
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("DOSSIER_DATA_DIR", str(tmp_path / "data"))
+    team = open_team(load().model_copy(update={"library": (library(tmp_path),)}))
+    acts = []
+
+    async def show(act):
+        acts.append(act)
+
+    talk = Conversation(team, ChatState(), show=show)
+    await talk.hear(QUESTION)
+    fresh, lost = talk.state, []
+    for message in ORDINARY:
+        talk.state, acts[:] = fresh, []
+        await talk.hear(message)
+        if not acts or talk.state.contract is None or standing(talk.state) != standing(fresh):
+            lost.append(message)
+    await team.close()
+    assert lost == []
 
 
 def configure(sim, **changes):
