@@ -10,7 +10,7 @@ from chainlit.session import WebsocketSession
 from chainlit.types import ThreadDict
 
 from agents.api.routes import in_front, opened
-from agents.api.serve import on_loopback, sign_sessions
+from agents.api.serve import LOCAL, on_loopback, sign_sessions
 from agents.chat.handlers import Chat, shielded
 from agents.chat.memory_page import memory_page
 from agents.chat.page_setup import page_words
@@ -44,13 +44,13 @@ if on_loopback(site.settings.host):
     @cl.header_auth_callback
     async def header_auth(headers: object) -> cl.User | None:
         """Let the one local user in."""
-        return chat.local_user()
+        return cl.User(identifier=LOCAL)
 
 else:
 
     @cl.password_auth_callback
     async def password_auth(name: str, key: str) -> cl.User | None:
-        """Let in whoever has the key."""
+        """Let in whoever has the key; the name is always `user`."""
         return chat.known_user(name, key)
 
 
@@ -130,4 +130,4 @@ async def on_connection(sid: str) -> None:
     await sio.dossier_connected(sid)
     session = WebsocketSession.get(sid)
     if session is not None and session.restored and session.has_first_interaction:
-        await shielded(lambda: chat.reconnected(session))
+        await shielded(lambda: chat.outcomes.again(session))

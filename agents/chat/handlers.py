@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from agents.api.allowance import ASKING
 from agents.api.app_state import Site
 from agents.api.reports import forget_texts, given_to
-from agents.api.serve import LOCAL, REMOTE, is_the_key
+from agents.api.serve import REMOTE, is_the_key
 from agents.chat.conversation import Conversation
 from agents.chat.history import THREAD_NAME, History, Uploads
 from agents.chat.page_setup import frame_words, furnish, own_starters, preferences_of, starters
@@ -79,10 +79,6 @@ class Chat:
 
     # ---- who and with what
 
-    def local_user(self) -> cl.User:
-        """The one user of a server on loopback: no log-in page."""
-        return cl.User(identifier=LOCAL)
-
     def known_user(self, name: str, key: str) -> cl.User | None:
         """Log in with the key; the name is always `user`."""
         return cl.User(identifier=REMOTE) if name == REMOTE and is_the_key(self.site.settings, key) else None
@@ -128,8 +124,8 @@ class Chat:
         showing = self.outcomes.show_missing(thread["id"], who(session.user), session.user, known)
         shown = await asyncio.get_running_loop().create_task(showing, context=contextvars.copy_context())
         # Chainlit sends `thread` after this, in the place of whatever was shown before.
-        thread["steps"] = [*(thread.get("steps") or []), *shown.steps]
-        thread["elements"] = [*(thread.get("elements") or []), *shown.elements]
+        thread["steps"] = [*(thread.get("steps") or []), *shown[0]]
+        thread["elements"] = [*(thread.get("elements") or []), *shown[1]]
         self.outcomes.again_soon(session, frozenset(step["id"] for step in thread["steps"]))
 
     # ---- talking
@@ -277,23 +273,19 @@ class Chat:
         dropped = await forget_texts(self.team.jobs, self.site.chats, files | given_to(jobs))
         await forget_with(self.team.memory, owner, texts=dropped)
 
-    async def reconnected(self, session: Any) -> None:
-        """Send again what a tab may have missed while its connection was cut: Chainlit replays nothing."""
-        await self.outcomes.again(session)
-
 
 async def given_files(message: cl.Message) -> list[UploadedFile]:
     """Read the files that came with a message, none further than is needed to see that it is too large."""
 
-    def body(path: str) -> bytes:
-        with Path(path).open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+    def read() -> list[UploadedFile]:
+        given = []
+        for element in message.elements or ():
+            if element.path:
+                with Path(str(element.path)).open("rb") as file:
+                    given.append(UploadedFile(element.name or "", file.read(MAX_BYTES + 1)))
+        return given
 
-    given = []
-    for element in message.elements or ():
-        if element.path:
-            given.append(UploadedFile(element.name or "", await asyncio.to_thread(body, str(element.path))))
-    return given
+    return await asyncio.to_thread(read)
 
 
 async def shielded(work: Callable[[], Awaitable[None]]) -> None:

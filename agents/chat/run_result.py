@@ -4,7 +4,6 @@ import asyncio
 import contextvars
 import logging
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from typing import Any
 
 from chainlit.context import init_http_context
@@ -32,12 +31,8 @@ Step = dict[str, Any]
 """A step as Chainlit sends and keeps it."""
 
 
-@dataclass(frozen=True)
-class ShownOutcome:
-    """What an outcome puts into the chat."""
-
-    steps: tuple[Step, ...]
-    elements: tuple[Step, ...] = ()
+Shown = tuple[list[Step], list[Step]]
+"""What an outcome puts into the chat: steps, and elements."""
 
 
 class Outcomes:
@@ -88,14 +83,15 @@ class Outcomes:
         if self._watching:
             await asyncio.wait(set(self._watching), timeout=timeout_s)
 
-    async def show(self, job: Job, user: Any) -> ShownOutcome:
+    async def show(self, job: Job, user: Any) -> Shown:
         """Keep the outcome in the history and send it to the open tabs; doing it again changes nothing."""
         shown = outcome(job, await self._report(job))
         # Chainlit's data layer asks the context whether a browser has spoken yet: here there is none.
         init_http_context(thread_id=job.thread_id, user=user)
-        for step in shown.steps:
+        steps, elements = shown
+        for step in steps:
             await self.history.create_step(dict(step))
-        for element in shown.elements:
+        for element in elements:
             kept = CustomElement(
                 id=element["id"],
                 name=element["name"],
@@ -111,16 +107,16 @@ class Outcomes:
     async def _report(self, job: Job) -> ReportDocument | None:
         return job.report or (await self.jobs.blobs.report(job.id) if job.status == "done" else None)
 
-    async def show_missing(self, thread_id: str, owner: str, user: Any, known: set[str]) -> ShownOutcome:
+    async def show_missing(self, thread_id: str, owner: str, user: Any, known: set[str]) -> Shown:
         """Show the outcomes of a chat that its history does not hold yet: the process ended in between."""
         steps: list[Step] = []
         elements: list[Step] = []
         for job in await self.jobs.in_thread(thread_id, owner):
             if job.over and _name(job, "report") not in known:
                 shown = await self.show(job, user)
-                steps += shown.steps
-                elements += shown.elements
-        return ShownOutcome(tuple(steps), tuple(elements))
+                steps += shown[0]
+                elements += shown[1]
+        return steps, elements
 
     async def again(self, tab: Any, known: frozenset[str] = frozenset(), delay_s: float = 0.0) -> None:
         """Send the outcomes of a chat to one tab once more, but for messages that it has."""
@@ -130,25 +126,26 @@ class Outcomes:
                 await _send(tab, outcome(job, await self._report(job)))
 
 
-async def _send(tab: Any, shown: ShownOutcome) -> None:
+async def _send(tab: Any, shown: Shown) -> None:
     """Send to one tab, elements first: a report's text must not be seen before the card that takes its place."""
-    for element in shown.elements:
+    steps, elements = shown
+    for element in elements:
         await tab.emit("element", element)
-    for step in shown.steps:
+    for step in steps:
         await tab.emit("new_message", step)
 
 
-def outcome(job: Job, document: ReportDocument | None) -> ShownOutcome:
+def outcome(job: Job, document: ReportDocument | None) -> Shown:
     """Make the messages that show how a run ended."""
     now = utc_now()
     # Copying and rating are offered on the last message of a finished run only: hence a run around the report.
     run = _step(job, "run", "run", now, parent=None, name="on_message", output="")
     text = outcome_text(job, document)
-    elements: tuple[Step, ...] = ()
+    elements: list[Step] = []
     if document is not None:
         # The Markdown stays the message's text: for copying, for searching the history, and for when the element
         # fails. The page hides it while the element stands (see public/dossier.css).
-        elements = (
+        elements = [
             {
                 "id": _name(job, "report-element"),
                 "threadId": job.thread_id,
@@ -161,11 +158,11 @@ def outcome(job: Job, document: ReportDocument | None) -> ShownOutcome:
                 # The browser wants one of url and key before it shows an element; it reads neither of a custom one.
                 "chainlitKey": _name(job, "report-element"),
                 "url": None,
-            },
-        )
+            }
+        ]
     message = _step(job, "report", "assistant_message", now, parent=run["id"], name="Dossier", output=text)
     message["isError"] = job.status == "failed"
-    return ShownOutcome((run, message), elements)
+    return [run, message], elements
 
 
 def outcome_text(job: Job, document: ReportDocument | None) -> str:

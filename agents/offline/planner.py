@@ -83,6 +83,7 @@ _ONE = re.compile(r"\bit\b(?!\s+(?:that|to)\b)", re.IGNORECASE)
 _GERMAN = {"die": re.compile(r"\bsie\b"), "der": re.compile(r"\b(?:er|ihn)\b"), "das": re.compile(r"\bes\b")}
 _GERMAN_NOUN = re.compile(r"\b([Dd]ie|[Dd]er|[Dd]en|[Dd]as)\s+((?:[a-zäöüß]+\s+)?[A-ZÄÖÜ][\w-]+)")
 _NAMED_THING = re.compile(r"\b[Tt]he ((?:[A-Z][\w’'-]*\s?)+)([a-z][\w-]*)?")
+_AT_ITS_END = re.compile(r"\b(?:is|was) (the (?:[a-z][\w-]* ){0,2}([a-z][\w-]*))\W*$")
 _PARTICIPLE = re.compile(r"\w+ed|built|made|held|begun|written|sold|bought")
 
 
@@ -98,7 +99,8 @@ def named(asked: str, before: str) -> str:
         name, noun = found[1].strip(), found[2] or ""
         ends = not noun or not terms(noun) or _PARTICIPLE.fullmatch(noun)
         return _ONE.sub(f"the {name}" if ends else f"the {name} {noun}", asked, count=1)
-    return asked
+    found = _AT_ITS_END.search(before)
+    return _ONE.sub(found[1], asked, count=1) if found and not _PARTICIPLE.fullmatch(found[2]) else asked
 
 
 def _things(text: str) -> str:
