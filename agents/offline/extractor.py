@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact
 from agents.offline.contradictions import quantities
 from agents.offline.questions import is_linked, is_topic, standing
-from agents.offline.quotations import SourceTable, tables
 from agents.offline.ranking import Ranking, Wanted, is_imperative, is_order, is_sentence, leans, plain
 from agents.offline.terms import distinct, listed, opening
 
@@ -74,7 +73,6 @@ def _extract(given: _Reading) -> Extraction:
         )
         for one in chosen
     )
-    facts += _rows(given, ranking, wanted)[: max(0, given.max_facts - len(facts))]
     return Extraction(facts=facts, limitations=_limitations(sentences, ranking, wanted) if facts else ())
 
 
@@ -122,57 +120,6 @@ def _with_subject(given: _Reading, ranking: Ranking, chosen: list[_Candidate]) -
         if first is not None and not any(one.first <= at and first <= one.at for one in found):
             found.append(_Candidate(at, first, 0, ENOUGH / 2))
     return sorted(found[: given.max_facts], key=lambda one: one.at)
-
-
-def _rows(given: _Reading, ranking: Ranking, wanted: Sequence[Wanted]) -> tuple[PointedFact, ...]:
-    """Point at the rows of a table that answers as a whole: heading, labels and rows together hold what is asked."""
-    facts: list[PointedFact] = []
-    title = frozenset(distinct(given.title))
-    for table in tables(given.sentences):
-        head = table.rows[0] - 1
-        facts += _row_asked(given, ranking, wanted, table)
-        held = ranking.held[head].union(*(ranking.held[at] for at in table.rows))
-        score, number = max(
-            ((ranking.score(table.rows[0], one, held), -number) for number, one in enumerate(wanted) if not one.lookup),
-            default=(0.0, 0),
-        )
-        # A table's own labels and rows must say half of what its document's title does not: `share` alone is no answer.
-        fits = any(
-            one.core & ranking.held[head] and len((one.core - title) & held) * 2 >= len(one.core - title)
-            for one in wanted
-        )
-        if score >= ENOUGH and fits and any(quantities(given.sentences[at].text) for at in table.rows):
-            facts += [
-                PointedFact(
-                    sentences=(given.sentences[at].number,),
-                    statement=table.labelled(given.sentences[at].text),
-                    question=1 - number,
-                    sure=_confidence(0.25, score),
-                )
-                for at in table.rows
-            ]
-    return tuple(facts)
-
-
-def _row_asked(given: _Reading, ranking: Ranking, wanted: Sequence[Wanted], table: SourceTable) -> list[PointedFact]:
-    """Point at the one row that answers a question for a single figure: its cells say which, its labels say what."""
-    found: list[PointedFact] = []
-    labels = ranking.held[table.rows[0] - 1]
-    for number, one in enumerate(wanted, start=1):
-        fits = [at for at in table.rows if one.lookup and one.core & labels and one.core & (ranking.held[at] - labels)]
-        scored = sorted(((ranking.score(at, one, labels), at) for at in fits), reverse=True)
-        if scored and scored[0][0] >= ENOUGH and (len(scored) == 1 or scored[0][0] > scored[1][0]):
-            score, at = scored[0]
-            row = given.sentences[at]
-            found.append(
-                PointedFact(
-                    sentences=(row.number,),
-                    statement=table.labelled(row.text),
-                    question=number,
-                    sure=_confidence(0.25, score),
-                )
-            )
-    return found
 
 
 def _understood_from(sentences: Sequence[NumberedSentence], at: int) -> int | None:

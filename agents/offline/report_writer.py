@@ -15,11 +15,9 @@ from agents.offline.quotations import (
     agreement,
     clashes,
     first_words,
-    is_row,
     short_source,
     told,
     units,
-    written,
 )
 from agents.offline.ranking import Ranking, leans
 from agents.offline.terms import distinct, listed, say
@@ -38,16 +36,14 @@ _VERY_FEW = 2
 _AS_WELL = 0.9
 """Share of the best score, among those that use a name, that a quotation must reach to stay beside it."""
 _LEADS = 3
-_MOST_TABLES = 2
 _MARK = re.compile(r"\[f(\d+)\]")
 
 
 def write_section(given: SectionInput) -> Section:
     """Write one section out of its facts."""
     found = units(given.facts, given.questions, given.objective)
-    copied = _tables(given)
     if not found:
-        return Section(markdown="\n\n".join(copied) or first_words(given.facts[0]))
+        return Section(markdown=first_words(given.facts[0]))
     own = _about(found, _asked(given))
     kept = _worth_showing(own)
     if any(listed("latest").search(question) for question in (*given.questions, given.query)):
@@ -60,7 +56,7 @@ def write_section(given: SectionInput) -> Section:
     # A quotation that answers clearly better than what is disputed opens the section.
     opens = bool(rest) and (not disputed or rest[0] > 1.15 * max(unit.score for unit in disputed))
     ordered = [*paragraphs[:1], *sides, *paragraphs[1:]] if opens else [*sides, *paragraphs]
-    return Section(markdown="\n\n".join((*ordered, *copied)))
+    return Section(markdown="\n\n".join(ordered))
 
 
 def write_lead(given: LeadInput) -> Section:
@@ -138,12 +134,6 @@ def _paragraphs(found: Sequence[MergedQuotation], language: str) -> list[str]:
                 before = unit.first.source_number
             paragraphs.append(" ".join(sentences))
     return paragraphs
-
-
-def _tables(given: SectionInput) -> list[str]:
-    """Tables of the sources, rows as they stand there, each under the name of its source."""
-    rows = [fact for fact in given.facts if is_row(fact)]
-    return [f"{short_source(fact)}:\n\n{table}" for fact, table in written(rows)[:_MOST_TABLES]]
 
 
 MOST_OPEN = 6

@@ -104,16 +104,6 @@ def test_sources_that_say_the_same_are_merged_under_three_marks() -> None:
     assert written == f"“{OFFICE}”[f1][f2][f3] 4 sources agree on this."
 
 
-def test_rows_of_a_table_are_shown_as_a_table_again() -> None:
-    rows = [
-        ("Office", "2021", "Brick | 2,100 euros | 12 euros", "Material: Brick; Cost: 2,100 euros; Upkeep: 12 euros"),
-        ("Office", "2021", "Timber | 1,900 euros | 19 euros", "Material: Timber; Cost: 1,900 euros; Upkeep: 19 euros"),
-    ]
-
-    written = section(*rows, questions=("What do brick and timber cost?",))
-
-    assert "| Material | Cost | Upkeep |" in written
-    assert "| Brick | 2,100 euros | 12 euros[f1] |" in written
 
 
 def test_orders_and_forged_marks_are_not_quoted() -> None:

@@ -298,12 +298,8 @@ def _wanted(question: str, rows: Sequence[Told]) -> frozenset[str]:
 
 
 def told_by(facts: Iterable[Fact], cards: Mapping[str, SourceCard]) -> list[Told]:
-    """Make facts ready, each with what is known of its document; a row of a table is read with its labels."""
-    return [
-        Told(fact.id, fact.statement if " | " in fact.quote else fact.quote, card.title, card.head)
-        for fact in facts
-        if (card := cards.get(fact.source_id))
-    ]
+    """Make facts ready, each with what is known of its document."""
+    return [Told(fact.id, fact.quote, card.title, card.head) for fact in facts if (card := cards.get(fact.source_id))]
 
 
 def answer_of(part: Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[Told]]:

@@ -48,7 +48,7 @@ def fact_of(
     return Fact(
         id="f" + digest(f"{source.id}:{start}:{end}", 10),
         source_id=source.id,
-        statement=_carried(pointed.statement.strip(), quote, source, start, language) or " ".join(quote.split()),
+        statement=_carried(pointed.statement.strip(), quote, source, language) or " ".join(quote.split()),
         quote=quote,
         start=start,
         end=end,
@@ -61,23 +61,14 @@ def _is_title(span: SentenceSpan, source: Source) -> bool:
     return source.text[span.start : span.end].strip(" #*_.\n") == source.title.strip(" .")
 
 
-def _carried(statement: str, quote: str, source: Source, start: int, language: str) -> str:
+def _carried(statement: str, quote: str, source: Source, language: str) -> str:
     """Give a statement that its own sentences carry; nothing in the place of any other."""
     if not statement or statement == quote:
         return ""
-    evidence = [quote, _table_head(source.text, start)] if quote.lstrip().startswith("|") else [quote]
-    found = carried(statement, evidence, language=language.split("-")[0], context=(source.title,))
+    found = carried(statement, [quote], language=language.split("-")[0], context=(source.title,))
     # In another language only figures, names and negations can be compared; nothing but those may decide.
     translated = language_of(quote) != language_of(statement) and not found.binding
     return statement if found.verdict == "supported" or translated else ""
-
-
-def _table_head(text: str, start: int) -> str:
-    """Give the rows of a table above one of its rows: the labels of its cells stand there."""
-    first = start
-    while (above := text.rfind("\n", 0, max(0, first - 1)) + 1) < first and text[above:first].lstrip().startswith("|"):
-        first = above
-    return text[first:start]
 
 
 def leans(sentence: str) -> bool:
