@@ -141,6 +141,8 @@ class QuestionAnswer(Frozen):
     """Title of the leaf that asks it; empty where none does."""
     asked: bool = False
     """It is a part of what the user asked."""
+    absent: tuple[str, ...] = ()
+    """Words by which it says what it asks about that stand nowhere in what was found, though something near it was."""
 
 
 # ---- what a synthesizer is asked

@@ -221,6 +221,11 @@ def is_single_fact(question: str) -> bool:
     return bool(listed("one").search(question) or opening("yes_no").match(question))
 
 
+def has_effect(word: str) -> bool:
+    """Tell a word for what one thing does to another."""
+    return bool(listed("effect").fullmatch(word))
+
+
 def is_lookup(question: str) -> bool:
     """Tell a single fact that documents named for its subject should state: one or two of them settle it."""
     return is_single_fact(question) and bool(opening("lookup").match(question)) and not is_linked(question)

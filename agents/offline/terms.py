@@ -82,9 +82,6 @@ _SMALL = r"(?:of|the|de|du|von|van|da|del|la|le|and|&) "
 _NAME = re.compile(rf"{_UPPER}(?: (?:{_SMALL}){{0,2}}{_UPPER})*")
 _OPENS_SENTENCE = re.compile(r"(?:^|[.?!:;“\"(¿¡]\s*|\n)\W*$")
 _YEAR = re.compile(r"(?<![\d.,])(1[5-9]\d\d|20\d\d)(?!\d|[.,]\d)")
-_RANGE = re.compile(
-    r"(1[5-9]\d\d|20\d\d)\s*(?:and|to|until|till|–|—|-|und|bis|et|à|y|a|hasta)\s*(?:\w+ )?(1[5-9]\d\d|20\d\d)", re.I
-)
 
 
 @lru_cache(maxsize=16_384)
@@ -147,14 +144,6 @@ def span_of_years(text: str) -> tuple[int, int] | None:
     """Give the first and the last year that `text` names."""
     found = years(text)
     return (min(found), max(found)) if found else None
-
-
-def period(text: str) -> tuple[int, int] | None:
-    """Find the span of years that a question is limited to."""
-    if match := _RANGE.search(text):
-        first, last = int(match[1]), int(match[2])
-        return (first, last) if first <= last else None
-    return None
 
 
 def overlap(left: str, right: str) -> float:

@@ -199,10 +199,18 @@ def unanswered(answers: Iterable[QuestionAnswer], words: Wording) -> tuple[str, 
     """Say in a line each which questions have no answer that holds."""
     notes = {"partly": words.statuses["partial"], "not_found": words.statuses["empty"]}
     return tuple(
-        words.part.format(title=one.question.rstrip(" ?？"), note=_sentence(notes[one.status]))
+        words.part.format(
+            title=one.question.rstrip(" ?？"), note=_sentence("; ".join((notes[one.status], *_absent(one, words))))
+        )
         for one in answers
         if one.status != "answered"
     )
+
+
+def _absent(answer: QuestionAnswer, words: Wording) -> tuple[str, ...]:
+    opens, closes = words.quotes
+    said = ", ".join(f"{opens}{word}{closes}" for word in answer.absent)
+    return (words.absent.format(words=said),) if said else ()
 
 
 def _compose(composer: Composer, outcome: Outcome, frame: Frame | None, words: Wording) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.research.reading.answering import answers, is_about, leads_to, settled_by
+from agents.research.reading.answering import Told, absent_words, answer_of, answers, is_about, leads_to, settled_by
 from agents.research.reading.subject import is_worth_reading, parts_of, standalone
 
 BANDS = "Which band was formed first, The Exies or Circus Diablo, and who founded each of them?"
@@ -161,3 +161,11 @@ def test_a_document_without_a_name_of_the_question_is_worth_no_call_unless_it_me
 )
 def test_a_part_that_only_points_is_asked_with_the_names_that_it_points_at(question, whole, alone):
     assert standalone(question, whole) == alone
+
+
+def test_a_thing_that_is_asked_about_and_that_nothing_found_speaks_of_is_named():
+    (part,) = parts_of("How did the winter storms affect the mussel plots in Tolven Bay?")
+    near = Told("f1", "The winter storms damaged the eelgrass test plots in Tolven Bay.", "Eelgrass in Tolven Bay", "")
+
+    assert answer_of(part, [near])[0] == "partly"
+    assert absent_words(part, [near]) == ("mussel",)

@@ -16,6 +16,7 @@ from agents.contracts.sources import SourceCard
 from agents.nlp.embeddings import closeness, direction
 from agents.nlp.sentence_split import spans
 from agents.nlp.tokens import content_words, language_of, stem, words
+from agents.offline.questions import has_effect
 from agents.research.reading.subject import (
     ASIDE,
     FORM,
@@ -295,6 +296,17 @@ def _wanted(question: str, rows: Sequence[Told]) -> frozenset[str]:
             if said and any(leads_to(one.title, [row.quote]) for one in (*called, *good)):
                 wanted.add(row.fact)
     return frozenset(wanted)
+
+
+def absent_words(part: Question, rows: Sequence[Told]) -> tuple[str, ...]:
+    """Give the words of a question, as it writes them, for things that no words found speak of; not those for what happens to them."""
+    if any(is_foreign(part, row.quote, row.head) for row in rows):
+        return ()
+    said = " ".join(f"{row.quote} {row.title} {row.head}" for row in rows)
+    asked = {root(word): word for word in plain_words(part.text) if not has_effect(word)}
+    return tuple(
+        asked[one] for one in asked if one in part.matter and not share(frozenset({one}), said) and len(asked[one]) > 3
+    )
 
 
 def told_by(facts: Iterable[Fact], cards: Mapping[str, SourceCard]) -> list[Told]:

@@ -19,7 +19,7 @@ from agents.core.role import RoleAnswer
 from agents.core.time_policy import FRAME_SHARE, REFLECTION_SHARE
 from agents.research.challenge.challenge import Challenged, ChallengeGiven
 from agents.research.loop.after_reading import MOVED, at_hand, verdict_line
-from agents.research.reading.answering import Told, answer_of, told_by
+from agents.research.reading.answering import Told, absent_words, answer_of, told_by
 from agents.research.reading.searching import ClosingTask, Setting
 from agents.research.reading.subject import Question, parts_of
 from agents.research.run_context import RunContext
@@ -297,4 +297,7 @@ def _add(found: dict[Hashable, QuestionAnswer], text: str, part: Question, rows:
         status, good = answer_of(part, rows)
         facts = tuple(dict.fromkeys(row.fact for row in good))
         asked = not section or before is not None
-        found[key] = QuestionAnswer(question=text, status=status, facts=facts, section=section, asked=asked)
+        lacks = absent_words(part, rows) if status == "partly" else ()
+        found[key] = QuestionAnswer(
+            question=text, status=status, facts=facts, section=section, asked=asked, absent=lacks
+        )
