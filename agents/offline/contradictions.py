@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from agents.offline.terms import distinct, listed, names, span_of_years
+from agents.offline.terms import distinct, names, span_of_years
 from agents.verify.figures import figures, units
 
 _SAME_THING = 0.6
@@ -72,9 +72,3 @@ def differ(one: str, other: str) -> bool:
         return False
     named, named_there = frozenset(names(one)), frozenset(names(other))
     return not (named or named_there) or bool(named & named_there)
-
-
-def replaces(newer: str, older: str) -> bool:
-    """Tell whether one sentence says that the other's figure no longer holds."""
-    old = {(quantity.value, quantity.unit) for quantity in quantities(older)}
-    return bool(listed("replaced").search(newer)) and any((q.value, q.unit) in old for q in quantities(newer))

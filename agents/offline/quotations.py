@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from agents.contracts.finding import NumberedFact
 from agents.nlp.sentence_split import spans
-from agents.offline.contradictions import differ, quantities, replaces
+from agents.offline.contradictions import differ, quantities
 from agents.offline.ranking import Ranking, at_sentence_end, bare, cells, is_order
 from agents.offline.terms import distinct, say, span_of_years
 
@@ -138,8 +138,6 @@ class Clash:
     """Units that give different figures for the same thing."""
 
     units: tuple[MergedQuotation, ...]
-    replaced: bool = False
-    """The last one says that the first no longer holds."""
 
     @property
     def numbers(self) -> frozenset[int]:
@@ -149,8 +147,8 @@ class Clash:
 
 def clashes(found: Sequence[MergedQuotation]) -> list[Clash]:
     """Find disagreements between sources, the most relevant first; each unit is in one at most."""
-    result = _replaced(found)
-    taken = {unit.first.number for clash in result for unit in clash.units}
+    result: list[Clash] = []
+    taken: set[int] = set()
     for at, one in enumerate(found):
         if one.first.number in taken:
             continue
@@ -166,19 +164,6 @@ def clashes(found: Sequence[MergedQuotation]) -> list[Clash]:
     return result
 
 
-def _replaced(found: Sequence[MergedQuotation]) -> list[Clash]:
-    """Find figures that a later source withdraws, each with the figure that it puts in their place."""
-    result: list[Clash] = []
-    for notice in found:
-        others = [unit for unit in found if unit.first.source_number != notice.first.source_number]
-        old = [one for one in others if one.published < notice.published and replaces(notice.text, one.text)]
-        if not old or any(notice in clash.units or old[0] in clash.units for clash in result):
-            continue
-        same_source = (unit for unit in found if unit not in others and differ(unit.text, old[0].text))
-        result.append(Clash((old[0], next(same_source, notice), *old[1:]), replaced=True))
-    return result
-
-
 def told(clash: Clash, language: str) -> str:
     """Set the sides of a disagreement beside each other, each with source and year."""
     texts = [at_sentence_end(unit.text) for unit in clash.units]
@@ -187,7 +172,7 @@ def told(clash: Clash, language: str) -> str:
     sentences = [
         say(
             language,
-            "older" if clash.replaced else "differ",
+            "differ",
             one=texts[0],
             one_source=sources[0],
             one_mark=marks[0],
@@ -196,7 +181,7 @@ def told(clash: Clash, language: str) -> str:
             other_mark=marks[1],
         )
     ]
-    for text, source, mark in zip(texts[2:], sources[2:], marks[2:], strict=True) if not clash.replaced else ():
+    for text, source, mark in zip(texts[2:], sources[2:], marks[2:], strict=True):
         sentences.append(f"“{text}” ({source}){mark}.")
     return " ".join(sentences)
 

@@ -24,13 +24,7 @@ from agents.offline.terms import distinct, listed, say
 
 MOST_UNITS = 10
 """Quotations of one section, at most: a reader wants an answer, not all that was found."""
-WORTH_SHOWING = 0.6
-"""Share of the best score that a further quotation must reach."""
 PER_PARAGRAPH = 3
-_TRUST = 0.1
-"""What a quotation is worth because it was chosen where it stands: its heading and neighbours are not seen here."""
-_FEW = 6
-"""So few quotations are all shown."""
 _VERY_FEW = 2
 """So few quotations that use a name all stay, where no document is named for one."""
 _AS_WELL = 0.9
@@ -44,8 +38,7 @@ def write_section(given: SectionInput) -> Section:
     found = units(given.facts, given.questions, given.objective)
     if not found:
         return Section(markdown=first_words(given.facts[0]))
-    own = _about(found, _asked(given))
-    kept = _worth_showing(own)
+    kept = _about(found, _asked(given))[:MOST_UNITS]
     if any(listed("latest").search(question) for question in (*given.questions, given.query)):
         kept.sort(key=lambda unit: unit.published, reverse=True)
     disputes = clashes(kept)
@@ -107,14 +100,6 @@ def _about(found: Sequence[MergedQuotation], question: str) -> list[MergedQuotat
     kept += [unit for clash in clashes(found) if any(unit in kept for unit in clash.units) for unit in clash.units]
     sources = {unit.first.source_number for unit in kept}
     return [unit for unit in found if unit.first.source_number in sources] or list(found[:1])
-
-
-def _worth_showing(found: Sequence[MergedQuotation]) -> list[MergedQuotation]:
-    """Keep the best, and of the others what comes near to them."""
-    if len(found) <= _FEW:
-        return list(found)
-    least = WORTH_SHOWING * found[0].score - _TRUST
-    return [unit for unit in found if unit.score >= least or unit.sources > 1][:MOST_UNITS]
 
 
 def _paragraphs(found: Sequence[MergedQuotation], language: str) -> list[str]:
@@ -183,9 +168,8 @@ def _summed_up(
     """Answer one part by what explains best; both sides where the sources differ."""
     ranking = Ranking([unit.text for unit in found])
     wanted = ranking.wanted(asked.part, given.question, given.language)
-    outdated = {number for clash in disputes if clash.replaced for number in clash.units[0].numbers}
     scores = {unit: ranking.score(at, wanted) for at, unit in enumerate(found)}
-    open_ones = [unit for unit in found if scores[unit] > 0 and not unit.numbers & (used | outdated)]
+    open_ones = [unit for unit in found if scores[unit] > 0 and not unit.numbers & used]
     open_ones.sort(key=lambda unit: -scores[unit] + 0.3 * _points_away(unit.text))
     best = open_ones[:1]
     chosen = [
@@ -198,7 +182,7 @@ def _summed_up(
         chosen = [*steps, *(unit for unit in chosen[:1] if unit not in steps)]
     sentences: list[str] = []
     for unit in chosen:
-        dispute = next((one for one in disputes if not one.replaced and unit.numbers & one.numbers), None)
+        dispute = next((one for one in disputes if unit.numbers & one.numbers), None)
         if unit.numbers & used:
             continue
         if dispute and not dispute.numbers & used:

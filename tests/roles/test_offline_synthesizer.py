@@ -84,18 +84,6 @@ def test_other_years_places_and_things_are_no_disagreement(other: str) -> None:
     assert "differ" not in section(("Office", "2021", OFFICE), ("Union", "2022", other))
 
 
-def test_a_figure_that_was_withdrawn_is_said_to_be_older() -> None:
-    written = section(
-        ("Old office", "2019-01-01", "By the end of 2018 the city had built 740 flats in Vienna."),
-        ("New office", "2024-01-01", "The recount shows that 586 flats had been built in Vienna by the end of 2018."),
-        ("New office", "2024-01-01", "The figure of 740 flats built by the end of 2018 is withdrawn."),
-        questions=("How many flats had been built in Vienna by the end of 2018?",),
-    )
-
-    assert written.startswith(
-        "An older figure: “By the end of 2018 the city had built 740 flats in Vienna” (Old office, 2019)[f1]."
-    )
-    assert "It has since been replaced: “The recount shows that 586 flats" in written
 
 
 def test_sources_that_say_the_same_are_merged_under_three_marks() -> None:
