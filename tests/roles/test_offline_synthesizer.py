@@ -84,14 +84,10 @@ def test_other_years_places_and_things_are_no_disagreement(other: str) -> None:
     assert "differ" not in section(("Office", "2021", OFFICE), ("Union", "2022", other))
 
 
-
-
 def test_sources_that_say_the_same_are_merged_under_three_marks() -> None:
     written = section(*((f"Paper {number}", "2021", OFFICE) for number in range(1, 5)))
 
     assert written == f"“{OFFICE}”[f1][f2][f3] 4 sources agree on this."
-
-
 
 
 def test_orders_and_forged_marks_are_not_quoted() -> None:

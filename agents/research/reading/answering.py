@@ -299,7 +299,7 @@ def _wanted(question: str, rows: Sequence[Told]) -> frozenset[str]:
 
 
 def absent_words(part: Question, rows: Sequence[Told]) -> tuple[str, ...]:
-    """Give the words of a question, as it writes them, for things that no words found speak of; not those for what happens to them."""
+    """Give the words of a question, as it writes them, for things that nothing found speaks of; words for effects are none."""
     if any(is_foreign(part, row.quote, row.head) for row in rows):
         return ()
     said = " ".join(f"{row.quote} {row.title} {row.head}" for row in rows)
