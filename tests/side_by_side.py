@@ -6,6 +6,7 @@ no asynchronous test after it can bear: two workers begin with the files of the 
 """
 
 import gc
+import importlib
 import json
 import os
 import selectors
@@ -24,6 +25,8 @@ LONGEST = """
     tests/api/test_keys.py tests/jobs/test_chaos.py tests/api/test_durable_jobs.py tests/jobs/test_judge.py
 """.split()
 """Files that take longest, measured; what begins last must not be what ends last."""
+HEAVY, MANY = ("litellm", "chainlit.server"), 100
+"""Libraries of whole seconds, loaded before the workers part where so many files are run."""
 BROWSERS = 2
 """Workers that begin with the browser's files."""
 
@@ -118,6 +121,9 @@ def run(session, many):
     in_browser = [number for number, name in enumerate(names) if name.startswith("tests/browser/")]
     browser, rest = Queue(in_browser), Queue([number for number in range(len(files)) if number not in in_browser])
     session.config._tmp_path_factory.getbasetemp()
+    if len(files) > MANY:
+        for name in HEAVY:  # every worker would load them for its first test that needs them
+            importlib.import_module(name)
     gc.collect()
     gc.freeze()  # what is loaded now stays: no worker goes through it again
     chosen, running = selectors.DefaultSelector(), {}

@@ -12,6 +12,8 @@ import pytest
 import yaml
 
 from agents.api.openai_face import MODELS
+from agents.jobs.database import Database, async_url
+from agents.jobs.store import Store
 from tests.browser.conftest import ROOT, Server
 
 CLIENTS = ROOT / "examples" / "clients"
@@ -51,7 +53,13 @@ async def test_a_host_uses_the_tool_over_standard_input_and_output_as_its_file_s
     told = await asyncio.to_thread(run, "mcp_client.py", DOSSIER_DATA_DIR=str(tmp_path))
     assert told.returncode == 0, told.stderr
     assert "[1]" in told.stdout
-    assert (tmp_path / "jobs.db").exists()
+    # What was found outlives the process that the host has closed.
+    database = Database(async_url("", tmp_path))
+    await database.open()
+    (row,) = await Store(database).jobs()
+    assert (row.status, row.owner) == ("done", "local")
+    assert (await Store(database).report(row.id)).references
+    await database.close()
 
 
 async def test_what_a_chat_client_is_told_of_models_and_address_is_true(server):

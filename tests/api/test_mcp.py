@@ -1,30 +1,10 @@
-"""The research tool, called by a real MCP client: in memory, over HTTP, and over standard input and output."""
-
-import os
-import sys
-from contextlib import asynccontextmanager
-from pathlib import Path
+"""The research tool, called by a real MCP client: in memory and over HTTP (over standard input and output: tests/api/test_examples.py)."""
 
 import httpx
 import pytest
 
 from agents.api.mcp_server import mcp_server
-from agents.jobs.database import Database, async_url
-from agents.jobs.store import Store
 from tests.api.conftest import TASK, TOO_BROAD, scripted
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-@asynccontextmanager
-async def stored(folder):
-    """The jobs that are kept in a data folder."""
-    database = Database(async_url("", folder))
-    await database.open()
-    try:
-        yield Store(database)
-    finally:
-        await database.close()
 
 
 @pytest.fixture
@@ -99,26 +79,19 @@ async def test_the_same_tools_are_there_over_http(site, server_app):
     assert site.team.jobs.get(told.structuredContent["job_id"], "local").status == "done"
 
 
-async def test_the_command_speaks_over_standard_input_and_output(tmp_path):
-    from mcp import ClientSession, StdioServerParameters
-    from mcp.client.stdio import stdio_client
+class NothingKnown:
+    """A knowledge base of which nothing is known."""
 
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("CHAINLIT")}
-    server = StdioServerParameters(
-        command=sys.executable, args=["-m", "agents", "mcp"], cwd=ROOT,
-        env=environment | {"DOSSIER_DATA_DIR": str(tmp_path), "DOSSIER_MODEL": "offline", "RETRIEVER": "library"},
-    )  # fmt: skip
-    with (tmp_path / "said").open("w") as said:
-        async with stdio_client(server, errlog=said) as (reading, writing), ClientSession(reading, writing) as client:
-            told = await client.initialize()
-            assert told.serverInfo.name == "dossier"
-            assert {tool.name for tool in (await client.list_tools()).tools} == {"research", "recall", "search"}
-            asked = {"question": "In which year was Eelgrass Watch founded?", "tier": "simple"}
-            told = await client.call_tool("research", asked)
-            assert not told.isError, told.content
-            job_id = told.structuredContent["job_id"]
-    # What was found outlives the process that the host has closed.
-    async with stored(tmp_path) as store:
-        (row,) = await store.jobs()
-        assert (row.id, row.status, row.owner) == (job_id, "done", "local")
-        assert (await store.report(job_id)).references
+    async def search(self, owner, question, where, limit):
+        return []
+
+    async def close(self):
+        pass
+
+
+async def test_what_is_known_can_be_asked_where_there_is_a_knowledge_base(site, connected):
+    site.team.memory = NothingKnown()
+    async with connected(site.team) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == {"research", "recall", "search"}
+        told = await client.call_tool("recall", {"question": TASK})
+    assert told.structuredContent == {"provider": "knowledge base", "results": []}

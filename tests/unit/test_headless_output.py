@@ -1,21 +1,20 @@
 """Progress on a pipe whose reader has gone: the research goes on, and its report is written."""
 
 import json
-import subprocess
-import sys
+import os
 
 from tests.conftest import ROOT
-from tests.forked import command
+from tests.forked import Module, command
 
 QUESTION = "How much carbon do the planted eelgrass meadows of Tolven Bay bury each year?"
 
 
 def test_a_reader_who_stops_reading_does_not_stop_the_research(tmp_path):
     out = tmp_path / "report.md"
-    arguments = [sys.executable, "-m", "agents", "run", QUESTION, "--out", str(out)]
-    process = subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    process.stdout.readline()
-    process.stdout.close()
+    os.mkfifo(tmp_path / "pipe")
+    process = Module("agents", "run", QUESTION, "--out", str(out), out=tmp_path / "pipe", cwd=ROOT)
+    with (tmp_path / "pipe").open() as pipe:
+        pipe.readline()
 
     process.wait(100)
 
