@@ -25,7 +25,7 @@ NOTE = ("note.pdf", "application/pdf", (SAMPLES / "smi-temperature-note-2025.pdf
 async def given(talker, text, *files):
     conversation = talker.conversation
     taken = await talker.team.take_files([UploadedFile(*file) for file in files], conversation.state.scope.files)
-    return [act async for act in conversation.hear(text, taken=taken)]
+    return await talker(text, taken=taken)
 
 
 async def drafted(talker):
