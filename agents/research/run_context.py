@@ -1,6 +1,7 @@
 """What the research code works with: roles to ask, documents to find and read. Each method is one step's body."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
@@ -18,7 +19,7 @@ from agents.core.model import Model, OnText
 from agents.core.prompts import PromptBook
 from agents.core.role import AskContext, In, Out, Role, RoleAnswer, ask
 from agents.research.loop.compaction import Rooms, ask_fitting, divided
-from agents.research.loop.retry_tracking import Retries
+from agents.research.loop.retry_tracking import MAX_ATTEMPTS, Retries
 from agents.research.loop.topics import Topics
 from agents.research.steering import Steering
 from agents.research.writing.writer_input import MAX_FACTS
@@ -179,6 +180,8 @@ class RunContext:
     steering: Steering = field(default_factory=Steering)
     topics: Topics = field(default_factory=Topics)
     retries: Retries = field(default_factory=Retries)
+    failed: Counter[str] = field(default_factory=Counter)
+    """Fetches that failed in this process, by address."""
     taken: dict[str, dict[str, str]] = field(default_factory=dict)
     """Which leaf reads an address, by executor and round."""
     rooms: Rooms = field(default_factory=Rooms)
@@ -345,7 +348,8 @@ class RunContext:
         async def make() -> RetrievedSource:
             nonlocal first
             first = True
-            if not self.retries.allows(url):
+            # What failed beside this one is not in the ledger before all that its branch reads is there.
+            if not self.retries.allows(url) or self.failed[canonical(url)] >= MAX_ATTEMPTS:
                 raise SourceError(url, GIVEN_UP, "given_up")
             if self.retries.hopeless(_site(url)):
                 raise SourceError(url, f"three pages of its site failed alike; {GIVEN_UP}", "given_up")
@@ -360,6 +364,7 @@ class RunContext:
             fetched = await self.pages.get(canonical(url), make)
         except SourceError as error:
             if first:
+                self.failed[canonical(url)] += error.fault in {"document", "site"}
                 raise
             raise SourceError(url, f"{error.reason}{SAME_ATTEMPT}", "repeated") from None
         self.allow(url, fetched.card.published)

@@ -29,6 +29,7 @@ def node_handler(context: RunContext) -> Handler:
         for phase in node.phases:
             if not await went.phase(phase):
                 break
+        await went.write()
         findings = tuple(went.findings)
         status, note = graded(findings)
         markdown, problems = "", tuple(went.problems)

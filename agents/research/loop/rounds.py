@@ -179,16 +179,13 @@ class Rounds:
         chosen, dispatch = await self._dispatch(number)
         before = len(self.findings)
         last = in_phase >= max_rounds and (phase is self.given.node.phases[-1] or number >= self.loop.max_rounds)
-        self.findings.extend(await self._run(chosen, number, last=last))
+        # Sections of the round before, where this phase was sure to follow, are written beside its reading.
+        _, came = await together(self.write(), self._run(chosen, number, last=last))
+        self.findings.extend(came)
         await self._again.run(self.findings, lambda children: self._share(children, last=last))
-        self.findings[before:] = shared_out(
-            self.findings[before:],
-            {
-                one.path: sub_questions(of.leaf)
-                for one in self.findings[before:]
-                if (of := self._leaf(one)) and of.beside
-            },
-        )
+        read = self.findings[before:]
+        asked = {one.path: sub_questions(of.leaf) for one in read if (of := self._leaf(one)) and of.beside}
+        self.findings[before:] = shared_out(read, asked)
         self._tell_empty()
         new = tuple(self.findings[before:])
         said = "\n".join(fact.statement for fact in facts_of(new))
@@ -198,9 +195,8 @@ class Rounds:
         self._notes = f"{self._notes}\n{said}"
         everything = tuple(self.findings)
         self._claims = await asyncio.to_thread(at_hand, self.given.setting, self._so_far())
-        disputes = sum("contradiction" in one.triggers for one in insights_of(everything)) + len(
-            contested(self._claims)
-        )
+        disputes = sum("contradiction" in one.triggers for one in insights_of(everything))
+        disputes += len(contested(self._claims))
         after = self._stands(phase)
         adopted = not lowered(self._before, after)
         if not adopted:
@@ -211,16 +207,18 @@ class Rounds:
         ends = (in_phase >= max_rounds or after.met) and following is None
         lacking = (after if following is None or not after.met else self._stands(following)).missing
         asking = None if ends else self._asking(lacking, number, max_rounds, dispatch)
-        # A section needs no more than its own facts, and the reflection no sections.
-        end = self._end(asking, lacking, number, may_close=following is None)
-        _, self._reflection = await together(self._write(), end)
+        if following is None:
+            # A section needs no more than its own facts, and the reflection no sections.
+            _, self._reflection = await together(self.write(), self._end(asking, lacking, number, may_close=True))
+        else:
+            self._reflection = await self._end(asking, lacking, number, may_close=False)
         written = list(self.findings)
         await self._again.run(self.findings, lambda children: self._share(children, last=last))
         if self.findings != written:
             self.closed = None
             self._tell_empty()
             self._claims = await asyncio.to_thread(at_hand, self.given.setting, self._so_far())
-            await self._write()
+            await self.write()
         if self._reflection is not None and (hungry := starved(self.given.node, self.findings, self._starved)):
             self._starved |= hungry
             gaps = tuple(f"“{topic_of(leaf)}” has only the sources that a sweep chose." for leaf in hungry.values())
@@ -289,8 +287,8 @@ class Rounds:
     def _leaf(self, finding: Finding) -> LeafGiven | None:
         return self._leaves.get(place(finding.path))
 
-    async def _write(self) -> None:
-        """Write the sections of the leaves that were read, side by side."""
+    async def write(self) -> None:
+        """Write the sections of the leaves that were read and have none yet, side by side."""
         waiting = {
             f"{one.path.removeprefix(self.ctx.path + '/')}/section": (one, leaf)
             for one in self.findings
