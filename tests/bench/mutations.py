@@ -139,7 +139,7 @@ MUTATIONS = (
         "research/test_truth.py",
         ("S4 §6: least evidence reaches the challenge", "research/challenge/challenge.py", "(len(speaks) < given.min_evidence or", "(False or"),
         ("S4 §6: least domains reach the challenge", "research/challenge/challenge.py", "or len(domains) < given.min_domains)", "or False)"),
-        ("S4 §6: none found counts only where something was read", "research/writing/truthful.py", "counter_searched=bool(one.claim.counter_search.queries and one.claim.counter_search.read),", "counter_searched=bool(one.claim.counter_search.queries),"),
+        ("S4 §6: none found counts only where something was read", "contracts/verification.py", "return bool(self.queries and self.read)", "return bool(self.queries)"),
     ),
     *_rows(
         "roles/test_offline_model.py",
@@ -172,7 +172,7 @@ MUTATIONS = (
         ("S1 §10: an outage degrades", "research/writing/closing.py", "        if breaker.is_open or (record.failures and not record.failed):", "        if False:"),
         ("S1 §10: a switch of provider degrades", "research/writing/closing.py", "or (record.failures and not record.failed):", "or False:"),
         ("S1 §17: failed searches are counted", "api/metrics.py", "            case SearchDone():\n                self.failures.inc()", "            case SearchDone():\n                self.failures.inc(0)"),
-        ("Spec 9: a stand-in lowers the grade", "report/document.py", "        stood_in = stand_in_lines(actual, words) if reasons else ()", "        stood_in = ()"),
+        ("Spec 9: a stand-in lowers the grade", "report/document.py", "    stood_in = stand_in_lines(actual, words) if reasons and has_facts else ()", "    stood_in = ()"),
         ("Spec 9: branches that fell short lower the grade", "report/document.py", "*_reasons(outcome, words), ", ""),
         ("Spec 9: nothing found is said", "report/document.py", "grade: Grade = \"nothing_found\" if not has_facts else", "grade: Grade = \"partial\" if not has_facts else"),
         ("Spec 8: #LOW_EVIDENCE", "report/document.py", "    if cited <= 1:\n        tags[\"#LOW_EVIDENCE\"] = None", "    if False:\n        tags[\"#LOW_EVIDENCE\"] = None"),
@@ -191,7 +191,7 @@ MUTATIONS = (
         ("S4: evidence carries its words", "research/challenge/claim_ledger.py", "        quote=fact.quote,\n        start=fact.start,", "        quote=\"\",\n        start=fact.start,"),
         ("S4: evidence is there while a job runs", "research/challenge/challenge.py", "        ctx.emit(f\"claim:{claim.id}\", ClaimWeighed(", "        _ = (f\"claim:{claim.id}\", ClaimWeighed("),
         ("S4: planned claims are there while a job runs", "jobs/live_job.py", "for plan in plans for one in planned_claims(plan))", "for plan in () for one in planned_claims(plan))"),
-        ("S4: branches count their claims", "report/document.py", "claims=sum(any(one.fact_id in held for one in claim.evidence) for claim in claims),", "claims=0,"),
+        ("S4: branches count their claims", "report/document.py", "sources=sources, claims=resting)", "sources=sources, claims=0)"),
     ),
     *_rows(
         "api/test_jobs_api.py",
