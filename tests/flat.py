@@ -4,7 +4,7 @@ import asyncio
 
 from agents.contracts.response import FlatPlan, FlatPlanInput, PlanQuery
 from agents.core.errors import ModelError
-from agents.core.model import ScriptedModel
+from tests.scripted_model import ScriptedModel
 from tests.scripts import Worker
 
 TASK = "How often was the Orvane ferry closed, and what did it cost?"

@@ -6,7 +6,8 @@ from typing import Any
 
 from agents.core.budget import Usage
 from agents.core.errors import ModelError
-from agents.core.model import Reply, ScriptedModel
+from agents.core.model import Reply
+from tests.scripted_model import ScriptedModel
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):

@@ -9,13 +9,13 @@ import pytest
 
 from agents.contracts.contract import ScopingTurn
 from agents.core.errors import BadOutput, ModelError
-from agents.core.model import ScriptedModel
 from agents.offline import OfflineModel
 from agents.report.formats import FORMS
 from agents.report.parse_body import parse
 from agents.research.scoping.inside_job import NO_ANSWER
 from tests.api.conftest import NAMES, TASK, FlatWorker, Gate, scripted
 from tests.chat.conftest import until
+from tests.scripted_model import ScriptedModel
 from tests.scripts import QUERY
 
 BROAD = ScopingTurn(

@@ -4,9 +4,9 @@ import asyncio
 
 from agents.contracts.fact import Fact
 from agents.contracts.sources import SourceCard
-from agents.core.model import ScriptedModel
 from agents.jobs import schema as tables
 from tests.api.conftest import NAMES, TASK, FlatWorker
+from tests.scripted_model import ScriptedModel
 
 SEARCHED = "https://z.example/recount"
 RECOUNT = (

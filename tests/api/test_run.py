@@ -7,8 +7,8 @@ import pytest
 from agents.contracts.plan import ReflectionResponse
 from agents.contracts.response import AgentResponse, FlatPlanInput
 from agents.core.errors import BadOutput, ModelError
-from agents.core.model import ScriptedModel
 from tests.api.conftest import FLAT, NAMES, TASK, TOO_BROAD, FlatWorker, Gate, events_of, scripted
+from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import WORLD, world
 

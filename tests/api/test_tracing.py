@@ -161,7 +161,7 @@ async def test_two_jobs_at_once_never_take_each_others_place(put, http):
             seen.append((current_trace().job_id, current_trace().node))
             return super().__call__(request)
 
-    from agents.core.model import ScriptedModel
+    from tests.scripted_model import ScriptedModel
 
     site = put(ScriptedModel(by_role=dict.fromkeys(NAMES, Looking())))
     answers = await asyncio.gather(*(http.post("/run", json={"task": TASK}) for _ in range(2)))

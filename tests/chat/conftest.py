@@ -13,13 +13,13 @@ import pytest
 from agents.api.serve import app_root
 from agents.chat.conversation import Conversation
 from agents.chat.state import ChatState
-from agents.core.model import ScriptedModel
 from agents.core.prompts import load as load_prompts
 from agents.core.settings import Settings
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.config import JobStoreConfig
 from agents.jobs.runtime import JobRuntime
 from agents.team import ROLES, Team
+from tests.scripted_model import ScriptedModel
 from tests.scripts import Worker, world
 
 # Before Chainlit is imported: it reads and writes this folder.

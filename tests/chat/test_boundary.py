@@ -11,9 +11,9 @@ from agents.chat.state import ChatState
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Query
 from agents.core.errors import DossierError
-from agents.core.model import ScriptedModel
 from tests.chat.conftest import Page, make_team, until
 from tests.chat.test_conversation import broad, turn
+from tests.scripted_model import ScriptedModel
 from tests.scripts import Worker
 
 PHRASE_LINE, STARTED_LINE = ChatTexts()("phrase_line"), ChatTexts()("started_line")

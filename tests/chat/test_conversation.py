@@ -10,10 +10,10 @@ from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Query, ScopingTurn
 from agents.core.errors import BadOutput, ModelError, NotFeasible
 from agents.core.events import Noted
-from agents.core.model import ScriptedModel
 from agents.research.scoping.turn import ScopingState
 from agents.team import Team
 from tests.chat.conftest import Talker, make_team, until
+from tests.scripted_model import ScriptedModel
 from tests.scripts import QUERY, Worker
 
 WORDS = ChatTexts()

@@ -4,8 +4,8 @@ import pytest
 
 from agents.chat.preferences import NO_LIMIT, USUAL, Preferences
 from agents.core.errors import BadRequest
-from agents.core.model import ScriptedModel
 from tests.chat.conftest import Page, Talker, make_team
+from tests.scripted_model import ScriptedModel
 from tests.scripts import ROLES, Worker, working_model
 
 QUESTION = "How often was the Orvane ferry closed, and what did it cost?"

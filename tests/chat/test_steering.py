@@ -9,9 +9,9 @@ from agents.chat.runs import view_of
 from agents.chat.state import Refuse, Say, Started
 from agents.chat.texts import ChatTexts
 from agents.contracts.verification import Judgement
-from agents.core.model import ScriptedModel
 from tests.chat.conftest import HeldModel, Page, Talker, make_team, until
 from tests.chat.test_conversation import PHRASE, QUESTION
+from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import WORLD, Worker
 

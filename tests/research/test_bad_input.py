@@ -6,10 +6,10 @@ import pytest
 
 from agents.contracts.plan import Leaf, LeafBudget, Node, Phase, Plan, ReflectionInput, ReflectionResponse
 from agents.core.errors import BadRequest, ConfigError, ModelError
-from agents.core.model import ScriptedModel
 from agents.core.settings import load
 from tests.flat import scripted
 from tests.forked import command
+from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, ROLES, Worker, leaf, tree, working_model
 from tests.virtual import SlowModel, clock, virtually

@@ -12,7 +12,6 @@ from agents.contracts.plan import ReflectionInput, ReflectionResponse
 from agents.contracts.report import Actual
 from agents.contracts.sources import SearchQuery
 from agents.core.errors import SearchError
-from agents.core.model import ScriptedModel
 from agents.core.retry_policy import RetryPolicy
 from agents.report.document import build
 from agents.research.loop.topics import Topics
@@ -21,6 +20,7 @@ from agents.search.provider import Access
 from agents.search.tavily import Tavily
 from tests.conftest import DATA
 from tests.flat import FlatWorker, Gate, scripted
+from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, ROLES, WORLD, Worker, leaf, tree, world
 from tests.virtual import SlowModel, clock, virtually

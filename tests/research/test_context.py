@@ -11,7 +11,7 @@ from agents.contracts.plan import ReflectionInput
 from agents.core.budget import NoDeadline
 from agents.core.errors import ModelError
 from agents.core.events import RoleAsked
-from agents.core.model import ScriptedModel, estimated_tokens
+from agents.core.model import estimated_tokens
 from agents.core.prompts import load
 from agents.core.role import AskContext
 from agents.llm.litellm_errors import classify
@@ -29,6 +29,7 @@ from agents.research.loop.compaction import (
 from agents.roles import EXTRACTOR, SECTION_WRITER
 from tests.conftest import DATA
 from tests.flat import NAMES, FlatWorker, scripted
+from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
 
 ROWS = [

@@ -3,12 +3,12 @@
 from agents.contracts.fact import Extraction, PointedFact
 from agents.contracts.plan import PlannedLeaf, PlanTree, ReflectionResponse
 from agents.contracts.report import Actual
-from agents.core.model import ScriptedModel
 from agents.jobs.changes import reach_of
 from agents.report.document import build
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.pipeline import Means
 from agents.research.planning.freeze_contract import CapOverrides
+from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import ROLES, WORLD, Worker, change, leaf, tree, working_model
 

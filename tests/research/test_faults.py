@@ -11,11 +11,11 @@ from agents.contracts.finding import Section
 from agents.contracts.plan import ReflectionResponse
 from agents.contracts.sources import SearchFailure
 from agents.core.errors import ModelError, SearchError, SourceError
-from agents.core.model import ScriptedModel
 from agents.core.prompts import load
 from agents.core.settings import Settings
 from agents.jobs.blob_store import BlobStore
 from agents.team import ROLES, Team
+from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, WORLD, Worker, leaf, tree
 

@@ -15,10 +15,10 @@ from agents.contracts.plan import PlanningInput, PlanTree, ReflectionInput
 from agents.contracts.report import Actual
 from agents.contracts.sources import Hit, ScoutInput, SearchResult, Source
 from agents.contracts.verification import ChallengeInput, JudgeInput, StanceInput, VerifyInput
-from agents.core.model import ScriptedModel
 from agents.report.document import build
 from agents.report.html_export import to_html
 from agents.report.view import to_markdown
+from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, ROLES, WORLD, Worker, leaf
 

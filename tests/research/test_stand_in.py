@@ -3,11 +3,11 @@
 from agents.contracts.report import Actual, Commission, Outcome
 from agents.core.errors import ModelError
 from agents.core.events import Noted
-from agents.core.model import ScriptedModel
 from agents.jobs.live_job import stand_ins
 from agents.llm.choose_models import Ward, WithFallbacks
 from agents.offline import OfflineModel
 from agents.report.document import build
+from tests.scripted_model import ScriptedModel
 from tests.scripts import BRIEF, ROLES, working_model
 
 

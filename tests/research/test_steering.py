@@ -8,7 +8,7 @@ from agents.contracts.contract import Narrowing
 from agents.contracts.finding import SectionInput
 from agents.core.errors import BadRequest, SearchError
 from agents.core.events import NodeChanged, Noted, SourceRead
-from agents.core.model import ScriptedModel
+from tests.scripted_model import ScriptedModel
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import QUERY, ROLES, WORLD, Worker, change, leaf, tree, working_model, world
 

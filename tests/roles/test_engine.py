@@ -7,10 +7,11 @@ import pytest
 from agents.contracts.plan import PlanningInput, PlanTree
 from agents.core.budget import Usage
 from agents.core.errors import BadOutput, ModelError, Reject
-from agents.core.model import Reply, ScriptedModel
+from agents.core.model import Reply
 from agents.core.prompts import load
 from agents.core.role import AskContext, ask
 from agents.roles import PLANNER as PLAIN
+from tests.scripted_model import ScriptedModel
 from tests.scripts import FLAT, leaf, tree
 
 GIVEN = PlanningInput(query="Why?", max_leaves=5)

@@ -6,9 +6,10 @@ import pytest
 
 from agents.contracts.frozen import Frozen
 from agents.core.errors import ModelError
-from agents.core.model import Message, Reply, Request, ScriptedModel
+from agents.core.model import Message, Reply, Request
 from agents.core.settings import Settings
 from agents.llm.choose_models import REST_S, Ward, WithFallbacks, order_for
+from tests.scripted_model import ScriptedModel
 
 KEY = "k-0123456789abcdef"
 
