@@ -14,9 +14,9 @@ sys.path.insert(0, str(ROOT))
 
 from agents.contracts.frozen import Frozen  # noqa: E402 - runs from a checkout
 from agents.core.model import Request  # noqa: E402
-from tests.scripted_model import ScriptedModel  # noqa: E402
 from agents.research.loop.novelty import novelty  # noqa: E402
 from agents.research.loop.topics import Topics, compare  # noqa: E402
+from tests.scripted_model import ScriptedModel  # noqa: E402
 
 RUNS = 40
 DISPATCHED = 200
