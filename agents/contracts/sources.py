@@ -167,7 +167,7 @@ class RejectedSource(Frozen):
 
     url: Text
     title: str = ""
-    """Empty where it was not read."""
+    """As far as it is known."""
     reason: Text
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from agents.contracts.report import Reference, ReportDocument
+from agents.report.wording import word_lists
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -25,16 +26,8 @@ _BETWEEN_AUTHORS = re.compile(r"\s*(?:;|\n|\s[·|•]\s|\s(?:and|und|et|y|e|og|o
 _ENDING = re.compile(r"^by\s+|[,;\s]*\b(?:et al\.?|and others|u\. ?a\.|等)$", re.IGNORECASE)
 _SUFFIX = re.compile(r",\s*(jr|sr|ii|iii|iv)\.?$", re.IGNORECASE)
 _WITH_INITIALS = re.compile(r"(\S+(?:[ -]\S+)?) ([A-Z]{1,3})")
-_PARTICLES = frozenset("van von de der den del della di da dos du la le ter ten af av bin ibn al el".split())
-# Words that only bodies have in their names, in the languages of the report.
-_BODY = re.compile(
-    r"\b(?:office|agency|ministry|department|university|institut\w*|bank|group|council|committee|commission|board|team|staff"
-    r"|news|press|society|foundation|association|authority|bureau|cent(?:re|er)|cit(?:y|ies)|government|company|ltd|inc|gmbh"
-    r"|ag|watch|survey|network|union|museum|library|laborator\w+|service\w*|project|programme?|editor\w*|redaktion|amt|behörde"
-    r"|ministerium|universität|verein|stiftung|ministère|université|agence|ministerio|universidad|agencia|ministero|università"
-    r"|research|times|post|journal|magazine|federation|federal|national|international|european|statisti\w+|trust|fund|organi[sz]ation)\b",
-    re.IGNORECASE,
-)
+_PARTICLES = frozenset(word_lists()["particles"])
+_BODY = re.compile(rf"\b(?:{'|'.join(word_lists()['bodies'])})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

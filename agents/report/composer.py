@@ -1,7 +1,7 @@
 """The body of a report while it is put together: numbered, checked sentences in reading order."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from agents.contracts.body import (
     Block,
@@ -57,11 +57,6 @@ class Composer:
         self._said: set[str] = set()  # sentences of sections so far, for leaving out what would be said twice
         self._read: dict[tuple[str | Body, int | None], Body] = {}  # each part is looked at before it is written
 
-    def take_back_heading(self, size: int) -> None:
-        """Drop a heading that nothing followed: the text stood `size` blocks long before it."""
-        if len(self.blocks) == size + 1 and isinstance(self.blocks[-1], Heading):
-            self.blocks.pop()
-
     def heading(self, level: int, title: str) -> None:
         """Put a heading; it is no sentence and cites nothing."""
         if line := title_line(title):
@@ -89,7 +84,7 @@ class Composer:
         """
         body = self.read(prose, level)
         if once:
-            body = Body(blocks=_with_content(self._unsaid(body).blocks))
+            body = self._unsaid(body)
         for block in body.blocks:
             self._in_table = isinstance(block, Table)
             self.blocks.extend(map(_labelled, Body(blocks=(block,)).changed(self._numbered).blocks))
@@ -97,6 +92,18 @@ class Composer:
     def own(self, *blocks: Block) -> None:
         """Put what code says about the research itself: exempt from citing."""
         self.blocks += blocks
+
+    def body(self) -> Body:
+        """Give what was put, without headings that nothing of their own follows."""
+        out: list[Block] = []
+        waiting: list[Heading] = []
+        for block in self.blocks:
+            if isinstance(block, Heading):
+                waiting = [above for above in waiting if above.level < block.level] + [block]
+            else:
+                out += [*waiting, block]
+                waiting = []
+        return Body(blocks=tuple(out))
 
     def _unsaid(self, body: Body) -> Body:
         """Take out what was already said, and the transitions that leaned on it."""
@@ -158,19 +165,6 @@ def _labelled(block: Block) -> Block:
             row = (*row[:first], row[first].model_copy(update={"verdict": None}), *row[first + 1 :])
         rows.append(row)
     return block.model_copy(update={"rows": tuple(rows)})
-
-
-def _with_content(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Leave out headings that nothing of their own follows."""
-    out: list[Block] = []
-    waiting: list[Heading] = []
-    for block in blocks:
-        if isinstance(block, Heading):
-            waiting = [above for above in waiting if above.level < block.level] + [block]
-        else:
-            out += [*waiting, block]
-            waiting = []
-    return tuple(out)
 
 
 def title_line(title: str) -> tuple[Inline, ...]:

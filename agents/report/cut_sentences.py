@@ -17,6 +17,7 @@ from markdown_it.token import Token
 from agents.contracts.body import Formula, Inline, Line, LineBreak, Sentence, Style, Words
 from agents.nlp.sentence_split import spans
 from agents.report.escaping import is_route, is_safe, link_target
+from agents.report.wording import word_lists
 
 _MAX_RANGE = 12  # [2-400] is not a citation of 399 sources
 _OPEN, _CLOSE, _DASH = r"[\[［【〔]", r"[\]］】〕]", "[-–—‑~〜]"
@@ -33,24 +34,13 @@ _INTERVAL_WORD = re.compile(
     r"(?:interval|range|between|intervall|bereich|intervalle|intervalo|\bin|∈)\s*$", re.IGNORECASE
 )
 PLACEHOLDER = re.compile(
-    r"\[\s*(?:(?:please\s+)?(?:insert|add|provide|todo|tbd|placeholder|your|cite|citation|citations|reference|references|ref|source|sources"
-    r"|link|url|quelle|quellen|beleg|einfügen|référence|insérer|fuente|referencia|insertar)\b[^\[\]\d#]{0,120})\]",
-    re.IGNORECASE,
+    rf"\[\s*(?:(?:please\s+)?(?:{'|'.join(word_lists()['placeholders'])})\b[^\[\]\d#]{{0,120}})\]", re.IGNORECASE
 )
 """`[Insert reference …]`, `[citation needed]` and their like."""
 URL = re.compile(r"https?://[^\s<>\"'`|\\^{}\[\]\ufffc]+|www\.[^\s<>\"'`|\\^{}\[\]\ufffc]+", re.IGNORECASE)
 """A bare address in running text, with what may trail it; see `trimmed_url`."""
 
-_REFERENCE_NAMES = frozenset({
-    "references", "reference", "reference list", "sources", "sources cited", "source list", "bibliography",
-    "works cited", "citations", "footnotes", "cited sources", "links", "quellen", "quellenverzeichnis",
-    "quellenangaben", "literatur", "literaturverzeichnis", "referenzen", "belege", "einzelnachweise",
-    "références", "bibliographie", "sources citées", "notes et références", "referencias", "bibliografía",
-    "fuentes", "fuentes citadas", "fonti", "riferimenti", "bibliografia", "referências", "fontes", "bronnen",
-    "literatuurlijst", "referenties", "källor", "referenser", "källförteckning",
-    "参考文献", "引用文献", "出典", "参考资料",
-    "来源", "المراجع", "المصادر",
-})  # fmt: skip
+_REFERENCE_NAMES = frozenset(word_lists()["reference_lists"])
 _MARKING = re.compile(r"^[\s#*_>]+|[\s#*_:：]+$")
 _RUN_ON_LIST = re.compile(r"\s*[*_]*([^\W\d_]+(?: [^\W\d_]+)?)[*_]*:?[*_]*\s+(?=[\[【［]\d+[\]】］])")
 

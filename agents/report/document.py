@@ -100,7 +100,7 @@ def build(
         listed=has_facts,
     )  # fmt: skip
     limitations = _limitations(outcome, frame, grade_reasons, composer, words, cites=bool(references), reasons=reasons)
-    text = Body(blocks=tuple(composer.blocks))
+    text = composer.body()
     tail: list[Block] = []
     if references:
         tail += [_heading(words.references), ReferenceList()]
@@ -228,9 +228,8 @@ def _compose(composer: Composer, outcome: Outcome, frame: Frame | None, words: W
         for top in findings:
             _section(composer, top, 2, words, missing)
     for title, text in ((words.insight, frame.insight), (words.conclusion, frame.conclusion)) if frame else ():
-        if composer.read(text, 3).blocks:
-            composer.heading(2, title)
-            composer.prose(text, level=3)
+        composer.heading(2, title)
+        composer.prose(text, level=3)
 
 
 def _section(
@@ -245,7 +244,6 @@ def _section(
     text = _prose(node, composer)
     if not text and not node.children and node.is_later:
         return  # a later round that found nothing is told in Methodology and Limitations, not as an empty section
-    size = len(composer.blocks)
     if not _same_title(node.title, above):
         composer.heading(level, node.title)
     if text:
@@ -261,7 +259,6 @@ def _section(
     if text and node.role == "leaf":
         here = unanswered((one for one in open_ if one.section == node.title), words)
         composer.own(*introduced("", ((Words(text=line),) for line in here)))
-    composer.take_back_heading(size)
 
 
 def _same_title(title: str, above: str) -> bool:

@@ -21,9 +21,10 @@ from docx.text.run import Run
 
 from agents.contracts import body as b
 from agents.contracts.report import ReportDocument
+from agents.report.escaping import nested
 from agents.report.latex import office_math
 from agents.report.references import Cite, Mark, Part
-from agents.report.view import View, Way, column_shares, levelled, printable, starts_at_place, view, way_of
+from agents.report.view import View, Way, column_shares, printable, starts_at_place, view, way_of
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -69,7 +70,7 @@ class _Writer:
         self._add([grade, b.Words(text=f" · {seen.figures}")], SMALL, way=seen.way)
         for reason in seen.reasons:
             self._add([b.Words(text=reason)], "List Bullet", way=seen.way)
-        blocks = levelled(seen.body.blocks)
+        blocks = nested(seen.body.blocks, 1)
         self._contents([block for block in blocks if isinstance(block, b.Heading)])
         self._blocks(blocks)
         made = io.BytesIO()

@@ -106,7 +106,11 @@ def settled(body: Body, *, level: int | None = 3, source_of: SourceOf = str) -> 
     blocks: Sequence[Block] = _lists(cited.changed(lambda one: one if one.inline else None).blocks)
     if level is None:
         return Body(blocks=tuple(block for block in blocks if not isinstance(block, Heading)))
-    return Body(blocks=_nested(blocks, level))
+    while blocks and isinstance(blocks[0], Heading):
+        blocks = blocks[1:]
+    while blocks and isinstance(blocks[-1], Heading):
+        blocks = blocks[:-1]
+    return Body(blocks=nested(blocks, level))
 
 
 def capped(facts: Sequence[str], source_of: SourceOf) -> tuple[str, ...]:
@@ -167,12 +171,8 @@ def _lists(blocks: Sequence[Block]) -> tuple[Block, ...]:
     return tuple(out)
 
 
-def _nested(blocks: Sequence[Block], level: int) -> tuple[Block, ...]:
-    """Shift headings so that the highest has `level`, each at most one deeper than the one before; drop empty ones."""
-    while blocks and isinstance(blocks[0], Heading):
-        blocks = blocks[1:]
-    while blocks and isinstance(blocks[-1], Heading):
-        blocks = blocks[:-1]
+def nested(blocks: Sequence[Block], level: int) -> tuple[Block, ...]:
+    """Shift headings so that the highest has `level`, each at most one deeper than the one before."""
     top = min((block.level for block in blocks if isinstance(block, Heading)), default=level)
     out: list[Block] = []
     last = level - 1

@@ -300,24 +300,22 @@ def ended_note(node: Finding, words: Wording) -> str:
 
 
 def _effect(change: Change, outcome: Outcome, words: Wording) -> list[str]:
-    said = words.changes
+    said, title = words.changes, change.title or change.node
     opening, closing = words.quotes
-    title = change.title or change.node
+    parts = [part for top in outcome.findings for part in top.walk()]
+    within = [part for part in parts if f"{place(part.path)}/".startswith(f"{change.node}/")]
     match change.kind:
         case "limits":
             return _limits(change, said)
         case "finish":
             return [said.finish if change.node in {"", "job"} else said.finish_branch.format(title=title)]
         case "stop":
-            kept = sum(
-                len(part.facts) for part in _parts(outcome) if _within(part, change.node) and part.ended == "stopped"
-            )
+            kept = sum(len(part.facts) for part in within if part.ended == "stopped")
             return [said.stop.format(title=title), *([said.kept.format(facts=kept)] if kept else [])]
         case "drop":
-            left_out = not any(_within(part, change.node) and part.facts for part in _parts(outcome))
-            return [(said.drop if left_out else said.stop).format(title=title)]
+            return [(said.stop if any(part.facts for part in within) else said.drop).format(title=title)]
         case "retry":
-            served = any(part.tries > 1 and place(part.path) == change.node for part in _parts(outcome))
+            served = any(part.tries > 1 and place(part.path) == change.node for part in parts)
             return [(said.retry if served else said.too_late).format(title=title)]
         case "guidance":
             return [said.guidance.format(words=f"{opening}{change.words}{closing}")]
@@ -326,30 +324,19 @@ def _effect(change: Change, outcome: Outcome, words: Wording) -> list[str]:
 
 
 def _limits(change: Change, said: Texts) -> list[str]:
-    limits, lines = change.limits, []
-    if limits.domains:
-        lines.append(said.domains.format(value=", ".join(limits.domains)))
-    if limits.exclude_domains:
-        lines.append(said.exclude.format(value=", ".join(limits.exclude_domains)))
+    limits = change.limits
     start, end = limits.date_from or "", limits.date_to or ""
-    if start or end:
-        lines.append(
-            (said.between if start and end else said.since if start else said.until).format(start=start, end=end)
-        )
+    dates = said.between if start and end else said.since if start else said.until
+    lines = [
+        *([said.domains.format(value=", ".join(limits.domains))] if limits.domains else []),
+        *([said.exclude.format(value=", ".join(limits.exclude_domains))] if limits.exclude_domains else []),
+        *([dates.format(start=start, end=end)] if start or end else []),
+    ]
     if lines:
         lines.append(said.from_then_on)
     if limits.seconds is not None:
         lines.append(said.total.format(value=f"{limits.seconds / 60:.3g} min"))
     return lines
-
-
-def _parts(outcome: Outcome) -> list[Finding]:
-    return [part for top in outcome.findings for part in top.walk()]
-
-
-def _within(part: Finding, node: str) -> bool:
-    here = place(part.path)
-    return here == node or here.startswith(node + "/")
 
 
 def _clock(seconds: float) -> str:

@@ -34,9 +34,10 @@ from agents.contracts.body import (
 )
 from agents.contracts.report import ReportDocument
 from agents.core.errors import BadRequest
+from agents.report.escaping import nested
 from agents.report.latex import tree
 from agents.report.references import Cite, Mark, Part
-from agents.report.view import View, column_shares, levelled, printable, starts_at_place, view, way_of
+from agents.report.view import View, column_shares, printable, starts_at_place, view, way_of
 from agents.report.wording import base_language
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class _Setter:
         return {
             **{name: getattr(seen, name) for name in ("title", "question", "grade", "grade_label", "figures", "way")},
             "reasons": seen.reasons,
-            "blocks": [self.block(block) for block in levelled(seen.body.blocks)],
+            "blocks": [self.block(block) for block in nested(seen.body.blocks, 1)],
             "asked": seen.words.question,
             "note": "",
             "lang": language,

@@ -156,19 +156,6 @@ def body_of(document: ReportDocument) -> Body:
     return Body(blocks=(*body.blocks, heading, ReferenceList()))
 
 
-def levelled(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """Have headings begin with level 1 and skip none: a reader's outline, and the rules of accessible files."""
-    found: list[Block] = []
-    last = 0
-    for block in blocks:
-        if isinstance(block, Heading):
-            # `##` is a section of the report, whose own heading is its title.
-            last = max(1, min(block.level - 1, last + 1))
-            block = Heading(level=last, inline=block.inline)
-        found.append(block)
-    return tuple(found)
-
-
 def starts_at_place(block: Paragraph) -> bool:
     """Tell the line of a source in the list of references."""
     return bool(block.sentences and block.sentences[0].inline[:1] and isinstance(block.sentences[0].inline[0], Place))

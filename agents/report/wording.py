@@ -86,6 +86,12 @@ def _file(language: str) -> dict[str, dict[str, str]]:
     return tomllib.loads((LOCALES / f"{language}.toml").read_text("utf-8"))
 
 
+@cache
+def word_lists() -> dict[str, list[str]]:
+    """Give the words by which the text of writers and sources is read."""
+    return tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+
+
 def states_no_fact(sentence: str, language: str) -> bool:
     """Tell whether the closed list exempts a sentence from carrying a citation.
 

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from agents.contracts.body import Body, Heading, ReferenceList, Words
 from agents.contracts.report import Quote, Reference, ReportDocument
 from agents.report.docx_export import to_docx
+from agents.report.escaping import nested
 from agents.report.formats import FORMS
 from agents.report.parse_body import parse
 from agents.report.pdf_export import NotPrintable, to_pdf
 from agents.report.references import Citations
-from agents.report.view import levelled, view, way_of
+from agents.report.view import view, way_of
 from agents.report.wording import wording
 from tests.unit import report_world as world
 
@@ -296,7 +297,7 @@ def test_a_report_from_right_to_left_runs_that_way_and_a_foreign_quote_the_other
 
 def test_headings_skip_no_level():
     document = written("Lead.\n\n#### Deep\n\nText.\n\n## Top\n\n##### Deeper\n\nThe end.")
-    levels = [block.level for block in levelled(view(document).body.blocks) if isinstance(block, Heading)]
+    levels = [block.level for block in nested(view(document).body.blocks, 1) if isinstance(block, Heading)]
     assert levels == [1, 1, 2, 1]
     assert "Deeper" in text_of(read_pdf(document))
 
