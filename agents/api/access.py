@@ -281,7 +281,9 @@ class BelowPath:
             scope = {**scope, "path": asked[len(self.path) :] or "/", "raw_path": raw[len(self.path) :] or b"/"}
 
         def below(headers: MutableHeaders) -> None:
-            if (where := headers.get("location", "")).startswith("/") and not where.startswith("//"):
+            where = headers.get("location", "")
+            is_below = where.startswith(f"{self.path}/")  # the address of a job, which says it itself
+            if where.startswith("/") and not where.startswith("//") and not is_below:
                 headers["location"] = self.path + where
 
         await self.app(scope, receive, answering(send, below))

@@ -124,6 +124,28 @@ async def test_below_a_path_the_app_sees_its_own_addresses_and_sends_nobody_abov
     assert seen == [("http", own, own.encode()), b"/dossier/login", ("websocket", own, own.encode()), b"/dossier/login"]
 
 
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ("/dossier/research/jobs/1", "/dossier/research/jobs/1"),
+        ("/dossierx", "/dossier/dossierx"),
+        ("//a.example", "//a.example"),
+    ],
+)
+async def test_an_address_that_is_below_the_path_already_is_put_there_once(sent, told):
+    found = []
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 202, "headers": [(b"location", sent.encode())]})
+
+    async def send(message):
+        found.append(dict(message["headers"])[b"location"])
+
+    await BelowPath(app, "/dossier")({"type": "http", "path": "/dossier/x", "raw_path": b"/dossier/x"}, None, send)
+
+    assert found == [told.encode()]
+
+
 @pytest.mark.parametrize(("written", "read"), [("dossier/", "/dossier"), ("/a/b", "/a/b"), ("/", ""), ("", "")])
 def test_the_path_of_a_proxy_is_read_as_it_is_meant(monkeypatch, written, read):
     monkeypatch.setenv("DOSSIER_ROOT_PATH", written)
