@@ -8,21 +8,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from agents.api.tree import Tree
 from agents.contracts.contract import Contract
 from agents.contracts.frozen import Mode, Tier
 from agents.contracts.report import ReportDocument
 from agents.contracts.sources import SourceCard
 from agents.core.errors import BadRequest, NotFeasible
-from agents.core.events import (
-    Event,
-    JobChanged,
-    NodeChanged,
-    Noted,
-    ReportWritten,
-    SearchDone,
-    SourceRead,
-    SourceRejected,
-)
+from agents.core.events import Numbered
 from agents.core.settings import Settings
 from agents.core.time_policy import SCOPING_SHARE, left_for_research_s
 from agents.jobs.live_job import Job, sources_read
@@ -157,35 +149,21 @@ def _not_feasible(scope: ScopingState) -> NotFeasible:
 
 async def _watch(team: "Team", job: Job) -> None:
     """Show progress until the job is over; an interrupt stops the job and all it has running."""
+    tree = Tree()
     try:
         async for numbered in job.follow(attended=True):
-            if numbered is not None and (line := progress_line(numbered.event)):
-                _say(f"{numbered.seconds:6.1f}s  {line}")
+            if numbered is not None and (line := told(tree, numbered)):
+                _say(line)
     except asyncio.CancelledError:
         team.jobs.stop(job)
         await job.wait()
         raise
 
 
-def progress_line(event: Event) -> str:
-    """Say in one line what happened; empty for what no reader needs to hear."""
-    match event:
-        case JobChanged():
-            return f"{event.stage}: {event.status}" + (f" ({event.note})" if event.note else "")
-        case NodeChanged() if event.state != "queued":
-            return f"{event.node} {event.title}: {event.state}" + (f", {event.doing}" if event.doing else "")
-        case SearchDone():
-            return f"{event.node} searched “{event.text}”: " + (event.failed or f"{event.hits} hits")
-        case SourceRead():
-            return f"{event.node} read “{event.source.title}”: {event.facts} facts"
-        case SourceRejected():
-            return f"{event.node} not used: {event.url} ({event.reason})"
-        case Noted():
-            return event.text
-        case ReportWritten():
-            return f"report: {event.grade}, {event.references} references"
-        case _:
-            return ""
+def told(tree: Tree, numbered: Numbered) -> str:
+    """Say in one line what happened and when; empty for what no reader needs to hear."""
+    tree.take(numbered)
+    return f"{numbered.seconds:6.1f}s  {tree.line.text}" if tree.line else ""
 
 
 def check_writable(path: Path) -> None:

@@ -10,13 +10,13 @@ import contextlib
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from agents.core.errors import BadRequest, DossierError
+from agents.core.errors import BadRequest, ConfigError, DossierError
 
 if TYPE_CHECKING:
     from agents.contracts.report import JobStatus
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from agents.jobs.blob_store import BlobStore
     from agents.jobs.changes import Steered
     from agents.jobs.store import Store, StoredJob
-
-T = TypeVar("T")
 
 app = typer.Typer(no_args_is_help=False, help="List, show and steer jobs, those of a running server too.")
 
@@ -144,16 +142,17 @@ def replay(
     job_id: JobId, speed: Annotated[float, typer.Option(help="How many times as fast; 0 is at once.", min=0)] = 0
 ) -> None:
     """Tell once more what happened in a job, from what is kept, without any network."""
-    from agents.cli.headless import progress_line
+    from agents.api.tree import Tree
+    from agents.cli.headless import told
 
     async def work(store: "Store") -> None:
-        row, reached = await row_of(store, job_id), 0.0
+        row, reached, tree = await row_of(store, job_id), 0.0, Tree()
         for numbered in await store.events(row.id):
             if speed:
                 await asyncio.sleep(max(0.0, numbered.seconds - reached) / speed)
             reached = numbered.seconds
-            if line := progress_line(numbered.event):
-                say(f"{numbered.seconds:6.1f}s  {line}")
+            if line := told(tree, numbered):
+                say(line)
 
     with_store(work)
 
@@ -303,12 +302,21 @@ def run_to_exit(work: "Awaitable[None]") -> None:
     async def main() -> None:
         await work
 
-    try:
+    with exits():
         asyncio.run(main())
+
+
+@contextlib.contextmanager
+def exits() -> Iterator[None]:
+    """End the process at an error of ours with one sentence and a code: 2 for bad usage or settings, else 1."""
+    try:
+        yield
     except DossierError as error:
-        fail(error.notice, 2 if isinstance(error, BadRequest) else 1)
+        fail(error.notice, 2 if isinstance(error, BadRequest | ConfigError) else 1)
     except OSError as error:
         fail(f"{error.filename or 'A file'}: {error.strerror}.", 1)
+    except KeyboardInterrupt:
+        fail("Stopped.", 1)
 
 
 def fail(message: str, code: int) -> NoReturn:

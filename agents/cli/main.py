@@ -11,8 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from agents.cli import jobs_commands, memory_commands
-from agents.cli.jobs_commands import fail, worker
-from agents.core.errors import BadRequest, ConfigError, DossierError
+from agents.cli.jobs_commands import exits, fail, worker
 
 app = typer.Typer(
     add_completion=False,
@@ -23,9 +22,6 @@ app = typer.Typer(
 
 app.add_typer(jobs_commands.app, name="jobs")
 app.add_typer(memory_commands.app, name="memory")
-
-EXIT_COMPLETE, EXIT_ERROR, EXIT_USAGE, EXIT_PARTIAL, EXIT_NOTHING = 0, 1, 2, 3, 4
-"""Exit codes of `run`: complete, error or cancelled, bad usage or not feasible, partial or blocked, nothing found."""
 
 TierName = Literal["simple", "standard", "deep"]
 
@@ -61,10 +57,10 @@ def run(
     from agents.research.scoping.authorization import DEFAULT_MINUTES, minutes_of
 
     if deep and tier:
-        fail("--tier and --deep exclude each other: a tier has its own bounds.", EXIT_USAGE)
+        fail("--tier and --deep exclude each other: a tier has its own bounds.", 2)
     if refresh and (question or goes_on):
-        fail("--refresh asks what was asked before: it takes neither a question nor --continue.", EXIT_USAGE)
-    try:
+        fail("--refresh asks what was asked before: it takes neither a question nor --continue.", 2)
+    with exits():
         settings = load()
         seconds = settings.max_execution_time_s
         minutes = minutes_of(time) if time else DEFAULT_MINUTES if seconds is None else seconds / 60
@@ -94,12 +90,6 @@ def run(
                 memory=None if no_memory else "local",
             )
         )
-    except (BadRequest, ConfigError) as error:
-        fail(error.notice, EXIT_USAGE)
-    except DossierError as error:
-        fail(error.notice, EXIT_ERROR)
-    except KeyboardInterrupt:
-        fail("Stopped.", EXIT_ERROR)
     raise typer.Exit(code)
 
 
@@ -109,10 +99,8 @@ def serve() -> None:
     from agents.api.serve import serve as start
     from agents.core.settings import load
 
-    try:
+    with exits():
         start(load())
-    except DossierError as error:
-        fail(error.notice, EXIT_ERROR)
 
 
 @app.command()
@@ -121,10 +109,8 @@ def mcp() -> None:
     from agents.api.mcp_server import stdio
     from agents.core.settings import load
 
-    try:
+    with exits():
         stdio(load())
-    except DossierError as error:
-        fail(error.notice, EXIT_ERROR)
 
 
 @app.command(name="eval")
@@ -147,12 +133,8 @@ def evaluate(
     from agents.evaluation import evaluate as measure
     from agents.evaluation.labelled_sets import variant
 
-    try:
+    with exits():
         summary = measure(name, data, json_file, load(), variant(without, limits, limit))
-    except (BadRequest, ConfigError) as error:
-        fail(error.notice, EXIT_USAGE)
-    except DossierError as error:
-        fail(error.notice, EXIT_ERROR)
     typer.echo(json.dumps(summary))
 
 
@@ -165,13 +147,11 @@ def doctor(
     """Say what models, searchers, documents and folders are usable, and what is missing, without any secret."""
     from agents.cli.doctor import report
 
-    try:
+    with exits():
         lines, usable = asyncio.run(report(really=really))
-    except DossierError as error:
-        fail(error.notice, EXIT_ERROR)
     for line in lines:
         typer.echo(line)
-    raise typer.Exit(EXIT_COMPLETE if usable else EXIT_ERROR)
+    raise typer.Exit(0 if usable else 1)
 
 
 app.command()(worker)
