@@ -874,7 +874,7 @@ document.body ? document.body.prepend(skip) : addEventListener('DOMContentLoaded
 
 // Every wait over a second says what is happening, and Enter that cannot send yet says why. Chainlit shows a dot only.
 const WAITS = {
-  '': 'Reading your question and looking at what can be searched.',
+  '': 'Reading what you sent and looking at what can be searched.',
   draft: 'Reading your message. The draft stays as it is meanwhile.',
   report: 'Looking into the report above.',
   run: 'Reading your message. The run goes on meanwhile.',

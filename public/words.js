@@ -69,8 +69,8 @@ export const WORDS = {
     'Ask about this report, or something new': 'Zum Bericht fragen, oder etwas Neues',
     'Ask about this report': 'Zum Bericht fragen',
     'To the newest draft, run or report': 'Zum neuesten Entwurf, Lauf oder Bericht',
-    'Reading your question and looking at what can be searched.':
-      'Ich lese Ihre Frage und sehe nach, was sich durchsuchen lässt.',
+    'Reading what you sent and looking at what can be searched.':
+      'Ich lese, was Sie geschickt haben, und sehe nach, was sich durchsuchen lässt.',
     'Reading your message. The draft stays as it is meanwhile.':
       'Ich lese Ihre Nachricht. Der Entwurf bleibt solange, wie er ist.',
     'Looking into the report above.': 'Ich sehe im Bericht oben nach.',

@@ -64,21 +64,6 @@ class ScopingState(Frozen):
         """True when there is at least one query and all are feasible."""
         return bool(self.queries) and all(query.feasible for query in self.queries)
 
-    def missing(self) -> tuple[str, ...]:
-        """Say exactly what still stands between this talk and a start; empty when nothing does."""
-        if not self.queries:
-            return ("there is no agreed question yet",)
-        several = len(self.queries) > 1
-        lacks = [
-            (f"query {number}: " if several else "the question is not feasible yet: ") + query.reason
-            for number, query in enumerate(self.queries, start=1)
-            if not query.feasible
-        ]
-        lacks += [f"to be answered: {question}" for question in self.open_questions]
-        if not lacks and not self.ready:
-            lacks.append("one point of the talk is still open")
-        return tuple(lacks)
-
     def brief(self, today: str, *, max_cost_usd: float | None = None) -> Brief:
         """Freeze what was agreed."""
         return Brief(
