@@ -11,6 +11,9 @@ _NOTES = re.compile(r"\d+(?:\s*[,;–-]\s*\d+)+|\d+[a-z]?(?:\s*[,;]\s*[a-z])+")
 _JOINED = frozenset(
     "st nd rd th e er re ère ème os as ª º ° ™ ® © ′ ″ % ‰ * † ‡ § tm sm".split()
 )  # fmt: skip
+_ACCENTS = {"¯": "\u0304", "‾": "\u0304", "^": "\u0302", "~": "\u0303", "˙": "\u0307", "→": "\u20d7", "⃗": "\u20d7"}
+_SIGN = re.compile(r"(^|[(\[]) ?([-−+±]) (?=\S)")  # of a number or a term, not between two
+_SIGN_OF_A_TERM = re.compile(r"([,;=<>≤≥≈×·/]) ?([-−+±]) (?=\S)")
 _LONG = 12  # characters from which raised text is words, not an exponent or a mark
 
 
@@ -43,30 +46,51 @@ def lowered(text: str) -> str:
 
 def formula(element: etree._Element) -> str:
     """Write a formula of MathML or of Word (OMML) in one line; empty when there is nothing to read in it."""
-    written = " ".join(_written(element).split())
-    if written:
-        return written
+    text = " ".join(_written(element).split())
+    text = _SIGN.sub(r"\1\2", _SIGN_OF_A_TERM.sub(r"\1 \2", text))
+    if text:
+        return text
     found = element.xpath(".//*[local-name()='annotation'][contains(@encoding, 'tex')]/text()")
     tex = str(found[0]) if isinstance(found, list) and found else element.get("alttext", "")
     return " ".join(tex.split())
 
 
 def _written(element: etree._Element) -> str:
-    if not isinstance(element.tag, str):
-        return ""
     name = etree.QName(element).localname
-    if name in {"annotation", "annotation-xml", "rPr", "sSupPr", "sSubPr", "fPr", "radPr", "dPr", "ctrlPr", "naryPr"}:
+    if (
+        name.endswith("Pr")
+        or name in {"annotation", "annotation-xml", "mphantom"}
+        or "strike" in element.get("notation", "")
+    ):
         return ""
-    parts = [_written(child) for child in element if isinstance(child.tag, str)]
-    parts = [part for part, child in zip(parts, element, strict=False) if part or _is_base(child)]
     if name in {"mn", "mi", "mtext", "ms", "t"}:
         return "".join(element.itertext())
+    if name == "mspace":
+        return " "
     if name == "mo":
-        return _operator("".join(element.itertext()).strip())
-    return _structure(name, parts)
+        sign = "".join(element.itertext()).strip()
+        return sign if sign in {"(", ")", "[", "]", "|", ",", ".", "\u2061", "\u2062", ""} else f" {sign} "
+    children = [child for child in element if isinstance(child.tag, str)]
+    names = [etree.QName(child).localname for child in children]
+    parts = [_written(child) for child in children]
+    if name == "mmultiscripts":
+        return _with_corners(names, parts)
+    # Empty places of scripts and fractions keep the others in theirs.
+    kept = [at for at, part in enumerate(parts) if part or names[at] in {"mrow", "e", "sup", "sub", "num", "den"}]
+    parts, names = [parts[at] for at in kept], [names[at] for at in kept]
+    return _structure(name, parts, element) or _side_by_side(names, parts)
 
 
-def _structure(name: str, parts: list[str]) -> str:
+def _side_by_side(names: list[str], parts: list[str]) -> str:
+    """Join the parts of a row: a fraction behind a figure is no more of its digits."""
+    text = ""
+    for name, part in zip(names, parts, strict=True):
+        text += " " * (name in {"mfrac", "f"} and text[-1:].isdigit()) + part
+    return text
+
+
+def _structure(name: str, parts: list[str], element: etree._Element) -> str:
+    """Write what is more than a row; empty for rows."""
     match name, parts:
         case (("msup" | "sSup"), [base, high]):
             return base + _script(high, is_raised=True)
@@ -74,30 +98,61 @@ def _structure(name: str, parts: list[str]) -> str:
             return base + _script(low, is_raised=False)
         case (("msubsup" | "sSubSup"), [base, low, high]):
             return base + _script(low, is_raised=False) + _script(high, is_raised=True)
+        case "sPre", [low, high, base]:
+            return _script(low, is_raised=False) + _script(high, is_raised=True) + base
         case (("mfrac" | "f"), [above, below]):
             return f"{grouped(above)}/{grouped(below)}"
-        case "mroot", [base, degree]:
+        case ("mroot", [base, degree]) | ("rad", [degree, base]):
             return f"{_script(degree, is_raised=True)}√{grouped(base)}"
-        case "rad", [*_, base]:
-            return f"√{grouped(base)}"
-        case "msqrt", _:
+        case ("msqrt", _) | ("rad", [_]):
             return f"√{grouped(''.join(parts))}"
-        case "d", _:
-            return f"({', '.join(parts)})"
         case (("mtr" | "mr"), _):
             return ", ".join(parts)
-        case (("mtable" | "m"), _):
+        case (("mtable" | "m" | "eqArr"), _):
             return "; ".join(parts)
-    return "".join(parts)
+    return _bounded(name, parts, element)
 
 
-def _is_base(child: etree._Element) -> bool:
-    """Keep empty places of scripts and fractions, so that the others stay in theirs."""
-    return isinstance(child.tag, str) and etree.QName(child).localname in {"mrow", "e", "sup", "sub", "num", "den"}
+def _bounded(name: str, parts: list[str], element: etree._Element) -> str:
+    """Write what has something below, above or around it."""
+    match name, parts:
+        case "munderover", [base, low, high]:
+            return f"{base.strip()}_{grouped(low)}^{grouped(high)} "
+        case (("munder" | "limLow"), [base, low]):
+            return f"{base.strip()}_{grouped(low)} "
+        case "mover", [base, high] if high.strip() in _ACCENTS:
+            return base + _ACCENTS[high.strip()]
+        case (("mover" | "limUpp"), [base, high]):
+            return f"{base.strip()}^{grouped(high)} "
+        case "nary", [low, high, base]:
+            bounds = (f"_{grouped(low)}" if low else "") + (f"^{grouped(high)}" if high else "")
+            return f"{_property(element, 'chr', '∫')}{bounds} {base}"
+        case "mfenced", _:
+            return f"{element.get('open', '(')}{', '.join(parts)}{element.get('close', ')')}"
+        case "d", _:
+            return f"{_property(element, 'begChr', '(')}{', '.join(parts)}{_property(element, 'endChr', ')')}"
+        case "bar", [base]:
+            return f"{base}\u0304"
+        case "acc", [base]:
+            return base + _property(element, "chr", "\u0302")
+        case "func", [named, base]:
+            return f"{named} {base}"
+    return ""
 
 
-def _operator(sign: str) -> str:
-    return sign if sign in {"(", ")", "[", "]", "|", ",", ".", "\u2061", "\u2062", ""} else f" {sign} "
+def _with_corners(names: list[str], parts: list[str]) -> str:
+    """Write a sign with scripts at its corners, as isotopes have them."""
+    at = names.index("mprescripts") if "mprescripts" in names else len(names)
+    after, before = (
+        "".join(_script(part, is_raised=bool(n % 2)) for n, part in enumerate(some) if part)
+        for some in (parts[1:at], parts[at + 1 :])
+    )
+    return before + "".join(parts[:1]) + after
+
+
+def _property(element: etree._Element, name: str, usual: str) -> str:
+    found = element.xpath(f"./*/*[local-name()='{name}']/@*[local-name()='val']")
+    return str(found[0]) if isinstance(found, list) and found else usual
 
 
 def _script(text: str, *, is_raised: bool) -> str:
@@ -111,7 +166,7 @@ def _script(text: str, *, is_raised: bool) -> str:
 def grouped(text: str) -> str:
     """Put brackets around a part of a formula that is a sum or a product itself."""
     text = text.strip()
-    return f"({text})" if re.search(r"[\s+*/·×−-]", text) else text
+    return f"({text})" if re.search(r"[\s+*/·×−=→-]", text) else text
 
 
 def runs_joined(runs: Iterable[tuple[str, str]]) -> str:

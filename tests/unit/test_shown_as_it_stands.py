@@ -10,9 +10,10 @@ import pytest
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.shared import Pt, RGBColor
+from lxml import etree
 
 from agents.core.errors import SourceError
-from agents.web.formulas import lowered, raised
+from agents.web.formulas import formula, lowered, raised
 from agents.web.html_text import read_html
 from agents.web.reader import read_here
 
@@ -333,3 +334,48 @@ def test_rich_text_keeps_raised_figures_and_drops_struck_words():
     body = rb"{\rtf1\ansi The lake holds 10{\super 6} litres{\strike  and more}.}"
 
     assert text_of(body, "a.rtf") == "The lake holds 10⁶ litres."
+
+
+def word_run(text):
+    return f"<m:r><m:t>{text}</m:t></m:r>"
+
+
+FORMULAS = [
+    ("<msqrt><mn>2</mn><mo>+</mo><mi>x</mi></msqrt>", "√(2 + x)"),
+    ("<mroot><mn>8</mn><mn>3</mn></mroot>", "³√8"),
+    (
+        "<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover><mi>x</mi>",
+        "∑_(i = 1)^n x",
+    ),
+    ("<mover><mi>x</mi><mo>¯</mo></mover>", "x̄"),
+    ("<munder><mo>lim</mo><mi>n</mi></munder><mn>5</mn>", "lim_n 5"),
+    ("<mfenced open='[' close=']'><mn>1</mn><mn>2</mn></mfenced>", "[1, 2]"),
+    ("<mmultiscripts><mi>C</mi><mprescripts/><mn>6</mn><mn>14</mn></mmultiscripts>", "₆¹⁴C"),
+    ("<mi>t</mi><mo>=</mo><mo>−</mo><mn>12.5</mn><mo>−</mo><mi>x</mi>", "t = −12.5 − x"),
+    ("<mo>−</mo><mn>12.5</mn>", "−12.5"),
+    ("<mn>2</mn><mfrac><mn>1</mn><mn>2</mn></mfrac>", "2 1/2"),
+    ("<mn>0.5</mn><mspace width='1em'/><mtext>mm</mtext><mphantom><mn>7</mn></mphantom>", "0.5 mm"),
+    ("<menclose notation='horizontalstrike'><mn>40</mn></menclose><mn>49</mn>", "49"),
+]
+WORD_FORMULAS = [
+    (f"<m:nary><m:naryPr><m:chr m:val='∑'/></m:naryPr><m:sub>{word_run('i=1')}</m:sub><m:sup>{word_run('n')}</m:sup><m:e>{word_run('x')}</m:e></m:nary>", "∑_(i=1)^n x"),
+    (f"<m:nary><m:sub>{word_run('0')}</m:sub><m:sup>{word_run('1')}</m:sup><m:e>{word_run('f')}</m:e></m:nary>", "∫_0^1 f"),
+    (f"<m:rad><m:deg>{word_run('3')}</m:deg><m:e>{word_run('8')}</m:e></m:rad>", "³√8"),
+    (f"<m:rad><m:deg/><m:e>{word_run('2')}</m:e></m:rad>", "√2"),
+    (f"<m:d><m:dPr><m:begChr m:val='['/><m:endChr m:val=']'/></m:dPr><m:e>{word_run('1')}</m:e></m:d>", "[1]"),
+    (f"<m:func><m:fName>{word_run('sin')}</m:fName><m:e>{word_run('x')}</m:e></m:func>", "sin x"),
+    (f"<m:sPre><m:sub>{word_run('6')}</m:sub><m:sup>{word_run('14')}</m:sup><m:e>{word_run('C')}</m:e></m:sPre>", "₆¹⁴C"),
+    (f"<m:eqArr><m:e>{word_run('a=1')}</m:e><m:e>{word_run('b=2')}</m:e></m:eqArr>", "a=1; b=2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [(f"<math>{one}</math>", text) for one, text in FORMULAS]
+    + [
+        (f"<m:oMath xmlns:m='http://schemas.openxmlformats.org/officeDocument/2006/math'>{one}</m:oMath>", text)
+        for one, text in WORD_FORMULAS
+    ],
+)
+def test_formulas_keep_their_figures_apart(markup, text):
+    assert formula(etree.fromstring(markup)) == text
