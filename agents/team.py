@@ -10,7 +10,7 @@ import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from agents.contracts.contract import Brief, Contract, ScopingTurn
@@ -35,7 +35,7 @@ from agents.jobs.tracing import Tracing
 from agents.llm.choose_models import bind, parts_of
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.pacing import Pacing
-from agents.memory.knowledge import KnowledgeStore, forget_old, open_memory, reembed_all
+from agents.memory.knowledge import KnowledgeStore, open_memory, tended
 from agents.nlp.embeddings import direction
 from agents.offline import OfflineModel
 from agents.report.document import build
@@ -430,19 +430,10 @@ class Team:
 
     async def open(self) -> None:
         """Take up the jobs that a former process left; a `ConfigError` when the store can't be used."""
-        if self.jobs.worker is not None:
-            self.jobs.worker.chores.append(self._tend_memory)
+        if self.jobs.worker is not None and (memory := self.memory) is not None:
+            self.jobs.worker.chores.append(lambda: tended(memory, self.settings.keep_days))
         for job in await self.jobs.open(self._set_up):
             self._observed(job)
-
-    async def _tend_memory(self) -> None:
-        """Forget what was found out longer ago than anything is kept; embed the rest anew where the embedder changed."""
-        if self.memory is None:
-            return
-        await reembed_all(self.memory)
-        if self.settings.keep_days:
-            until = datetime.now(UTC) - timedelta(days=self.settings.keep_days)
-            await forget_old(self.memory, until.date().isoformat())
 
     async def close(self) -> None:
         """Stop all jobs (kept ones go on at the next start) and let go of connections."""

@@ -98,10 +98,10 @@ class Settings(BaseSettings):
     memory: bool = Field(default=True, validation_alias="DOSSIER_MEMORY")
     """Keep what research found out and ask it before the web, per user; false switches the knowledge base off."""
     embedder: str = Field(default="", validation_alias="DOSSIER_EMBEDDER")
-    """Embedding model of the knowledge base, as `provider/model`. Default: a table that ships.
-    After a change, `dossier memory reembed`."""
+    """Embedding model of the knowledge base, as `provider/model`, or `onnx:FOLDER` (the `onnx` extra). Default: a table
+    that ships."""
     qdrant_url: str = Field(default="", validation_alias="DOSSIER_QDRANT_URL")
-    """Qdrant server for the knowledge base (the `qdrant` extra). Default: files in the data folder."""
+    """Qdrant server for the knowledge base (the `qdrant` extra). Default: where the jobs are: data folder or database."""
     qdrant_key: SecretStr = Field(default=SecretStr(""), validation_alias="DOSSIER_QDRANT_KEY")
     """Key of that server."""
     host: str = Field(default="127.0.0.1", validation_alias="DOSSIER_HOST")

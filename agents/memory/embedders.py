@@ -4,6 +4,7 @@ import math
 import struct
 from array import array
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 from agents.core.errors import ModelError
@@ -59,7 +60,15 @@ class LiteLLMEmbedder:
 
 
 def embedder_of(name: str) -> Embedder:
-    """Choose the embedder that a setting names; empty is the table that ships."""
+    """Choose the embedder that a setting names; empty is the table that ships.
+
+    Raises:
+        ConfigError: a model of one's own can't be used.
+    """
+    if name.startswith("onnx:"):
+        from agents.memory.onnx_embedder import OnnxEmbedder
+
+        return OnnxEmbedder(Path(name.removeprefix("onnx:")))
     return LiteLLMEmbedder(name) if name else StaticEmbedder()
 
 

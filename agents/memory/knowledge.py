@@ -5,6 +5,7 @@ import json
 import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Protocol, TypeVar
 
 from pydantic import ValidationError
@@ -183,6 +184,13 @@ async def reembed_all(store: KnowledgeStore) -> int:
     except MemoryDown as error:
         log.warning("the knowledge base could not be embedded anew: %s", error)
     return done
+
+
+async def tended(store: KnowledgeStore, keep_days: float) -> None:
+    """Embed anew where the embedder changed, and forget what was last seen longer ago than it is kept (0 is for ever)."""
+    await reembed_all(store)
+    if keep_days:
+        await forget_old(store, (datetime.now(UTC) - timedelta(days=keep_days)).date().isoformat())
 
 
 def open_memory(settings: Settings) -> KnowledgeStore | None:
