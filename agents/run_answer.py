@@ -7,6 +7,7 @@ from urllib.parse import quote as percent_encoded
 
 from agents.contracts.contract import Contract
 from agents.contracts.frozen import Frozen, Tier
+from agents.contracts.plan import RoundRecord
 from agents.contracts.report import Reference, ReportDocument
 from agents.contracts.response import (
     AgentResponse,
@@ -87,7 +88,7 @@ def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
             Citation(id=f"[{one.n}]", title=one.title, type=one.kind, location=_location(one, document.job_id))
             for one in document.references
         ),
-        confidence=adopted[-1].confidence if adopted and document.references else 0.0,
+        confidence=_confidence(adopted[-1]) if adopted and document.references else 0.0,
         iterations=len(rounds),
         insufficient_termination=document.insufficient_termination or capped,
         degraded_mode=document.degraded_mode,
@@ -142,3 +143,8 @@ def _location(reference: Reference, job_id: str) -> str:
         return reference.url
     first = reference.quotes[0].fact_id if reference.quotes else ""
     return f"/research/jobs/{job_id}/quote/{percent_encoded(first)}#quote" if first else reference.url
+
+
+def _confidence(last: RoundRecord) -> float:
+    """Take the reflection's word; where none was asked, what code makes of the facts."""
+    return last.confidence if last.judged is None else last.judged

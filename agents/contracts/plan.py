@@ -249,6 +249,9 @@ class RoundRecord(Frozen):
     delta: str
     """What changed and why, in one sentence."""
     confidence: Confidence
+    """By code."""
+    judged: Confidence | None = None
+    """How sure the reflection is that the findings answer the objective; None where no model was asked."""
     coverage: Confidence
     contradictions: int = Field(default=0, ge=0)
     novelty: Confidence | None = None

@@ -131,6 +131,10 @@ MUTATIONS = (
         ("S0 FR-4: searches side by side count among the attempts", "research/reading/searching.py", "waiting[: MAX_ATTEMPTS - failed()], waiting[MAX_ATTEMPTS - failed() :]", "waiting, []"),
     ),
     *_rows(
+        "research/test_criteria.py",
+        ("S1 §8: the confidence of an answer is the reflection's", "run_answer.py", "if last.judged is None else last.judged", "if True else last.judged"),
+    ),
+    *_rows(
         "research/test_context.py",
         ("Spec 12: what there is no room for is summarised", "research/loop/compaction.py", "        (-len(asked & held), not any(", "        (0, not any("),
         ("Spec 12: a summary keeps all citations", "research/loop/compaction.py", "if mark not in said)", "if False)"),

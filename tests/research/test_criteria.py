@@ -182,6 +182,13 @@ async def test_s1_15_a_simple_task_gives_the_response_schema(asking):
     assert told.metadata.token_count > 0
 
 
+async def test_the_confidence_of_an_answer_is_the_reflections(asking):
+    """S1 §8: `AgentResponse.confidence` comes from the reflection, where a model was asked for one."""
+    enough = ReflectionResponse(sufficient=True, confidence=0.83, gaps=(), new_queries=())
+    told, _ = await asking(scripted(ReflectionInput=enough), complexity_tier="standard")
+    assert told.confidence == 0.83
+
+
 async def test_s1_15_max_iters_of_one_terminates(asking):
     """S1 15: force max_iters=1 and ensure the loop terminates."""
     never = ReflectionResponse(sufficient=False, confidence=0, gaps=("More.",), new_queries=("More about ice?",))

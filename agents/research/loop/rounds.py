@@ -83,7 +83,7 @@ class Rounds:
 
     def __init__(self, ctx: Ctx, context: RunContext, given: NodeGiven, tell: Tell) -> None:
         self.ctx, self.context, self.given, self.tell = ctx, context, given, tell
-        self.loop = given.setting.loop
+        self.loop, self._is_asked = given.setting.loop, context.models[REFLECTOR.name].reasons
         self.findings: list[Finding] = []
         self.problems: list[Problem] = []
         self.records: list[RoundRecord] = []
@@ -267,6 +267,7 @@ class Rounds:
             tag=decided.tag,
             delta=delta(self._before, after, len(found), len({f.source_id for f in found}), len(dispatch.skipped)),
             confidence=after.confidence,
+            judged=self._reflection.confidence if self._reflection and self._is_asked else None,
             coverage=after.coverage,
             contradictions=disputes,
             novelty=fresh,
@@ -448,7 +449,7 @@ class Rounds:
         self, asking: ReflectionInput | None, lacking: tuple[str, ...], number: int, *, may_close: bool
     ) -> ReflectionResponse | None:
         """Reflect; and where code sees nothing left to do either, close the run while its last sections are written."""
-        steps = bool(asking and lacking and self.context.models[REFLECTOR.name].reasons)
+        steps = bool(asking and lacking and self._is_asked)
         steps = steps and lacks_a_fact(self.given.setting.query, self.findings)
         task = self.given.closing
         read = [one for one in self.findings if one.facts]
