@@ -350,7 +350,7 @@ MAX_ATTEMPTS = 3
 def rounds_log(findings: Iterable[Finding]) -> tuple[RoundRow, ...]:
     """List every round of every node, in reading order."""
     return tuple(
-        RoundRow.model_validate(record.model_dump(exclude={"phase", "tag"}))
+        RoundRow.model_validate(record.model_dump(exclude={"phase", "tag", "judged"}))
         for finding in findings
         for part in finding.walk()
         for record in part.rounds
