@@ -33,7 +33,7 @@ from agents.report.methodology import (
     source_lines,
     stand_in_lines,
 )
-from agents.report.references import SourceNumbers
+from agents.report.references import SourceNumbers, shortened
 from agents.report.view import claims_table, gate_reasons, truth_lines, truth_reasons, unverified, weak_claims
 from agents.report.wording import Wording, wording
 from agents.report.write_markdown import document_markdown
@@ -41,6 +41,7 @@ from agents.report.write_markdown import document_markdown
 MAX_SUMMARY = 5
 """Sentences of a summary that code puts together, at most."""
 
+OPPOSED = ("supports", "contradicts")
 MAX_STATED, MATTERS = 5, 0.5
 """Limits and questions of the sources themselves that a report lists, at most; confidence from which a question matters."""
 MAX_LISTED = 8
@@ -216,6 +217,7 @@ def _absent(answer: QuestionAnswer, words: Wording) -> tuple[str, ...]:
 def _compose(composer: Composer, outcome: Outcome, frame: Frame | None, words: Wording) -> None:
     findings = outcome.findings
     composer.prose(frame.summary if frame else _summary_by_code(outcome, composer), once=True)
+    composer.own(*_other_side(outcome.truth.claims, composer, words))
     missing = [one for one in outcome.truth.answers if one.status == "not_found"]
     composer.own(*introduced("", ((Words(text=line),) for line in unanswered(missing, words))))
     if len(findings) == 1 and findings[0].children:
@@ -230,6 +232,25 @@ def _compose(composer: Composer, outcome: Outcome, frame: Frame | None, words: W
     for title, text in ((words.insight, frame.insight), (words.conclusion, frame.conclusion)) if frame else ():
         composer.heading(2, title)
         composer.prose(text, level=3)
+
+
+def _other_side(claims: Iterable[Claim], composer: Composer, words: Wording) -> tuple[Block, ...]:
+    """Quote what stands against the summary where sources contradict each other and it tells only what one side says."""
+    told = set(composer.body().facts())
+    found: dict[str, Block] = {}
+    for claim in claims:
+        sides = claim.said("supports"), claim.said("contradicts")
+        left, right = ({one.fact_id for one in claim.evidence if one.stance == stance} for stance in OPPOSED)
+        if claim.verdict not in ("contested", "refuted") or bool(told & left) == bool(told & right):
+            continue
+        silent = (one for one in sides[1 if told & left else 0] if composer.numbering.source_of(one.fact_id))
+        if other := next(silent, None):
+            opening, closing = words.quotes
+            line = (Words(text=words.other_side.format(words=f"{opening}{shortened(other.quote)}{closing}")),)
+            sentence = composer.numbering.cited(Sentence(inline=line, facts=(other.fact_id,)))
+            quoted = sentence.model_copy(update={"verdict": "supported"})  # the words of the source themselves
+            found[other.fact_id] = Paragraph(sentences=(quoted,))
+    return tuple(found.values())
 
 
 def _section(

@@ -43,6 +43,7 @@ from agents.report.methodology import duration, money, table
 from agents.report.parse_body import parse
 from agents.report.references import Citations, Part, about, first_citations, quote_address, quote_name, shortened
 from agents.report.wording import Wording, direction, wording
+from agents.report.write_markdown import document_markdown
 
 Way = Literal["ltr", "rtl"]
 _NARROW = 90
@@ -216,7 +217,8 @@ def to_markdown(document: ReportDocument) -> str:
     seen = view(document)
     line = [f"**{escape_text(seen.words.question)}:** {escape_text(seen.question)}"]
     line.append(" · ".join(part for part in (seen.date, seen.grade_label, escape_text(seen.figures)) if part))
-    return "\n\n".join([f"# {escape_text(seen.title)}", *line, document.markdown]) + "\n"
+    text = document_markdown(body_of(document), document.references, seen.words, marks=True)
+    return "\n\n".join([f"# {escape_text(seen.title)}", *line, text]) + "\n"
 
 
 def claims_table(claims: Iterable[Claim], cards: Mapping[str, SourceCard], words: Wording) -> Table:

@@ -23,8 +23,8 @@ from agents.contracts.body import (
 )
 from agents.contracts.report import Reference
 from agents.report.cut_sentences import host
-from agents.report.escaping import escape_inline, guarded, is_route, is_safe, link_target
-from agents.report.references import Citations, Linker, quote_address, reference_list
+from agents.report.escaping import escape_inline, escape_text, guarded, is_route, is_safe, link_target
+from agents.report.references import Citations, Linker, marked, quote_address, reference_list
 from agents.report.wording import Wording
 
 Cite = Callable[[Sentence], str]
@@ -192,7 +192,9 @@ def by_number(sentence: Sentence) -> str:
     return numbers + (UNVERIFIED if numbers and sentence.verdict in {"unsupported", "contradicted"} else "")
 
 
-def document_markdown(body: Body, references: Sequence[Reference], words: Wording, link: Linker | None = None) -> str:
+def document_markdown(
+    body: Body, references: Sequence[Reference], words: Wording, link: Linker | None = None, *, marks: bool = False
+) -> str:
     r"""Write the text of a report.
 
     Args:
@@ -201,6 +203,7 @@ def document_markdown(body: Body, references: Sequence[Reference], words: Wordin
         words: the report's language.
         link: gives the address of a quote. With it each number is a link, `[\[n\]](address)`, to the quote that carries
             its sentence; where it gives none, the number stays plain text.
+        marks: what a check found of a sentence stands behind it in words, as in every other file.
     """
     citations = Citations(references)
 
@@ -212,9 +215,14 @@ def document_markdown(body: Body, references: Sequence[Reference], words: Wordin
             numbers += f"[{text}]({link_target(address)})" if is_safe(address) or is_route(address) else text
         return numbers + by_number(sentence).removeprefix("".join(f"[{n}]" for n in sentence.citations))
 
+    def in_words(sentence: Sentence) -> str:
+        mark = marked(sentence, words)
+        return by_number(sentence).removesuffix(UNVERIFIED) + (f" *({escape_text(mark)})*" if mark else "")
+
+    cite = in_words if marks else linked if link else by_number
     parts: list[str] = []
     for block in body.blocks:
         if isinstance(block, ReferenceList):
             block = reference_list(references, words, link or quote_address)
-        parts += blocks_markdown([block], linked if link else by_number)
+        parts += blocks_markdown([block], cite)
     return "\n\n".join(parts)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from agents.contracts.finding import FACT_MARK, Finding, Frame, QuestionAnswer
 from agents.contracts.report import Actual, ReportDocument
 from agents.contracts.sources import RejectedSource
-from agents.contracts.verification import CONFIDENCE_GATE, EVIDENCE_GATE, Claim, Gate, SentenceCheck, Truth
+from agents.contracts.verification import CONFIDENCE_GATE, EVIDENCE_GATE, Claim, Evidence, Gate, SentenceCheck, Truth
 from agents.report.composer import Composer
 from agents.report.document import build
 from agents.report.references import SourceNumbers
@@ -205,6 +205,19 @@ def test_a_german_report_says_in_german_what_is_missing_of_a_branch():
 
     assert "the archive refused access" not in document.markdown
     assert "Dieser Teil fehlt: fehlgeschlagen." in document.markdown
+
+
+@pytest.mark.parametrize(("verdict", "said"), [("contested", True), ("supported", False)])
+def test_a_summary_that_tells_one_of_two_contradicting_figures_quotes_the_other(verdict, said):
+    evidence = tuple(
+        Evidence(fact_id=one.id, source_id=one.source_id, domain="a", stance=stance, strength=0.9, quote=one.quote)
+        for one, stance in ((world.F1, "supports"), (world.F4, "contradicts"))
+    )
+    claim = Claim(id="c1", text="It closed on twelve days.", verdict=verdict, evidence=evidence)
+    document = world.document(truth=Truth(claims=(claim,)))
+    opening = document.markdown.partition("## ")[0]
+
+    assert ("Another source says otherwise: “Freight moved by road.”[2]" in opening) == said
 
 
 def test_a_question_without_an_answer_is_named_once():

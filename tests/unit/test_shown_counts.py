@@ -17,7 +17,7 @@ from agents.core.model import shown_name
 from agents.report.docx_export import to_docx
 from agents.report.html_export import to_html
 from agents.report.pdf_export import to_pdf
-from agents.report.view import claims_table, column_shares
+from agents.report.view import claims_table, column_shares, to_markdown
 from agents.report.wording import wording
 from agents.research.writing.truthful import answers_of
 from agents.team import EngineNames, wrote
@@ -118,6 +118,7 @@ def test_a_sentence_that_is_qualified_says_by_what_in_every_form() -> None:
     report = document(truth=Truth(checks=(check,)))
     said = f"qualified: {why.rstrip('.')}"
     assert said in to_html(report)
+    assert f".[1] *({said})*" in to_markdown(report)
     assert said in " ".join("".join(page.extract_text() for page in PdfReader(BytesIO(to_pdf(report))).pages).split())
     assert said in "\n".join(part.text for part in Document(BytesIO(to_docx(report))).paragraphs)
     assert f'data-verdict="partly" title="{why}"' in str(fragment(report)["html"])
