@@ -366,6 +366,23 @@ async def test_what_sources_disagree_on_gets_a_phase_of_its_own(bench):
     assert DAYS in outcome.findings[0].dispatched
 
 
+def test_a_deep_run_answers_every_question_once_before_any_a_second_time_and_a_change_of_depth_keeps_the_goals():
+    from agents.chat.plan_edits import refreshed
+    from agents.contracts.plan import Leaf, Node, Phase, Plan, SuccessCriteria
+    from agents.research.planning.drafting import phases_of
+
+    wanted = Phase(title="Collect", criteria=SuccessCriteria(corroboration=2), max_iterations=7)
+    deep = phases_of(wanted)
+    assert [(one.title, one.criteria.corroboration) for one in deep[:2]] == [("Collect", 1), ("Fill gaps", 2)]
+
+    only = Leaf(title="Closures", objective="o", questions=("q?",), searches=("q",))
+    plan = Plan(query="q", root=Node(title="Root", objective="o", phases=deep, children=(only,)))
+    standard = refreshed(plan, 3).root.phases
+    assert [(one.title, one.max_iterations) for one in standard] == [("Collect", 3), ("Settle contradictions", 1)]
+    assert standard[0].criteria.corroboration == 2
+    assert refreshed(refreshed(plan, 3), 7).root.phases == deep
+
+
 async def test_a_phase_whose_gate_is_open_is_passed_over(bench):
     from agents.contracts.plan import Phase
     from agents.research.planning.drafting import phases_of
