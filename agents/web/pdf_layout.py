@@ -32,6 +32,7 @@ _NUMBERED = re.compile(r"(\d{1,4})\W+\D.*|.*\D\s(\d{1,4})", re.S)
 _LEADERS = re.compile(r"(?:\s?[.·…_]){5,}\s*")
 _DIGITS = re.compile(r"\d+")
 _ITEM = re.compile(r"[•‣▪◦·●○■*–—-]\s+\S|\(?(?:\d{1,3}|[a-z])[.)]\s+\S")
+_MARK = re.compile(r"[•‣▪◦·●○■*–—-]|\(?(?:\d{1,3}|[a-z])[.)]")  # of an item, far from its words
 _BULLET = re.compile(r"^[•‣▪◦·●○■*–—-]\s+")
 _ENDS = re.compile(r"[.!?:;…。！？؟।][\"'”’»)\]]*$")
 _NOT_SPACED = re.compile(f"[{UNSPACED}\u3000-\u303f\uff00-\uffef]")
@@ -406,7 +407,8 @@ def _tables(lines: Sequence[Line]) -> Iterator[list[list[int]]]:
     """Give lines that may be rows of one table, each with those that go on with one of its cells."""
     rows: list[list[int]] = []
     for at, line in enumerate(lines):
-        if len(line.parted(_TIGHT_GAP)) > 1:
+        cells = line.parted(_TIGHT_GAP)
+        if len(cells) > (2 if _MARK.fullmatch(cells[0].text()) else 1):
             rows.append([at])
         elif rows and _is_wrapped(lines, rows[-1][0], at):
             rows[-1].append(at)

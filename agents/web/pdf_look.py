@@ -79,14 +79,14 @@ class Look:
     def set(self, at: int, letter: str = "") -> Style:
         """Give the size of a character as it is drawn, and the height of its baseline.
 
-        Fonts have raised and lowered figures of their own, which are as large as the others and stand on their line.
+        Fonts have raised and lowered figures of their own, and raised letters, as large as the others and on their line.
         """
         ink = self._of(at)
-        if letter.isdigit() and ink.size:
+        if letter.isalnum() and ink.size:
             edges = [ctypes.c_double() for _ in range(4)]
             raw.FPDFText_GetCharBox(self._text_page, at, edges[0], edges[1], edges[2], edges[3])
             low, high = ((edges[n].value - ink.baseline) / ink.size for n in (2, 3))
-            if high - low < _LOW and (low > _RAISED or low < _LOWERED):
+            if high - low < _LOW and (low > _RAISED or (low < _LOWERED and letter.isdigit())):
                 return 0.6 * ink.size, ink.baseline + (0.35 if low > 0 else -0.15) * ink.size
         return ink.size, ink.baseline
 

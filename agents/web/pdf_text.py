@@ -83,6 +83,7 @@ def read_pdf(body: bytes, url: str) -> Document:
     widths: list[float] = []
     unread: list[int] = []
     garbled: list[int] = []
+    unnamed: list[int] = []
     pictures = most = failed = size = 0
     has_layers = b"/OCProperties" in body
     for number in range(1, min(total, MAX_PAGES) + 1):
@@ -102,6 +103,8 @@ def read_pdf(body: bytes, url: str) -> Document:
         if _is_garbled(words):
             garbled.append(number)
             words, letters = [], 0
+        elif any("\ufffd" in word.text for word in words):
+            unnamed.append(number)
         elif letters < _FEW / 5 and (has_picture or widths[-1] == 0):
             unread.append(number)
         pages.append(lines_of(words))
@@ -119,6 +122,7 @@ def read_pdf(body: bytes, url: str) -> Document:
     text = flow.text
     gaps = [f"some pages could not be read ({_named(unread)} / {total})"] if unread else []
     gaps += [f"the letters of some pages could not be read ({_named(garbled)} / {total})"] if garbled else []
+    gaps += [f"some letters could not be read ({_named(unnamed)} / {total})"] if unnamed else []
     gaps += [f"only its first pages were read ({len(pages)} / {total})"] if len(pages) < total else []
     return Document(
         title=title_of(_title(facts.get("Title", "")), text) or _headline(pages[0]) or file_name(url),
@@ -235,7 +239,7 @@ def _one_by_one(text_page: pypdfium2.PdfTextPage, count: int) -> tuple[str, list
         if 0xDC00 <= code < 0xE000 and letters and 0xD800 <= ord(letters[-1]) < 0xDC00:
             letters[-1] = chr(0x10000 + (ord(letters[-1]) - 0xD800) * 0x400 + code - 0xDC00)
             continue
-        letters.append(chr(code or 0x20))
+        letters.append(chr(code or 0xFFFD))  # a sign that the font does not name
         places.append(at)
     return "".join(" " if "\ud800" <= letter <= "\udfff" else letter for letter in letters), places
 

@@ -10,6 +10,7 @@ from itertools import islice
 MAX_ROWS = 20_000
 """Rows of one table that are read."""
 
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d(?:\s*[/–-]\s*\d{2,4})?")
 _TOLD_MARK = re.compile(r"\ufeff?sep=(.)\r?\n", re.I)
 _MOST_COLUMNS = 200
 _NAME = 80  # characters of a line over all columns, at most, that names the rows below it
@@ -126,7 +127,9 @@ def _count_heads(rows: Sequence[Row], *, is_data: bool) -> int:
 
     A second one stands below heads over several columns, or has nothing of its own in the first column.
     """
-    if len(rows) < 2 or not all(any(letter.isalpha() for letter in cell) for cell in rows[0] if cell):
+    if len(rows) < 2 or not any(_is_word(cell) for cell in rows[0] if cell):
+        return 0
+    if not all(_is_word(cell) or _YEAR.fullmatch(cell) for cell in rows[0] if cell):
         return 0
     first, second = rows[0], rows[1]
     is_below = None in first or second[0] in {"", None, first[0]}
@@ -135,14 +138,18 @@ def _count_heads(rows: Sequence[Row], *, is_data: bool) -> int:
     if is_data:
         return heads
     below = rows[heads:]
-    columns = [
-        any(cells := [row[at] for row in below if at < len(row) and row[at]])
-        and not any(map(str.isdigit, head or ""))
-        and all(any(map(str.isdigit, cell or "")) for cell in cells)
-        for at, head in enumerate(first)
-    ]
+    columns = []
+    for at, head in enumerate(first):
+        cells = [cell for row in below if at < len(row) and (cell := row[at])]
+        is_year = bool(head and _YEAR.fullmatch(head)) and not all(map(_YEAR.fullmatch, cells))
+        figures = cells and all(any(map(str.isdigit, cell)) for cell in cells)
+        columns.append(bool(figures and (is_year or not any(map(str.isdigit, head or "")))))
     # Of two columns the first row may be as good a pair as those below it.
     return heads if any(columns) and (len(columns) > 2 or columns[0]) else 0
+
+
+def _is_word(cell: str) -> bool:
+    return any(letter.isalpha() for letter in cell)
 
 
 def _first_row(rows: Sequence[Row]) -> int:

@@ -281,6 +281,8 @@ READ = [
     ("pdf: layers switched off and on", "a.pdf", drawn(b"/OC /A BDC BT /F1 12 Tf 72 700 Td (ORDER) Tj ET EMC /OC /B BDC BT /F1 12 Tf 72 680 Td (Shown layer.) Tj ET EMC", **LAYERS), f"{DAM} Shown layer.", ()),
     ("pdf: heads over two columns", "a.pdf", typeset("#table(columns: 3, [Year], table.cell(colspan: 2)[Deaths], [], [men], [women], [1994], [4], [12], [1995], [5], [13])"), TWO_HEADS, ()),
     ("pdf: a line that ends before a sign", "a.pdf", typeset(f"#set page(columns: 2)\n{DAM} The limit is −12.5 °C, 3 % of 2 000 m²."), f"{DAM} The limit is −12.5 °C, 3 % of 2 000 m².", ()),
+    ("pdf: letters that the font does not name", "a.pdf", typeset('#set text(font: "Noto Sans CJK SC")\n大坝建于1987年，耗资三百五十二万元，高91米。'), "\ufffd坝建于 1987 年，耗资三百五十二万元，高 91 米。", ("some letters could not be read (1 / 1)",)),
+    ("pdf: years as heads, items in items", "a.pdf", typeset(f"{DAM}\n\n#table(columns: 4, [Item],[1994],[1995],[1996],[Road],[4],[5],[6],[Wall],[],[7],[8])\n\n- a\n  - nested\n"), f"{DAM}\n\nItem: Road; 1994: 4; 1995: 5; 1996: 6.\nItem: Wall; 1995: 7; 1996: 8.\n\n- a\n- nested", ()),
     # ---- web pages
     ("html: dates, boxes beside the text, captions, labels", "a.html", page("<p>Closed on <time datetime=1994-05-03>3 May 1994</time> by <label>order</label> of <output>12</output>.</p><aside><p>The north gate stays open on 31 days.</p></aside><figure><img src=a.png alt=ORDER><figcaption>Figure 1. The dam in 1994, 91 m high.</figcaption></figure><dl><dt>Height<dd>91 m</dl>"), f"Orvelle\n\n{DAM}\n\nClosed on 3 May 1994 by order of 12.\n\nThe north gate stays open on 31 days.\n\nFigure 1. The dam in 1994, 91 m high.\n\n- Height: 91 m", ()),
     ("html: numbers of items as a browser shows them", "a.html", page("<ol start=4><li>four<li value=9>nine<li>ten</ol><ol type=a><li>alpha<li>beta</ol><ol reversed><li>two<li>one</ol>"), f"Orvelle\n\n{DAM}\n\n4. four\n9. nine\n10. ten\n\na. alpha\nb. beta\n\n2. two\n1. one", ()),
@@ -342,4 +344,4 @@ def test_a_file_that_cannot_be_read_says_so(body, said):
 
 
 def test_more_than_forty_files_are_tried():
-    assert len(READ) + len(REFUSED) == 55
+    assert len(READ) + len(REFUSED) == 57
