@@ -48,7 +48,9 @@ class Chat:
         self.outcomes = Outcomes(self.team.jobs, self.history)
         self.history.on_deleted = self._deleted
         self._probing: asyncio.Task[None] | None = None
-        self._surveying: asyncio.Task[CorpusSurvey] | None = None
+        self._surveying: asyncio.Task[None] | None = None
+        self._survey = CorpusSurvey()
+        """Of the user's library, once it is read: no first page waits for thousands of documents."""
         self._warm = False
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -65,10 +67,12 @@ class Chat:
         if not self.team.sample:
             self._surveying = asyncio.create_task(self._surveyed(), name="survey")
 
-    async def _surveyed(self) -> CorpusSurvey:
-        survey = await self.team.context().survey("")
-        self.site.reach.own = survey.total
-        return survey
+    async def _surveyed(self) -> None:
+        try:
+            self._survey = await self.team.context().survey("")
+        except DossierError as error:
+            log.warning("the library could not be looked through: %s", error)
+        self.site.reach.own = self._survey.total
 
     async def close(self) -> None:
         """Stop all runs, and let their chats know."""
@@ -87,9 +91,7 @@ class Chat:
         """Offer questions that the sample library answers, some for the web, or such as one's own documents speak of."""
         words = ChatTexts(language.partition("-")[0])
         if not self.team.sample:
-            # Once it is read: no first page waits for a library of thousands.
-            survey = self._surveying.result() if self._surveying and self._surveying.done() else CorpusSurvey()
-            return own_starters(words, survey)
+            return own_starters(words, self._survey)
         tried = self.site.reach.found
         web = bool(getattr(self.team.searcher, "destinations", ())) and (tried is None or tried.reachable)
         return starters(words, web=web)
