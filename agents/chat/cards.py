@@ -116,7 +116,7 @@ def run_card(job: Job, contract: Contract, words: ChatTexts) -> Props:
 
 def _item(branch: Node | Leaf, number: str, words: ChatTexts) -> Props:
     """Give one branch of the draft tree."""
-    below, note = [], ""
+    below, note, detail = [], "", ""
     if isinstance(branch, Node):
         prefix = f"{number}." if number else ""
         below = [_item(child, f"{prefix}{at}", words) for at, child in enumerate(branch.children, start=1)]
@@ -124,8 +124,11 @@ def _item(branch: Node | Leaf, number: str, words: ChatTexts) -> Props:
         searches = min(branch.budget.searches, len(branch.searches))
         note = words("one_search" if searches == 1 else "some_searches", n=searches, sources=branch.budget.sources)
         if branch.spec is not None:
-            note = "; ".join(filter(None, (note, branch.spec.expected_format, *branch.spec.acceptance_criteria)))
-    return {"n": number, "title": branch.title, "kind": branch.kind, "note": note, "children": below}
+            # What its readers are told can be long: it is shown on demand.
+            detail = "; ".join(filter(None, (branch.spec.expected_format, *branch.spec.acceptance_criteria)))
+    return {
+        "n": number, "title": branch.title, "kind": branch.kind, "note": note, "detail": detail, "children": below,
+    }  # fmt: skip
 
 
 def figure(line: ForecastLine) -> str:

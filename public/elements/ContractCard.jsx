@@ -149,7 +149,7 @@ parts.ContractCard =
                   </span>
                 ) : null}
                 {end ? (
-                  <span className="ds-end" id={`${base}e${key}`}>
+                  <span className="ds-end" id={`${base}e${key}`} title={node.detail || undefined}>
                     {end}
                   </span>
                 ) : null}

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from agents.chat.cards import contract_card, contract_line, figure, run_card, scope_card, scope_line
+from agents.chat.cards import _item, contract_card, contract_line, figure, run_card, scope_card, scope_line
 from agents.chat.state import ShowContract
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import ForecastLine, Query, Turn
+from agents.contracts.plan import Leaf, TaskSpec
 from agents.research.planning.forecast import PastRun
 from agents.research.scoping.turn import ScopingState
 from agents.search.searcher import SAMPLE_NAME
@@ -87,6 +88,16 @@ async def test_the_contract_card_says_what_the_phrase_binds(talker):
     assert card["likely_time"]
     assert card["likely_cost"] == ""  # not known, and so not zero
     await talker.team.close()
+
+
+def test_what_readers_are_told_is_no_part_of_the_line_of_a_plan():
+    spec = TaskSpec(
+        questions=("How many?",), expected_format="A table.", acceptance_criteria=("Every year is named. " * 9,)
+    )
+    leaf = Leaf(title="Closures", objective="Closures", questions=("How many?",), searches=("closures",), spec=spec)
+    row = _item(leaf, "1", ChatTexts())
+    assert row["note"] == f"1 search, reads up to {leaf.budget.sources}"
+    assert row["detail"].startswith("A table.; Every year")
 
 
 async def test_a_run_without_a_time_limit_keeps_a_minute_and_a_half_for_writing(held):
