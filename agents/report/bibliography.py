@@ -26,6 +26,7 @@ _BETWEEN_AUTHORS = re.compile(r"\s*(?:;|\n|\s[·|•]\s|\s(?:and|und|et|y|e|og|o
 _ENDING = re.compile(r"^by\s+|[,;\s]*\b(?:et al\.?|and others|u\. ?a\.|等)$", re.IGNORECASE)
 _SUFFIX = re.compile(r",\s*(jr|sr|ii|iii|iv)\.?$", re.IGNORECASE)
 _WITH_INITIALS = re.compile(r"(\S+(?:[ -]\S+)?) ([A-Z]{1,3})")
+_TITLES = frozenset(word_lists()["titles"])
 _PARTICLES = frozenset(word_lists()["particles"])
 _BODY = re.compile(rf"\b(?:{'|'.join(word_lists()['bodies'])})\b", re.IGNORECASE)
 
@@ -83,6 +84,9 @@ def _is_full(name: str) -> bool:
 def _person(name: str) -> Author:
     """Take `Given Surname` apart; anything else is kept whole."""
     words = name.split()
+    while len(words) > 1 and words[0].casefold().rstrip(".") in _TITLES:
+        words = words[1:]
+    name = " ".join(words)
     capital = all(word[0].isupper() or word.casefold() in _PARTICLES for word in words)
     if not 2 <= len(words) <= 5 or not capital or re.search(r"\d", name) or not _is_full(name):
         return Author(name)

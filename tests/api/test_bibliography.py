@@ -70,6 +70,8 @@ def test_names_in_other_scripts_get_a_key():
         ("Doe, Jane; Roe, Richard", ["Doe, Jane", "Roe, Richard"]),
         ("A. B. Miller et al.", ["Miller, A. B."]),
         ("Ludwig van Beethoven", ["van Beethoven, Ludwig"]),
+        ("Dr. Henrik Moe, Prof. Dr. Anna Berg", ["Moe, Henrik", "Berg, Anna"]),
+        ("Dr. Moe", ["Moe"]),
         ("Ministry of Trade and Industry", ["Ministry of Trade and Industry"]),
         ("Office for National Statistics; Home Office", ["Office for National Statistics", "Home Office"]),
         ("Lee AB, Müller J", ["Lee, AB", "Müller, J"]),
