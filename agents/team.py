@@ -94,6 +94,12 @@ def wrote(engine: EngineNames, actual: Actual) -> str:
     return ", ".join(dict.fromkeys(map(shown_name, names)))
 
 
+def _thresholds(settings: Settings, whose: str = "") -> Thresholds:
+    """Take the gates' thresholds, or the judge's, from the settings of the same names."""
+    names = (name for name in Thresholds.model_fields if whose + name in Settings.model_fields)
+    return Thresholds(**{name: getattr(settings, whose + name) for name in names})
+
+
 class Team:
     """Everything a face needs: scoping, drafting, jobs, kept sources and reports."""
 
@@ -144,20 +150,8 @@ class Team:
                 early_termination=settings.enable_early_termination,
                 searches_per_leaf=settings.max_react_tool_calls, read_together=self.engine.reasons,
             ),
-            thresholds=Thresholds(
-                min_evidence_per_claim=settings.min_evidence_per_claim,
-                min_distinct_domains_per_claim=settings.min_distinct_domains_per_claim,
-                require_counter_evidence=settings.require_counter_evidence,
-                min_report_confidence=settings.min_report_confidence,
-                min_verifiable_ratio=settings.min_verifiable_ratio,
-            ),
-            judge_thresholds=Thresholds(
-                min_claims=settings.judge_min_claims, min_evidence_per_claim=settings.judge_min_evidence_per_claim,
-                min_distinct_domains_per_claim=settings.judge_min_distinct_domains_per_claim,
-                require_counter_evidence=settings.judge_require_counter_evidence,
-                min_report_confidence=settings.judge_min_confidence,
-                min_verifiable_ratio=settings.judge_min_verifiable_ratio,
-            ),
+            thresholds=_thresholds(settings),
+            judge_thresholds=_thresholds(settings, "judge_"),
             require_judge=settings.require_judge,
             planner_window_s=settings.planner_pending_window_ms / 1000,
             reasons=self.engine.reasons,
@@ -341,28 +335,28 @@ class Team:
 
     def _start(self, commission: Commission, owner: str) -> Job:
         self._make_room(owner)
-        setup, (title, budget) = self._set_up(commission, Steering()), self._bounds(commission)
+        title, budget = self._bounds(commission)
+        setup = self._set_up(commission, Steering())
         return self._observed(self.jobs.start(commission, setup, owner=owner, title=title, budget=budget))
 
     async def start_once(self, commission: Commission, *, owner: str = "") -> Job:
         """Start a job under the key of its request, kept before this returns; the same key gives the same job."""
         self._make_room(owner)
-        setup, (title, budget) = self._set_up(commission, Steering()), self._bounds(commission)
+        title, budget = self._bounds(commission)
+        setup = self._set_up(commission, Steering())
         job = await self.jobs.start_once(commission, setup, owner=owner, title=title, budget=budget)
         # One that somebody else started is observed where it was started.
         return self._observed(job) if job.commission is commission else job
 
     def _bounds(self, commission: Commission) -> tuple[str, Spending]:
         """Give the title of a job and what it may spend."""
-        if (contract := commission.contract) is not None:
-            title, caps = contract.brief.question, contract.caps
-            minutes, tokens, cost = caps.minutes, caps.tokens, caps.cost_usd
-        elif (brief := commission.brief) is not None:
-            title, limits = brief.question, self.means.limits
-            minutes, tokens, cost = brief.minutes, limits.tokens, brief.max_cost_usd or limits.cost_usd
-        else:
+        contract = commission.contract
+        brief = contract.brief if contract is not None else commission.brief
+        if brief is None:
             raise ValueError("a commission holds a contract or a brief")
-        return title[:120], Spending(seconds=minutes and minutes * 60, tokens=tokens, cost_usd=cost)
+        caps = contract.caps if contract is not None else caps_of(brief, self.means.limits)
+        seconds = caps.minutes and caps.minutes * 60
+        return brief.question[:120], Spending(seconds=seconds, tokens=caps.tokens, cost_usd=caps.cost_usd)
 
     def _observed(self, job: Job) -> Job:
         for observe in self.observers:

@@ -8,9 +8,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple
 
 from agents.contracts.contract import Brief, Caps, Forecast, ForecastLine
 from agents.contracts.plan import Leaf, Node, Plan
+from agents.core.budget import least
 from agents.research.challenge.challenge import NEW_SOURCES
 from agents.research.challenge.claim_ledger import ENOUGH_PLANNED, MAX_CLAIMS, MAX_DISCOVERED, PER_BRANCH
 from agents.research.loop.loop_decision import LoopSettings
@@ -32,19 +34,22 @@ WRITING_IN_A_ROW = 4
 """Calls one after another beside those of the executors: reading, section, summary, checks. The challenge runs beside them."""
 
 
-@dataclass(frozen=True)
-class Range:
+class Range(NamedTuple):
     """A figure between two bounds."""
 
-    low: float
-    high: float
+    low: float = 0.0
+    high: float = 0.0
 
-    def __add__(self, other: "Range") -> "Range":
-        return Range(self.low + other.low, self.high + other.high)
+    def plus(self, *others: "Range") -> "Range":
+        """Add others to it."""
+        return Range(self.low + sum(one.low for one in others), self.high + sum(one.high for one in others))
 
     def within(self, bound: int) -> "Range":
         """Give it cut off at a bound."""
         return Range(min(self.low, bound), min(self.high, bound))
+
+
+NONE = Range()
 
 
 def forecast_of(
@@ -75,63 +80,56 @@ def forecast_of(
     further = len(searched) if caps.rounds > 1 else 0
     planned = sum(min(leaf.budget.searches, len(leaf.searches)) for leaf in searched)
     reworded = sum(max(0, min(searches_per_leaf - len(leaf.searches), MAX_ATTEMPTS - 1)) for leaf in searched)
-    claims = sum(map(_claims, plans), Range(0, 0))
+    claims = NONE.plus(*map(_claims, plans))
     collected = Range(len(searched), planned + reworded + further)
-    counter = Range(claims.low, claims.high * SEARCHES_PER_CLAIM) if challenge else Range(0, 0)
+    counter = Range(claims.low, claims.high * SEARCHES_PER_CLAIM) if challenge else NONE
     read = Range(min(1, len(searched)), sum(leaf.budget.sources for leaf in searched) + further).within(caps.sources)
     checked = Range(0, counter.high * NEW_SOURCES).within(caps.sources)
-    searches, sources = (collected + counter).within(caps.searches), (read + checked).within(caps.sources)
-    attack, look = (
-        (
-            f"; challenge up to {counter.high:.0f}: one or two for each of up to {claims.high:.0f} claims",
-            f", up to {checked.high:.0f} for the claims",
-        )
-        if counter.high
-        else ("", "")
-    )
+    attack, look = "", ""
+    if counter.high:
+        attack = f"; challenge up to {counter.high:.0f}: one or two for each of up to {claims.high:.0f} claims"
+        look = f", up to {checked.high:.0f} for the claims"
     known = len(leaves) - len(searched)
+    parts = f"{len(leaves)} {'part' if len(leaves) == 1 else 'parts'} of the plan, and what brings them together"
+    parts += f"; {known} of them answered by earlier research, as far as its pages are unchanged" if known else ""
     lines = [
-        _line(
-            "Parts",
-            Range(nodes + len(leaves), nodes + len(leaves)),
-            f"{len(leaves)} {'part' if len(leaves) == 1 else 'parts'} of the plan, and what brings them together"
-            + (f"; {known} of them answered by earlier research, as far as its pages are unchanged" if known else ""),
-        ),
+        _line("Parts", Range(nodes + len(leaves), nodes + len(leaves)), parts),
         _line(
             "Searches",
-            searches,
+            collected.plus(counter).within(caps.searches),
             f"collecting {collected.low:.0f}–{collected.high:.0f}: those of the plan, other words where little is found, "
             f"one further round{attack}; {caps.searches} in all is the bound",
         ),
         _line(
             "Sources read",
-            sources,
+            read.plus(checked).within(caps.sources),
             f"up to {read.high:.0f} while collecting{look}, each once, as far as they exist",
         ),
     ]
     if not reasons:
         lines += [
-            _line("Model calls", Range(0, 0), "the offline engine quotes; no language model is asked"),
+            _line("Model calls", NONE, "the offline engine quotes; no language model is asked"),
             _line("Time", Range(0, 0.5), "the offline engine works in seconds, challenge included", "min"),
-            _line("Cost", Range(0, 0), "nothing is bought", "USD"),
+            _line("Cost", NONE, "nothing is bought", "USD"),
         ]
         return Forecast(lines=tuple(lines))
     sections = Range(len(leaves), len(leaves) + further + (REWRITTEN if claims.high else 0))
     leads = sum(_leads(plan.root) for plan in plans)
-    calls = (
-        Range(len(searched), read.high)
-        + checked
-        + sections
-        + Range(leads + nodes, leads + nodes * min(caps.rounds, 2))
-        + Range(claims.low, claims.high * (2 if challenge else 1))
-        + Range(2, 2 + math.ceil(sections.high * SENTENCES_PER_SECTION / BATCH) + len(plans) * challenge)
+    batches = math.ceil(sections.high * SENTENCES_PER_SECTION / BATCH)
+    calls = Range(len(searched), read.high).plus(
+        checked,
+        sections,
+        Range(leads + nodes, leads + nodes * min(caps.rounds, 2)),
+        Range(claims.low, claims.high * (2 if challenge else 1)),
+        Range(2, 2 + batches + len(plans) * challenge),
     )
     stages = "collecting, challenge, rework and checks" if challenge else "collecting and checks"
     each_s, slow_factor = (SECONDS_PER_CALL, SLOW) if call_s is None else (call_s, SLOW / 2)
     in_a_row = max(plan.root.depth() for plan in plans) + WRITING_IN_A_ROW
-    slow = slow_factor * in_a_row * each_s / 60
-    slow = slow if caps.minutes is None else min(slow, caps.minutes)
-    tokens, money = caps.tokens, caps.cost_usd
+    slow = least(slow_factor * in_a_row * each_s / 60, caps.minutes) or 0.0
+    seen = "" if call_s is None else ", as observed"
+    bound = "" if caps.tokens is None else f"; {caps.tokens:,} is the bound"
+    money = "" if caps.cost_usd is None else f", and {caps.cost_usd:g} USD is the bound"
     lines += [
         _line(
             "Model calls",
@@ -141,24 +139,20 @@ def forecast_of(
         _line(
             "Tokens",
             Range(calls.low * TOKENS_PER_CALL / 2, calls.high * TOKENS_PER_CALL),
-            f"{stages}: up to {TOKENS_PER_CALL:,} a call" + ("" if tokens is None else f"; {tokens:,} is the bound"),
+            f"{stages}: up to {TOKENS_PER_CALL:,} a call{bound}",
         ),
         _line(
             "Time",
             Range(round(min(in_a_row * each_s / 60, slow), 1), round(slow, 1)),
-            f"{in_a_row} calls in a row at about {each_s:.3g} s{'' if call_s is None else ', as observed'}, "
+            f"{in_a_row} calls in a row at about {each_s:.3g} s{seen}, "
             f"up to {slow_factor:g} times as long with a slow provider; the time budget is the bound",
             "min",
         ),
         ForecastLine(
-            name="Cost",
-            low=None,
-            high=None,
-            unit="USD",
-            basis="these tokens at the provider's prices; counted while it runs"
-            + ("" if money is None else f", and {money:g} USD is the bound"),
+            name="Cost", low=None, high=None, unit="USD",
+            basis=f"these tokens at the provider's prices; counted while it runs{money}",
         ),
-    ]
+    ]  # fmt: skip
     return Forecast(lines=tuple(lines))
 
 
@@ -180,38 +174,29 @@ def with_likely(forecast: Forecast, past: Iterable[PastRun], minutes: float | No
         minutes: time budget of the new run, which no figure exceeds.
     """
     runs = tuple(past)
-    time, cost, tokens = _unit(forecast, "min"), _unit(forecast, "USD"), _named(forecast, "Tokens")
-    shares = [run.seconds / 60 / was for run in runs if run.seconds and (was := _middle(_unit(run.forecast, "min")))]
-    prices = [
-        run.cost_usd / was
-        for run in runs
-        if run.cost_usd is not None and (was := _middle(_named(run.forecast, "Tokens")))
-    ]
-    found: dict[str, ForecastLine] = {}
-    if time is not None and (middle := _middle(time)) is not None:
-        likely = middle * median(shares) if shares else time.low if time.low else middle
-        seen = (
-            f"; {len(shares)} earlier run{'s' * (len(shares) != 1)} took {median(shares):.2g} times the middle"
-            if shares
-            else ""
-        )
-        likely = likely if minutes is None else min(likely or 0.0, minutes)
-        found[time.name] = time.model_copy(update={"likely": likely, "basis": time.basis + seen})
+    lines = _by_name(forecast)
+    shares = [run.seconds / 60 / was for run in runs if run.seconds and (was := _middle(run.forecast, "Time"))]
+    priced = [(run.cost_usd, _middle(run.forecast, "Tokens")) for run in runs if run.cost_usd is not None]
+    prices = [cost / was for cost, was in priced if was]
+    time, cost = lines.get("Time"), lines.get("Cost")
+    middle = _middle(forecast, "Time")
+    if time is not None and middle is not None:
+        many = f"{len(shares)} earlier run{'s' * (len(shares) != 1)}"
+        seen = f"; {many} took {median(shares):.2g} times the middle" if shares else ""
+        likely = least(middle * median(shares) if shares else time.low or middle, minutes)
+        lines["Time"] = time.model_copy(update={"likely": likely, "basis": time.basis + seen})
     if cost is not None:
-        priced = (_middle(tokens) or 0.0) * median(prices) if prices else None
-        found[cost.name] = cost.model_copy(update={"likely": 0.0 if cost.high == 0 else priced})
-    return Forecast(lines=tuple(found.get(line.name, line) for line in forecast.lines))
+        dear = (_middle(forecast, "Tokens") or 0.0) * median(prices) if prices else None
+        lines["Cost"] = cost.model_copy(update={"likely": 0.0 if cost.high == 0 else dear})
+    return Forecast(lines=tuple(lines.values()))
 
 
-def _unit(forecast: Forecast | None, unit: str) -> ForecastLine | None:
-    return next((line for line in (forecast.lines if forecast else ()) if line.unit == unit), None)
+def _by_name(forecast: Forecast | None) -> dict[str, ForecastLine]:
+    return {line.name: line for line in (forecast.lines if forecast else ())}
 
 
-def _named(forecast: Forecast | None, name: str) -> ForecastLine | None:
-    return next((line for line in (forecast.lines if forecast else ()) if line.name == name), None)
-
-
-def _middle(line: ForecastLine | None) -> float | None:
+def _middle(forecast: Forecast | None, name: str) -> float | None:
+    line = _by_name(forecast).get(name)
     return None if line is None or line.low is None or line.high is None else (line.low + line.high) / 2
 
 
