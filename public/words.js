@@ -54,7 +54,7 @@ export const WORDS = {
     'the web': 'das Web',
     'and your library': 'und Ihre Dokumente',
     'Web search is out of reach': 'Die Websuche ist nicht erreichbar',
-    'Invented: nothing in them is real': 'Erfunden: nichts darin ist wirklich',
+    'Invented: nothing in them is real': 'Erfunden, auf Englisch: nichts davon ist wirklich',
     'Search words': 'Suchworte',
     'Questions and passages': 'Fragen und Textstellen',
     'Search words, questions and passages': 'Suchworte, Fragen und Textstellen',

@@ -119,10 +119,9 @@ def starters(words: ChatTexts, *, web: bool) -> list[cl.Starter]:
     """Offer questions for the web, or such as the sample library answers."""
     listed = json.loads((RESOURCES / "examples" / "starters.json").read_text(encoding="utf-8"))
     # The page shows the first line of a label small (see public/dossier.css).
-    # The samples are in English, and so is what they are asked: the label says so elsewhere.
+    # The samples are in English, and so is what they are asked.
     asked = [
         (words.said(one["label"]), words.said(one["message"]) if web else one["message"])
         for one in listed["web" if web else "starters"]
     ]
-    about = "" if web else words("starter_english")
-    return [cl.Starter(label=f"{label}{about}\n{message}", message=message) for label, message in asked]
+    return [cl.Starter(label=f"{label}\n{message}", message=message) for label, message in asked]
