@@ -41,7 +41,6 @@ from agents.report.write_markdown import document_markdown
 MAX_SUMMARY = 5
 """Sentences of a summary that code puts together, at most."""
 
-OPPOSED = ("supports", "contradicts")
 MAX_STATED, MATTERS = 5, 0.5
 """Limits and questions of the sources themselves that a report lists, at most; confidence from which a question matters."""
 MAX_LISTED = 8
@@ -75,7 +74,7 @@ def build(
     held = (*findings, *outcome.counter)
     truth = outcome.truth
     numbering = SourceNumbers(held)
-    cards = _unique(card for top in held for card in top.all_sources())
+    cards = tuple({card.id: card for top in held for card in top.all_sources()}.values())
     refused = _rejected(held, rejected, cards)
     has_facts = any(numbering.source_of(fact) for fact in numbering.facts)
     planned = (part.title for plan in outcome.contract.plans for part in plan.root.leaves())
@@ -239,12 +238,11 @@ def _other_side(claims: Iterable[Claim], composer: Composer, words: Wording) -> 
     told = set(composer.body().facts())
     found: dict[str, Block] = {}
     for claim in claims:
-        sides = claim.said("supports"), claim.said("contradicts")
-        left, right = ({one.fact_id for one in claim.evidence if one.stance == stance} for stance in OPPOSED)
-        if claim.verdict not in ("contested", "refuted") or bool(told & left) == bool(told & right):
+        sides = [[one for one in claim.evidence if one.stance == stance] for stance in ("supports", "contradicts")]
+        silent = [side for side in sides if told.isdisjoint(one.fact_id for one in side)]
+        if claim.verdict not in ("contested", "refuted") or len(silent) != 1:
             continue
-        silent = (one for one in sides[1 if told & left else 0] if composer.numbering.source_of(one.fact_id))
-        if other := next(silent, None):
+        if other := next((one for one in silent[0] if composer.numbering.source_of(one.fact_id)), None):
             opening, closing = words.quotes
             line = (Words(text=words.other_side.format(words=f"{opening}{shortened(other.quote)}{closing}")),)
             sentence = composer.numbering.cited(Sentence(inline=line, facts=(other.fact_id,)))
@@ -441,10 +439,6 @@ def _rejected(
     used = {card.url for card in cards}
     named = (source for top in findings for node in top.walk() for source in node.rejected)
     return tuple({source.url: source for source in (*rejected, *named) if source.url not in used}.values())
-
-
-def _unique(cards: Iterable[SourceCard]) -> tuple[SourceCard, ...]:
-    return tuple({card.id: card for card in cards}.values())
 
 
 def _problems(outcome: Outcome) -> tuple[Problem, ...]:
