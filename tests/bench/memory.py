@@ -1,6 +1,6 @@
 """The knowledge base under load: how fast things go in, how long a search takes, how large the file is, what is found.
 
-`python -m tests.bench.memory [--facts N] [--qdrant URL] [SHARED]`. Statements are made of the sentences of the labelled
+`python -m tests.bench.memory [--facts N] [--server URL] [SHARED]`. Statements are made of the sentences of the labelled
 corpora in SHARED (`$DOSSIER_SHARED`, else `../shared`) with names and figures put in, so that words are spread as in
 real text. Asserts nothing; each figure stands beside what it must be.
 """
@@ -99,10 +99,14 @@ MUST = {
 
 
 async def run(count: int, url: str, texts: list[str]) -> dict[str, float]:
-    """Measure the embedded store, or a Qdrant server."""
+    """Measure the embedded store, a PostgreSQL database, or a Qdrant server."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         store: KnowledgeStore = SqlKnowledge(Path(folder), StaticEmbedder())
-        if url:
+        if url.startswith("postgres"):
+            from agents.memory.postgres_knowledge import PostgresKnowledge
+
+            store = PostgresKnowledge(url, StaticEmbedder())
+        elif url:
             from agents.memory.qdrant_knowledge import QdrantKnowledge
 
             store = QdrantKnowledge(url, StaticEmbedder())
@@ -117,11 +121,11 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--facts", type=int, default=100_000)
-    parser.add_argument("--qdrant", default="", help="address of a server, or :memory:")
+    parser.add_argument("--server", default="", help="address of a PostgreSQL database or a Qdrant server, or :memory:")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("shared", nargs="?", default=os.environ.get("DOSSIER_SHARED") or str(ROOT.parent / "shared"))
     given = parser.parse_args()
-    table = asyncio.run(run(given.facts, given.qdrant, sentences(Path(given.shared))))
+    table = asyncio.run(run(given.facts, given.server, sentences(Path(given.shared))))
     if given.json:
         print(json.dumps(table))
         return 0
