@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from agents.nlp.tokens import language_of
 from agents.offline.contradictions import has_figure
 from agents.offline.questions import leans_on_another
-from agents.offline.terms import SPACELESS, distinct, entries, listed, names, opening, terms, years
+from agents.offline.terms import LANGUAGES, SPACELESS, distinct, entries, listed, names, opening, terms, years
 
 _MARKER = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•‣·–>]\s+|\(?\d{1,3}[.)]\s+(?=\D)|\(?[a-zA-Z][.)]\s+)")
 _BOLD = re.compile(r"\*{1,3}|_{2,3}|`")
@@ -91,8 +92,9 @@ def is_heading(text: str) -> bool:
 
 
 def leans(text: str) -> bool:
-    """Tell a sentence that needs the one before it."""
-    return bool(opening("needs_before").match(plain(text)))
+    """Tell a sentence that needs the one before it, in its own language: the French `il` is an article in Italian."""
+    language = language_of(text)
+    return language in LANGUAGES and bool(opening("needs_before", language).match(plain(text)))
 
 
 def at_sentence_end(text: str) -> str:

@@ -53,9 +53,10 @@ def listed(name: str) -> re.Pattern[str]:
 
 
 @cache
-def opening(name: str) -> re.Pattern[str]:
-    """Compile the closed list `name` for the beginning of a text."""
-    return re.compile(rf"^\W*(?:{_all(name)})(?!\w)", re.IGNORECASE)
+def opening(name: str, language: str = "") -> re.Pattern[str]:
+    """Compile the closed list `name` for the beginning of a text, of all languages or of one of `LANGUAGES`."""
+    listed = _locale(language).words[name] if language else _all(name)
+    return re.compile(rf"^\W*(?:{listed})(?!\w)", re.IGNORECASE)
 
 
 @cache

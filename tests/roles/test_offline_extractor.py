@@ -4,6 +4,7 @@ import pytest
 
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, ShownSource
 from agents.offline.extractor import extract
+from agents.offline.ranking import leans
 
 RENTS = (
     "Rents in Vienna 2015-2023",
@@ -157,3 +158,19 @@ def test_a_sentence_that_ends_with_marks_of_notes_answers() -> None:
         questions=("When was the bridge of Orvelle opened?",),
     )
     assert pointed(found) == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "needs"),
+    [
+        ("Il ponte di Kelwick è stato aperto al traffico nel 1999.", False),
+        ("Il a été ouvert en 1999.", True),
+        ("Das Schiff sank im Jahr 1994 vor der Küste.", False),
+        ("Das war im Jahr 1994 so.", True),
+        ("Es el puente más largo del valle.", False),
+        ("Es wurde 1987 gebaut.", True),
+        ("It was closed in 1994.", True),
+    ],
+)
+def test_a_word_that_leans_in_one_language_is_an_article_or_a_verb_in_another(sentence, needs):
+    assert leans(sentence) is needs
