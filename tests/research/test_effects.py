@@ -152,8 +152,8 @@ async def test_what_matters_most_is_worked_on_first_where_places_are_short(bench
     work = bench(model=working_model({}, planner=lambda request: plan), searcher=searcher,
                  means=Means(loop=LoopSettings(side_by_side=1)))  # fmt: skip
     outcome = await work.run()
-    first = searcher.asked[0].text
-    assert "closed" in first
+    begun = [one.event for one in work.last.events if one.event.kind == "node" and one.event.state == "searching"]
+    assert next(one.title for one in begun if one.role == "leaf") == "Closures"
     assert [part.title for part in outcome.findings[0].children][:3] == ["Passengers", "Costs", "Closures"]
 
 

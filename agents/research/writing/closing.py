@@ -14,6 +14,7 @@ from agents.contracts.finding import AnsweredBy, Finding, Frame, FrameInput, Pro
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Plan, ReflectionInput, ReflectionResponse
 from agents.core.errors import StepFailed
+from agents.core.events import JobChanged
 from agents.core.port import Ctx, Handler, together
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import FRAME_SHARE, REFLECTION_SHARE
@@ -77,6 +78,10 @@ def end_handler(context: RunContext) -> Handler:
         goes_on = reflection is not None and not reflection.sufficient and bool(reflection.new_queries)
         if goes_on or ctx.again != given.again:
             return RoundEnd(reflection=reflection, problems=problems)
+        if (
+            given.finding.all_facts()
+        ):  # nothing is collected any more: what is said to the run from now on reaches the closing only
+            ctx.emit("stage:challenging", JobChanged(status="running", stage="challenging"))
         closed = await close(ctx, context, given.task, (given.finding,), (given.setting,))
         return RoundEnd(reflection=reflection, problems=problems, closed=closed)
 
