@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Callable
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
@@ -29,6 +28,8 @@ CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 LOOP_BUCKETS = (1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 14_400, 86_400)
 COST_BUCKETS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25)
 ROUND_BUCKETS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20)
+PHASES = {"planner": "plan", "synthesizer": "synthesize", "reflector": "reflect"}
+"""Roles whose answers are boundaries, and what the log calls them."""
 REPEATED = "Skipped "
 """How a note on a topic that is not searched again begins."""
 
@@ -105,75 +106,27 @@ class Meter:
         )
         self.user_tokens = Counter("research_user_tokens", "Tokens of a user's jobs", ["user"], registry=registry)
         self.reports = Counter("research_reports", "Reports written", ["grade"], registry=registry)
-        self._failed, self._known = 0.0, {"queued": 0, "running": 0, "blocked": 0}
-        for status in self._known:
+        for status in ("queued", "running", "blocked"):
             self.jobs.labels(status)
 
     def observe(self, job: Job) -> None:
         """Count and log what happens in a job."""
-        told = PhaseLog(job)
-        rounds = 0
-        status = "queued"
-        self.jobs.labels(status).inc()
-
-        def heard(numbered: Numbered) -> None:
-            nonlocal rounds, status
-            event = numbered.event
-            told.tell(numbered)
-            if isinstance(event, RoundEnded):
-                rounds = max(rounds, event.record.round) if event.node.count("/") == 1 else rounds
-            elif isinstance(event, JobChanged) and event.status != status:
-                if status not in OVER:
-                    self.jobs.labels(status).dec()
-                status = event.status
-                if event.status not in OVER:
-                    self.jobs.labels(status).inc()
-                else:
-                    self.loop.labels(event.status).observe(numbered.seconds)
-                    self.iterations.observe(rounds)
-                    spent = job.run.budget.spent
-                    if spent.cost_usd is not None:
-                        self.job_cost.observe(spent.cost_usd)
-            if isinstance(event, RoleAsked):
-                self._spent(job.owner, event.usage)
-            self._count(event)
-
-        job.run.listeners.append(heard)
-
-    def _count(self, event: object) -> None:
-        match event:
-            case RoleAsked():
-                self.asked(event.role, event.model, event.usage)
-            case SearchDone(failed=""):
-                self.searches.labels(event.provider or "none").inc()
-                self.failures.inc(len(event.failures))
-            case SearchDone():
-                self.failures.inc()
-            case SourceRead():
-                self.reads.labels("read").inc()
-            case SourceRejected():
-                self.reads.labels("rejected").inc()
-            case ReportWritten():
-                self.reports.labels(event.grade).inc()
-            case Noted() if event.text.startswith(REPEATED):
-                self.repeats.inc()
+        self.jobs.labels("queued").inc()
+        job.run.listeners.append(_Watched(self, job).take)
 
     def planned(self, job: Job, queries: int, model: str, usage: Usage) -> None:
         """Count and log the planning of a run, which comes before its job."""
-        self.asked("planner", model, usage)
+        self.asked(job.owner, "planner", model, usage)
         left = job.run.budget.tokens_left()
         facts = {"node": "job", "call": "plan", "iteration": 0, "queries": queries, "results": 0, "token_budget": left}
         log.info("plan", job_id=job.id, model=model, **facts)
-        self._spent(job.owner, usage)
 
-    def _spent(self, user: str, usage: Usage) -> None:
-        self.user_tokens.labels(user).inc(usage.tokens)
-        self.user_cost.labels(user).inc(usage.cost_usd or 0.0)
-
-    def asked(self, role: str, model: str, usage: Usage) -> None:
+    def asked(self, user: str, role: str, model: str, usage: Usage) -> None:
         """Count the calls behind one question to a role."""
         if not usage.calls:
             return
+        self.user_tokens.labels(user).inc(usage.tokens)
+        self.user_cost.labels(user).inc(usage.cost_usd or 0.0)
         self.calls.labels(role, model).inc(usage.calls)
         self.tokens.labels(role, model, "input").inc(usage.tokens_in)
         self.tokens.labels(role, model, "output").inc(usage.tokens_out)
@@ -186,41 +139,66 @@ class Meter:
         return generate_latest(self.registry)
 
 
-class PhaseLog:
-    """Logs one job at its phase boundaries: which job, node and round, what is left to spend, what was found."""
+class _Watched:
+    """One job: each event is counted, and logged where it is a boundary of its phases."""
 
-    def __init__(self, job: Job) -> None:
-        self.job, self.results, self.failed = job, 0, 0
+    def __init__(self, meter: Meter, job: Job) -> None:
+        self.meter, self.job, self.results, self.rounds, self.status = meter, job, 0, 0, "queued"
         self.log = log.bind(job_id=job.id)
 
-    def tell(self, numbered: Numbered) -> None:
-        """Log an event that is a boundary; all others only count."""
-        event, budget = numbered.event, self.job.run.budget
-        call = numbered.key.partition("#")[2]
-        facts: dict[str, object] = {"call": call, "results": self.results, "token_budget": budget.tokens_left()}
-        say: Callable[..., object] = self.log.info
+    def take(self, numbered: Numbered) -> None:
+        """Take an event in."""
+        event, meter, budget = numbered.event, self.meter, self.job.run.budget
+
+        def say(phase: str, node: str, iteration: int | None = None, **more: object) -> None:
+            call, left = numbered.key.partition("#")[2], budget.tokens_left()
+            facts: dict[str, object] = {"call": call, "results": self.results, "token_budget": left, **more}
+            level = logging.WARNING if isinstance(event, NodeChanged) else logging.INFO
+            self.log.log(level, phase, node=node, iteration=iteration, **facts)
+
         match event:
             case JobChanged():
-                if event.status in OVER:
-                    facts |= {"user": self.job.owner, "cost_usd": budget.spent.cost_usd, "tokens": budget.spent.tokens}
-                said = {"status": event.status, "stage": event.stage, "note": event.note}
-                say("phase", node="job", iteration=None, **said, **facts)
-            case RoleAsked(role="planner" | "synthesizer"):
-                phase = "plan" if event.role == "planner" else "synthesize"
-                say(phase, node=event.node, iteration=None, model=event.model, repaired=event.repaired, **facts)
-            case RoleAsked(role="reflector"):
-                say("reflect", node=event.node, iteration=None, model=event.model, **facts)
+                over, spent = event.status in OVER, budget.spent
+                cost = {"user": self.job.owner, "cost_usd": spent.cost_usd, "tokens": spent.tokens} if over else {}
+                said: dict[str, object] = {"status": event.status, "stage": event.stage, "note": event.note, **cost}
+                say("phase", "job", None, **said)
+                self._moved(event.status, numbered.seconds)
+            case RoleAsked():
+                meter.asked(self.job.owner, event.role, event.model, event.usage)
+                if phase := PHASES.get(event.role):
+                    say(phase, event.node, model=event.model, repaired=event.repaired)
             case SearchDone():
                 self.results += event.hits
-                facts["results"] = self.results
-                self.failed += bool(event.failed)
-                say("search", node=event.node, iteration=None, hits=event.hits, failed=event.failed, **facts)
-            case RoundEnded():
-                record = event.record
-                say("round", node=event.node, iteration=record.round, reason=record.reason, delta=record.delta, **facts)
+                meter.failures.inc(1 if event.failed else len(event.failures))
+                if not event.failed:
+                    meter.searches.labels(event.provider or "none").inc()
+                say("search", event.node, hits=event.hits, failed=event.failed)
+            case SourceRead() | SourceRejected():
+                meter.reads.labels("read" if isinstance(event, SourceRead) else "rejected").inc()
+            case RoundEnded(record=record):
+                self.rounds = max(self.rounds, record.round * (event.node.count("/") == 1))
+                say("round", event.node, record.round, reason=record.reason, delta=record.delta)
                 if record.tag == "#EARLY_STOP":
-                    say("early_stop", node=event.node, iteration=record.round, reason=record.reason, **facts)
+                    say("early_stop", event.node, record.round, reason=record.reason)
+            case ReportWritten():
+                meter.reports.labels(event.grade).inc()
             case Noted() if event.text.startswith(REPEATED):
-                say("duplicate_topic", node=event.node, iteration=None, reason=event.text, **facts)
+                meter.repeats.inc()
+                say("duplicate_topic", event.node, reason=event.text)
             case NodeChanged(state="failed" | "stopped"):
-                self.log.warning(event.state, node=event.node, iteration=None, reason=event.doing, **facts)
+                say(event.state, event.node, reason=event.doing)
+
+    def _moved(self, status: str, seconds: float) -> None:
+        """Count the job where it is now."""
+        if status == self.status:
+            return
+        if self.status not in OVER:
+            self.meter.jobs.labels(self.status).dec()
+        self.status = status
+        if status not in OVER:
+            self.meter.jobs.labels(status).inc()
+            return
+        self.meter.loop.labels(status).observe(seconds)
+        self.meter.iterations.observe(self.rounds)
+        if (cost := self.job.run.budget.spent.cost_usd) is not None:
+            self.meter.job_cost.observe(cost)
