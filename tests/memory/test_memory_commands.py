@@ -6,9 +6,14 @@ import pytest
 from typer.testing import CliRunner
 
 from agents.cli.main import app
+from agents.contracts.report import Commission
+from agents.core.budget import Limits
+from agents.jobs.database import Database, async_url
+from agents.jobs.store import Store, StoredJob
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.sql_knowledge import SqlKnowledge
 from tests.memory.test_knowledge import ALL, BRIDGE, TUNNEL
+from tests.scripts import BRIEF
 
 
 @pytest.fixture
@@ -54,3 +59,21 @@ def test_it_says_so_where_it_is_switched_off(ask, monkeypatch):
     said = ask("search", "tunnel")
 
     assert (said.exit_code, "switched off" in said.output) == (2, True)
+
+
+@pytest.mark.parametrize(("wish", "left"), [("--facts", 1), ("--keep-facts", 3)])
+def test_deleting_a_job_takes_along_what_only_it_found_out_where_that_is_wished(ask, tmp_path, wish, left):
+    row = StoredJob.new("", "A job", "research-2").model_copy(update={"id": "job2", "status": "done"})
+
+    async def stored():
+        store = Store(Database(async_url("", tmp_path)))
+        await store.database.open()
+        await store.add(row, Commission(brief=BRIEF), Limits())
+        await store.database.close()
+
+    asyncio.run(stored())
+    told = CliRunner().invoke(app, ["jobs", "delete", "job2", wish])
+
+    assert (told.exit_code, told.output.splitlines()[0]) == (0, "deleted")
+    assert ("forgotten: 2" in told.output) == (wish == "--facts")
+    assert len(ask("search", "--kind", "all").output.splitlines()) == left
