@@ -140,7 +140,7 @@ def test_compaction_keeps_every_citation_of_long_prose():
 def test_compaction_keeps_the_sentences_that_say_what_is_asked_wherever_they_stand():
     """Specification, section 12: what there is no room for is summarised, not cut off at a length."""
     beside = " ".join(
-        f"The harbour office on the quay was painted again in spring by crew {at}.[f2]" for at in "abcdefgh"
+        f"The harbour office on the quay was painted again in spring by crew {at}.[f2]" for at in range(1, 9)
     )
     told = f"{beside} The ferry was closed for 12 days in the winter of 1987.[f1] {beside}"
 
