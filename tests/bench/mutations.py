@@ -175,7 +175,7 @@ MUTATIONS = (
         "research/test_faults.py",
         ("S1 §10: an outage degrades", "research/writing/closing.py", "        if breaker.is_open or (record.failures and not record.failed):", "        if False:"),
         ("S1 §10: a switch of provider degrades", "research/writing/closing.py", "or (record.failures and not record.failed):", "or False:"),
-        ("S1 §17: failed searches are counted", "api/metrics.py", "            case SearchDone():\n                self.failures.inc()", "            case SearchDone():\n                self.failures.inc(0)"),
+        ("S1 §17: failed searches are counted", "api/metrics.py", "failures.inc(1 if event.failed else len(event.failures))", "failures.inc(0)"),
         ("Spec 9: a stand-in lowers the grade", "report/document.py", "    stood_in = stand_in_lines(actual, words) if reasons and has_facts else ()", "    stood_in = ()"),
         ("Spec 9: branches that fell short lower the grade", "report/document.py", "*_reasons(outcome, words), ", ""),
         ("Spec 9: nothing found is said", "report/document.py", "grade: Grade = \"nothing_found\" if not has_facts else", "grade: Grade = \"partial\" if not has_facts else"),
