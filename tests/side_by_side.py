@@ -57,16 +57,11 @@ class Told:
     def __init__(self, config, descriptor):
         self.config, self.descriptor = config, descriptor
 
-    def say(self, kind, what):
-        data = json.dumps([kind, what]).encode() + b"\n"
+    def pytest_runtest_logreport(self, report):
+        told = self.config.hook.pytest_report_to_serializable(config=self.config, report=report)
+        data = json.dumps(told).encode() + b"\n"
         while data:
             data = data[os.write(self.descriptor, data) :]
-
-    def pytest_runtest_logstart(self, nodeid, location):
-        self.say("began", nodeid)
-
-    def pytest_runtest_logreport(self, report):
-        self.say("report", self.config.hook.pytest_report_to_serializable(config=self.config, report=report))
 
 
 def drain(session, files, queue, name, descriptor):
@@ -134,7 +129,7 @@ def run(session, many):
         os.close(writing)
         chosen.register(reading, selectors.EVENT_READ, number)
         running[reading] = (pid, b"")
-    told = set()
+    done, hook = set(), session.config.hook
     try:
         while running:
             for key, _ in chosen.select():
@@ -143,14 +138,10 @@ def run(session, many):
                 *lines, left = (before + data).split(b"\n")
                 running[key.fd] = (pid, left)
                 for line in lines:
-                    kind, what = json.loads(line)
-                    if kind == "began":
-                        told.add(what)
-                    else:
-                        hook = session.config.hook
-                        hook.pytest_runtest_logreport(
-                            report=hook.pytest_report_from_serializable(config=session.config, data=what)
-                        )
+                    report = hook.pytest_report_from_serializable(config=session.config, data=json.loads(line))
+                    hook.pytest_runtest_logreport(report=report)
+                    if report.when == "teardown":
+                        done.add(report.nodeid)
                 if not data:
                     chosen.unregister(key.fd)
                     os.close(key.fd)
@@ -160,8 +151,8 @@ def run(session, many):
     finally:
         for pid, _ in running.values():
             os.kill(pid, 9)
-    if lost := [item.nodeid for item in session.items if item.nodeid not in told]:
-        raise session.Failed(f"{len(lost)} tests were not run, since a worker died: {', '.join(lost[:5])} …")
+    if lost := [item.nodeid for item in session.items if item.nodeid not in done]:
+        raise session.Failed(f"{len(lost)} tests have no end, since a worker died: {', '.join(lost[:5])} …")
     if session.testsfailed:
         raise session.Failed(f"{session.testsfailed} failed")
     return True
