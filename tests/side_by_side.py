@@ -152,9 +152,8 @@ def run(session, many):
         for pid, _ in running.values():
             os.kill(pid, 9)
     if lost := [item.nodeid for item in session.items if item.nodeid not in done]:
-        raise session.Failed(f"{len(lost)} tests have no end, since a worker died: {', '.join(lost[:5])} …")
-    if session.testsfailed:
-        raise session.Failed(f"{session.testsfailed} failed")
+        session.shouldfail = f"{len(lost)} tests have no end, since a worker died: {', '.join(lost[:5])}"
+        raise session.Failed(session.shouldfail)
     return True
 
 
