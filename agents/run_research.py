@@ -12,6 +12,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from weakref import WeakSet
 
 from pydantic import Field, ValidationError
@@ -46,7 +47,7 @@ from agents.research.reading.subject import asks_for_facts
 from agents.research.run_context import NO_STAND_IN, RunContext
 from agents.research.scoping.turn import ScopingState, checked, refuse_broad, seeds_in, take_turn
 from agents.roles import FLAT_MAX_QUERIES as MAX_QUERIES
-from agents.roles import FLAT_MIN_QUERIES, FLAT_PLANNER, PLANNER
+from agents.roles import FLAT_MIN_QUERIES, FLAT_PLANNER, PLANNER, only_given_years
 from agents.run_answer import FlatRun, answer, planned_of
 from agents.team import Team, open_team
 
@@ -208,7 +209,7 @@ async def _draft(team: Team, context: RunContext, task: str, wish: RunOptions, u
         if (ahead := team.drafts.look_ahead(task)) is not None:
             context.look_ahead(ahead).allow()
         most = min(FLAT_MIN_QUERIES, given.max_queries)
-        begun = Begun(context, Setting(query=task), most, _leaf_of)
+        begun = Begun(context, Setting(query=task), most, partial(_leaf_of, given))
         try:
             # Without the context's own stand-in: the offline engine plans from other contracts.
             asked: RoleAnswer[FlatPlan] = await replace(context, fallback=None).ask(
@@ -229,8 +230,8 @@ async def _draft(team: Team, context: RunContext, task: str, wish: RunOptions, u
     return replace(drafted, usage=lost + drafted.usage)
 
 
-def _leaf_of(line: str) -> Leaf:
-    planned = PlanQuery.model_validate_json(line)
+def _leaf_of(given: FlatPlanInput, line: str) -> Leaf:
+    planned = only_given_years(given, PlanQuery.model_validate_json(line))
     return flat_leaf(planned.query, planned.intent)
 
 

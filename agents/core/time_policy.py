@@ -18,7 +18,7 @@ Fair shares: what a round, a phase and a leaf may take of what is left. Pure.
 from dataclasses import dataclass
 
 from agents.contracts.plan import LeafBudget, Phase
-from agents.core.budget import Limits
+from agents.core.budget import Limits, least
 
 RESERVE_SHARE, RESERVE_CAP_S = 0.3, 90.0
 """Part of the total that is kept for writing, and seconds at most, which also hold when time is unlimited."""
@@ -95,12 +95,6 @@ class PhaseLeft:
         """Tokens left; never negative."""
         own = self.phase.tokens
         return None if own is None else max(0, own - (tokens_spent - self._spent))
-
-
-def least(*bounds: float | None) -> float | None:
-    """Give the narrowest of several bounds; None when there is none."""
-    known = [bound for bound in bounds if bound is not None]
-    return min(known) if known else None
 
 
 def round_limits(

@@ -23,11 +23,11 @@ from agents.contracts.plan import (
     SkippedTopic,
 )
 from agents.contracts.verification import Claim
-from agents.core.budget import Limits
+from agents.core.budget import Limits, least
 from agents.core.errors import StepFailed
 from agents.core.events import Noted, RoundEnded
 from agents.core.port import Ctx, together
-from agents.core.time_policy import PhaseLeft, Remaining, leaf_limits, least, round_limits
+from agents.core.time_policy import PhaseLeft, Remaining, leaf_limits, round_limits
 from agents.offline.judgements import reflect as steps_of
 from agents.research.loop.after_reading import at_hand, chosen_by_sweeps, contested, shared_out, starved, touching
 from agents.research.loop.branch_retry import Again, ended

@@ -39,7 +39,7 @@ from agents.research.planning.freeze_contract import Bounds, CapOverrides, bound
 from agents.research.reading.searching import Setting, query_of
 from agents.research.reading.subject import asks_for_facts, standalone
 from agents.research.run_context import RunContext
-from agents.roles import EXTRACTOR, PLANNER
+from agents.roles import EXTRACTOR, PLANNER, only_given_years
 
 SEVERAL = 3
 """Questions from which a leaf may begin with five searches instead of three (specification, section 5)."""
@@ -123,7 +123,11 @@ def begun(context: RunContext, brief: Brief, planning: PlanningInput) -> Begun:
     """Begin with the leaves of a planner's answer, within the bounds that they will be held to."""
     builder, bounds = TreeBuilder(planning, bounds_of(brief)), bounds_of(brief)
     most = bounds.searches // max(1, len(brief.queries))
-    return Begun(context, brief, most, lambda line: builder.admit(PlannedLeaf.model_validate_json(line)))
+
+    def admit(line: str) -> Leaf | None:
+        return builder.admit(only_given_years(planning, PlannedLeaf.model_validate_json(line)))
+
+    return Begun(context, brief, most, admit)
 
 
 def is_its_own_plan(given: DraftGiven, planning: PlanningInput) -> bool:

@@ -30,7 +30,6 @@ BATCH = 12
 """Sentences of one call to the verifier."""
 SURE = 0.8
 """Score from which code's `supported` needs no second opinion."""
-CALL_SHARE = 0.12
 
 
 class Checks(Frozen):
