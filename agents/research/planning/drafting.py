@@ -111,6 +111,8 @@ class Begun:
         """Take further leaves."""
         *whole, self._rest = (self._rest + lines).split("\n")
         for line in whole if self._context.ahead else ():
+            if "http" in line.casefold():
+                continue  # an address may be made up: the whole answer is rid of those first
             with contextlib.suppress(ValidationError):  # the whole answer is validated, and repaired where need be
                 leaf = self._admit(line)
                 if leaf and not leaf.discovery and leaf.searches and self._left > 0 and self._context.ahead:
