@@ -11,9 +11,8 @@ from chainlit.types import ThreadDict
 
 from agents.api.routes import in_front, opened
 from agents.api.serve import LOCAL, on_loopback, sign_sessions
-from agents.chat.handlers import Chat, shielded
+from agents.chat.handlers import Chat, page_words, shielded
 from agents.chat.memory_page import memory_page
-from agents.chat.page_setup import page_words
 
 site = opened()
 chat = Chat(site)

@@ -44,8 +44,7 @@ from agents.contracts.verification import (
 )
 from agents.core.errors import Reject
 from agents.core.role import Role
-from agents.nlp.tokens import content_words
-from agents.nlp.years import Calendar
+from agents.nlp.tokens import Calendar, content_words
 from agents.report.escaping import attached
 from agents.report.parse_body import parse
 from agents.report.write_markdown import markdown_of

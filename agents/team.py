@@ -19,12 +19,11 @@ from agents.contracts.report import Actual, Commission, Earlier, EarlierUse, Out
 from agents.contracts.sources import OwnFile, Place
 from agents.core.budget import Limits as Spending
 from agents.core.budget import Within
-from agents.core.call_limits import ProcessLimits
 from agents.core.errors import BadRequest, ConfigError, TooMany
-from agents.core.model import Model, OnText, shown_name
-from agents.core.port import Handlers
+from agents.core.port import Handlers, ProcessLimits
 from agents.core.prompts import PromptBook
 from agents.core.prompts import load as load_prompts
+from agents.core.role import Model, OnText, shown_name
 from agents.core.settings import Settings, usable_models
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.config import open_jobs
@@ -36,19 +35,19 @@ from agents.llm.choose_models import bind, parts_of
 from agents.llm.litellm_model import LiteLLMModel, warm_up
 from agents.llm.pacing import Pacing
 from agents.memory.knowledge import KnowledgeStore, open_memory, tended
-from agents.nlp.embeddings import direction
+from agents.nlp.similarity import direction
 from agents.offline import OfflineModel
 from agents.report.document import build
 from agents.report.earlier import earlier_of
-from agents.research.challenge.gates import Thresholds
+from agents.research.challenge.claim_ledger import Thresholds
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.loop.topics import Topics
 from agents.research.pipeline import Means, handlers_of
 from agents.research.planning.flat_plan import bounded
 from agents.research.planning.forecast import PastRun
 from agents.research.planning.freeze_contract import CapOverrides, caps_of
+from agents.research.reading.leaf import with_facts_of
 from agents.research.reading.subject import asks_for_facts
-from agents.research.reading.taken_over import with_facts_of
 from agents.research.recollection import with_memory
 from agents.research.run_context import RunContext
 from agents.research.scoping.authorization import DEFAULT_MINUTES

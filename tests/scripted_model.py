@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from agents.contracts.frozen import Frozen
 from agents.core.budget import Usage
-from agents.core.model import FinishReason, OnText, Reply, Request
+from agents.core.role import FinishReason, OnText, Reply, Request
 
 Line = str | Frozen | Exception | Reply | Callable[[Request], "str | Frozen | Exception | Reply"]
 

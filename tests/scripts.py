@@ -6,7 +6,7 @@ from agents.contracts.finding import Frame, FrameInput, LeadInput, Section, Sect
 from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree, ReflectionInput, ReflectionResponse
 from agents.contracts.sources import Judged, ScoutInput, ScoutJudgement
 from agents.contracts.verification import Attack, Challenge, ChallengeInput, JudgeInput, StanceInput, VerifyInput
-from agents.core.model import Request
+from agents.core.role import Request
 from agents.jobs.changes import allowed, applied
 from agents.offline.judgements import judge, judge_stances, verify
 from tests.scripted_model import ScriptedModel

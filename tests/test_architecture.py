@@ -25,7 +25,7 @@ HEAVY = {
     "tavily": ("agents/search/tavily.py",),
     "qdrant_client": ("agents/memory/",),
     "sqlalchemy": ("agents/chat/", "agents/jobs/", "agents/memory/postgres_knowledge.py"),
-    "onnxruntime": ("agents/memory/onnx_embedder.py",),
+    "onnxruntime": ("agents/memory/embedders.py",),
     "dbos": ("agents/jobs/",),
     "chainlit": ("app.py", "agents/chat/", "agents/api/"),
     "httpx": ("agents/search/tavily.py", "agents/llm/litellm_errors.py"),
@@ -104,7 +104,7 @@ def test_only_the_settings_read_the_environment():
     readers = [str(p.relative_to(ROOT)) for p in SOURCES if re.search(r"os\.(environ|getenv)", p.read_text("utf-8"))]
     allowed = {
         "agents/core/settings.py",
-        "agents/core/networks.py",
+        "agents/core/transport.py",
         "agents/cli/doctor.py",
         "agents/llm/litellm_model.py",
         "agents/api/serve.py",

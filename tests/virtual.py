@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.core.budget import Usage
 from agents.core.errors import ModelError
-from agents.core.model import Reply
+from agents.core.role import Reply
 from tests.scripted_model import ScriptedModel
 
 

@@ -25,8 +25,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agents.api.allowance import AddressLimit, cost_of
-from agents.api.app_state import Site
+from agents.api.app_state import AddressLimit, Site, cost_of
 from agents.api.error_responses import ApiError, is_ours
 from agents.api.serve import LOCAL, is_the_key, on_loopback, owner_name
 from agents.core.settings import LOOPBACK, Settings

@@ -44,8 +44,7 @@ from agents.report.methodology import tracking
 from agents.research.loop.retry_tracking import Retries
 from agents.research.planning.freeze_contract import TIERS
 from agents.research.scoping.authorization import minutes_of
-from agents.research.scoping.inside_job import agreed
-from agents.research.scoping.turn import ScopingState, checked, seeds_in
+from agents.research.scoping.turn import ScopingState, agreed, checked, seeds_in
 from agents.team import Team
 
 PAGE, MOST = 50, 200

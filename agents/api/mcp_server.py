@@ -12,8 +12,8 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from agents.api.tree import Tree
+from agents.contracts.fact import REUSABLE, Selection
 from agents.contracts.frozen import Tier
-from agents.contracts.memory import REUSABLE, Selection
 from agents.contracts.sources import SearchQuery
 from agents.core.errors import DossierError, NotFeasible
 from agents.core.settings import Settings

@@ -6,8 +6,8 @@ from fastapi import Header
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.config import JsonDict
 
+from agents.contracts.fact import Remembered
 from agents.contracts.frozen import Mode, Tier
-from agents.contracts.memory import Remembered
 from agents.research.scoping.turn import MAX_MESSAGE
 from agents.run_research import RunBounds
 

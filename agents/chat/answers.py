@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from agents.api.about import asked_of
+from agents.api.app_state import asked_of
 from agents.chat.commands import Wish
-from agents.chat.limits import limits_words
+from agents.chat.preferences import limits_words
 from agents.chat.state import Ask, Button, Effect, Refuse, Say, Stage
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Contract
 from agents.contracts.sources import OwnFile
-from agents.core.model import shown_name
+from agents.core.role import shown_name
 from agents.nlp.tokens import content_words
 from agents.report.escaping import escape_text
 from agents.research.scoping.turn import ScopingState

@@ -1,14 +1,14 @@
 """What the cards are given. A card's props are a contract with its JSX file of the same name in `public/elements/`."""
 
 from agents.chat.answers import likely_cost, likely_time, note_of, searched
-from agents.chat.limits import dates_words
+from agents.chat.preferences import dates_words
 from agents.chat.state import ShowContract
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Contract, ForecastLine, Query
 from agents.contracts.plan import Leaf, Node
 from agents.contracts.report import ReportDocument
-from agents.core.model import shown_name
 from agents.core.paths import public
+from agents.core.role import shown_name
 from agents.core.time_policy import synthesis_reserve_s
 from agents.jobs.live_job import Job
 from agents.report.escaping import escape_text

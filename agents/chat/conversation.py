@@ -8,12 +8,10 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from agents.chat import answers
-from agents.chat.after_run import Over
+from agents.chat.after_run import Over, Recalling
 from agents.chat.commands import Command, Edit, Part, Pick, Recall, Start, Wish, read, read_edit
 from agents.chat.drafting_talk import Drafting
-from agents.chat.known import Recalling
-from agents.chat.limits import edited
-from agents.chat.preferences import Preferences, in_language, preferred
+from agents.chat.preferences import Preferences, edited, in_language, preferred
 from agents.chat.runs import Running
 from agents.chat.state import (
     After,
@@ -37,7 +35,7 @@ from agents.chat.state import (
 from agents.chat.texts import cut, speaks
 from agents.contracts.frozen import Mode
 from agents.core.errors import DossierError
-from agents.core.model import OnText
+from agents.core.role import OnText
 from agents.jobs.live_job import Job
 from agents.memory.knowledge import LOCAL_OWNER
 from agents.nlp.tokens import content_words

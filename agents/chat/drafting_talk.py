@@ -2,8 +2,8 @@
 
 from agents.chat import answers
 from agents.chat.commands import Edit, Part, Start, read, read_edit
-from agents.chat.limits import changes, edited
 from agents.chat.plan_edits import CardEdit, part_titles, place_by_title, place_of, with_part, with_terms
+from agents.chat.preferences import changes, edited
 from agents.chat.state import ChatState, Draft, Refuse, Say, Show, ShowContract, ShowScope, own_splits
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Contract

@@ -11,9 +11,9 @@ from jinja2 import Environment, StrictUndefined
 from agents.api.access import Here, Owner
 from agents.api.error_responses import not_found
 from agents.api.reports import Quoted, quoted_data, quoted_page
-from agents.chat.known import ASKED_S, PAGE, place_of
+from agents.chat.after_run import ASKED_S, PAGE, place_of
 from agents.chat.texts import ChatTexts
-from agents.contracts.memory import Selection, Standing
+from agents.contracts.fact import Selection, Standing
 from agents.contracts.report import Quote
 from agents.core.errors import SourceError
 from agents.core.paths import public

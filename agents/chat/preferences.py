@@ -1,13 +1,17 @@
-"""What a user set in the settings dialog: where a new question begins, until the talk says otherwise."""
+"""What a user set in the settings dialog: where a new question begins, until the talk says otherwise.
+
+The limits of a draft: how a change of them is applied, and put into words.
+"""
 
 import re
-from collections.abc import Mapping
-from typing import get_args
+from collections.abc import Mapping, Sequence
+from typing import TypeVar, get_args
 
 from pydantic import Field
 
-from agents.chat.commands import patterns
+from agents.chat.commands import Edit, patterns
 from agents.chat.texts import ChatTexts
+from agents.contracts.contract import Brief, Contract
 from agents.contracts.frozen import Frozen, Mode, Role
 from agents.contracts.sources import Place
 from agents.core.errors import BadRequest
@@ -137,3 +141,118 @@ def in_language(scope: ScopingState, given: Preferences) -> ScopingState:
     if given.language is None:
         return scope
     return scope.model_copy(update={"language": given.language, "preset": (*scope.preset, "language")})
+
+
+T = TypeVar("T")
+
+
+def edited(scope: ScopingState, edit: Edit) -> ScopingState:
+    """Apply an edit to what was agreed.
+
+    Raises:
+        BadRequest: a query that does not exist, or the only one, was to be dropped; or the dates are out of order.
+    """
+    queries = _without(
+        scope.queries, edit.drop, "There is no question {number}; the draft has {count}. Nothing was changed."
+    )
+    files = _without(
+        scope.files, edit.drop_files, "There is no file {number}; this chat has {count}. Nothing was changed."
+    )
+    if edit.drop and not queries:
+        raise BadRequest("That is the only question of the draft. Ask something else instead, and I draft anew.")
+    both = edit.any_date or (edit.date_from and edit.date_to)
+    date_from = edit.date_from or (None if both else scope.date_from)
+    date_to = edit.date_to or (None if both else scope.date_to)
+    if date_from and date_to and date_from > date_to:
+        raise BadRequest("{first} is after {last}. Nothing was changed.", first=date_from[:4], last=date_to[:4])
+    # What of the user's settings an edit speaks about is the talk's from then on.
+    speaks = {
+        "time": edit.time_given,
+        "depth": edit.mode is not None,
+        "language": edit.language is not None,
+        "exclude": bool(edit.exclude_domains or edit.lift or edit.domains or edit.all_domains),
+        "places": edit.places is not None,
+    }
+    return scope.model_copy(
+        update={
+            "queries": queries,
+            "mode": edit.mode or scope.mode,
+            "minutes": edit.minutes if edit.time_given else scope.minutes,
+            # A domain is asked for or left out, never both: what was said last holds.
+            "domains": _limited_domains(scope.domains, edit.domains, (*edit.exclude_domains, *edit.lift), edit),
+            "exclude_domains": _limited_domains(
+                scope.exclude_domains, edit.exclude_domains, (*edit.domains, *edit.lift), edit
+            ),
+            "language": edit.language or scope.language,
+            "date_from": date_from,
+            "date_to": date_to,
+            "files": files,
+            "places": scope.places if edit.places is None else edit.places,
+            "memory": None if edit.memory is False else scope.memory,
+            "preset": tuple(name for name in scope.preset if not speaks.get(name)),
+        }
+    )
+
+
+def _without(items: Sequence[T], numbers: Sequence[int], missing: str) -> tuple[T, ...]:
+    for number in numbers:
+        if not 1 <= number <= len(items):
+            raise BadRequest(missing, number=number, count=len(items))
+    return tuple(one for number, one in enumerate(items, start=1) if number not in numbers)
+
+
+def _limited_domains(
+    before: tuple[str, ...], more: tuple[str, ...], gone: tuple[str, ...], edit: Edit
+) -> tuple[str, ...]:
+    kept = () if edit.all_domains else tuple(name for name in before if name not in gone)
+    return tuple(dict.fromkeys((*kept, *more)))
+
+
+def changes(before: Contract, after: Contract, words: ChatTexts) -> tuple[str, ...]:
+    """Say what differs between two drafts, in plain words; empty when nothing that binds does."""
+    old, new = before.brief, after.brief
+    said: list[str] = []
+    old_texts, new_texts = [query.text for query in old.queries], [query.text for query in new.queries]
+    said += [words("dropped", title=text) for text in old_texts if text not in new_texts]
+    said += [words("added", title=text) for text in new_texts if text not in old_texts]
+    if old.mode != new.mode:
+        said.append(words("other_depth", new=words(new.mode), old=words(old.mode), rounds=after.caps.rounds))
+    if old.minutes != new.minutes:
+        said.append(words("instead", new=words.minutes(new.minutes), old=words.minutes(old.minutes)))
+    if old.language != new.language:
+        named = {"new": words.language_name(new.language), "old": words.language_name(old.language)}
+        said.append(words("other_language", **named))
+    if old.domains != new.domains:
+        said.append(words("only", names=", ".join(new.domains)) if new.domains else words("all_domains"))
+    if old.exclude_domains != new.exclude_domains:
+        left_out = ", ".join(new.exclude_domains)
+        said.append(words("without", names=left_out) if left_out else words("none_left_out"))
+    before_files, after_files = ({file.card.url: file.name for file in brief.files} for brief in (old, new))
+    said += [words("searched_too", name=name) for url, name in after_files.items() if url not in before_files]
+    said += [words("without_file", name=name) for url, name in before_files.items() if url not in after_files]
+    if old.places != new.places:
+        said.append(words("search_web" if set(new.places) == {"web"} else "search_own" if new.places else "search_all"))
+    if (old.memory is None) != (new.memory is None):
+        said.append(words("memory_on" if new.memory else "memory_off"))
+    if (old.date_from, old.date_to) != (new.date_from, new.date_to):
+        said.append(words("dates", dates=dates_words(new.date_from, new.date_to, words) or words("open")))
+    if not said and before.hash != after.hash:
+        said.append(words("drafted_anew"))
+    return tuple(said)
+
+
+def limits_words(of: Brief | Edit, words: ChatTexts) -> list[str]:
+    """Write domains and dates that a search is kept to."""
+    said = [words("only", names=", ".join(of.domains))] if of.domains else []
+    said += [words("without", names=", ".join(of.exclude_domains))] if of.exclude_domains else []
+    dates = dates_words(of.date_from, of.date_to, words)
+    return [*said, words("dates", dates=dates)] if dates else said
+
+
+def dates_words(date_from: str | None, date_to: str | None, words: ChatTexts) -> str:
+    """Write a range of dates; empty when it is open on both sides."""
+    if date_from and date_to:
+        return words("from_to", first=date_from, last=date_to)
+    if date_from:
+        return words("since", date=date_from)
+    return words("until", date=date_to) if date_to else ""

@@ -3,7 +3,7 @@
 from agents.api.tree import ROOT, STAGES, Tree, TreeNode, TreeView, rows, steer
 from agents.chat.answers import short
 from agents.chat.commands import Command, Edit, Part, Wish, asks_for_progress
-from agents.chat.limits import limits_words
+from agents.chat.preferences import limits_words
 from agents.chat.state import Effect, Refuse, Say, Stopping
 from agents.chat.texts import ChatTexts, cut, minutes_and_seconds
 from agents.contracts.contract import Brief, Narrowing

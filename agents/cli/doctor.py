@@ -12,11 +12,11 @@ from pathlib import Path
 from pydantic import SecretStr, ValidationError
 
 from agents.contracts.frozen import Frozen, Text
-from agents.core import networks
-from agents.core.call_limits import Pace
+from agents.core import transport
 from agents.core.errors import ModelError
-from agents.core.model import Message, Model, Request
 from agents.core.model_answers import NoAnswer, read_answer
+from agents.core.port import Pace
+from agents.core.role import Message, Model, Request
 from agents.core.settings import KEY_NAMES, OFFLINE, Settings, key_state, load, usable_key, variables
 from agents.llm.choose_models import Choice, Order, bind, orders, parts_of
 from agents.llm.litellm_model import LiteLLMModel
@@ -65,7 +65,7 @@ async def report(*, really: bool = False) -> tuple[list[str], bool]:
         lines = [*_engine(team, bound, missing), *_limits(bound, team.pacing)]
         if really:
             lines += [*await _try_models(team, bound, missing), *await _try_search(team, missing)]
-        lines += ["Network", *networks.lines()]
+        lines += ["Network", *transport.lines()]
         servers = await asyncio.to_thread(find_servers, besides=settings.port)
         lines += ["Model servers on this machine", *(f"  {one.line}" for one in servers or ())]
         lines += [] if servers else ["  none answers at the ports of Ollama, LM Studio, llama.cpp and vLLM"]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from agents.cli.jobs_commands import run_to_exit, say
-from agents.contracts.memory import MemoryKind, Remembered, Selection
+from agents.contracts.fact import MemoryKind, Remembered, Selection
 from agents.core.errors import BadRequest
 from agents.memory.knowledge import LOCAL_OWNER, KnowledgeStore, exported, imported, open_memory
 

@@ -12,10 +12,9 @@ from pydantic import Field, model_validator
 
 from agents.contracts.body import Body, SentenceVerdict
 from agents.contracts.contract import Brief, Change, ChangeKind, Contract, Forecast
-from agents.contracts.fact import Fact
+from agents.contracts.fact import Fact, MemoryNote
 from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, QuestionAnswer
 from agents.contracts.frozen import Frozen, QueryType, Text
-from agents.contracts.memory import MemoryNote
 from agents.contracts.plan import LoopDecision, RetryEntry, SkippedTopic
 from agents.contracts.sources import RejectedSource, Shortlist, SourceCard, SourceKind
 from agents.contracts.verification import Claim, Gate, Truth, Verdict

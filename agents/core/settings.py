@@ -17,10 +17,10 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from agents.contracts.frozen import Role
-from agents.core import networks, paths
-from agents.core.call_limits import Pace
+from agents.core import paths, transport
 from agents.core.errors import ConfigError
 from agents.core.paths import DATA_DIR
+from agents.core.port import Pace
 
 CHECKED_PREFIXES = ("DOSSIER_", "RESEARCH_", "JUDGE_RESEARCH_")
 """A variable that begins so and is not a setting is reported at start, not ignored."""
@@ -320,7 +320,7 @@ def load(dotenv: Path | None = None) -> Settings:
             if value is not None and name not in os.environ:
                 os.environ[name] = value
                 _FROM_FILE.add(name)
-    networks.prepare()
+    transport.prepare()
     for name, value in list(os.environ.items()):
         # A key read from a file ends in a line break, and some tools keep the quotes of a `.env`: no part of the key.
         if name.endswith("_API_KEY") and value != (plain := value.strip().strip("\"'").strip()):

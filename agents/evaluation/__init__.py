@@ -8,17 +8,17 @@ from pathlib import Path
 
 from agents.core.errors import BadRequest
 from agents.core.settings import Settings
-from agents.evaluation import citations_set, findcite_set, labelled_sets
+from agents.evaluation import citation_sets, labelled_sets
 from agents.evaluation.labelled_sets import Row, Variant
 
 Evaluate = Callable[[Path, Settings, Variant], Coroutine[object, None, tuple[list[Row], Row]]]
 SETS: dict[str, Evaluate] = {
-    "findcite": findcite_set.run,
+    "findcite": citation_sets.run,
     "stance": labelled_sets.run_stance,
     "support": labelled_sets.run_support,
     "scoping": labelled_sets.run,
-    "citations": citations_set.run,
-    "grades": findcite_set.run_grades,
+    "citations": citation_sets.run_citation_form,
+    "grades": citation_sets.run_grades,
 }
 
 

@@ -19,9 +19,8 @@ from agents.research.loop.retry_tracking import MAX_ATTEMPTS, TAG
 from agents.research.steering import bound_by, together
 
 if TYPE_CHECKING:
-    from agents.jobs.at_once import AtOnce
     from agents.jobs.engine import JobQueue
-    from agents.jobs.register import Register
+    from agents.jobs.register import AtOnce, Register
 
 Steered = Literal["finish", "stop", "drop", "retry"]
 CHANGE, GUIDANCE = "change", "guidance"

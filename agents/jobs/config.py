@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from agents.core.call_limits import ProcessLimits
 from agents.core.errors import ConfigError
+from agents.core.port import ProcessLimits
 from agents.core.settings import Settings, reread_keys
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.live_job import PLANNER_WINDOW_S

@@ -11,9 +11,8 @@ from agents.contracts.frozen import Tier
 from agents.contracts.plan import Plan
 from agents.core.budget import Budget
 from agents.core.budget import Limits as Spending
-from agents.core.call_limits import ProcessLimits
-from agents.core.model import Model
-from agents.core.port import Handlers
+from agents.core.port import Handlers, ProcessLimits
+from agents.core.role import Model
 from agents.core.time_policy import PLANNING_SHARE
 from agents.jobs.ctx import RunCtx
 from agents.jobs.run import Clock, JobRun

@@ -1,21 +1,29 @@
-"""The live jobs of this process, run or watched here: the one list of them, filled from the job store."""
+"""The live jobs of this process, run or watched here: the one list of them, filled from the job store.
+
+The queue of a temporary store, which needs no engine: each attempt runs as soon as it comes.
+"""
 
 import asyncio
 import contextvars
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING
 
 from agents.contracts.report import OVER, JobStatus
 from agents.core.budget import Budget
-from agents.core.call_limits import ProcessLimits
 from agents.core.errors import BadRequest, DossierError, ModelError
 from agents.core.events import JobChanged, Numbered
+from agents.core.port import ProcessLimits
 from agents.jobs.config import JobStoreConfig
 from agents.jobs.live_job import Job, JobSetup, SetUp, orchestrator
 from agents.jobs.run import Clock, JobRun
 from agents.jobs.store import Store, StoredJob, WholeJob
 from agents.jobs.writer import Writer
+
+if TYPE_CHECKING:
+    from agents.jobs.engine import RunAttempt
+
 
 log = logging.getLogger(__name__)
 
@@ -217,3 +225,48 @@ def _job(whole: WholeJob, run: JobRun) -> Job:
         created=row.created.isoformat(timespec="seconds"), thread_id=row.thread_id, status=row.status,
         stage=row.stage, blocked_reason=row.blocked_reason,
     )  # fmt: skip
+
+
+class AtOnce:
+    """Runs attempts as tasks of this process; has the methods of `JobQueue`."""
+
+    def __init__(self) -> None:
+        self._run: RunAttempt | None = None
+        self._tasks: dict[tuple[str, int], asyncio.Task[None]] = {}
+
+    async def open(self, run_attempt: "RunAttempt | None") -> None:
+        self._run = run_attempt
+
+    async def close(self) -> None:
+        if tasks := list(self._tasks.values()):
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    async def enqueue(self, job: str, attempt: int, user: str) -> None:
+        if self._run is None or (job, attempt) in self._tasks:
+            return
+        # An empty context: a job must not inherit the chat session that started it, whose emitter dies with the page.
+        work = self._run(job, attempt)
+        task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+        self._tasks[job, attempt] = task
+        task.add_done_callback(lambda _: self._tasks.pop((job, attempt)))
+
+    async def cancel(self, job: str, attempt: int) -> None:
+        if task := self._tasks.get((job, attempt)):
+            task.cancel()
+
+    async def known(self, job: str, attempt: int) -> bool:
+        return (job, attempt) in self._tasks
+
+    async def queued(self) -> list[tuple[str, str]]:
+        return []
+
+    async def stranded(self) -> list[tuple[str, int]]:
+        return []
+
+    async def ended(self) -> list[tuple[str, int]]:
+        return []
+
+    async def forget(self, job: str, attempt: int) -> None:
+        """Nothing is kept of an attempt."""

@@ -17,10 +17,9 @@ from pydantic import AliasChoices, ConfigDict, Field
 
 from agents.contracts.frozen import Frozen
 from agents.core.budget import Budget, Deadline, Spent, least
-from agents.core.call_limits import ProcessLimits, Slots
 from agents.core.errors import BudgetExceeded, DossierError, ModelError, StepFailed
 from agents.core.events import Event, JobChanged, NodeChanged, Numbered, TraceContext, current_trace
-from agents.core.port import Handlers, M, Pool
+from agents.core.port import Handlers, M, Pool, ProcessLimits, Slots
 from agents.core.time_policy import margin_s as margin_of
 from agents.core.time_policy import synthesis_reserve_s
 from agents.research.steering import DROPPED, STOPPED, TIME_UP, Steering, SteeringSnapshot

@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING, Literal
 from agents.contracts.contract import Change, Command, Narrowing
 from agents.contracts.report import Commission, JobStatus, JobSummary, JobTask, TaskRow
 from agents.core.budget import Limits
-from agents.core.call_limits import ProcessLimits
 from agents.core.errors import BadRequest
-from agents.jobs.at_once import AtOnce
+from agents.core.port import ProcessLimits
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.changes import Steered, checked, steered
 from agents.jobs.config import InUse, JobStoreConfig, held_by
 from agents.jobs.database import Database, Listener
 from agents.jobs.live_job import Job, JobSetup, SetUp
-from agents.jobs.register import OPEN, Register
+from agents.jobs.register import OPEN, AtOnce, Register
 from agents.jobs.run import Clock
 from agents.jobs.store import COMMANDS, EVENTS, DatabaseBlobStore, Store, StoredJob, WholeJob, now
 from agents.jobs.worker import DONE, Worker

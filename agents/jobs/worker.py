@@ -38,8 +38,8 @@ from agents.jobs.schema import rows_of
 from agents.jobs.store import StoredCommand, StoredJob, now
 
 if TYPE_CHECKING:
-    from agents.jobs.at_once import AtOnce
     from agents.jobs.engine import JobQueue
+    from agents.jobs.register import AtOnce
 
 log = logging.getLogger(__name__)
 

@@ -20,8 +20,8 @@ from weakref import WeakKeyDictionary
 
 import httpx2
 
-from agents.core.model import estimated_tokens
 from agents.core.model_answers import CLOSING, FENCE, drop_thoughts, strict_json
+from agents.core.role import estimated_tokens
 
 Wire = dict[str, Any]
 """JSON as it goes over the wire; what a server sends may have any shape."""

@@ -22,8 +22,8 @@ from urllib.parse import urlsplit
 from agents.contracts.frozen import Frozen
 from agents.core.budget import NOTHING, Spent, spent_by
 from agents.core.errors import ConfigError, ModelError, ModelFault
-from agents.core.model import Model, OnText, Reply, Request
 from agents.core.prompts import PromptBook
+from agents.core.role import Model, OnText, Reply, Request
 from agents.core.settings import KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, has_key, own_address
 from agents.llm.litellm_errors import key_variable
 from agents.llm.litellm_model import ATTEMPTS, LiteLLMModel

@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from types import ModuleType
 
 from agents.core.errors import ModelError, ModelFault
-from agents.core.networks import advice
+from agents.core.transport import advice
 
 FAULTS: dict[str, ModelFault] = {
     "APIConnectionError": "connection",

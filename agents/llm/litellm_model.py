@@ -24,7 +24,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exp
 from agents.core.budget import NOTHING, Spent, Usage
 from agents.core.errors import ModelError, ModelFault
 from agents.core.events import current_trace
-from agents.core.model import FinishReason, OnText, Reply, Request, estimated_tokens
+from agents.core.role import FinishReason, OnText, Reply, Request, estimated_tokens
 from agents.core.settings import has_key
 from agents.llm.chat_completions import (
     OPENAI,

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from agents.core.call_limits import Pace
+from agents.core.port import Pace
 
 WINDOW_S = 60.0
 """Rates count what was sent in the last so many seconds."""

@@ -14,8 +14,8 @@ from contextlib import aclosing
 from typing import Literal
 
 from agents.contracts.frozen import Frozen
-from agents.core.model import OnText, Request
 from agents.core.model_answers import OPENING, closing_tag, complete_part, drop_thoughts, whole_signs
+from agents.core.role import OnText, Request
 from agents.llm.chat_completions import ProviderAnswer, Wire
 from agents.llm.manners import Ways
 

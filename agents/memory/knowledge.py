@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import ValidationError
 
-from agents.contracts.memory import MemoryStats, Remembered, Selection
+from agents.contracts.fact import MemoryStats, Remembered, Selection
 from agents.core.errors import DossierError
 from agents.core.settings import Settings
 

@@ -13,12 +13,12 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from agents.contracts.memory import MemoryStats, Remembered, Selection
+from agents.contracts.fact import MemoryStats, Remembered, Selection
 from agents.core.errors import ConfigError
 from agents.memory.embedders import Embedder, signs
 from agents.memory.knowledge import BATCH, MemoryDown
 from agents.memory.sql_knowledge import POOL, columns_of, embedded_text, item_of, words_of
-from agents.nlp.embeddings import closeness
+from agents.nlp.similarity import closeness
 from agents.nlp.tokens import content_words, segmented
 from agents.search.scope_filter import by_rank
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
-from agents.contracts.memory import MemoryStats, Remembered, Selection
+from agents.contracts.fact import MemoryStats, Remembered, Selection
 from agents.core.errors import ConfigError
 from agents.memory.embedders import Embedder
 from agents.memory.knowledge import BATCH, MemoryDown

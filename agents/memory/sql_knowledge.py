@@ -15,11 +15,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
+from agents.contracts.fact import MemoryKind, MemoryStats, Remembered, Selection
 from agents.contracts.frozen import digest
-from agents.contracts.memory import MemoryKind, MemoryStats, Remembered, Selection
 from agents.memory.embedders import Embedder, signs
 from agents.memory.knowledge import BATCH, MemoryDown
-from agents.nlp.embeddings import closeness
+from agents.nlp.similarity import closeness
 from agents.nlp.tokens import content_words, segmented
 from agents.search.scope_filter import by_rank
 from agents.web.url_key import registrable_domain

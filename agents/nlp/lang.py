@@ -2,14 +2,21 @@
 
 A list is words with spaces between; a cue is a regular expression's alternatives, joined over all languages, since a
 report in one language quotes sources in another.
+
+Sentences with exact places in the original text. Knows layout (lists, tables, headings) and any script.
 """
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+from nupunkt import sent_spans
+
+from agents.contracts.sources import SentenceSpan
 
 CUED = ("en", "de", "fr", "es")
 """Languages whose grammar the checks know: negation, reservations, bounds, comparisons."""
@@ -62,3 +69,160 @@ def alternatives(key: str) -> str:
 def cue(key: str) -> re.Pattern[str]:
     """Give the pattern that finds a cue as whole words, in any language and case."""
     return re.compile(rf"\b(?:{alternatives(key)})\b", re.IGNORECASE)
+
+
+MAX_UNIT = 600
+"""Characters of one unit, at most; longer ones are cut at a semicolon, a comma or a space."""
+
+_MIN_CUT = 200  # a cut is sought after this many characters, so that no crumbs are left behind
+_WRAP = 60  # a line shorter than this share (in percent) of the longest one of its paragraph was not wrapped by width
+_WRAP_WIDTH = 50  # the longest line of a wrapped paragraph has at least this many characters
+
+Span = tuple[int, int]
+"""First character and one past the last."""
+
+
+Block = tuple[int, int, bool]
+"""The same of a piece of layout, and whether it is one unit whatever full stops it holds."""
+
+
+class _Lines(Protocol):
+    """A test on one line."""
+
+    def __call__(self, line: str, /) -> object: ...
+
+
+_is_heading: _Lines = re.compile(r"\s{0,3}#{1,6}\s").match
+_is_item: _Lines = re.compile(r"\s*(?:[-*+•‣·–]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+\S").match
+# Columns are told by bars, tabs or wide gaps.
+_is_row: _Lines = re.compile(r"\s*\||.*?[^\s.!?](?: \| |\t| {3,})\S").match
+_STOPS = re.compile(r"[.!?…]")
+# Full stops of scripts that nupunkt does not cut at, with the closing marks that belong to them. A quotation that runs
+# on with と is one sentence.
+_MARK = r"\[(?:\d{1,3}(?:[,–-]\s?\d{1,3})*|[a-z]|[^\W\d_][^\[\]\n]{0,30})\](?::\s?\d[\d–-]*)?"
+"""The mark of a note, with the page that Wikipedia writes behind it: `[12]`, `[a]`, `[citation needed]`, `[1]:23`."""
+_OTHER_STOPS = re.compile(
+    rf"[。！？｡؟۔।॥]+(?:(?:{_MARK})+|[”’」』）】》〉\"')\]]*(?![と”’」』）】》〉\"')\]])(?:{_MARK})*)"
+)
+_ORDINAL = re.compile(r"(?:^|\D)\d{1,2}\.\s*$")
+# "am 3. Mai", "im 19. Jahrhundert": a day or century with its full stop goes on.
+_AFTER_ORDINAL = re.compile(
+    r"(?:Jan|Jän|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Jahrhundert|jan|feb|mar|mai|jun|jul|aug|sep|okt|nov|des|århund)"
+)
+# Abbreviations that nupunkt does not know and that hardly ever end a sentence.
+_GOES_ON = re.compile(
+    r"\b(?:bzw|gem|vgl|evtl|ggf|inkl|zzgl|sog|abs|art|nr|mme|mlle|sr|sra|srta|núm|pág|sig|dott|dhr|mevr|blz|bl\.a|t\.ex)\.\s*$",
+    re.I,
+)
+_NOTE = re.compile(rf"[)”\"’»]*(?:\s?{_MARK})+")
+_AFTER_NOTE = re.compile(rf"(?<=[\w)”\"’][.!?]|[.!?][)”\"’])(?:(?:{_MARK})+|[¹²³⁰⁴-⁹][¹²³⁰⁴-⁹,]*)(?=\s+[^\W\d_a-z])")
+"""Marks of notes behind a full stop, after which the next sentence begins: `… crowns.[12] It …`, `… crowns.¹² It …`."""
+_BREAKS = ((";", "；"), (",", "，", "、"), (" ", "\n", "\t"))
+
+
+def spans(text: str) -> tuple[SentenceSpan, ...]:
+    """Find the sentences of `text`.
+
+    Returns:
+        Spans in order, numbered from 1, not overlapping; every non-space character of `text` is in exactly one, and
+        `text[start:end]` neither begins nor ends with white space.
+    """
+    found = (unit for block in _blocks(text) for unit in _units(text, block))
+    return tuple(
+        SentenceSpan(number=number, start=start, end=end) for number, (start, end) in enumerate(found, start=1)
+    )
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    """Paragraphs, and headings, list items and table rows by themselves."""
+    paragraph: list[Span] = []
+    start = 0
+    while start < len(text):
+        stop = text.find("\n", start)
+        stop = len(text) if stop < 0 else stop + 1
+        line = text[start:stop].rstrip()
+        whole = bool(_is_heading(line) or _is_row(line))
+        if not line or whole:
+            yield from _paragraph(text, paragraph)
+            paragraph = []
+            if line:
+                yield start, stop, True
+        elif _is_item(line):
+            yield from _paragraph(text, paragraph)
+            paragraph = [(start, stop)]
+        else:
+            paragraph.append((start, stop))
+        start = stop
+    yield from _paragraph(text, paragraph)
+
+
+def _paragraph(text: str, lines: list[Span]) -> Iterator[Block]:
+    """Cut where a line ended before the margin: it is a title or an address, not wrapped prose."""
+    if not lines:
+        return
+    widest = max(stop - start for start, stop in lines)
+    begin = lines[0][0]
+    for (start, stop), (after, _) in pairwise(lines):
+        was_wrapped = widest >= _WRAP_WIDTH and (stop - start) * 100 >= _WRAP * widest
+        if not was_wrapped and not text[after : after + 1].islower():
+            yield begin, stop, False
+            begin = after
+    yield begin, lines[-1][1], False
+
+
+def _units(text: str, block: Block) -> Iterator[Span]:
+    begin, stop, whole = block
+    part = text[begin:stop]
+    cuts: set[int] = set()
+    if not whole:
+        cuts.update(match.end() for match in _OTHER_STOPS.finditer(part))
+        if _STOPS.search(part):
+            cuts.update(_cuts(part))
+            cuts.update(match.end() for match in _AFTER_NOTE.finditer(part))
+    last = 0
+    for cut in (*sorted(cuts), len(part)):
+        start, end = _stripped(part, last, cut)
+        if start < end:
+            yield from ((begin + a, begin + b) for a, b in _short(part, start, end))
+        last = max(last, cut)
+
+
+def _cuts(part: str) -> Iterable[int]:
+    """Ends of the sentences that nupunkt finds in one block, mended where it cuts dates and notes apart."""
+    found = sent_spans(part)
+    for (start, end), (_, after) in pairwise(found):
+        tail = part[max(start, end - 8) : end]
+        rest = part[end:after]
+        if (_ORDINAL.search(tail) and _AFTER_ORDINAL.match(rest.lstrip())) or _GOES_ON.search(tail):
+            continue
+        if not any(letter.isalnum() for letter in rest):
+            continue  # a closing bracket or quotation mark belongs to the sentence before it
+        note = _NOTE.match(rest)
+        yield end + note.end() if note and not tail[-1:].isspace() else end
+
+
+def _stripped(part: str, start: int, end: int) -> Span:
+    while start < end and part[start].isspace():
+        start += 1
+    while end > start and part[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _short(part: str, start: int, end: int) -> Iterator[Span]:
+    """Cut what is longer than `MAX_UNIT`."""
+    while end - start > MAX_UNIT:
+        cut = _cut_before(part, start + _MIN_CUT, start + MAX_UNIT)
+        first = _stripped(part, start, cut)
+        yield first
+        start, _ = _stripped(part, cut, end)
+    if start < end:
+        yield start, end
+
+
+def _cut_before(part: str, low: int, high: int) -> int:
+    for marks in _BREAKS:
+        at = max(part.rfind(mark, low, high) for mark in marks)
+        if at >= 0:
+            return at + 1
+    return high

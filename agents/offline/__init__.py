@@ -17,7 +17,7 @@ from agents.contracts.sources import ScoutInput
 from agents.contracts.verification import ChallengeInput, JudgeInput, StanceInput, VerifyInput
 from agents.core.budget import Usage
 from agents.core.errors import ModelError
-from agents.core.model import OnText, Reply, Request
+from agents.core.role import OnText, Reply, Request
 from agents.offline.extractor import extract
 from agents.offline.judgements import challenge, judge, judge_stances, reflect, scout, verify
 from agents.offline.manager import scope

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact
-from agents.offline.contradictions import quantities
 from agents.offline.questions import is_linked, is_topic, standing
 from agents.offline.ranking import Ranking, Wanted, is_imperative, is_order, is_sentence, leans, plain
-from agents.offline.terms import distinct, listed, opening
+from agents.offline.terms import distinct, listed, opening, quantities
 
 ENOUGH = 0.46
 """Score from which a sentence is to the point; set on labelled questions whose answering sentences are known."""

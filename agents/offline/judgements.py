@@ -24,10 +24,9 @@ from agents.contracts.verification import (
     VerifyInput,
 )
 from agents.nlp.tokens import content_words
-from agents.offline.contradictions import has_figure
 from agents.offline.questions import MOST_ADDED, is_single_fact, topic, words_of
 from agents.offline.ranking import is_order
-from agents.offline.terms import distinct, listed, names, say, years
+from agents.offline.terms import distinct, has_figure, listed, names, say, years
 from agents.verify.checks import carried, stance
 
 MAX_QUERIES = 4

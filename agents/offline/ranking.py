@@ -11,9 +11,19 @@ from dataclasses import dataclass
 from functools import cache
 
 from agents.nlp.tokens import language_of
-from agents.offline.contradictions import has_figure
 from agents.offline.questions import leans_on_another
-from agents.offline.terms import LANGUAGES, SPACELESS, distinct, entries, listed, names, opening, terms, years
+from agents.offline.terms import (
+    LANGUAGES,
+    SPACELESS,
+    distinct,
+    entries,
+    has_figure,
+    listed,
+    names,
+    opening,
+    terms,
+    years,
+)
 
 _MARKER = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•‣·–>]\s+|\(?\d{1,3}[.)]\s+(?=\D)|\(?[a-zA-Z][.)]\s+)")
 _BOLD = re.compile(r"\*{1,3}|_{2,3}|`")

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from markdown_it.token import Token
 
 from agents.contracts.body import Formula, Inline, Line, LineBreak, Sentence, Style, Words
-from agents.nlp.sentence_split import spans
+from agents.nlp.lang import spans
 from agents.report.escaping import is_route, is_safe, link_target
 from agents.report.wording import word_lists
 

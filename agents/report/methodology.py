@@ -9,8 +9,8 @@ from urllib.parse import unquote
 
 from agents.contracts.body import Align, Block, Line, Listing, Paragraph, Sentence, Table, Words
 from agents.contracts.contract import Change, Contract, ForecastLine, place
+from agents.contracts.fact import MemoryNote
 from agents.contracts.finding import Finding, SearchRecord
-from agents.contracts.memory import MemoryNote
 from agents.contracts.plan import RetryEntry
 from agents.contracts.report import (
     Actual,

@@ -12,8 +12,7 @@ from agents.core.errors import DossierError, StepFailed
 from agents.core.events import JobChanged, NodeChanged, Planned
 from agents.core.port import Ctx, Handler, together
 from agents.research.challenge.challenge import challenge_handler, claim_handler
-from agents.research.challenge.claim_ledger import planned_claims
-from agents.research.challenge.gates import Thresholds
+from agents.research.challenge.claim_ledger import Thresholds, planned_claims
 from agents.research.loop.after_reading import verdict_line
 from agents.research.loop.branch_retry import Again, ended, without
 from agents.research.loop.loop_decision import LoopSettings
@@ -26,7 +25,7 @@ from agents.research.reading.scout_sweep import scout_handler
 from agents.research.reading.searching import ClosingTask, NodeGiven, Setting
 from agents.research.reading.shortlisting import UNANSWERING
 from agents.research.run_context import RunContext
-from agents.research.scoping.inside_job import judged_and_planned
+from agents.research.scoping.turn import judged_and_planned
 from agents.research.writing.closing import (
     RootFinding,
     close,

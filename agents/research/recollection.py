@@ -10,16 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from agents.contracts.contract import Brief
-from agents.contracts.fact import Fact
+from agents.contracts.fact import REUSABLE, Fact, MemoryKind, MemoryNote, Remembered, Selection
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen, QueryType
-from agents.contracts.memory import (
-    REUSABLE,
-    MemoryKind,
-    MemoryNote,
-    Remembered,
-    Selection,
-)
 from agents.contracts.plan import Leaf, Node, Plan
 from agents.contracts.report import Commission, Outcome
 from agents.contracts.sources import Hit, SearchQuery, Source, SourceCard
@@ -27,8 +20,7 @@ from agents.core.events import Noted, SourceRead
 from agents.core.port import Ctx, Handler, Handlers
 from agents.memory.knowledge import KnowledgeStore, MemoryDown, in_time
 from agents.nlp import lang
-from agents.nlp.tokens import content_words
-from agents.nlp.years import years_in
+from agents.nlp.tokens import content_words, years_in
 from agents.research.loop.topics import compare
 from agents.research.planning.drafting import DraftGiven
 from agents.research.reading.answering import answers

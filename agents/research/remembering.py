@@ -8,16 +8,15 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from agents.contracts.contract import Contract
-from agents.contracts.fact import Fact
+from agents.contracts.fact import REUSABLE, Contradiction, Fact, MemoryKind, Remembered, Selection, Sighting, Standing
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import digest
-from agents.contracts.memory import REUSABLE, Contradiction, MemoryKind, Remembered, Selection, Sighting, Standing
 from agents.contracts.report import Outcome
 from agents.contracts.sources import SourceCard
 from agents.contracts.verification import Claim
 from agents.core.errors import SourceError
 from agents.memory.knowledge import KnowledgeStore
-from agents.nlp.near_duplicates import fingerprint
+from agents.nlp.similarity import fingerprint
 from agents.research.challenge.claim_ledger import held_against
 from agents.research.loop.topics import compare
 from agents.search.searcher import Texts

@@ -15,14 +15,12 @@ from agents.contracts.sources import CorpusSurvey, Hit, SearchQuery, SearchResul
 from agents.core.budget import NOTHING, Deadline, NoDeadline, Usage, spent_by
 from agents.core.errors import ModelError, ModelFault, SearchError, SourceError, StepFailed
 from agents.core.events import Charged, Event, SearchDone
-from agents.core.model import Model, OnText
 from agents.core.prompts import PromptBook
-from agents.core.role import AskContext, In, Out, Role, RoleAnswer, ask
+from agents.core.role import AskContext, In, Model, OnText, Out, Role, RoleAnswer, ask
 from agents.research.loop.compaction import Rooms, ask_fitting, divided
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS, Retries
 from agents.research.loop.topics import Topics
 from agents.research.steering import Steering
-from agents.research.writing.writer_input import MAX_FACTS
 from agents.roles import SECTION_WRITER
 from agents.search.scope_filter import enforced
 from agents.search.searcher import CircuitBreaker, Crawler, Searcher, Texts
@@ -40,6 +38,10 @@ NO_STAND_IN: frozenset[ModelFault] = frozenset({"key", "unknown_model", "request
 def _site(url: str) -> str:
     """Name the site of a web page; empty for other documents, which fail each for itself."""
     return (urlsplit(url).hostname or "") if url.startswith(("http://", "https://")) else ""
+
+
+MAX_FACTS = 40
+"""Facts in one writing prompt: the most certain, spread over sources."""
 
 
 class Searched(Charged):

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 from aiolimiter import AsyncLimiter
 
 from agents.contracts.sources import SearchQuery
-from agents.core.retry_policy import RetryPolicy
+from agents.core.transport import RetryPolicy
 from agents.nlp.tokens import language_of
 from agents.search.provider import Access, Provider, ProviderHit, dicts, dig, rows_of
 from agents.search.scope_filter import ProviderQuery, keywords, whole_day

@@ -14,9 +14,8 @@ from pathlib import Path
 from agents.contracts.frozen import digest
 from agents.contracts.sources import Hit, SearchQuery, SearchResult, Source
 from agents.core.errors import ConfigError
-from agents.nlp.embeddings import closeness, direction
-from agents.nlp.near_duplicates import fingerprint
-from agents.nlp.sentence_split import spans
+from agents.nlp.lang import spans
+from agents.nlp.similarity import closeness, direction, fingerprint
 from agents.nlp.tokens import content_words, segmented
 from agents.search.telling_terms import Phrase, phrases
 

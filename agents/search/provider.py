@@ -14,12 +14,12 @@ import httpx2
 from pydantic import SecretStr
 
 from agents.contracts.sources import Hit, SearchFault, SearchQuery, SearchResult, Source
-from agents.core.retry_policy import RetryPolicy
+from agents.core.transport import RetryPolicy
 from agents.nlp.tokens import one_line
 from agents.search.pages import PageCache
 from agents.search.scope_filter import MAX_QUERY, ProviderQuery, enforced, prepared
 from agents.search.searcher import SearchFailed, refused
-from agents.web.markdown_text import iso_date
+from agents.web.reader import iso_date
 from agents.web.url_key import canonical, display, link
 
 MAX_SNIPPET = 1_000

@@ -13,8 +13,8 @@ from pydantic import SecretStr
 
 from agents.core.errors import ConfigError
 from agents.core.paths import RESOURCES
-from agents.core.retry_policy import RetryPolicy
 from agents.core.settings import Settings, search_values
+from agents.core.transport import RetryPolicy
 from agents.search import web_services
 from agents.search.academic import ACADEMIC, INDEXES, Academic
 from agents.search.chain import Chain

@@ -12,7 +12,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from agents.contracts.frozen import Frozen, Text
 from agents.contracts.sources import CorpusSurvey, Hit, SearchFailure, SearchFault, SearchQuery, SearchResult, Source
-from agents.core import networks
+from agents.core import transport
 from agents.core.errors import SearchError
 from agents.llm.litellm_errors import redact, wait_asked
 
@@ -87,7 +87,7 @@ class SearchFailed(SearchError):
         if fault == "auth" and not key_variable:
             self.reason = f"{provider} refused access"
         if fault == "connection":
-            advice = advice or networks.advice(said)
+            advice = advice or transport.advice(said)
         if advice:
             self.reason += f": {advice}"
         where = f" Check {key_variable} in `.env`." if fault == "auth" and key_variable else ""

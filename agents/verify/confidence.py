@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from agents.contracts.body import SentenceVerdict
 from agents.contracts.verification import Evidence, Verdict
-from agents.nlp.near_duplicates import MIN_SHARED, containment, fingerprint, is_about_the_same, shingles
+from agents.nlp.similarity import MIN_SHARED, containment, fingerprint, is_about_the_same, shingles
 
 PER_ORIGIN = 0.8
 """What the best evidence of one origin can do for a claim: one source alone never makes it more certain than this."""

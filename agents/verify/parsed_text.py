@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import Literal
 
 from agents.nlp import lang
-from agents.nlp.sentence_split import spans
+from agents.nlp.lang import spans
 from agents.nlp.tokens import UNSPACED, ascii_digits, stop_words
 from agents.verify.dates import When, dates, months
 from agents.verify.figures import Figure, figures

@@ -19,8 +19,7 @@ import httpcore2
 import httpx2
 
 from agents.core.errors import SourceError
-from agents.core.networks import PROXY_WANTS_A_NAME, advice
-from agents.core.retry_policy import RetryPolicy
+from agents.core.transport import PROXY_WANTS_A_NAME, RetryPolicy, advice
 from agents.web.guard import AllowedHosts, Blocked, Guard, GuardedTransport, Resolver, system_resolver
 from agents.web.politeness import ROBOTS_BYTES, HostLimiter, Robots
 

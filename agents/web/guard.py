@@ -17,7 +17,7 @@ import httpcore2
 import httpx2
 
 from agents.core.errors import ConfigError
-from agents.core.networks import proxy_for
+from agents.core.transport import proxy_for
 
 PORTS = frozenset({80, 443, 8080, 8443})
 """Where web pages are served; other ports belong to other services."""

@@ -14,8 +14,8 @@ from lxml import etree
 from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen
 from agents.web.decoding import MAX_NAME, Document, title_of
+from agents.web.docx_text import opened
 from agents.web.formulas import formula, lowered, raised, runs_joined
-from agents.web.odf_text import opened
 from agents.web.table_rows import MAX_ROWS, records
 
 MAX_UNPACKED = 60 * 2**20

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agents.api.allowance import ASKING, RateLimit, cost_of
+from agents.api.app_state import ASKING, RateLimit, cost_of
 from agents.core.errors import TooMany
 from agents.core.settings import Settings
 from tests.api.conftest import TASK, FlatWorker, Gate

@@ -12,7 +12,7 @@ from werkzeug import Response
 
 from agents.contracts.finding import Section
 from agents.contracts.report import JobStatus, Stage
-from agents.core.retry_policy import RetryPolicy
+from agents.core.transport import RetryPolicy
 from agents.search.chain import Chain
 from agents.search.provider import Access
 from agents.search.tavily import Tavily

@@ -12,7 +12,7 @@ from agents.core.errors import BadOutput, ModelError
 from agents.offline import OfflineModel
 from agents.report.formats import FORMS
 from agents.report.parse_body import parse
-from agents.research.scoping.inside_job import NO_ANSWER
+from agents.research.scoping.turn import NO_ANSWER
 from tests.api.conftest import NAMES, TASK, FlatWorker, Gate, scripted
 from tests.chat.conftest import until
 from tests.scripted_model import ScriptedModel

@@ -47,7 +47,7 @@ async def test_failed_searches_are_counted(put, http):
 
 async def test_a_call_of_unknown_price_is_counted_as_such(put, http):
     from agents.core.budget import Usage
-    from agents.core.model import Reply
+    from agents.core.role import Reply
     from tests.scripted_model import ScriptedModel
 
     worker = FlatWorker()

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from agents.core.settings import load
-from agents.evaluation.findcite_set import over, researched
+from agents.evaluation.citation_sets import over, researched
 from agents.evaluation.labelled_sets import Variant
 from agents.report.escaping import is_safe, link
 from agents.report.html_export import blocks_html

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 
 from agents.contracts.frozen import Frozen, Text
 from agents.core.model_answers import NoAnswer, read_answer, visible_text
-from agents.nlp.sentence_split import spans
+from agents.nlp.lang import spans
 from agents.research.loop.topics import compare
 from agents.verify.checks import find_quote
 

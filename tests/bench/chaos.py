@@ -33,9 +33,9 @@ from sqlalchemy.exc import OperationalError  # noqa: E402
 from agents.contracts.sources import SearchResult  # noqa: E402
 from agents.core.errors import ModelError, SearchError, SourceError  # noqa: E402
 from agents.core.events import SourceRead  # noqa: E402
-from agents.core.model import Reply  # noqa: E402
 from agents.core.port import Handler  # noqa: E402
 from agents.core.prompts import load  # noqa: E402
+from agents.core.role import Reply  # noqa: E402
 from agents.core.settings import Settings  # noqa: E402
 from agents.jobs.blob_store import BlobStore  # noqa: E402
 from agents.jobs.config import JobStoreConfig, MaintenancePolicy  # noqa: E402

@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
 from agents.contracts.frozen import Frozen  # noqa: E402 - runs from a checkout
-from agents.core.model import Request  # noqa: E402
-from agents.research.loop.novelty import novelty  # noqa: E402
+from agents.core.role import Request  # noqa: E402
+from agents.research.loop.success import novelty  # noqa: E402
 from agents.research.loop.topics import Topics, compare  # noqa: E402
 from tests.scripted_model import ScriptedModel  # noqa: E402
 

@@ -16,9 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from agents.contracts.fact import Fact
+from agents.contracts.fact import Fact, Remembered, Selection, Sighting
 from agents.contracts.frozen import digest
-from agents.contracts.memory import Remembered, Selection, Sighting
 from agents.contracts.sources import Source, SourceCard
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.knowledge import KnowledgeStore

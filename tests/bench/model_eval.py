@@ -17,7 +17,7 @@ from pathlib import Path
 from agents.contracts.report import ReportDocument
 from agents.core.errors import ConfigError, DossierError
 from agents.core.settings import Settings, load
-from agents.evaluation.findcite_set import Answered, over, pairs, researched, row_of, summed
+from agents.evaluation.citation_sets import Answered, over, pairs, researched, row_of, summed
 from agents.evaluation.labelled_sets import Row, Variant, mean
 from agents.verify.checks import carried
 

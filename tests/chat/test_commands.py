@@ -3,7 +3,7 @@
 import pytest
 
 from agents.chat.commands import Edit, Part, Pick, Start, Wish, asks_for_progress, read, read_edit
-from agents.chat.limits import edited
+from agents.chat.preferences import edited
 from agents.chat.state import chosen
 from agents.chat.texts import ChatTexts, locales
 from agents.core.errors import BadRequest

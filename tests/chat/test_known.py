@@ -4,7 +4,7 @@ import pytest
 
 from agents.chat.commands import Edit, Recall, read
 from agents.chat.state import Ask, Refuse, Say, ShowContract, Started
-from agents.contracts.memory import Selection
+from agents.contracts.fact import Selection
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.sql_knowledge import SqlKnowledge
 from tests.memory.test_knowledge import ALL, BRIDGE, CHEESE, TUNNEL

@@ -436,7 +436,7 @@ async def test_a_branch_is_stopped_by_its_route_and_a_stranger_stops_none(held_c
     ],
 )
 def test_what_leaves_the_computer_is_said_as_it_is(tmp_path, hosts, tried, leaves, searches):
-    from agents.api.about import about
+    from agents.api.app_state import about
 
     team = make_team(tmp_path, OfflineModel(), library=(tmp_path,))
     team.searcher.destinations = hosts
@@ -450,7 +450,7 @@ def test_what_leaves_the_computer_is_said_as_it_is(tmp_path, hosts, tried, leave
 
 
 def test_a_model_provider_is_named_beside_the_search(tmp_path):
-    from agents.api.about import about
+    from agents.api.app_state import about
 
     team = make_team(tmp_path, library=(tmp_path,))
     team.searcher.destinations = ("search.example",)
@@ -460,7 +460,7 @@ def test_a_model_provider_is_named_beside_the_search(tmp_path):
 
 
 def test_who_is_asked_when_a_model_fails_is_named_beforehand(tmp_path, monkeypatch):
-    from agents.api.about import about
+    from agents.api.app_state import about
     from agents.core.settings import Settings
     from agents.team import open_team
 

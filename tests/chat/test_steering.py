@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agents.chat.run_result import outcome_text
+from agents.chat.renderer import outcome_text
 from agents.chat.runs import view_of
 from agents.chat.state import Refuse, Say, Started
 from agents.chat.texts import ChatTexts

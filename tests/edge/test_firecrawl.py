@@ -11,7 +11,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from agents.contracts.sources import SearchQuery
-from agents.core.retry_policy import RetryPolicy
+from agents.core.transport import RetryPolicy
 from agents.search.provider import Access
 from agents.search.searcher import SearchFailed
 from agents.search.web_services import Firecrawl, Searxng

@@ -17,10 +17,10 @@ from werkzeug import Request as Asked
 from werkzeug import Response
 
 from agents.contracts.frozen import Frozen, Text
-from agents.core.call_limits import Pace
 from agents.core.errors import ModelError
 from agents.core.events import TraceContext, traced
-from agents.core.model import Message, Request
+from agents.core.port import Pace
+from agents.core.role import Message, Request
 from agents.llm.litellm_errors import FAULTS, classify, key_variable, redact, wait_asked
 from agents.llm.litellm_model import LiteLLMModel, close, warm_up
 from agents.llm.pacing import Pacing

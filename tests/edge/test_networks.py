@@ -15,9 +15,9 @@ from pydantic import SecretStr
 
 from agents.contracts.frozen import Frozen, Text
 from agents.contracts.sources import SearchQuery
-from agents.core import networks
+from agents.core import transport
 from agents.core.errors import ConfigError, ModelError, SearchError, SourceError
-from agents.core.model import Message, Request
+from agents.core.role import Message, Request
 from agents.core.settings import load
 from agents.llm.litellm_model import LiteLLMModel, close
 from agents.search.provider import Access
@@ -104,7 +104,7 @@ def through(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
             monkeypatch.setenv(name, value)
         monkeypatch.setenv("NO_PROXY", values.get("NO_PROXY", ""))
         monkeypatch.setenv("no_proxy", values.get("NO_PROXY", ""))
-        networks.prepare()
+        transport.prepare()
 
     return put
 
@@ -211,7 +211,7 @@ async def test_a_proxy_that_wants_a_name_is_explained_for_models_search_and_page
         through(HTTP_PROXY=f"http://me:secret@127.0.0.1:{way.port}")
         fetcher = Fetcher(resolver=resolving())
         assert (await fetcher.fetch("http://ferry.example.org/day", named_by_user=True)).body
-        assert "secret" not in "\n".join(networks.lines())
+        assert "secret" not in "\n".join(transport.lines())
 
 
 async def test_a_socks_proxy_is_used_where_its_package_is_installed_and_explained_where_it_is_not(through, monkeypatch):
@@ -239,9 +239,9 @@ async def test_a_socks_proxy_is_used_where_its_package_is_installed_and_explaine
     server.close()
     assert asked[0].startswith(b"ferry.example.org")
 
-    monkeypatch.setattr("agents.core.networks.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("agents.core.transport.importlib.util.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"pip install 'dossier\[socks\]'"):
-        networks.prepare()
+        transport.prepare()
 
 
 def test_what_is_no_proxy_or_no_file_is_refused_in_one_line_without_its_password(through, monkeypatch, tmp_path):

@@ -13,9 +13,8 @@ from werkzeug import Response
 
 from agents.contracts.frozen import Frozen, Text
 from agents.core.errors import BadOutput, ModelError
-from agents.core.model import Message, Request
 from agents.core.prompts import load
-from agents.core.role import AskContext, Role, ask
+from agents.core.role import AskContext, Message, Request, Role, ask
 from agents.llm.litellm_model import LiteLLMModel, close, warm_up
 from tests.conftest import DATA
 

@@ -18,7 +18,7 @@ from werkzeug import Request, Response
 
 from agents.contracts.sources import SearchQuery
 from agents.core.errors import SearchError
-from agents.core.retry_policy import RetryPolicy
+from agents.core.transport import RetryPolicy
 from agents.search.chain import Chain
 from agents.search.pages import KEPT_S, PageCache
 from agents.search.provider import Access

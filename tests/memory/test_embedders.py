@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from agents.contracts.memory import Selection
+from agents.contracts.fact import Selection
 from agents.core.errors import ConfigError
 from agents.memory.embedders import StaticEmbedder, embedder_of
 from agents.memory.sql_knowledge import SqlKnowledge
-from agents.nlp.embeddings import closeness
+from agents.nlp.similarity import closeness
 from tests.memory.test_knowledge import ALL, BRIDGE, ME
 
 FOLDER = Path(__file__).parents[1] / "data" / "embedder"

@@ -8,9 +8,8 @@ import time
 
 import pytest
 
-from agents.contracts.fact import Fact
+from agents.contracts.fact import Fact, Remembered, Selection, Sighting
 from agents.contracts.frozen import digest
-from agents.contracts.memory import Remembered, Selection, Sighting
 from agents.contracts.sources import Source, SourceCard
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.knowledge import KnowledgeStore, MemoryDown, exported, forget_old, imported, in_time, reembed_all

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from agents.contracts.contract import Brief
+from agents.contracts.fact import Remembered, Selection, Sighting
 from agents.contracts.frozen import digest
-from agents.contracts.memory import Remembered, Selection, Sighting
 from agents.contracts.sources import Source
 from agents.contracts.verification import Claim, Evidence, SentenceCheck
 from agents.memory.embedders import StaticEmbedder

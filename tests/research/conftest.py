@@ -4,7 +4,7 @@ import pytest
 
 from agents.contracts.report import Commission, Outcome
 from agents.core.budget import Budget, Limits
-from agents.core.call_limits import ProcessLimits
+from agents.core.port import ProcessLimits
 from agents.core.prompts import load
 from agents.jobs.run import JobRun
 from agents.research.pipeline import Means, handlers_of

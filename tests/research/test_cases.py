@@ -12,7 +12,7 @@ from agents.contracts.plan import ReflectionInput, ReflectionResponse
 from agents.contracts.report import Actual
 from agents.contracts.sources import SearchQuery
 from agents.core.errors import SearchError
-from agents.core.retry_policy import RetryPolicy
+from agents.core.transport import RetryPolicy
 from agents.report.document import build
 from agents.research.loop.topics import Topics
 from agents.search.chain import Chain

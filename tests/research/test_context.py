@@ -11,9 +11,8 @@ from agents.contracts.plan import ReflectionInput
 from agents.core.budget import NoDeadline
 from agents.core.errors import ModelError
 from agents.core.events import RoleAsked
-from agents.core.model import estimated_tokens
 from agents.core.prompts import load
-from agents.core.role import AskContext
+from agents.core.role import AskContext, estimated_tokens
 from agents.llm.litellm_errors import classify
 from agents.nlp.tokens import content_words
 from agents.research.loop.compaction import (

@@ -17,8 +17,8 @@ from agents.core.errors import ConfigError, SearchError
 from agents.core.events import RoundEnded
 from agents.core.port import Handler
 from agents.core.prompts import load as load_prompts
-from agents.core.retry_policy import RetryPolicy
 from agents.core.settings import Settings, load
+from agents.core.transport import RetryPolicy
 from agents.report.document import build
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.loop.topics import compare

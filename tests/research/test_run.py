@@ -358,8 +358,7 @@ def test_not_feasible_carries_reasons_and_splits():
 
 
 async def test_sentences_of_a_section_are_shown_while_it_is_written_where_their_facts_carry_them():
-    from agents.research.writing.sections import Draft
-    from agents.research.writing.writer_input import Numbering
+    from agents.research.writing.sections import Draft, Numbering
 
     said, shown = "The ferry line was closed on 12 days in 2022.", []
     source = {"id": "s1", "url": "https://a.example/", "title": "Yearbook", "kind": "web", "language": "en"}

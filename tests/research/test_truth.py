@@ -12,7 +12,7 @@ from agents.contracts.report import Actual, Commission, Outcome
 from agents.contracts.verification import StanceRow, Stances, Verified, VerifiedRow, VerifyInput
 from agents.core.errors import SourceError
 from agents.report.document import build
-from agents.research.challenge.gates import Ledger, Thresholds, gates
+from agents.research.challenge.claim_ledger import Ledger, Thresholds, gates
 from agents.research.pipeline import Means
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, WORLD, Worker, leaf, tree, working_model

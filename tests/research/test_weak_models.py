@@ -14,7 +14,7 @@ from agents.contracts.sources import CorpusSurvey
 from agents.contracts.verification import StanceInput
 from agents.core.budget import Usage
 from agents.core.events import RoleAsked
-from agents.core.model import Reply
+from agents.core.role import Reply
 from agents.report.document import build
 from agents.research.loop.compaction import summarised
 from agents.research.planning.drafting import plan_of

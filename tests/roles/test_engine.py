@@ -7,9 +7,8 @@ import pytest
 from agents.contracts.plan import PlanningInput, PlanTree
 from agents.core.budget import Usage
 from agents.core.errors import BadOutput, ModelError, Reject
-from agents.core.model import Reply
 from agents.core.prompts import load
-from agents.core.role import AskContext, ask
+from agents.core.role import AskContext, Reply, ask
 from agents.roles import PLANNER as PLAIN
 from tests.scripted_model import ScriptedModel
 from tests.scripts import FLAT, leaf, tree

@@ -9,7 +9,7 @@ from agents.contracts.frozen import Frozen
 from agents.contracts.plan import PlanningInput, PlanTree
 from agents.contracts.verification import ChallengeInput, ClaimNote
 from agents.core.errors import ModelError
-from agents.core.model import Request
+from agents.core.role import Request
 from agents.offline import OfflineModel
 from agents.offline.judgements import challenge
 

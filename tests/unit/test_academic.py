@@ -12,7 +12,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from agents.contracts.sources import PROVIDER_COPY, SearchQuery
-from agents.core.retry_policy import RetryPolicy
+from agents.core.transport import RetryPolicy
 from agents.search import academic as parsers
 from agents.search.academic import INDEXES, Academic, HostPace
 from agents.search.pages import ABSTRACT

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from agents.contracts.sources import Hit, SearchQuery, SearchResult
 from agents.core.errors import ConfigError, ModelError, SearchError, SourceError
-from agents.core.retry_policy import RetryPolicy
+from agents.core.transport import RetryPolicy
 from agents.llm.litellm_errors import Failed
 from agents.search import web_services
 from agents.search.chain import Chain

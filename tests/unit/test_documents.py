@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.core.errors import SourceError
-from agents.nlp.sentence_split import spans
+from agents.nlp.lang import spans
 from agents.web.decoding import Document
 from agents.web.docx_text import read_docx
 from agents.web.fetching import Fetcher

@@ -6,7 +6,7 @@ import pytest
 
 from agents.contracts.frozen import Frozen
 from agents.core.errors import ModelError
-from agents.core.model import Message, Reply, Request
+from agents.core.role import Message, Reply, Request
 from agents.core.settings import Settings
 from agents.llm.choose_models import REST_S, Ward, WithFallbacks, order_for
 from tests.scripted_model import ScriptedModel

@@ -2,7 +2,7 @@
 
 from agents.contracts.fact import Fact
 from agents.contracts.sources import SourceCard
-from agents.research.writing.writer_input import Numbering
+from agents.research.writing.sections import Numbering
 
 QUOTES = (
     "The Orvane ferry line was closed on 12 days in the winter of 2022/23.",

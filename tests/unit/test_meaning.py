@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from agents.nlp.embeddings import DIMENSIONS, closeness, direction
+from agents.nlp.similarity import DIMENSIONS, closeness, direction
 
 SAYING = "The doctor treated her patients for free."
 
@@ -41,7 +41,7 @@ def test_accents_and_odd_signs_do_no_harm():
 
 def test_the_table_is_read_on_first_use_and_not_at_import():
     code = (
-        "import agents.search.index, agents.nlp.embeddings as m; assert m._loaded.cache_info().currsize == 0;"
+        "import agents.search.index, agents.nlp.similarity as m; assert m._loaded.cache_info().currsize == 0;"
         "m.direction('x'); assert m._loaded.cache_info().currsize == 1"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

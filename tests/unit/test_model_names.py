@@ -84,7 +84,7 @@ def test_the_providers_that_are_known_are_those_of_the_library():
 
 @pytest.mark.parametrize("row", ENVIRONMENTS[:3], ids=["none", "empty", "placeholder"])
 def test_c11_without_a_key_it_starts_with_the_offline_engine_and_says_so(monkeypatch, tmp_path, row):
-    from agents.api.about import OFFLINE_LINE, about
+    from agents.api.app_state import OFFLINE_LINE, about
 
     monkeypatch.delenv("DOSSIER_MODEL", raising=False)
     monkeypatch.setenv("DOSSIER_DATA_DIR", str(tmp_path))
@@ -120,7 +120,7 @@ def test_c11_space_and_quotes_around_a_key_are_no_part_of_it(monkeypatch, tmp_pa
 
 def _request():
     from agents.contracts.frozen import Frozen
-    from agents.core.model import Message, Request
+    from agents.core.role import Message, Request
 
     class Words(Frozen):
         reply: str

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.research.loop.novelty import NOTES_KEPT, below, explain, novelty
+from agents.research.loop.success import NOTES_KEPT, below, explain, novelty
 
 NOTE = "The ferry was closed on twelve days because of ice."
 

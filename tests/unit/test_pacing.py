@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from pydantic import ValidationError
 
-from agents.core.call_limits import Pace
+from agents.core.port import Pace
 from agents.core.settings import Settings
 from agents.llm.pacing import DEFAULTS, HeldBack, ObservedPace, Pacing, RateLimiter, limits_for
 from agents.team import open_team

@@ -6,10 +6,9 @@ import pytest
 
 from agents.contracts.frozen import Frozen
 from agents.core.budget import Budget, Limits, Usage
-from agents.core.call_limits import ProcessLimits, Slots
 from agents.core.errors import BudgetExceeded, SearchError, StepFailed
 from agents.core.events import Charged, Noted
-from agents.core.port import Handler
+from agents.core.port import Handler, ProcessLimits, Slots
 from agents.jobs.run import JobRun
 
 

@@ -5,8 +5,8 @@ import pytest
 from agents.contracts.fact import PointedFact
 from agents.contracts.frozen import digest
 from agents.contracts.sources import Source
-from agents.nlp.sentence_split import spans
-from agents.research.reading.locate_quotes import fact_of
+from agents.nlp.lang import spans
+from agents.research.reading.hold_extraction import fact_of
 
 TEXT = (
     "The line closed on 12 days in 2023. It had closed on 41 days before. The board’s limit — 18 cm — is old. "

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.nlp.near_duplicates import containment, copies, is_about_the_same, shingles
-from agents.nlp.sentence_split import MAX_UNIT, spans
+from agents.nlp.lang import MAX_UNIT, spans
+from agents.nlp.similarity import containment, copies, is_about_the_same, shingles
 from agents.nlp.tokens import content_words, language_of, segmented, stem, words
 
 

@@ -13,7 +13,7 @@ from agents.api.reports import fragment
 from agents.contracts.plan import Leaf, Node, Plan
 from agents.contracts.report import Actual, ReportDocument, StandIn, tally
 from agents.contracts.verification import Claim, Evidence, SentenceCheck, Truth
-from agents.core.model import shown_name
+from agents.core.role import shown_name
 from agents.report.docx_export import to_docx
 from agents.report.html_export import to_html
 from agents.report.pdf_export import to_pdf

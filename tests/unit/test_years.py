@@ -4,7 +4,7 @@ import pytest
 
 from agents.contracts.plan import PlannedLeaf, PlanningInput, PlanTree, ReflectionInput, ReflectionResponse
 from agents.contracts.verification import Attack, Challenge, ChallengeInput
-from agents.nlp.years import Calendar
+from agents.nlp.tokens import Calendar
 from agents.roles import CHALLENGER, PLANNER, REFLECTOR
 
 TODAY = "2031-03-14"

@@ -20,7 +20,7 @@ from agents.core.errors import StepFailed
 from agents.core.events import ClaimWeighed, SourceRead
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
-from agents.nlp.sentence_split import spans
+from agents.nlp.lang import spans
 from agents.research.challenge.claim_ledger import (
     SAME_MATTER,
     UNRELATED,
@@ -37,8 +37,8 @@ from agents.research.challenge.claim_ledger import (
     subject_of,
     with_a_models_word,
 )
+from agents.research.reading.hold_extraction import fact_of
 from agents.research.reading.leaf import spent
-from agents.research.reading.locate_quotes import fact_of
 from agents.research.reading.searching import Setting, search_all, teller
 from agents.research.reading.subject import names_held, stems_of
 from agents.research.run_context import RetrievedSource, RunContext

@@ -15,9 +15,8 @@ from agents.contracts.finding import SectionInput
 from agents.contracts.frozen import Frozen
 from agents.core.budget import NOTHING, Deadline, Spent, spent_by
 from agents.core.errors import ModelError
-from agents.core.model import OnText, estimated_tokens
-from agents.core.role import AskContext, In, Out, Role, RoleAnswer, ask
-from agents.nlp.sentence_split import spans
+from agents.core.role import AskContext, In, OnText, Out, Role, RoleAnswer, ask, estimated_tokens
+from agents.nlp.lang import spans
 from agents.nlp.tokens import content_words
 from agents.research.reading.subject import choose_among
 

@@ -10,7 +10,7 @@ from agents.research.reading.leaf import spent
 from agents.research.reading.searching import NodeGiven, teller
 from agents.research.run_context import RunContext
 from agents.research.writing.closing import RootFinding
-from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
+from agents.research.writing.sections import Numbering, facts_behind, prose_of, sources_behind
 from agents.roles import LEAD_WRITER
 
 UNMERGED = 2

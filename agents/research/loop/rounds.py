@@ -56,8 +56,7 @@ from agents.research.loop.loop_decision import (
     with_steps,
     without_invented,
 )
-from agents.research.loop.novelty import novelty
-from agents.research.loop.success import Success, met
+from agents.research.loop.success import Success, met, novelty
 from agents.research.reading.hold_extraction import WANTED
 from agents.research.reading.leaf import sub_questions
 from agents.research.reading.searching import LeafGiven, NodeGiven, Tell, teller

@@ -13,8 +13,8 @@ from itertools import zip_longest
 from agents.contracts.fact import Fact
 from agents.contracts.finding import AnswerStatus
 from agents.contracts.sources import SourceCard
-from agents.nlp.embeddings import closeness, direction
-from agents.nlp.sentence_split import spans
+from agents.nlp.lang import spans
+from agents.nlp.similarity import closeness, direction
 from agents.nlp.tokens import content_words, language_of, stem, words
 from agents.offline.questions import has_effect
 from agents.research.reading.subject import (

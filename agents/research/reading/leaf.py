@@ -1,4 +1,7 @@
-"""A leaf: search, and read a handful of sources side by side; its section is written when those beside it were read."""
+"""A leaf: search, and read a handful of sources side by side; its section is written when those beside it were read.
+
+Facts that a job takes over from an earlier report: a leaf gets those that speak of its questions, beside what it reads.
+"""
 
 from collections.abc import Sequence
 from typing import TypedDict
@@ -8,11 +11,12 @@ from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NodeStatus, Problem, SearchRecord
 from agents.contracts.frozen import digest
 from agents.contracts.plan import Leaf, RetryEntry
+from agents.contracts.report import Earlier
 from agents.contracts.sources import RejectedSource, Source, SourceCard
 from agents.core.errors import StepFailed
-from agents.core.port import Ctx, Handler
+from agents.core.port import Ctx, Handler, Handlers
 from agents.research.loop.retry_tracking import MAX_ATTEMPTS
-from agents.research.reading.answering import Told, beside_the_point, leads_to, settled_by
+from agents.research.reading.answering import Told, beside_the_point, is_about, leads_to, settled_by
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.read_sources import LATE_FINDING_SHARE, SourceDone, SourcesDone
 from agents.research.reading.searching import Found, LeafGiven, attempt_number, search_for, teller
@@ -357,3 +361,32 @@ def spent(ctx: Ctx, started: float) -> BranchCost:
     """Say what a branch took since `started`, on the recorded clock."""
     usage = ctx.budget.spent
     return BranchCost(seconds=round(max(0.0, ctx.elapsed - started), 3), tokens=usage.tokens, cost_usd=usage.cost_usd)
+
+
+MOST_TAKEN_OVER = 12
+"""Facts of an earlier report that one leaf gets, at most."""
+
+
+def with_facts_of(handlers: Handlers, earlier: Earlier | None) -> Handlers:
+    """Have leaves begin with what an earlier report found; without one, or where it is only run anew, nothing changes."""
+    if earlier is None or earlier.use != "continue":
+        return handlers
+    return {**handlers, "leaf": _begun(handlers["leaf"], earlier)}
+
+
+def _begun(leaf: Handler, earlier: Earlier) -> Handler:
+    cards = {card.id: card for card in earlier.sources}
+
+    async def run(ctx: Ctx, given: LeafGiven) -> Finding:
+        parts = [part for question in sub_questions(given.leaf) for part in parts_of(question)]
+        known = [
+            fact
+            for fact in earlier.facts
+            if any(is_about(part, fact.quote, cards[fact.source_id].title) for part in parts)
+        ][:MOST_TAKEN_OVER]
+        sources = {fact.source_id: cards[fact.source_id] for fact in known}
+        update = {"known": tuple(known), "known_sources": tuple(sources.values())}
+        finding: Finding = await leaf.run(ctx, given.model_copy(update=update))
+        return finding
+
+    return Handler(run=run, takes=LeafGiven, gives=Finding)

@@ -21,7 +21,7 @@ from agents.core.errors import SourceError, StepFailed
 from agents.core.events import Charged, Event, SourceRead, SourceRejected
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
-from agents.nlp.sentence_split import spans
+from agents.nlp.lang import spans
 from agents.offline.extractor import extract as quoted
 from agents.research.reading.answering import leads_to
 from agents.research.reading.hold_extraction import MAX_FACTS, SourceExcerpt, SourceGiven, held_against

@@ -23,8 +23,8 @@ from agents.contracts.sources import (
     SourceCard,
     SourceTags,
 )
-from agents.nlp.near_duplicates import copies, is_about_the_same, shingles
-from agents.nlp.sentence_split import spans
+from agents.nlp.lang import spans
+from agents.nlp.similarity import copies, is_about_the_same, shingles
 from agents.nlp.tokens import content_words
 from agents.research.run_context import RunContext
 from agents.search.telling_terms import phrases, telling

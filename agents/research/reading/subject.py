@@ -12,7 +12,7 @@ from typing import Literal
 from agents.contracts.fact import NumberedSentence
 from agents.contracts.sources import SentenceSpan
 from agents.nlp import lang
-from agents.nlp.embeddings import closeness, direction
+from agents.nlp.similarity import closeness, direction
 from agents.nlp.tokens import content_words, language_of, stem
 from agents.offline.questions import is_single_fact
 from agents.verify.negation import root

@@ -24,7 +24,7 @@ from agents.research.reading.answering import Told, absent_words, answer_of, tol
 from agents.research.reading.searching import ClosingTask, Setting
 from agents.research.reading.subject import Question, parts_of
 from agents.research.run_context import RunContext
-from agents.research.writing.writer_input import Numbering, facts_behind, prose_of, sources_behind
+from agents.research.writing.sections import Numbering, facts_behind, prose_of, sources_behind
 from agents.roles import FRAME_WRITER, REFLECTOR
 from agents.search.searcher import CircuitBreaker
 

@@ -2,15 +2,20 @@
 
 What code can tell of the plan's claims from the facts at hand is told to the writer, so that a section is seldom
 written twice: only where the search for counter-evidence moves a verdict afterwards.
+
+Writing: facts under numbers for the writer, the writer's numbers back to fact ids.
+
+Citation marks are checked on the way in: behind a sentence stand the facts that carry it, and no others.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from agents.contracts.body import Body
 from agents.contracts.fact import Fact
-from agents.contracts.finding import Finding, NumberedFact, Section, SectionInput
+from agents.contracts.finding import Finding, NumberedFact, Section, SectionInput, cited_facts
 from agents.contracts.frozen import Frozen
 from agents.contracts.sources import SourceCard
 from agents.core.budget import Deadline
@@ -18,13 +23,158 @@ from agents.core.errors import StepFailed
 from agents.core.events import SectionDraft, SectionWritten
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
+from agents.nlp.tokens import content_words
 from agents.report.parse_body import parse
+from agents.report.write_markdown import markdown_of
 from agents.research.reading.leaf import SHORTENED, graded, kept, spent, stopped_with, sub_questions
 from agents.research.reading.searching import LeafGiven, teller
-from agents.research.run_context import RunContext
+from agents.research.run_context import MAX_FACTS, RunContext
 from agents.research.steering import CUT, STOPPED
-from agents.research.writing.writer_input import Numbering, plain_section, spread
 from agents.roles import SECTION_WRITER
+from agents.verify.checks import carried, mixes
+
+MAX_CITATIONS = 3
+"""Sources behind one sentence, at most (specification, section 8)."""
+NEAR = 6
+"""Facts that share most words with a sentence, which are tried where those that it cites don't carry it."""
+FEWEST_WORDS = 3
+"""Telling words below which a sentence is a transition and gets no mark that its writer didn't give it."""
+
+
+class Carriers:
+    """Finds the facts that carry a sentence, among those that its writer was shown."""
+
+    def __init__(self, facts: Sequence[Fact], cards: Mapping[str, SourceCard], language: str) -> None:
+        self._facts = {fact.id: fact for fact in facts}
+        self._cards, self._language = cards, language.split("-")[0]
+        self._words = {fact.id: frozenset(content_words(f"{fact.quote} {fact.statement}")) for fact in facts}
+
+    def settle(self, body: Body) -> Body:
+        """Put the marks of a text right; idempotent."""
+        return body.changed(lambda one: one.model_copy(update={"facts": self.of(one.text, one.facts)}))
+
+    def carry(self, sentence: str, facts: Sequence[str]) -> bool:
+        """Tell whether one of some facts carries a sentence, or all of them together."""
+        return any(self._carry(sentence, fact) for fact in facts) or (len(facts) > 1 and self._carry(sentence, *facts))
+
+    def of(self, sentence: str, cited: Sequence[str]) -> tuple[str, ...]:
+        """Give the facts that carry a sentence: of those cited, else of the others; what was cited where none does."""
+        known = [fact for fact in cited if fact in self._facts]
+        if good := [fact for fact in known if self._carry(sentence, fact)]:
+            return self._one_a_source(good)
+        if len(known) > 1 and self._carry(sentence, *known):
+            return self._one_a_source(known)
+        words = frozenset(content_words(sentence))
+        if len(words) >= FEWEST_WORDS:
+            shared = sorted(((len(words & held), fact) for fact, held in self._words.items()), reverse=True)
+            near = [fact for count, fact in shared[:NEAR] if 2 * count >= len(words) and fact not in known]
+            if good := [fact for fact in near if self._carry(sentence, fact)]:
+                return self._one_a_source(good)
+        return self._one_a_source(known)
+
+    def _carry(self, sentence: str, *facts: str) -> bool:
+        held = [self._facts[fact] for fact in facts]
+        titles = [self._cards[fact.source_id].title for fact in held if fact.source_id in self._cards]
+        quotes = [fact.quote for fact in held]
+        if carried(sentence, quotes, language=self._language, context=titles).verdict != "supported":
+            return False
+        return len(held) < 2 or not mixes(sentence, list(zip(quotes, titles, strict=False)), language=self._language)
+
+    def _one_a_source(self, facts: Sequence[str]) -> tuple[str, ...]:
+        kept: dict[str, str] = {}
+        for fact in facts:
+            kept.setdefault(self._facts[fact].source_id, fact)
+        return tuple(kept.values())[:MAX_CITATIONS]
+
+
+class Numbering:
+    """Facts of one writing task, under the numbers that its writer sees."""
+
+    def __init__(self, facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], language: str = "en") -> None:
+        self.facts = facts
+        cards = {card.id: card for card in sources}
+        self._carriers = Carriers(facts, cards, language)
+        order = {source_id: n for n, source_id in enumerate(dict.fromkeys(f.source_id for f in facts), start=1)}
+        self.numbered = tuple(
+            NumberedFact(
+                number=number,
+                statement=fact.statement,
+                quote=fact.quote,
+                source=_label(cards[fact.source_id]),
+                source_number=order[fact.source_id],
+                published=cards[fact.source_id].published,
+                topic=fact.topic,
+            )
+            for number, fact in enumerate(facts, start=1)
+        )
+        self._number_of = {fact.id: number for number, fact in enumerate(facts, start=1)}
+
+    def numbers(self, facts: Iterable[str]) -> tuple[int, ...]:
+        """Give the numbers of facts; of those that are not shown, none."""
+        return tuple(self._number_of[fact] for fact in facts if fact in self._number_of)
+
+    def marks(self) -> dict[str, str]:
+        """Give the ids of facts by the numbers that their writer sees."""
+        return {str(number): fact_id for fact_id, number in self._number_of.items()}
+
+    def carries(self, sentence: str, cited: Sequence[str]) -> bool:
+        """Tell whether the facts that a sentence cites carry it, one alone or all together."""
+        return self._carriers.carry(sentence, cited)
+
+    def to_ids(self, markdown: str) -> str:
+        """Turn the writer's `[f3]` into `[#id]`: of the facts that carry the sentence; numbers that do not exist go."""
+        return markdown_of(self._carriers.settle(parse(markdown, self.marks())))
+
+    def to_numbers(self, markdown: str) -> str:
+        """Turn `[#id]` into `[f3]` for a writer that reads earlier prose; ids outside this numbering go."""
+        return markdown_of(
+            parse(markdown, self._number_of.keys()),
+            lambda sentence: "".join(f"[f{self._number_of[fact]}]" for fact in sentence.facts),
+        )
+
+
+def _label(card: SourceCard) -> str:
+    return card.title if not card.site else f"{card.title} ({card.site})"
+
+
+def spread(facts: tuple[Fact, ...], limit: int = MAX_FACTS) -> tuple[Fact, ...]:
+    """Choose the facts that a writer is shown: most certain first, taking turns over sources; in reading order."""
+    if len(facts) <= limit:
+        return facts
+    by_source: dict[str, list[Fact]] = {}
+    for fact in sorted(facts, key=lambda fact: -fact.confidence):
+        by_source.setdefault(fact.source_id, []).append(fact)
+    chosen: list[Fact] = []
+    while len(chosen) < limit:
+        for queue in by_source.values():
+            if queue and len(chosen) < limit:
+                chosen.append(queue.pop(0))
+    kept = {fact.id for fact in chosen}
+    return tuple(fact for fact in facts if fact.id in kept)
+
+
+def plain_section(facts: tuple[Fact, ...]) -> str:
+    """Write a section without a model, from what was read: used when the writer failed, so that nothing is lost."""
+    quotes = (f"“{' '.join(fact.quote.split())}” [#{fact.id}]" for fact in spread(facts, 12))
+    return "\n\n".join(quotes)
+
+
+def prose_of(finding: Finding) -> str:
+    """All prose of a finding and below, in reading order."""
+    return "\n\n".join(part.markdown for part in finding.walk() if part.markdown)
+
+
+def facts_behind(findings: tuple[Finding, ...], limit: int = MAX_FACTS) -> tuple[Fact, ...]:
+    """Choose the facts for whoever writes over `findings`: those that their prose cites, then others, each once."""
+    facts = {fact.id: fact for finding in findings for fact in finding.all_facts()}
+    cited = dict.fromkeys(mark for finding in findings for mark in cited_facts(prose_of(finding)))
+    first = tuple(facts[mark] for mark in cited if mark in facts)
+    return spread(first, limit) if first else spread(tuple(facts.values()), limit)
+
+
+def sources_behind(findings: tuple[Finding, ...]) -> tuple[SourceCard, ...]:
+    """List the sources of `findings`, each once."""
+    return tuple({card.id: card for finding in findings for card in finding.all_sources()}.values())
 
 
 class SectionGiven(Frozen):

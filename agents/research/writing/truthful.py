@@ -17,7 +17,7 @@ from agents.core.role import RoleAnswer
 from agents.core.time_policy import REWRITE_SHARE
 from agents.report.document import build
 from agents.research.challenge.challenge import Challenged, ClaimDone
-from agents.research.challenge.gates import Ledger, Thresholds, gates
+from agents.research.challenge.claim_ledger import Ledger, Thresholds, gates
 from agents.research.loop.after_reading import MOVED, verdict_line
 from agents.research.run_context import RunContext
 from agents.research.writing.closing import answers_of
