@@ -225,8 +225,10 @@ def refreshed(plan: Plan, rounds: int) -> Plan:
         if isinstance(branch, Leaf):
             budget = branch.budget.model_copy(update={"searches": min(3, max(1, len(branch.searches)))})
             return branch.model_copy(update={"budget": budget})
-        several = len(branch.phases) > 1
-        collect = branch.phases[-2 if several else 0].model_copy(update={"title": "Collect", "max_iterations": rounds})
+        several = branch is plan.root and (len(branch.phases) > 1 or branch.phases[0].criteria.corroboration > 1)
+        collect = branch.phases[-2 if len(branch.phases) > 1 else 0].model_copy(
+            update={"title": "Collect", "max_iterations": rounds}
+        )
         phases = phases_of(collect) if several else (collect,)
         return branch.model_copy(
             update={"phases": phases, "children": tuple(fresh(child) for child in branch.children)}

@@ -63,6 +63,8 @@ READ_S, READ_SHARE = 30.0, 0.5
 """Seconds, and part of the time left, that a model may take to read a prompt that can be made shorter."""
 SHORTEST_PROMPT = 1_000
 """Tokens from which a prompt can be made shorter at all."""
+TRY_S = 10.0
+"""Seconds that there must be to find out whether a provider is as slow as it was."""
 LEAST_TOKENS = 12
 """Tokens of the shortest answer that is worth asking for."""
 MAX_ADAPTIONS = 10
@@ -246,6 +248,8 @@ class LiteLLMModel:
             try:
                 async with self._turn(request, course) as turn:
                     sent = replace(sent, room=self._room(request, ways, tokens_in, course))
+                    if turn is not None:
+                        turn.asked_for = sent.room
                     try:
                         answer = await self._send(request, sent, ways, listener, course)
                     except (asyncio.CancelledError, Failed) as cut:
@@ -323,6 +327,8 @@ class LiteLLMModel:
             raise Failed(error, None, "", None)
         quick = None if self.gate is None else self.gate.pace.room(left, tokens_in)
         if quick is not None and quick < LEAST_TOKENS:
+            if self.gate and left is not None and left >= TRY_S and self.gate.may_try():
+                return room
             error = self._error("timeout", f"at its pace it writes {max(0, quick)} tokens in the time left")
             error.retryable = False
             raise Failed(error, None, "", None)

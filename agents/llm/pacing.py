@@ -101,15 +101,21 @@ class ObservedPace:
 
     def __init__(self) -> None:
         self._sums: tuple[float, ...] = (0.0,) * 5
+        self._answered = self._sums
+        """What answers alone say; a call that ran out of time only holds until the next answer."""
         self._each: tuple[float, float] | None = None
 
     def note(self, seconds: float, tokens_in: int, tokens_out: int) -> float:
         """Take in one answer; give its own pace, in tokens written a second."""
         out = max(1, tokens_out)
-        seen = (tokens_in**2, tokens_in * out, out**2, tokens_in * seconds, out * seconds)
-        self._sums = tuple(FADING * before + new for before, new in zip(self._sums, seen, strict=True))
+        self._sums = self._answered = self._with(self._answered, seconds, tokens_in, out)
         self._each = self._fitted()
         return (out + READ_AS_WRITTEN * tokens_in) / max(QUICKEST_S, seconds)
+
+    @staticmethod
+    def _with(sums: tuple[float, ...], seconds: float, tokens_in: int, out: int) -> tuple[float, ...]:
+        seen = (tokens_in**2, tokens_in * out, out**2, tokens_in * seconds, out * seconds)
+        return tuple(FADING * before + new for before, new in zip(sums, seen, strict=True))
 
     def _fitted(self) -> tuple[float, float]:
         """Fit both rates by least squares, beside what is assumed of their ratio; neither is below nothing."""
@@ -122,13 +128,14 @@ class ObservedPace:
             return in_s / ins, in_s / ins
         return max(0.0, read_s), write_s
 
-    def ran_out(self, seconds: float, tokens_in: int) -> None:
-        """Take in a call that had `seconds` and gave no answer: it is slower than what was known, by a half at least."""
-        if (known := self.call_s(tokens_in, 1)) is None:
-            self.note(seconds, tokens_in, 1)
-            return
-        slower = max(2.0, seconds / max(QUICKEST_S, known))
-        self._sums = (*self._sums[:3], *(slower * one for one in self._sums[3:]))
+    def ran_out(self, seconds: float, tokens_in: int, tokens_out: int) -> None:
+        """Take in a call that had `seconds` for `tokens_out` and gave no answer: it takes twice what was known, at least."""
+        known = self.call_s(tokens_in, max(1, tokens_out))
+        if known is None:
+            self._sums = self._with(self._sums, 2 * seconds, tokens_in, max(1, tokens_out))
+        else:
+            slower = max(2.0, seconds / max(QUICKEST_S, known))
+            self._sums = (*self._sums[:3], *(slower * one for one in self._sums[3:]))
         self._each = self._fitted()
 
     def room(self, left_s: float | None, tokens_in: int) -> int | None:
@@ -147,6 +154,8 @@ class ObservedPace:
         return None if self._each is None else self._each[0] * tokens_in + self._each[1] * tokens_out
 
 
+TRY_AGAIN_S = 5.0
+"""Seconds after which a provider that seemed too slow for any call is tried with one."""
 WORTH_TELLING_S = 3.0
 """Seconds of a pause from which somebody should be told."""
 
@@ -200,6 +209,8 @@ class Permit:
         self.tokens_out: int | None = None
         self.ran_out = False
         """No answer came within the time there was."""
+        self.asked_for = 1
+        """Tokens that the answer might have had."""
 
     def used(self, tokens: int, tokens_out: int = 0) -> None:
         """Put what the request really took in the place of the estimate."""
@@ -231,6 +242,7 @@ class RateLimiter:
         self._calls, self._tokens = _Window(), _Window()
         self._resumes_at = 0.0
         self.pace, self.places = ObservedPace(), Places()
+        self._seen_at = 0.0
         self.busy = 0
         """Requests that are open."""
         self.peak = 0
@@ -245,6 +257,14 @@ class RateLimiter:
         """Whether the provider works on one call after the other."""
         limit = self._limits().at_once
         return bool(limit) and self.places.at_once(limit or 0) == 1
+
+    def may_try(self) -> bool:
+        """Whether a call may find out if the provider is still as slow as it was: else a slow spell would keep it out for good."""
+        now = self._clock()
+        if now - self._seen_at < TRY_AGAIN_S:
+            return False
+        self._seen_at = now
+        return True
 
     def hold(self, seconds: float) -> None:
         """Let nobody ask the provider for some seconds."""
@@ -280,8 +300,10 @@ class RateLimiter:
                 own = self.pace.note(self._clock() - began, turn.tokens_in or tokens, turn.tokens_out)
                 self.places.went_well(own, self.busy, self._limits().at_once or self.busy)
             elif turn.ran_out:
-                self.pace.ran_out(self._clock() - began, tokens)
+                self.pace.ran_out(self._clock() - began, tokens, turn.asked_for)
                 self.places.went_badly(self.busy)
+            if turn.tokens_out is not None or turn.ran_out:
+                self._seen_at = self._clock()
             self.busy -= 1
             self._freed.set()
 

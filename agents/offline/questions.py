@@ -221,9 +221,9 @@ def is_single_fact(question: str) -> bool:
     return bool(listed("one").search(question) or opening("yes_no").match(question))
 
 
-def has_effect(word: str) -> bool:
-    """Tell a word for what one thing does to another."""
-    return bool(listed("effect").fullmatch(word))
+def is_no_thing(word: str) -> bool:
+    """Tell a word for what one thing does to another, or for what a source does: shows, reports."""
+    return bool(listed("effect").fullmatch(word) or listed("telling").fullmatch(word))
 
 
 def is_lookup(question: str) -> bool:

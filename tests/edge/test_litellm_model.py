@@ -731,6 +731,21 @@ async def test_no_more_requests_are_open_at_a_provider_than_its_cap_over_all_cal
     assert gate.peak == 2
 
 
+async def test_a_slow_spell_keeps_a_model_out_for_seconds_and_not_for_good(httpserver, model):
+    """Else one call that ran out of time would leave every later run of a server without its model."""
+    answers(httpserver, body())
+    gate = Pacing().gate("openai")
+    for _ in range(5):
+        gate.pace.ran_out(60.0, 400, 300)
+    assert gate.pace.room(30.0, 100) == 0 or gate.pace.room(30.0, 100) < 12
+
+    first = await model(gate=gate).reply(request(deadline_s=30.0))
+
+    assert first.text == GOOD
+    assert (await model(gate=gate).reply(request(deadline_s=30.0))).text == GOOD
+    assert gate.pace.room(30.0, 100) > 100
+
+
 # ---- callbacks
 
 

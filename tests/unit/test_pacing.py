@@ -259,6 +259,41 @@ async def test_a_call_that_runs_out_of_time_halves_the_places_and_the_pace(clock
     assert doors.places.at_once(8) == 1
 
 
+def test_a_call_that_ran_out_of_time_is_taken_to_be_twice_as_slow_and_not_sixty_times():
+    pace = ObservedPace()
+    pace.note(10.0, 0, 100)  # ten tokens a second
+    pace.ran_out(60.0, 0, 480)
+    assert 0.4 < pace.room(100.0, 0) / 800 <= 0.55
+
+
+def test_a_first_call_that_ran_out_of_time_says_little_of_the_next():
+    pace = ObservedPace()
+    pace.ran_out(30.0, 400, 300)
+    assert pace.room(60.0, 400) > 100
+
+
+def test_an_answer_wipes_out_what_calls_without_one_made_believe():
+    pace = ObservedPace()
+    pace.note(1.0, 100, 50)
+    before = pace.room(30.0, 100)
+    for _ in range(6):
+        pace.ran_out(30.0, 100, 50)
+    assert pace.room(30.0, 100) < 12
+    pace.note(1.0, 100, 50)
+    assert pace.room(30.0, 100) == pytest.approx(before, rel=0.1)
+
+
+async def test_a_provider_that_seemed_too_slow_is_tried_again_after_a_while(clock):
+    doors = gate(clock, at_once=1)
+    async with doors.turn(400) as turn:
+        await clock.sleep(30.0)
+        turn.ran_out = True
+    assert not doors.may_try()
+    await clock.sleep(6.0)
+    assert doors.may_try()
+    assert not doors.may_try()
+
+
 def test_what_fits_into_the_time_left_follows_from_the_pace():
     pace = ObservedPace()
     assert pace.room(10.0, 0) is None

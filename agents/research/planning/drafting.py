@@ -79,7 +79,9 @@ def draft_handler(context: RunContext, limits: CapOverrides) -> Handler:
         planning = planning_for(given.query, given.brief, limits, taken.survey, given.suggested)
         own = is_its_own_plan(given, planning)
         planner = context.by_code(PLANNER.name) if own else context
-        ahead = begun(context, given.brief, planning) if planner is context and context.ahead else None
+        # What is known already is looked at before anything is searched for.
+        early = planner is context and context.ahead is not None and not given.brief.known
+        ahead = begun(context, given.brief, planning) if early else None
         asked = await ctx.call(
             "planner", "0", planner.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), None, ahead and ahead.take,
             gives=RoleAnswer[PlanTree],
@@ -295,15 +297,15 @@ SETTLING_SOURCES = 6
 
 
 def phases_of(collect: Phase) -> tuple[Phase, ...]:
-    """Give the phases of a wide question: collect, fill gaps where there are rounds for it, settle contradictions.
+    """Give the phases of a wide question: collect; and, where there are rounds for it, fill gaps and settle contradictions.
 
-    A phase whose gate is open already is passed over, so that who finds all at once has one.
+    With few rounds what sources disagree on is left to the challenge, which searches beside the writing. A phase whose
+    gate is open already is passed over, so that who finds all at once has one.
     """
-    rounds = collect.max_iterations
     gate = Criteria(contradictions_resolved=True, min_confidence=0)
     settle = Phase(title="Settle contradictions", criteria=gate, sources=SETTLING_SOURCES, max_iterations=1)
-    if rounds < MANY_ROUNDS:
-        return (collect, settle) if rounds > 1 else (collect,)
+    if collect.max_iterations < MANY_ROUNDS:
+        return (collect,)
     once = collect.criteria.model_copy(update={"corroboration": 1})
     return collect.model_copy(update={"criteria": once}), collect.model_copy(update={"title": "Fill gaps"}), settle
 

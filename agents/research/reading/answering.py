@@ -16,7 +16,7 @@ from agents.contracts.sources import SourceCard
 from agents.nlp.lang import spans
 from agents.nlp.similarity import closeness, direction
 from agents.nlp.tokens import content_words, language_of, stem, words
-from agents.offline.questions import has_effect
+from agents.offline.questions import is_no_thing
 from agents.research.reading.subject import (
     ASIDE,
     FORM,
@@ -303,7 +303,7 @@ def absent_words(part: Question, rows: Sequence[Told]) -> tuple[str, ...]:
     if any(is_foreign(part, row.quote, row.head) for row in rows):
         return ()
     said = " ".join(f"{row.quote} {row.title} {row.head}" for row in rows)
-    asked = {root(word): word for word in plain_words(part.text) if not has_effect(word)}
+    asked = {root(word): word for word in plain_words(part.text) if not is_no_thing(word)}
     return tuple(
         asked[one] for one in asked if one in part.matter and not share(frozenset({one}), said) and len(asked[one]) > 3
     )
