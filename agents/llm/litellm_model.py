@@ -248,18 +248,15 @@ class LiteLLMModel:
             try:
                 async with self._turn(request, course) as turn:
                     sent = replace(sent, room=self._room(request, ways, tokens_in, course))
-                    if turn is not None:
-                        turn.asked_for = sent.room
+                    turn.asked_for = sent.room
                     try:
                         answer = await self._send(request, sent, ways, listener, course)
                     except (asyncio.CancelledError, Failed) as cut:
                         timed_out = isinstance(cut, Failed) and cut.error.fault == "timeout"
-                        if turn is not None and (timed_out or course.seconds_left() == 0.0):
-                            turn.ran_out = True
+                        turn.ran_out = timed_out or course.seconds_left() == 0.0
                         raise
                     usage = self._usage(answer, tokens_in)
-                    if turn is not None:
-                        turn.used(usage.tokens, usage.tokens_out)
+                    turn.used(usage.tokens, usage.tokens_out)
             except Failed as refusal:
                 failure = refusal
                 adapted = without_refused(ways, failure, sent)
@@ -335,10 +332,10 @@ class LiteLLMModel:
         return room if quick is None else min(room, quick)
 
     @asynccontextmanager
-    async def _turn(self, request: Request, course: _Course) -> AsyncIterator[Permit | None]:
+    async def _turn(self, request: Request, course: _Course) -> AsyncIterator[Permit]:
         """Wait for a turn at the provider; a pause that it asks for holds for all of its callers."""
         if self.gate is None:
-            yield None
+            yield Permit()
             return
         tokens = sum(estimated_tokens(message.content) for message in request.messages)
         try:

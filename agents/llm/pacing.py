@@ -101,7 +101,7 @@ class ObservedPace:
 
     def __init__(self) -> None:
         self._sums: tuple[float, ...] = (0.0,) * 5
-        self._answered = self._sums
+        self._answered: tuple[float, ...] = self._sums
         """What answers alone say; a call that ran out of time only holds until the next answer."""
         self._each: tuple[float, float] | None = None
 
@@ -203,8 +203,8 @@ class _Window:
 class Permit:
     """One request's place at a provider."""
 
-    def __init__(self, counted: _Sent) -> None:
-        self._counted = counted
+    def __init__(self, counted: _Sent | None = None) -> None:
+        self._counted = counted or _Sent(0.0, 0.0)
         self.tokens_in = 0
         self.tokens_out: int | None = None
         self.ran_out = False
