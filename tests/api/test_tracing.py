@@ -129,13 +129,13 @@ def test_traces_are_off_by_default(put):
 async def test_a_line_logged_deep_in_a_call_names_job_node_and_call(put, http, caplog):
     said = logging.getLogger("agents.search.somewhere")
     searcher = world()
-    search = searcher.search
+    read = searcher.read
 
-    async def telling(query, seconds=None):
-        said.warning("the provider is slow")
-        return await asyncio.to_thread(lambda: said.warning("in a thread")) or await search(query, seconds)
+    async def telling(url, seconds=None):
+        said.warning("the site is slow")
+        return await asyncio.to_thread(lambda: said.warning("in a thread")) or await read(url, seconds)
 
-    searcher.search = telling
+    searcher.read = telling
     put(searcher=searcher)
     lines = []
     handler = logging.Handler()
@@ -146,11 +146,12 @@ async def test_a_line_logged_deep_in_a_call_names_job_node_and_call(put, http, c
         told = (await http.post("/run", json={"task": TASK})).json()
     finally:
         said.removeHandler(handler)
-    assert {line["event"] for line in lines} == {"the provider is slow", "in a thread"}
+    # Pages, and not searches: those of a plan that is still written begin before there is a job.
+    assert {line["event"] for line in lines} == {"the site is slow", "in a thread"}
     for line in lines:
         assert line["job_id"] == told["metadata"]["job_id"]
         assert line["node"].startswith("job/0/")
-        assert line["call"].startswith("search:")
+        assert line["call"].startswith("fetch:")
 
 
 async def test_two_jobs_at_once_never_take_each_others_place(put, http):

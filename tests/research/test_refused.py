@@ -60,4 +60,5 @@ async def test_c08_a_declined_frame_leaves_the_sections_and_says_so(bench):
 
     report = build("a" * 32, outcome, Actual(), engine="scripted", reasons=True)
     assert report.references
-    assert any("Summary and conclusion" in reason for reason in report.grade_reasons)
+    assert any(NOTICE.rstrip(".") in reason for reason in report.grade_reasons)
+    assert any("frame" in problem.where for problem in report.error_log)
