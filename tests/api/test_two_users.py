@@ -14,7 +14,7 @@ from tests.scripts import QUERY
 
 TITLE = "Bob's secret question about the Orvane ferry?"
 KEY = "k" * 40
-OPEN_TO_ALL = {"/healthz", "/research/openapi.json"}
+OPEN_TO_ALL = {"/healthz", "/research/openapi.json", "/words/{language}/reasons"}
 """Routes that tell nothing of anybody."""
 BODIES = {
     "guidance": {"text": "leave out the costs"},
@@ -58,7 +58,7 @@ async def bobs(remote):
     stands = {
         "job_id": job.id, "node": "job/0", "what": "stop", "form": "json", "fact_id": fact.fact_id, "model": "dossier",
         "source_id": reference.source_id, "element_id": reference.source_id, "name": "bob.txt", "file_id": reference.source_id,
-        "item_id": TUNNEL.id,
+        "item_id": TUNNEL.id, "language": "de",
     }  # fmt: skip
     return job, document, stands
 
@@ -90,7 +90,7 @@ async def test_no_route_shows_or_moves_the_job_of_another_user(server_app, bobs,
         if "{" not in path:
             continue
         answer = await asked(http, method, filled(path, stands), headers=session("eve"))
-        if answer.status_code < 400 and "{model}" not in path:
+        if answer.status_code < 400 and "{model}" not in path and "{language}" not in path:
             seen.append((method, path, answer.status_code))
         assert TITLE not in answer.text and document.references[0].quotes[0].text not in answer.text, (method, path)
     known = await http.get("/research/memory/export.jsonl", headers=session("eve"))
