@@ -314,13 +314,13 @@ def _nothing_found(
 
 def _reasons(outcome: Outcome, words: Wording) -> tuple[str, ...]:
     """Say why a report is partial: each branch that fell short, addresses, limits of searching, failures of steps."""
-    # Of a branch whose question has no answer that is said already.
+    # Of a branch whose question has no answer that is said already; what the user did to one is said in any case.
     said = [one for one in outcome.truth.answers if one.status != "answered"]
     reasons = [
         words.part.format(title=node.title.rstrip(".?!"), note=_sentence(_note(node, words)))
         for top in outcome.findings
         for node in _short(top)
-        if not any(node.title == one.section or _same_title(node.title, one.question) for one in said)
+        if node.ended or not any(node.title == one.section or _same_title(node.title, one.question) for one in said)
     ]
     reasons += [words.seed.format(url=url) for url in outcome.seed_failures]
     if "#DEGRADED_SEARCH" in outcome.tags:
