@@ -918,7 +918,9 @@ document.addEventListener(
     const text = e.target.value;
     setTimeout(() => {
       if (document.getElementById('chat-input')?.value !== text) return;
-      waiting(t('Not sent yet: the page waits for the server, or for a file. Your text stays here; press Enter again.'));
+      waiting(
+        t('Not sent yet: the page waits for the server, or for a file. Your text stays here; press Enter again.'),
+      );
       if (waitLine) waitLine.dataset.unsent = 'yes';
     }, 600);
   },

@@ -41,7 +41,7 @@ from agents.memory.knowledge import forget_with
 from agents.nlp.tokens import language_of
 from agents.report.earlier import known_lines
 from agents.report.methodology import tracking
-from agents.research.loop.retry_tracking import Retries
+from agents.research.loop.success import Retries
 from agents.research.planning.freeze_contract import TIERS
 from agents.research.scoping.authorization import minutes_of
 from agents.research.scoping.turn import ScopingState, agreed, checked, seeds_in

@@ -15,7 +15,7 @@ from agents.core.events import JobChanged, NodeChanged, NodeState, Noted, Number
 from agents.core.time_policy import synthesis_reserve_s
 from agents.jobs.live_job import Job
 from agents.jobs.run import JobRun
-from agents.research.loop.retry_tracking import MAX_ATTEMPTS, TAG
+from agents.research.loop.success import MAX_ATTEMPTS, TAG
 from agents.research.steering import bound_by, together
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agents.contracts.plan import ReflectionResponse
 from agents.research.loop.loop_decision import MAX_GAPS, decide
-from agents.research.loop.retry_tracking import Retries
+from agents.research.loop.success import Retries
 
 URL = "https://orvane.example/ferry"
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.contracts.plan import RetryEntry
-from agents.research.loop.retry_tracking import Retries
+from agents.research.loop.success import Retries
 
 URL = "https://orvane.example/ferry"
 

@@ -16,8 +16,7 @@ from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, LeafBudget, LoopDecision, Node, ReflectionResponse
 from agents.contracts.sources import SourceCard
-from agents.research.loop.retry_tracking import Retries
-from agents.research.loop.success import Success, below, explain
+from agents.research.loop.success import Retries, Success, below, explain
 from agents.research.loop.topics import compare
 from agents.research.reading.answering import answer_of, told_by
 from agents.research.reading.subject import asks_for_facts, parts_of

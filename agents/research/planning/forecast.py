@@ -16,7 +16,7 @@ from agents.core.budget import least
 from agents.research.challenge.challenge import NEW_SOURCES
 from agents.research.challenge.claim_ledger import ENOUGH_PLANNED, MAX_CLAIMS, MAX_DISCOVERED, PER_BRANCH
 from agents.research.loop.loop_decision import LoopSettings
-from agents.research.loop.retry_tracking import MAX_ATTEMPTS
+from agents.research.loop.success import MAX_ATTEMPTS
 from agents.research.writing.truthful import REWRITTEN
 from agents.research.writing.verify_report import BATCH
 

@@ -15,7 +15,7 @@ from agents.contracts.report import Earlier
 from agents.contracts.sources import RejectedSource, Source, SourceCard
 from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler, Handlers
-from agents.research.loop.retry_tracking import MAX_ATTEMPTS
+from agents.research.loop.success import MAX_ATTEMPTS
 from agents.research.reading.answering import Told, beside_the_point, is_about, leads_to, settled_by
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.read_sources import LATE_FINDING_SHARE, SourceDone, SourcesDone

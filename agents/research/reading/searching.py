@@ -23,8 +23,8 @@ from agents.core.port import Ctx
 from agents.nlp import lang
 from agents.nlp.tokens import TOKEN, language_of, stem, stop_words
 from agents.research.loop.loop_decision import LoopSettings
-from agents.research.loop.retry_tracking import MAX_ATTEMPTS
-from agents.research.loop.retry_tracking import Status as RetryStatus
+from agents.research.loop.success import MAX_ATTEMPTS
+from agents.research.loop.success import Status as RetryStatus
 from agents.research.run_context import RunContext, Searched
 from agents.research.steering import CUT
 from agents.search.scope_filter import fuse
