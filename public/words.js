@@ -76,7 +76,7 @@ export const WORDS = {
     'Looking into the report above.': 'Ich sehe im Bericht oben nach.',
     'Reading your message. The run goes on meanwhile.': 'Ich lese Ihre Nachricht. Der Lauf geht weiter.',
     'Not sent yet: the page waits for the server, or for a file. Your text stays here; press Enter again.':
-      'Noch nicht gesendet: Die Seite wartet auf den Server oder auf eine Datei. Ihr Text bleibt hier; drücken Sie noch einmal Enter.',
+      'Noch nicht gesendet: Die Seite wartet auf Server oder Datei. Ihr Text bleibt; drücken Sie noch einmal Enter.',
     'One moment: I am still answering. Your text stays here; press Enter again when I am done.':
       'Einen Moment, ich antworte noch. Ihr Text bleibt hier; drücken Sie danach noch einmal die Eingabetaste.',
     // names of buttons
