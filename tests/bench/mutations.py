@@ -78,10 +78,10 @@ MUTATIONS = (
     ),
     *_rows(
         "unit/test_novelty.py",
-        ("S2 FR-08: early termination can be turned off", "research/loop/novelty.py", "return enabled and score < threshold", "return score < threshold"),
-        ("S2 FR-09: the threshold of novelty", "research/loop/novelty.py", "return enabled and score < threshold", "return enabled and score <= threshold + 0.2"),
-        ("S2 FR-07: without notes all is new", "research/loop/novelty.py", "return 1.0 if total else 0.0", "return 0.0"),
-        ("S2 NFR-02: only the latest notes count", "research/loop/novelty.py", "_plain(notes[-NOTES_KEPT:])", "_plain(notes[:10])"),
+        ("S2 FR-08: early termination can be turned off", "research/loop/success.py", "return enabled and score < threshold", "return score < threshold"),
+        ("S2 FR-09: the threshold of novelty", "research/loop/success.py", "return enabled and score < threshold", "return enabled and score <= threshold + 0.2"),
+        ("S2 FR-07: without notes all is new", "research/loop/success.py", "return 1.0 if total else 0.0", "return 0.0"),
+        ("S2 NFR-02: only the latest notes count", "research/loop/success.py", "_plain(notes[-NOTES_KEPT:])", "_plain(notes[:10])"),
     ),
     *_rows(
         "unit/test_topics.py",
@@ -92,10 +92,10 @@ MUTATIONS = (
     ),
     *_rows(
         "unit/test_retries.py",
-        ("S0 FR-4: three failures and no more", "research/loop/retry_tracking.py", "MAX_ATTEMPTS = 3", "MAX_ATTEMPTS = 4"),
-        ("S0 FR-4: a success outweighs failures", "research/loop/retry_tracking.py", "        if _clean(key) in self.done:", "        if False:"),
-        ("S0 FR-4: failures of parallel branches add up", "research/loop/retry_tracking.py", "failures=self.failures | other.failures,", "failures=self.failures,"),
-        ("S0 FR-4: what was given up is listed", "research/loop/retry_tracking.py", "if one.status == \"exhausted\")", "if False)"),
+        ("S0 FR-4: three failures and no more", "research/loop/success.py", "MAX_ATTEMPTS = 3", "MAX_ATTEMPTS = 4"),
+        ("S0 FR-4: a success outweighs failures", "research/loop/success.py", "        if _clean(key) in self.done:", "        if False:"),
+        ("S0 FR-4: failures of parallel branches add up", "research/loop/success.py", "failures=self.failures | other.failures,", "failures=self.failures,"),
+        ("S0 FR-4: what was given up is listed", "research/loop/success.py", "if one.status == \"exhausted\")", "if False)"),
     ),
     *_rows(
         "unit/test_budget.py",
@@ -187,7 +187,7 @@ MUTATIONS = (
         ("Row 34: refresh says what has changed", "report/document.py", "changed = since(earlier,", "changed = None and since(earlier,"),
         ("Row 34: changed sources", "report/earlier.py", "known[key].text_hash != card.text_hash", "False"),
         ("Row 34: words that are gone", "report/earlier.py", "if fact.source_id in read and _same(fact.quote) not in held", "if False"),
-        ("Row 34: continue hands facts to leaves", "research/reading/taken_over.py", "if earlier is None or earlier.use != \"continue\":", "if True:"),
+        ("Row 34: continue hands facts to leaves", "research/reading/leaf.py", "if earlier is None or earlier.use != \"continue\":", "if True:"),
         ("Row 34: continue tells the planner", "research/planning/drafting.py", "known=brief.known,", "known=(),"),
     ),
     *_rows(
@@ -201,8 +201,8 @@ MUTATIONS = (
         "api/test_jobs_api.py",
         ("S4 §5.1: a job is there at once", "api/jobs_api.py", "    if team.engine.reasons:\n        return brief\n", ""),
         ("S4 §5.1: the contract is readable while it runs", "research/pipeline.py", "            ctx.emit(f\"contract:{contract.hash}\", Planned(contract=contract))\n", ""),
-        ("S4 §5.1: too broad a question fails the job", "research/scoping/inside_job.py", "    refuse_broad(queries)\n", ""),
-        ("S4 §5.1: the planner's window", "research/scoping/inside_job.py", "async with asyncio.timeout(deadline.seconds()):", "async with asyncio.timeout(None):"),
+        ("S4 §5.1: too broad a question fails the job", "research/scoping/turn.py", "    refuse_broad(queries)\n", ""),
+        ("S4 §5.1: the planner's window", "research/scoping/turn.py", "async with asyncio.timeout(deadline.seconds()):", "async with asyncio.timeout(None):"),
     ),
     *_rows(
         "unit/test_truth_confidence.py",
