@@ -18,6 +18,7 @@ settings.load_profile("steady")
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
 HOME = Path(tempfile.mkdtemp(prefix="dossier-tests-"))
+(HOME / "chat").mkdir()  # Chainlit writes there while it is imported
 for _name in list(os.environ):
     if _name.endswith("_API_KEY") or _name.startswith(("RESEARCH_", "JUDGE_RESEARCH_")):
         del os.environ[_name]

@@ -27,6 +27,8 @@ LONGEST = """
 """Files that take longest, measured; what begins last must not be what ends last."""
 HEAVY, MANY = ("litellm", "chainlit.server"), 100
 """Libraries of whole seconds, loaded before the workers part where so many files are run."""
+STALLED_S = 240
+"""Seconds without a word of any worker after which the run is given up: twice what one test may take."""
 BROWSERS = 2
 """Workers that begin with the browser's files."""
 
@@ -132,7 +134,11 @@ def run(session, many):
     done, hook = set(), session.config.hook
     try:
         while running:
-            for key, _ in chosen.select():
+            if not (told := chosen.select(STALLED_S)):
+                # Such as a library whose threads were started before the fork: a worker has none of them, and waits for ever.
+                session.shouldfail = f"no test of any worker ended in {STALLED_S} s"
+                break
+            for key, _ in told:
                 pid, before = running[key.fd]
                 data = os.read(key.fd, 1 << 20)
                 *lines, left = (before + data).split(b"\n")
