@@ -145,6 +145,8 @@ def run(session, many):
                 running[key.fd] = (pid, left)
                 for line in lines:
                     report = hook.pytest_report_from_serializable(config=session.config, data=json.loads(line))
+                    if isinstance(report.longrepr, list):  # of a skipped test: file, line, reason
+                        report.longrepr = tuple(report.longrepr)
                     hook.pytest_runtest_logreport(report=report)
                     if report.when == "teardown":
                         done.add(report.nodeid)

@@ -68,6 +68,7 @@ class JobRuntime:
         self.register = Register(self.store, self.writer, config, clock=clock, limits=self.limits, per_job=per_job)
         self.worker = Worker(self.register, self.engine, self.blobs) if config.runs else None
         self.opened = False
+        self._opening: asyncio.Future[list[Job]] | None = None
         self._listener = Listener(self.store.database, COMMANDS if config.runs else EVENTS)
         self._rounds: tuple[asyncio.Task[None], ...] = ()
         self._next_share = float("-inf")
@@ -115,6 +116,9 @@ class JobRuntime:
         """Stop everything here and wait until it has stopped; a stored job goes on at the next start."""
         if not self.opened:
             await self.register.cancel_background()  # it may be about to be opened
+        if self._opening is not None:
+            await asyncio.wait([self._opening])
+        if not self.opened:
             return
         self.opened = False
         for task in self._rounds:
@@ -206,7 +210,10 @@ class JobRuntime:
     async def _opened_late(self) -> None:
         """Open a temporary store with its first job: many a team never starts one."""
         if self.temporary and not self.opened and self.register.set_up is not None:
-            await self.open(self.register.set_up)
+            # Whoever closes meanwhile waits for it: a connection that is cut off while it is made outlives its loop.
+            if self._opening is None or self._opening.done():
+                self._opening = asyncio.ensure_future(self.open(self.register.set_up))
+            await asyncio.shield(self._opening)
 
     def _hold(self, row: StoredJob, commission: Commission, setup: JobSetup, budget: Limits) -> Job:
         return self.register.hold(

@@ -169,6 +169,7 @@ def test_a_killed_server_goes_on_with_its_run_and_one_asked_to_stop_stops_within
         server.start()
 
         page.open(thread)
+        page.page.wait_for_selector("[data-job=running], [data-job=done]")
         assert page.page.locator("[data-job=running]").count() + page.page.locator("[data-job=done]").count() == 1
 
         server.pace(0)
