@@ -103,6 +103,7 @@ def test_the_evidence_panel_holds_sources_claims_and_how_it_was_made(report):
             break
         report.page.wait_for_timeout(100)
     assert abs(line.bounding_box()["y"] - at) < 60
+    panel.get_by_role("tab", name="Sources").click()  # the panel opens where it was left
     panel.locator(".ds-src").nth(1).wait_for()
     panel.get_by_label("Filter sources").fill("zzz nothing")
     panel.get_by_text("No source matches").wait_for()

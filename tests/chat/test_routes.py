@@ -381,7 +381,7 @@ async def test_a_stopped_branch_is_tried_again_by_its_route_and_one_at_work_is_n
     await page.say(QUESTION)
     await page.say("Authorized to execute")
     (job,) = held_chat.team.jobs.of("local")
-    await asyncio.sleep(0.1)
+    await until(lambda: sum(node.state == "reading" for node in view_of(job).nodes) == 3)
     route = f"/research/jobs/{job.id}/nodes/job/0"
 
     early = await http.post(f"{route}/1/retry")
