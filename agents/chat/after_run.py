@@ -4,90 +4,94 @@ What is known already: a question is answered at once from the knowledge base al
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from agents.chat.answers import short
 from agents.chat.commands import Command, Edit, Part, Wish, patterns
-from agents.chat.state import Ask, Button, Effect, Refuse, Say, Started
-from agents.chat.texts import ChatTexts, minutes_and_seconds
-from agents.contracts.contract import Contract
+from agents.chat.drafting_talk import Drafting
+from agents.chat.state import Button, Say, Started
+from agents.chat.texts import minutes_and_seconds
 from agents.contracts.fact import REUSABLE, Remembered, Selection
 from agents.contracts.frozen import Frozen, QueryType
 from agents.contracts.report import Quote, Reference, ReportDocument, ReportSentence
 from agents.core.paths import public
-from agents.memory.knowledge import LOCAL_OWNER, MemoryDown, forget_with, in_time
+from agents.jobs.live_job import Job
+from agents.memory.knowledge import KnowledgeStore, forget_with, in_time
 from agents.nlp.tokens import content_words
 from agents.report.escaping import link
 from agents.report.references import reference_of
 from agents.research.reading.answering import answers
-from agents.research.reading.subject import parts_of
+from agents.research.reading.subject import Question, parts_of
 from agents.research.scoping.follow_up import ENOUGH
 from agents.research.scoping.turn import checked
-from agents.team import Team
 
 _MOMENT = timedelta(seconds=20)
 """How long after its end a sentence may still have been meant for the run."""
 _MAX_SUMMED = 12
 """Sentences of a report that are given for a summary, at most."""
 _NUMBER = re.compile(r"(?<!\\)\[(\d+)\](?!\()")
+PAGE = "/memory"
+ASKED_S = 3.0
+"""Seconds that the knowledge base may take for a person; a run waits for less."""
+MOST, RAISED = 24, 3
+LISTED = 6
+"""Facts that are listed of a topic."""
 
 
-class Over:
-    """A run that has ended: commands concern its report, never a new draft."""
+class Afterwards(Drafting):
+    """The run of a chat that has ended: commands concern its report, never a new draft."""
 
-    def __init__(self, team: Team, job_id: str, owner: str, words: ChatTexts) -> None:
-        self.team, self.job_id, self.owner, self.words = team, job_id, owner, words
+    async def ended(self) -> Job | None:
+        """The last run of this chat; None where nothing is known of it any more."""
+        return await self.team.jobs.find(self.state.job_id, self.owner)
 
-    async def hear(self, text: str, command: Command) -> Effect | None:
-        """Answer a command; None where it is none that concerns a run that is over."""
+    async def over(self, text: str, command: Command, document: ReportDocument | None) -> None:
+        """Answer a command that concerns a run that is over.
+
+        Raises:
+            BadRequest: it can't be done to it.
+        """
         match command:
             case Part(op="retry"):
-                return Say(self.words("restart_offer"))
-            case Part(loose=False):
-                return Refuse(self.words("over", next=self.words("over_next_report")))
+                await self.say("restart_offer")
+            case Part():
+                raise self.no("over", next=self.words("over_next_report"))
             case Edit():
                 label = self.words("button_draft_again", edit=" ".join(text.split()))
-                return Ask(self.words("over_edit"), (Button(label, label),))
+                await self.say("over_edit", Button(label, label))
             case Wish():
-                return await self._wish(command)
-            case _:
-                return None
+                await self._wish_of_report(command, document)
 
-    async def _wish(self, wish: Wish) -> Effect:
-        words = self.words
+    async def _wish_of_report(self, wish: Wish, document: ReportDocument | None) -> None:
+        words, job = self.words, await self.ended()
         match wish.name:
             case "restart" | "rework":
-                return await self._taken_up(wish.name)
+                if job is None or job.commission.contract is None:
+                    raise self.no("run_gone")
+                again = await (self.team.jobs.restart if wish.name == "restart" else self.team.jobs.rework)(job)
+                await self.show(Started(again, job.commission.contract))
             case "release":
-                job = await self.team.jobs.find(self.job_id, self.owner)
-                released = job is not None and self.team.jobs.release(job)
-                return Say(words("released")) if released else Refuse(words("not_held"))
+                if job is None or not self.team.jobs.release(job):
+                    raise self.no("not_held")
+                await self.say("released")
             case "forget" if not wish.topic:
-                label = words("button_forget")
-                return Ask(words("forget_ask"), (Button(label, label),))
+                await self.say(
+                    "forget_ask", *[Button(words(name), words(name)) for name in ("button_forget", "button_keep")]
+                )
             case "forget":
-                gone = await forget_with(self.team.memory, self.owner or LOCAL_OWNER, jobs=(self.job_id,))
-                return Say(words("forgotten", things=words.counted(gone, "thing")))
+                gone = await forget_with(self.team.memory, self.memory_of, jobs=(self.state.job_id,))
+                await self.say("forgotten", things=words.counted(gone, "thing"))
             case "summarise":
-                document = await self.team.blobs.report(self.job_id)
-                return Say(self._summary(document, wish.topic) if document else words("nothing_to_summarise"))
-            case "how_long" | "cost" | "sources" | "progress" | "refresh" | "show" if (
-                document := await self.team.blobs.report(self.job_id)
-            ) is not None:
+                await self.show(Say(self._summary(document, wish.topic) if document else words("nothing_to_summarise")))
+            case "how_long" | "cost" | "sources" | "progress" | "refresh" | "show" if document is not None:
                 actual, sources = document.methodology.actual, words.counted(len(document.references), "source")
                 seconds = minutes_and_seconds(actual.seconds or 0.0)
-                return Say(words("took", seconds=seconds, sources=sources, money=words.money(actual.cost_usd)))
+                await self.say("took", seconds=seconds, sources=sources, money=words.money(actual.cost_usd))
             case _:
-                return short(wish, "report", self.team, words, await self._standing(wish.name))
-
-    async def _standing(self, wish: str) -> str:
-        """Say that it is over, and what can be done."""
-        job = await self.team.jobs.find(self.job_id, self.owner)
-        again, status = self.words("over_next_restart"), job.status if job is not None else "done"
-        if status in {"cancelled", "failed"}:
-            return self.words(f"over_{status}", next=again)
-        return self.words("over", next=again if wish in {"resume", "continue"} else self.words("over_next_report"))
+                broken = job.status if job and job.status in {"cancelled", "failed"} else ""
+                resumes = bool(broken) or wish.name in {"resume", "continue"}
+                follows = words("over_next_restart" if resumes else "over_next_report")
+                await self.wished(wish, words(f"over_{broken}" if broken else "over", next=follows))
 
     def _summary(self, document: ReportDocument, wanted: str) -> str:
         count = int(wanted) if wanted.isdecimal() else patterns().numbers.get(wanted, 3)
@@ -102,38 +106,18 @@ class Over:
         return f"{text}\n\n{self.words('summary_from_report')}"
 
     def _quote(self, fact_id: str) -> str:
-        return public(f"/research/jobs/{self.job_id}/quote/{fact_id}#quote")
-
-    async def _taken_up(self, wish: str) -> Effect:
-        """Take it up again under the contract that was authorized.
-
-        Raises:
-            BadRequest: it is at work, or somebody else was quicker.
-        """
-        jobs = self.team.jobs
-        job = await jobs.find(self.job_id, self.owner)
-        if job is None or job.commission.contract is None:
-            return Refuse(self.words("run_gone"))
-        again = await (jobs.restart(job) if wish == "restart" else jobs.rework(job))
-        return Started(again, job.commission.contract)
+        return public(f"/research/jobs/{self.state.job_id}/quote/{fact_id}#quote")
 
     async def just_now(self) -> bool:
         """Tell whether the run ended a moment ago."""
-        job = await self.team.jobs.find(self.job_id, self.owner)
+        job = await self.ended()
         if job is None or not job.run.events:
             return False
         ended = datetime.fromisoformat(job.created) + timedelta(seconds=job.run.events[-1].seconds)
         return datetime.now(UTC) - ended < _MOMENT
 
-    async def contract(self) -> Contract | None:
-        """What was authorized; None where nothing is known of the run any more."""
-        job = await self.team.jobs.find(self.job_id, self.owner)
-        return job.commission.contract if job is not None else None
-
     async def from_report(self, document: ReportDocument, question: str) -> str:
-        """Answer a question out of the report, as Markdown; empty where it holds no answer.
-
-        Every citation opens the quote that carries its sentence.
+        """Answer a question out of the report, as Markdown whose citations open their quotes; empty where it holds no answer.
 
         Raises:
             BadRequest: the question is empty or far too long.
@@ -141,6 +125,65 @@ class Over:
         answer = await self.team.follow_up(document, question)
         text = linked(answer.markdown, document.references, answer.facts, self._quote)
         return f"{text}\n\n{self.words('from_report')}" if answer.enough else ""
+
+    # ---- what is known already
+
+    async def recall(self, question: str) -> None:
+        """Answer a question from the knowledge base; without one, say what there is.
+
+        Raises:
+            BadRequest: nothing is kept here, or the question is far too long.
+            MemoryDown: the knowledge base can't be used.
+        """
+        store = self.team.memory
+        if store is None:
+            raise self.no("known_off")
+        if not question:
+            return await self._what_there_is(store)
+        where = Selection(kinds=("fact",), verdicts=tuple(REUSABLE))
+        found = await in_time(store.search(self.memory_of, checked(question), where, MOST), ASKED_S)
+        research = Button(self.words("button_research"), f"/research {question}")
+        await self.show(Say(await self._known(question, found), (research,)))
+
+    async def _what_there_is(self, store: KnowledgeStore) -> None:
+        facts = (await in_time(store.stats(self.memory_of), ASKED_S)).by_kind.get("fact", 0)
+        said = self.words("known_all", facts=self.words.counted(facts, "fact"), page=public(PAGE))
+        raised = await in_time(store.search(self.memory_of, "", Selection(kinds=("question",)), RAISED), ASKED_S)
+        open_ones = tuple(Button(one.text, f"/research {one.text}") for one in raised)
+        await self.show(Say(f"{said} {self.words('known_raised')}" if open_ones else said, open_ones))
+
+    async def _known(self, question: str, found: tuple[Remembered, ...]) -> str:
+        items = {item.fact.id: item for item in found if item.fact and item.source}
+        if not question.endswith("?") and all(part.kind == "other" for part in parts_of(question)):
+            # A topic, not a question: what is known of it is listed.
+            items = {fact: item for fact, item in items.items() if _shared(question, item) >= ENOUGH}
+            items = dict(list(items.items())[:LISTED])
+            markdown = "\n".join(f"- {item.text} [{number}]" for number, item in enumerate(items.values(), start=1))
+            facts, references = tuple(items), _references([[item] for item in items.values()])
+        else:
+            by_source: dict[str, list[Remembered]] = {}
+            for item in items.values():
+                by_source.setdefault(item.source.url if item.source else "", []).append(item)
+            references = _references(by_source.values())
+            answer = await self.team.follow_up(Known(references=references, language=self.words.language), question)
+            markdown, facts = answer.markdown, answer.facts
+        if not facts:
+            return self.words("known_nothing", question=question)
+        used = [items[fact] for fact in facts]
+        text = linked(markdown, references, facts, lambda fact: place_of(items[fact]))
+        open_parts = "; ".join(part.text.rstrip("?") for part in parts_of(question) if not _answered(part, used))
+        missing = " " + self.words("known_missing", parts=open_parts) if open_parts else ""
+        since = min(item.since[:10] for item in used)
+        return f"{text}\n\n{self.words('known_from', since=since, page=public(PAGE))}{missing}"
+
+
+class Known(Frozen):
+    """What an answer may rest on, as a report offers it."""
+
+    references: tuple[Reference, ...]
+    language: str
+    question: str = ""
+    query_type: QueryType = "other"
 
 
 def linked(
@@ -160,94 +203,18 @@ def linked(
     return _NUMBER.sub(one, markdown)
 
 
-PAGE = "/memory"
-ASKED_S = 3.0
-"""Seconds that the knowledge base may take for a person; a run waits for less."""
-MOST, RAISED = 24, 3
-LISTED = 6
-"""Facts that are listed of a topic."""
-
-
-class Known(Frozen):
-    """What an answer may rest on, as a report offers it."""
-
-    references: tuple[Reference, ...]
-    language: str
-    question: str = ""
-    query_type: QueryType = "other"
-
-
-class Recalling:
-    """One user's knowledge base, asked in the chat."""
-
-    def __init__(self, team: Team, owner: str, words: ChatTexts) -> None:
-        self.team, self.owner, self.words = team, owner or LOCAL_OWNER, words
-
-    async def hear(self, question: str) -> Effect:
-        """Answer a question; without one, say what there is.
-
-        Raises:
-            BadRequest: the question is far too long.
-        """
-        store = self.team.memory
-        if store is None:
-            return Refuse(self.words("known_off"))
-        try:
-            if not question:
-                facts = (await in_time(store.stats(self.owner), ASKED_S)).by_kind.get("fact", 0)
-                said = self.words("known_all", facts=self.words.counted(facts, "fact"), page=public(PAGE))
-                raised = await in_time(store.search(self.owner, "", Selection(kinds=("question",)), RAISED), ASKED_S)
-                open_ones = tuple(Button(one.text, f"/research {one.text}") for one in raised)
-                return Ask(f"{said} {self.words('known_raised')}", open_ones) if open_ones else Say(said)
-            where = Selection(kinds=("fact",), verdicts=tuple(REUSABLE))
-            found = await in_time(store.search(self.owner, checked(question), where, MOST), ASKED_S)
-        except MemoryDown as error:
-            return Refuse(self.words.notice(error))
-        research = Button(self.words("button_research"), f"/research {question}")
-        return Ask(await self._answer(question, found), (research,))
-
-    async def _answer(self, question: str, found: tuple[Remembered, ...]) -> str:
-        items = {item.fact.id: item for item in found if item.fact and item.source}
-        if not question.endswith("?") and all(part.kind == "other" for part in parts_of(question)):
-            # A topic, not a question: what is known of it is listed.
-            items = {fact: item for fact, item in items.items() if _shared(question, item) >= ENOUGH}
-            items = dict(list(items.items())[:LISTED])
-            markdown = "\n".join(f"- {item.text} [{number}]" for number, item in enumerate(items.values(), start=1))
-            facts = tuple(items)
-            references = _references(items, each=True)
-        else:
-            known = Known(references=_references(items), language=self.words.language)
-            answer = await self.team.follow_up(known, question)
-            markdown, facts, references = answer.markdown, answer.facts, known.references
-        if not facts:
-            return self.words("known_nothing", question=question)
-        used = [items[fact] for fact in facts]
-        text = linked(markdown, references, facts, lambda fact: place_of(items[fact]))
-        open_parts = "; ".join(part.rstrip("?") for part in _unanswered(question, used))
-        missing = " " + self.words("known_missing", parts=open_parts) if open_parts else ""
-        since = min(item.since[:10] for item in used)
-        return f"{text}\n\n{self.words('known_from', since=since, page=public(PAGE))}{missing}"
-
-
 def place_of(item: Remembered) -> str:
     """Give the address at which the words of a known fact open in their context."""
     return public(f"{PAGE}/quote/{item.id}#quote")
 
 
-def _references(items: dict[str, Remembered], *, each: bool = False) -> tuple[Reference, ...]:
-    """List the sources of facts, each with the words it was read for; or each fact with a number of its own."""
-    by_source: dict[str, list[Remembered]] = {}
-    for item in items.values():
-        if item.source:
-            by_source.setdefault(item.id if each else item.source.url, []).append(item)
+def _references(groups: Iterable[list[Remembered]]) -> tuple[Reference, ...]:
+    """Number groups of facts of one source each, with the words that they were read for."""
     listed = []
-    for number, of_source in enumerate(by_source.values(), start=1):
-        quotes = tuple(
-            Quote(text=one.fact.quote, start=one.fact.start, end=one.fact.end, fact_id=one.fact.id)
-            for one in of_source
-            if one.fact
-        )
-        if card := of_source[0].source:
+    for number, group in enumerate(groups, start=1):
+        facts = [item.fact for item in group if item.fact]
+        quotes = tuple(Quote(text=one.quote, start=one.start, end=one.end, fact_id=one.id) for one in facts)
+        if card := group[0].source:
             listed.append(reference_of(card, number, quotes))
     return tuple(listed)
 
@@ -259,13 +226,10 @@ def _shared(text: str, item: Remembered) -> float:
     return len(wanted & held) / len(wanted) if wanted else 0.0
 
 
-def _unanswered(question: str, used: list[Remembered]) -> list[str]:
-    """Name the parts of a question that nothing used speaks to."""
-    return [
-        part.text
-        for part in parts_of(question)
-        if not any(_shared(part.text, one) >= ENOUGH for one in used)
-        and not any(
-            answers(part, one.fact.quote, one.source.title, one.source.head) for one in used if one.fact and one.source
-        )
-    ]
+def _answered(part: Question, used: list[Remembered]) -> bool:
+    """Tell whether anything used speaks to a part of a question."""
+    return any(
+        _shared(part.text, one) >= ENOUGH
+        or (one.fact and one.source and answers(part, one.fact.quote, one.source.title, one.source.head))
+        for one in used
+    )

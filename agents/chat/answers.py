@@ -8,10 +8,11 @@ from pathlib import Path
 from agents.api.app_state import asked_of
 from agents.chat.commands import Wish
 from agents.chat.preferences import limits_words
-from agents.chat.state import Ask, Button, Effect, Refuse, Say, Stage
+from agents.chat.state import Button, Say, Stage
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Contract
 from agents.contracts.sources import OwnFile
+from agents.core.errors import BadRequest
 from agents.core.role import shown_name
 from agents.nlp.tokens import content_words
 from agents.report.escaping import escape_text
@@ -34,39 +35,43 @@ def _table() -> Mapping[str, Mapping[str, str]]:
     }
 
 
-def short(wish: Wish, stage: Stage, team: Team, words: ChatTexts, progress: str = "") -> Effect:
-    """Answer a short wish that nothing has to be worked out for."""
+def short(wish: Wish, stage: Stage, team: Team, words: ChatTexts, progress: str = "") -> str:
+    """Answer a short wish that nothing has to be worked out for.
+
+    Raises:
+        BadRequest: it cannot be done as the talk stands.
+    """
     match wish.name:
         case "privacy":
-            return Say(_leaves(team, words))
+            return _leaves(team, words)
         case "model":
             name = "model_draft" if team.engine.reasons else "model_offline"
-            return Say(words(name, models=", ".join(map(shown_name, team.engine.names)), leaves=_leaves(team, words)))
+            return words(name, models=", ".join(map(shown_name, team.engine.names)), leaves=_leaves(team, words))
         case "term" if wish.topic in words.terms:
-            return Say(f"*{wish.topic}*: {words.terms[wish.topic]}")
+            return f"*{wish.topic}*: {words.terms[wish.topic]}"
         case "term":
-            return Say(words("term_unknown", term=wish.topic, known=", ".join(words.terms)))
+            return words("term_unknown", term=wish.topic, known=", ".join(words.terms))
         case "door_file" | "door_folder" | "door_key":
-            return Say(words(f"{wish.name}_how"))
+            return words(f"{wish.name}_how")
     name = _table()[stage].get(wish.name) or _table()[stage]["*"]
-    return Refuse(words(name[1:])) if name.startswith("!") else Say(words(name, progress=progress))
+    if name.startswith("!"):
+        raise BadRequest(words(name[1:]))
+    return words(name, progress=progress)
 
 
-def on_draft(wish: Wish, contract: Contract, team: Team, words: ChatTexts) -> Effect:
+def on_draft(wish: Wish, contract: Contract, team: Team, words: ChatTexts) -> str:
     """Answer a short wish from the card."""
     bound = words.minutes(contract.caps.minutes)
     match wish.name:
         case "how_long":
-            likely = likely_time(contract, words) or bound
-            return Say(
-                words("how_long_draft" if contract.caps.minutes else "how_long_open", likely=likely, bound=bound)
-            )
+            name = "how_long_draft" if contract.caps.minutes else "how_long_open"
+            return words(name, likely=likely_time(contract, words) or bound, bound=bound)
         case "shorter":
-            return Say(words("shorter_draft", bound=bound))
+            return words("shorter_draft", bound=bound)
         case "cost":
-            return Say(_cost(contract, team, words))
+            return _cost(contract, team, words)
         case "sources":
-            return Say(_sources(contract, words))
+            return _sources(contract, words)
         case _:
             return short(wish, "draft", team, words)
 
@@ -127,7 +132,7 @@ def _leaves(team: Team, words: ChatTexts) -> str:
 # ---- before a question, and with files
 
 
-async def three_doors(question: str, scope: ScopingState, team: Team, words: ChatTexts) -> Effect | None:
+async def three_doors(question: str, scope: ScopingState, team: Team, words: ChatTexts) -> Say | None:
     """Say that only the sample library is searched, where that is so and a question is about something else."""
     if not team.sample or scope.files:
         return None
@@ -140,7 +145,7 @@ async def three_doors(question: str, scope: ScopingState, team: Team, words: Cha
     if asked & place or len(asked & about) > FOREIGN * len(asked):
         return None
     doors = (words(name) for name in ("door_file", "door_folder", "door_key"))
-    return Ask(words("sample_only", count=survey.total), tuple(Button(door, door) for door in doors))
+    return Say(words("sample_only", count=survey.total), tuple(Button(door, door) for door in doors))
 
 
 def note_of(file: OwnFile, words: ChatTexts) -> str:

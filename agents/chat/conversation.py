@@ -8,22 +8,18 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from agents.chat import answers
-from agents.chat.after_run import Over, Recalling
+from agents.chat.after_run import Afterwards
 from agents.chat.commands import Command, Edit, Part, Pick, Recall, Start, Wish, read, read_edit
-from agents.chat.drafting_talk import Drafting
 from agents.chat.preferences import Preferences, edited, in_language, preferred
-from agents.chat.runs import Running
+from agents.chat.runs import Steering
 from agents.chat.state import (
     After,
-    Ask,
     Button,
     ChatState,
     ManagerReply,
     Refuse,
     Say,
     Show,
-    ShowScope,
-    Stage,
     Started,
     chosen,
     not_started,
@@ -34,10 +30,9 @@ from agents.chat.state import (
 )
 from agents.chat.texts import cut, speaks
 from agents.contracts.frozen import Mode
+from agents.contracts.report import ReportDocument
 from agents.core.errors import DossierError
 from agents.core.role import OnText
-from agents.jobs.live_job import Job
-from agents.memory.knowledge import LOCAL_OWNER
 from agents.nlp.tokens import content_words
 from agents.report.earlier import known_lines
 from agents.research.scoping.authorization import DEFAULT_MINUTES, ResearchCommand
@@ -51,7 +46,7 @@ _SAID_BACK = 160
 """Characters of a message that are said back."""
 
 
-class Conversation(Drafting):
+class Conversation(Afterwards, Steering):
     """One chat between a user and the manager.
 
     Args:
@@ -71,18 +66,6 @@ class Conversation(Drafting):
     ) -> None:
         super().__init__(team, state, owner, show)
         self.on_text, self.preferences = on_text, preferences.offered(team.model_choices, team.places)
-
-    @property
-    def running(self) -> Job | None:
-        """The run that is going in this chat, when this process knows it; one that the judge sent back is not."""
-        job = self.team.jobs.get(self.state.job_id, self.owner) if self.state.job_id else None
-        going = job is not None and not job.over and job.blocked_reason != "needs_rework"
-        return job if going else None
-
-    @property
-    def stage(self) -> Stage:
-        """Where the talk stands."""
-        return self.state.stage(running=self.running is not None)
 
     async def hear(
         self,
@@ -104,11 +87,11 @@ class Conversation(Drafting):
                 document, text = pasted(text)
                 more = await self.team.take_files((document,), (*self.state.scope.files, *taken.files))
                 taken = UploadResult((*taken.files, *more.files), (*taken.refused, *more.refused))
-                await self.show(Say(self.words("pasted" if text else "pasted_no_question")))
+                await self.say("pasted" if text else "pasted_no_question")
             if text.strip():
                 self.now(language=speaks(text, self.state.language))
             if taken:
-                await self.filed(taken, text, running=self.running is not None)
+                await self.filed(taken, text)
             if text.strip() or command is not None or not taken:
                 await self._answer(text, command, modes or {}, with_files=bool(taken.files))
         except DossierError as error:
@@ -117,25 +100,17 @@ class Conversation(Drafting):
     async def _answer(self, text: str, command: str | None, modes: Mapping[str, str], *, with_files: bool) -> None:
         said = read(text, command)
         if isinstance(said, Start):
-            await self._phrase(said, modes, with_files=with_files)
-        elif isinstance(said, Recall):
+            return await self._phrase(said, modes, with_files=with_files)
+        if isinstance(said, Recall):
             # At any time: nothing is searched, and whatever lies on the table stays there.
-            await self.show(await Recalling(self.team, self.owner, self.words).hear(said.question))
-        elif (job := self.running) is not None:
-            await self.show(
-                await Running(self.team, job, self.words).hear(checked(text) if said is None else text, said)
-            )
-        else:
-            self._take_picker(modes)
-            if isinstance(said, ResearchCommand):
-                await self._commanded(said)
-            else:
-                await self._talked(text, said, with_files=with_files)
-
-    async def _talked(self, text: str, said: Command | None, *, with_files: bool) -> None:
-        """Answer what is neither the phrase nor the command, while nothing runs."""
-        stage, pending = self.stage, self.state.pending
-        if pending and (choice := _choice(said)):
+            return await self.recall(said.question)
+        if (job := self.running) is not None:
+            return await self.on_run(job, text, said)
+        self._take_picker(modes)
+        stage, pending, choice = self.stage, self.state.pending, _choice(said)
+        if isinstance(said, ResearchCommand):
+            await self._commanded(said)
+        elif pending and choice:
             self.now(pending="")
             await (self._anew(pending) if choice == "new_question" else self._changed(pending))
         elif stage == "draft":
@@ -147,89 +122,81 @@ class Conversation(Drafting):
         elif stage == "report" and not with_files:
             await self._on_report(text, said)
         elif isinstance(said, Wish):
-            await self.show(answers.short(said, "empty", self.team, self.words))
+            await self.wished(said)
         else:
             await self._asked(text)
 
     # ---- the gate
 
     async def _phrase(self, said: Start, modes: Mapping[str, str], *, with_files: bool) -> None:
-        state, words = self.state, self.words
+        state = self.state
         if not said.exact:
-            await self.show(Refuse(words("not_started")))
-        elif with_files and state.contract is not None:
-            await self.show(Refuse(words("files_changed")))
-        elif (job := self.running) is not None:
+            raise self.no("not_started")
+        if with_files and state.contract is not None:
+            raise self.no("files_changed")
+        if (job := self.running) is not None:
             since = datetime.fromisoformat(job.created).astimezone().strftime("%H:%M")
-            await self.show(Refuse(words("already_running", clock=since)))
-        elif not (state.scope.feasible and state.scope.ready):
-            await self._not_yet()
-        elif self._take_picker(modes):
+            raise self.no("already_running", clock=since)
+        if not (state.scope.feasible and state.scope.ready):
+            return await self._not_yet()
+        if self._take_picker(modes):
             # The picker was moved after the draft was shown: what the phrase would bind is not what was read.
             await self.edit(Edit(mode=self.state.scope.mode))
-            await self.show(Refuse(words("depth_changed")))
-        elif state.contract is None:
+            raise self.no("depth_changed")
+        if state.contract is None:
             await self.drafted()
-            await self.show(Refuse(words("not_drafted", nothing_happened=words("nothing_happened"))))
-        else:
-            before = await self.team.jobs.find(state.after.job_id, self.owner) if state.after else None
-            earlier = (await self.team.earlier(before, state.after.use))[0] if state.after and before else None
-            job = self.team.start(state.contract, owner=self.owner, earlier=earlier)
-            self.state = ChatState(
-                job_id=job.id, picker=state.picker, cards=state.cards, scope=self._fresh(), language=state.language
-            )
-            await self.show(Started(job, state.contract))
+            raise self.no("not_drafted", nothing_happened=self.words("nothing_happened"))
+        before = await self.team.jobs.find(state.after.job_id, self.owner) if state.after else None
+        earlier = (await self.team.earlier(before, state.after.use))[0] if state.after and before else None
+        job = self.team.start(state.contract, owner=self.owner, earlier=earlier)
+        self.state = ChatState(
+            job_id=job.id, picker=state.picker, cards=state.cards, scope=self._fresh(), language=state.language
+        )
+        await self.show(Started(job, state.contract))
 
     async def _not_yet(self) -> None:
         """Say what is missing for a start, with the choices in sight again."""
-        scope = self.state.scope
-        await self.show(Refuse(not_started(scope, self.words)))
-        if splits_of(scope):
-            await self.show(ShowScope(scope, self.team.drafts.usual()))
+        await self.show(Refuse(not_started(self.state.scope, self.words)))
+        if splits_of(self.state.scope):
+            await self.show_scope()
 
     # ---- a draft on the table
 
     async def _on_draft(self, text: str, said: Command | None) -> None:
         """Answer with a draft on the table. Whatever is not understood leaves it there."""
-        contract = self.state.contract
-        if contract is None:
-            return
         match said:
             case Wish(name="undo"):
                 await self.undo()
             case Wish(name="show"):
-                await self.show(self._shown())
+                await self.show(self.shown())
             case Wish():
-                await self.show(answers.on_draft(said, contract, self.team, self.words))
+                await self.show(Say(answers.on_draft(said, self.shown().contract, self.team, self.words)))
             case Edit():
                 await self.edit(said)
             case Part():
-                await self.part(said, contract)
+                await self.part(said)
             case Pick():
-                await self.show(Say(self.words("nothing_to_choose")))
+                await self.say("nothing_to_choose")
             case _ if self.team.engine.reasons:
-                await self._turn(checked(text))
+                await self._turn(text)
             case _:
                 await self._which(checked(text))
 
     async def _which(self, text: str) -> None:
         """Keep the draft and ask whether it is a new question or a change."""
         self.now(pending=text)
-        new, change = self.words("button_new"), self.words("button_change")
-        await self.show(
-            Ask(self.words("ask_which", message=cut(text, _SAID_BACK)), (Button(new, new), Button(change, change)))
-        )
+        choices = [Button(label, label) for label in (self.words("button_new"), self.words("button_change"))]
+        await self.say("ask_which", *choices, message=cut(text, _SAID_BACK))
 
     async def _changed(self, text: str) -> None:
         """Take a message as a change of the draft: by the manager, else as a part of its own."""
-        contract = self.state.contract
         if self.team.engine.reasons:
             await self._turn(text)
-        elif contract is None or len(text.split()) < 3:
-            await self.show(Say(self.words("pick_or_ask" if contract is None else "what_to_change")))
+        elif self.state.contract is None or len(text.split()) < 3:
+            await self.say("pick_or_ask" if self.state.contract is None else "what_to_change")
         else:
-            await self.part(Part(op="add", text=text[:200]), contract)
-            await self.show(Say(self.words("added_as_part")))
+            await self.part(Part(op="add", text=text[:200]))
+            await self.say("added_as_part")
 
     # ---- a question that is not settled yet
 
@@ -245,11 +212,11 @@ class Conversation(Drafting):
             case Wish(name="begin"):
                 await self._not_yet()
             case Wish():
-                await self.show(answers.short(said, "scoping", self.team, self.words))
+                await self.wished(said)
             case _ if self.team.engine.reasons or "?" in text or len(text.split()) > 3 or not splits:
-                await self._turn(checked(text))
+                await self._turn(text)
             case _:
-                await self.show(Say(self.words("pick_or_ask")))
+                await self.say("pick_or_ask")
 
     def _fresh(self) -> ScopingState:
         """A talk about something new keeps where the picker stands, and the files of the chat."""
@@ -261,8 +228,7 @@ class Conversation(Drafting):
         scope = self.state.scope
         mode = self.state.picker or self.preferences.mode or scope.mode
         minutes = self.team.usual_minutes if scope.minutes == DEFAULT_MINUTES else scope.minutes
-        remembers = self.preferences.memory and self.team.memory is not None
-        memory = self.owner or LOCAL_OWNER if remembers else None
+        memory = self.memory_of if self.preferences.memory and self.team.memory is not None else None
         update = {"mode": mode, "minutes": minutes, "memory": memory}
         return preferred(scope.model_copy(update=update), self.preferences)
 
@@ -283,13 +249,13 @@ class Conversation(Drafting):
             | ({"minutes": given.minutes, "time_given": True} if given.time_given else {})
         )
         if given.question and isinstance(read(given.question), Start):
-            await self.show(Refuse(self.words("not_started")))
-        elif given.question:
+            raise self.no("not_started")
+        if given.question:
             await self._anew(given.question, options)
         elif options.model_fields_set and self.state.scope.queries:
             await self.edit(options)
         else:
-            await self.show(Say(self.words("command_help")))
+            await self.say("command_help")
 
     async def _anew(self, question: str, options: Edit = Edit()) -> None:
         """Leave what lies on the table for a new question; if the manager does not answer, it stays there."""
@@ -298,7 +264,7 @@ class Conversation(Drafting):
         scope = edited(self._begun(), options)
         self.now(scope=scope, contract=None, drafts=0, former=(), by_hand=False, pending="", after=None)
         try:
-            await self._asked(checked(question), begun=True)
+            await self._asked(question, begun=True)
         except DossierError:
             if not self.state.scope.queries:
                 self.state = before
@@ -327,54 +293,52 @@ class Conversation(Drafting):
             self.now(scope=before.model_copy(update={"turns": scope.turns, "stood_in": scope.stood_in}))
             if not same:
                 await self._which(text)
-            return
-        if before.queries and not scope.queries:
+        elif before.queries and not scope.queries:
             self.now(scope=before.model_copy(update={"turns": scope.turns}))
-            return await self.show(Say(self.words("pick_or_ask")))
-        self.now(scope=scope, contract=None, by_hand=False, pending="")
-        await (self.drafted(draft) if settled else self.show(ShowScope(scope, self.team.drafts.usual())))
+            await self.say("pick_or_ask")
+        else:
+            self.now(scope=scope, contract=None, by_hand=False, pending="")
+            await (self.drafted(draft) if settled else self.show_scope())
 
     # ---- a report
 
     async def _on_report(self, text: str, said: Command | None) -> None:
-        over = Over(self.team, self.state.job_id, self.owner, self.words)
         document = await self.team.blobs.report(self.state.job_id)
         if isinstance(said, Wish) and (said.name == "draft_again" or (said.name == "refresh" and document is not None)):
-            return await self._once_more(over, text, refresh=said.name == "refresh")
-        loose = isinstance(said, Pick) or (isinstance(said, Part) and said.loose)
-        if said is not None and not loose:
-            if (answer := await over.hear(text, said)) is not None:
-                await self.show(answer)
-            return
-        if "?" not in text and await over.just_now():
+            return await self._once_more(text, refresh=said.name == "refresh")
+        if isinstance(said, Wish | Edit) or (isinstance(said, Part) and not said.loose):
+            return await self.over(text, said, document)
+        if "?" not in text and await self.just_now():
             # Most likely meant for the run, which ended while it was typed.
             button = Button(self.words("button_research"), f"/research {text}")
-            return await self.show(Ask(self.words("over_late", message=cut(text, _SAID_BACK)), (button,)))
+            return await self.say("over_late", button, message=cut(text, _SAID_BACK))
         if document is not None and document.references:
-            if answered := await over.from_report(document, text):
+            if answered := await self.from_report(document, text):
                 return await self.show(Say(answered))
-            await self.show(Say(self.words("not_in_report")))
-        if document is not None and set(content_words(text)) & set(
-            content_words(f"{document.question} {document.title}")
-        ):
-            # About the same thing: the new run goes on from what this one found.
+            await self.say("not_in_report")
+        if document is not None and _about(document, text):
+            # The new run goes on from what this one found.
             scope = self._begun().model_copy(update={"known": known_lines(document)})
             self.now(scope=scope, after=After(use="continue", job_id=self.state.job_id))
         await self._asked(text)
 
-    async def _once_more(self, over: Over, text: str, *, refresh: bool) -> None:
+    async def _once_more(self, text: str, *, refresh: bool) -> None:
         """Put the question of the last run on the table again: on today's sources, or drafted anew with a change."""
-        contract = await over.contract()
-        if contract is None:
-            return await self.show(Refuse(self.words("run_gone")))
+        job = await self.ended()
+        if job is None or (contract := job.commission.contract) is None:
+            raise self.no("run_gone")
         scope = scope_of(contract.brief)
         if refresh:
-            after = After(use="refresh", job_id=self.state.job_id)
-            self.now(scope=scope, drafts=0, former=(), after=after)
-            return await self.show(self._on_the_table(self.team.renewed(contract), None, (self.words("runs_anew"),)))
+            self.now(scope=scope, drafts=0, former=(), after=After(use="refresh", job_id=self.state.job_id))
+            return await self.show(self.on_the_table(self.team.renewed(contract), None, (self.words("runs_anew"),)))
         edit = read_edit(text.partition(":")[2]) or Edit()
         self.now(scope=edited(scope, edit), contract=None, drafts=0, former=())
         await self.drafted()
+
+
+def _about(document: ReportDocument, text: str) -> bool:
+    """Tell whether a message names what a report is about."""
+    return bool(set(content_words(text)) & set(content_words(f"{document.question} {document.title}")))
 
 
 def _choice(said: Command | None) -> str:

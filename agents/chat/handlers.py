@@ -10,7 +10,7 @@ import logging
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 from weakref import WeakValueDictionary
 
 import chainlit as cl
@@ -50,14 +50,16 @@ async def reasons(language: str) -> JSONResponse:
     return JSONResponse(dict(wording(language).reasons), headers={"Cache-Control": "max-age=3600"})
 
 
-async def preferences_of(history: History, owner: str) -> Preferences:
-    """Find what a user set; what can't be read any more counts as never set."""
-    kept = await history.settings(owner)
+K = TypeVar("K", Preferences, ChatState)
+
+
+def kept(kind: type[K], written: str | None) -> K:
+    """Read what was kept as JSON; what can't be read any more counts as never kept."""
     try:
-        return Preferences.model_validate_json(kept) if kept else Preferences()
+        return kind.model_validate_json(written) if written else kind()
     except ValidationError as error:
-        log.warning("the settings of a user can't be read and begin anew: %s", error)
-        return Preferences()
+        log.warning("a kept %s can't be read and begins anew: %s", kind.__name__, error)
+        return kind()
 
 
 async def furnish(team: Team, given: Preferences) -> None:
@@ -125,23 +127,23 @@ def dialog(team: Team, given: Preferences, words: ChatTexts) -> list[Any]:
     ]
 
 
-def own_starters(words: ChatTexts, survey: CorpusSurvey) -> list[cl.Starter]:
-    """Ask what one's own documents speak of: the first theme of some of them, spread over all."""
-    themes = list(dict.fromkeys(one.themes[0] for one in survey.documents if one.themes))
-    label = words("starter_own_label", documents=words.counted(survey.total, "document"))
-    asked = [words("starter_own", theme=theme) for theme in themes[:: max(1, len(themes) // 3)][:3]]
-    return [cl.Starter(label=f"{label}\n{one}", message=one) for one in asked]
+def starters(words: ChatTexts, survey: CorpusSurvey | None, *, web: bool) -> list[cl.Starter]:
+    """Offer questions for the web, such as the sample library answers, or what one's own documents speak of.
 
-
-def starters(words: ChatTexts, *, web: bool) -> list[cl.Starter]:
-    """Offer questions for the web, or such as the sample library answers."""
-    listed = json.loads((RESOURCES / "examples" / "starters.json").read_text(encoding="utf-8"))
-    # The page shows the first line of a label small (see public/dossier.css).
-    # The samples are in English, and so is what they are asked.
-    asked = [
-        (words.said(one["label"]), words.said(one["message"]) if web else one["message"])
-        for one in listed["web" if web else "starters"]
-    ]
+    The page shows the first line of a label small (see public/dossier.css).
+    """
+    if survey is not None:
+        # The first theme of some of the documents, spread over all.
+        themes = list(dict.fromkeys(one.themes[0] for one in survey.documents if one.themes))
+        label = words("starter_own_label", documents=words.counted(survey.total, "document"))
+        asked = [(label, words("starter_own", theme=theme)) for theme in themes[:: max(1, len(themes) // 3)][:3]]
+    else:
+        listed = json.loads((RESOURCES / "examples" / "starters.json").read_text(encoding="utf-8"))
+        # The samples are in English, and so is what they are asked.
+        asked = [
+            (words.said(one["label"]), words.said(one["message"]) if web else one["message"])
+            for one in listed["web" if web else "starters"]
+        ]
     return [cl.Starter(label=f"{label}\n{message}", message=message) for label, message in asked]
 
 
@@ -201,17 +203,14 @@ class Chat:
         return cl.User(identifier=REMOTE) if name == REMOTE and is_the_key(self.site.settings, key) else None
 
     async def starters(self, language: str = "en") -> list[cl.Starter]:
-        """Offer questions that the sample library answers, some for the web, or such as one's own documents speak of."""
-        words = ChatTexts(language.partition("-")[0])
-        if not self.team.sample:
-            return own_starters(words, self._survey)
+        """Offer questions to begin with."""
         tried = self.site.reach.found
         web = bool(getattr(self.team.searcher, "destinations", ())) and (tried is None or tried.reachable)
-        return starters(words, web=web)
+        return starters(ChatTexts(language.partition("-")[0]), None if self.team.sample else self._survey, web=web)
 
     async def furnish(self) -> None:
         """Set up commands, pickers and the settings of the user."""
-        await furnish(self.team, await preferences_of(self.history, who(cl.context.session.user)))
+        await furnish(self.team, await self._settings(who(cl.context.session.user)))
         if not self._warm:
             # The model library takes seconds to import, and 130 MB: not before somebody comes, nor in the first answer.
             self._warm = True
@@ -240,8 +239,8 @@ class Chat:
         shown = await asyncio.get_running_loop().create_task(showing, context=contextvars.copy_context())
         # Chainlit sends `thread` after this, in the place of whatever was shown before.
         thread["steps"] = [*(thread.get("steps") or []), *shown[0]]
-        thread["elements"] = [*(thread.get("elements") or []), *shown[1]]
-        self.outcomes.again_soon(session, frozenset(step["id"] for step in thread["steps"]))
+        thread["elements"] = [*(thread.get("elements") or []), *(one.to_dict() for one in shown[1])]
+        self.outcomes.again_soon(session, {step["id"] for step in thread["steps"]})
 
     # ---- talking
 
@@ -328,7 +327,7 @@ class Chat:
                 renderer.words = conversation.words
                 await renderer.draw(effect)
 
-            preferences = await preferences_of(self.history, owner)
+            preferences = await self._settings(owner)
             conversation = Conversation(
                 self.team, before, show=show, on_text=renderer.streamed.on_text, owner=owner, preferences=preferences
             )
@@ -355,12 +354,10 @@ class Chat:
         await cl.context.emitter.emit("first_interaction", {"interaction": name, "thread_id": thread_id})
 
     async def _talk(self, thread_id: str) -> ChatState:
-        kept = await self.history.talk(thread_id)
-        try:
-            return ChatState.model_validate_json(kept) if kept else ChatState()
-        except ValidationError as error:
-            log.warning("the talk of thread %s can't be read and begins anew: %s", thread_id, error)
-            return ChatState()
+        return kept(ChatState, await self.history.talk(thread_id))
+
+    async def _settings(self, owner: str) -> Preferences:
+        return kept(Preferences, await self.history.settings(owner))
 
     # ---- buttons and interruptions
 

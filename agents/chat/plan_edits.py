@@ -53,35 +53,36 @@ def edit_plans(
         BadRequest: there is no such part, or the plan could not run any more; the message is for the user.
     """
     branch, (number, *inner) = branch_at(plans, edit.place), edit.place
-    plan, title = plans[number], branch.title
-    renamed: dict[str, str] = {}
+    plan, old, new, above = plans[number], branch.title, branch.title, inner[:-1]
     if edit.op == "add":
-        title = _title(edit.text)
-        leaf = _new_leaf(plan, branch, title, max_leaves)
-        root = _changed(plan.root, inner, lambda children: (*children, leaf))
-        said = words("added", title=title)
+        above, new = inner, _title(edit.text)
+        leaf = _new_leaf(plan, branch, new, max_leaves)
     elif not inner:
         raise BadRequest(_WHOLE[edit.op])
-    elif edit.op == "drop":
-        *above, at = inner
-        root = _changed(plan.root, above, lambda children: (*children[:at], *children[at + 1 :]))
-        said = words("dropped", title=title)
     elif edit.op == "rename":
-        *above, at = inner
-        after = _named(branch, _title(edit.text))
-        root = _changed(plan.root, above, lambda children: (*children[:at], after, *children[at + 1 :]))
-        renamed, said = {title: after.title}, words("renamed", old=title, new=after.title)
-    else:
-        *above, at = inner
-        root = _changed(plan.root, above, lambda children: _swapped(children, at, -1 if edit.op == "up" else 1))
-        said = words(f"moved_{edit.op}", title=title)
-    if root is None:
+        new = _title(edit.text)
+
+    def change(children: Children) -> Children:
+        at = inner[-1] if inner else 0
+        match edit.op:
+            case "add":
+                return (*children, leaf)
+            case "drop":
+                return (*children[:at], *children[at + 1 :])
+            case "rename":
+                return (*children[:at], _named(branch, new), *children[at + 1 :])
+            case _:
+                return _swapped(children, at, -1 if edit.op == "up" else 1)
+
+    if (root := _changed(plan.root, above, change)) is None:
         raise BadRequest(
             "That is the last part of its question: without it there is nothing to research. Nothing was changed."
         )
-    return (*plans[:number], _with(plan, root, renamed), *plans[number + 1 :]), said
+    said = words(_SAID[edit.op], title=new, old=old, new=new)
+    return (*plans[:number], _with(plan, root, {old: new} if edit.op == "rename" else {}), *plans[number + 1 :]), said
 
 
+_SAID = {"add": "added", "drop": "dropped", "rename": "renamed", "up": "moved_up", "down": "moved_down"}
 _WHOLE = {
     "drop": "That is the whole question. Nothing was changed.",
     "rename": "That is the question itself. Ask it in other words, and I draft anew. Nothing was changed.",
@@ -104,8 +105,12 @@ def place_of(number: str, plans: tuple[Plan, ...]) -> Place:
     return place
 
 
-def place_by_title(title: str, plans: tuple[Plan, ...]) -> Place | None:
-    """Find the one part whose title holds these words; None where none or several do."""
+def place_named(title: str, plans: tuple[Plan, ...], words: ChatTexts) -> Place:
+    """Find the one part whose title holds these words.
+
+    Raises:
+        BadRequest: none does, or several do.
+    """
     wanted = set(title.casefold().removeprefix("the ").split())
 
     def named(branch: Branch, place: Place) -> Iterator[Place]:
@@ -115,12 +120,10 @@ def place_by_title(title: str, plans: tuple[Plan, ...]) -> Place | None:
             yield from named(child, (*place, number))
 
     found = [place for number, plan in enumerate(plans) for place in named(plan.root, (number,))]
-    return found[0] if len(found) == 1 else None
-
-
-def part_titles(plans: tuple[Plan, ...]) -> tuple[str, ...]:
-    """Name the parts of all plans."""
-    return tuple(child.title for plan in plans for child in plan.root.children)
+    if len(found) != 1:
+        known = ", ".join(child.title for plan in plans for child in plan.root.children)
+        raise BadRequest(words("no_such_part", title=title[:80], known=known))
+    return found[0]
 
 
 def branch_at(plans: tuple[Plan, ...], place: Place, number: str = "") -> Branch:

@@ -8,13 +8,14 @@ import contextvars
 import logging
 import time
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine
 from typing import Any
 
 import chainlit as cl
 from chainlit.context import init_http_context
 from chainlit.element import CustomElement
 from chainlit.session import WebsocketSession, ws_sessions_id
+from chainlit.step import StepDict
 from chainlit.utils import utc_now
 
 from agents.api.reports import chat_markdown, live_tree
@@ -23,7 +24,6 @@ from agents.chat.cards import Props, contract_card, contract_line, run_card, sco
 from agents.chat.history import History
 from agents.chat.runs import stopped_line
 from agents.chat.state import (
-    Ask,
     Effect,
     ManagerReply,
     Refuse,
@@ -32,7 +32,6 @@ from agents.chat.state import (
     ShownCard,
     ShowScope,
     Started,
-    Stopping,
 )
 from agents.chat.texts import ChatTexts
 from agents.contracts.report import OVER, ReportDocument
@@ -117,11 +116,6 @@ class Streamed:
             await self.whole(f"{said} …")
 
 
-def progress_name(job: Job) -> str:
-    """Name the message that holds a run's live card: one for each time that it was taken up."""
-    return uid(job.id, f"progress-{job.run.again}" if job.run.again else "progress")
-
-
 class Renderer:
     """Draws the effects of one answer."""
 
@@ -148,8 +142,6 @@ class Renderer:
             case ManagerReply() | Refuse():
                 self._reply = effect.text
             case Say():
-                await _sent(cl.Message(content=effect.text))
-            case Ask():
                 actions = [
                     cl.Action(id=f"answer-{uuid.uuid4()}", name="say", payload={"text": one.says}, label=one.label)
                     for one in effect.buttons
@@ -173,10 +165,7 @@ class Renderer:
                 await self._retire("bound")
                 # It outlasts the talk about a draft.
                 element = _element("ResearchRun", run_card(effect.job, effect.contract, self.words))
-                await _sent(cl.Message(content=self.words("started_line"), id=progress_name(effect.job)), element)
-            case Stopping():
-                # How it ended is shown when it has (see outcome).
-                pass
+                await _sent(cl.Message(content=self.words("started_line"), id=_name(effect.job, "progress")), element)
 
     async def _card(self, name: str, props: Props, line: str) -> None:
         """Show a card below its line, until a later one puts it out of use."""
@@ -222,11 +211,7 @@ OPENING_S = 1.0
 """Seconds after which a page that opens a chat has surely been sent it."""
 ENDING_S = 20.0
 """Seconds that a stopped run gets to come to its end."""
-Step = dict[str, Any]
-"""A step as Chainlit sends and keeps it."""
-
-
-Shown = tuple[list[Step], list[Step]]
+Shown = tuple[list[StepDict], list[CustomElement]]
 """What an outcome puts into the chat: steps, and elements."""
 
 
@@ -260,13 +245,6 @@ class Outcomes:
             # The report itself is saved; it is shown when the chat is opened again.
             log.exception("the outcome of job %s could not be shown", job.id)
 
-    def again_soon(self, tab: Any, known: frozenset[str]) -> None:
-        """Send once more what ended while a page was being opened.
-
-        Chainlit reads a chat, and a little later puts it in the place of all that the page has been sent in between.
-        """
-        self._aside(self.again(tab, known, OPENING_S), "again")
-
     async def ended(self, job: Job) -> None:
         """Wait until a run that was stopped is over and entered; as long as that takes, but not for ever."""
         watching = [task for task in self._watching if task.get_name() == f"watch-{job.id}"]
@@ -280,84 +258,79 @@ class Outcomes:
 
     async def show(self, job: Job, user: Any) -> Shown:
         """Keep the outcome in the history and send it to the open tabs; doing it again changes nothing."""
-        shown = outcome(job, await self._report(job))
+        shown = await self._outcome(job)
         # Chainlit's data layer asks the context whether a browser has spoken yet: here there is none.
         init_http_context(thread_id=job.thread_id, user=user)
-        steps, elements = shown
-        for step in steps:
-            await self.history.create_step(dict(step))
-        for element in elements:
-            kept = CustomElement(
-                id=element["id"],
-                name=element["name"],
-                props=element["props"],
-                thread_id=job.thread_id,
-                for_id=element["forId"],
-            )
-            await self.history.create_element(kept)
+        for step in shown[0]:
+            await self.history.create_step({**step})
+        for element in shown[1]:
+            await self.history.create_element(element)
         for tab in tabs(job.thread_id, job.owner):
             await _send(tab, shown)
         return shown
 
-    async def _report(self, job: Job) -> ReportDocument | None:
-        return job.report or (await self.jobs.blobs.report(job.id) if job.status == "done" else None)
+    async def _outcome(self, job: Job) -> Shown:
+        return outcome(job, job.report or (await self.jobs.blobs.report(job.id) if job.status == "done" else None))
 
-    async def show_missing(self, thread_id: str, owner: str, user: Any, known: set[str]) -> Shown:
+    async def _over(self, thread_id: str, owner: str, known: Collection[str]) -> list[Job]:
+        """List the runs of a chat that ended, but for those whose outcome is known."""
+        jobs = await self.jobs.in_thread(thread_id, owner)
+        return [job for job in jobs if job.over and _name(job, "report") not in known]
+
+    async def show_missing(self, thread_id: str, owner: str, user: Any, known: Collection[str]) -> Shown:
         """Show the outcomes of a chat that its history does not hold yet: the process ended in between."""
-        steps: list[Step] = []
-        elements: list[Step] = []
-        for job in await self.jobs.in_thread(thread_id, owner):
-            if job.over and _name(job, "report") not in known:
-                shown = await self.show(job, user)
-                steps += shown[0]
-                elements += shown[1]
-        return steps, elements
+        shown = [await self.show(job, user) for job in await self._over(thread_id, owner, known)]
+        return [step for steps, _ in shown for step in steps], [one for _, elements in shown for one in elements]
 
-    async def again(self, tab: Any, known: frozenset[str] = frozenset(), delay_s: float = 0.0) -> None:
+    async def again(self, tab: Any, known: Collection[str] = (), delay_s: float = 0.0) -> None:
         """Send the outcomes of a chat to one tab once more, but for messages that it has."""
         await asyncio.sleep(delay_s)
-        for job in await self.jobs.in_thread(tab.thread_id, who(tab.user)):
-            if job.over and _name(job, "report") not in known:
-                await _send(tab, outcome(job, await self._report(job)))
+        for job in await self._over(tab.thread_id, who(tab.user), known):
+            await _send(tab, await self._outcome(job))
+
+    def again_soon(self, tab: Any, known: Collection[str]) -> None:
+        """Send once more what ended while a page was being opened.
+
+        Chainlit reads a chat, and a little later puts it in the place of all that the page has been sent in between.
+        """
+        self._aside(self.again(tab, known, OPENING_S), "again")
 
 
 async def _send(tab: Any, shown: Shown) -> None:
     """Send to one tab, elements first: a report's text must not be seen before the card that takes its place."""
-    steps, elements = shown
-    for element in elements:
-        await tab.emit("element", element)
-    for step in steps:
+    for element in shown[1]:
+        await tab.emit("element", element.to_dict())
+    for step in shown[0]:
         await tab.emit("new_message", step)
 
 
 def outcome(job: Job, document: ReportDocument | None) -> Shown:
     """Make the messages that show how a run ended."""
-    now = utc_now()
-    # Copying and rating are offered on the last message of a finished run only: hence a run around the report.
-    run = _step(job, "run", "run", now, parent=None, name="on_message", output="")
-    text = outcome_text(job, document)
-    elements: list[Step] = []
+    now, elements, report = utc_now(), [], _name(job, "report")
     if document is not None:
         # The Markdown stays the message's text: for copying, for searching the history, and for when the element
         # fails. The page hides it while the element stands (see public/dossier.css).
-        elements = [
-            {
-                "id": _name(job, "report-element"),
-                "threadId": job.thread_id,
-                "type": "custom",
-                "name": "ReportView",
-                "display": "inline",
-                "forId": _name(job, "report"),
-                "mime": "application/json",
-                "props": {"job_id": job.id, "grade": document.grade, "title": document.title},
-                # The browser wants one of url and key before it shows an element; it reads neither of a custom one.
-                "chainlitKey": _name(job, "report-element"),
-                "url": None,
-            }
-        ]
-    message = _step(job, "report", "assistant_message", now, parent=run["id"], name="Dossier", output=text)
-    message["isError"] = job.status == "failed"
-    return [run, message], elements
+        element = CustomElement(
+            id=_name(job, "report-element"),
+            name="ReportView",
+            props={"job_id": job.id, "grade": document.grade, "title": document.title},
+            thread_id=job.thread_id,
+            for_id=report,
+            # The browser wants one of address and key before it shows an element; it reads neither of a custom one.
+            chainlit_key=_name(job, "report-element"),
+        )
+        elements.append(element)
+
+    def step(id: str, kind: str, parent: str | None, name: str, output: str) -> StepDict:
+        return {
+            "id": id, "threadId": job.thread_id, "parentId": parent, "createdAt": now, "start": now, "end": now,
+            "name": name, "type": kind, "input": "", "output": output, "streaming": False, "waitForAnswer": False,
+            "isError": job.status == "failed" and kind != "run", "metadata": {},
+        }  # fmt: skip
+
+    # Copying and rating are offered on the last message of a finished run only: hence a run around the report.
+    run = step(_name(job, "run"), "run", None, "on_message", "")
+    return [run, step(report, "assistant_message", run["id"], "Dossier", outcome_text(job, document))], elements
 
 
 def outcome_text(job: Job, document: ReportDocument | None) -> str:
@@ -366,35 +339,13 @@ def outcome_text(job: Job, document: ReportDocument | None) -> str:
     words = ChatTexts(contract.brief.language if contract else "en")
     if document is not None:
         text = f"{chat_markdown(document)}\n\n{cards.downloads(document)}\n\n{cards.grade_line(document)}"
-        if job.blocked_reason != "needs_rework":
-            return text
-        return f"{text}\n\n{words('sent_back', note=live_tree(job).note)}"
+        sent_back = job.blocked_reason == "needs_rework"
+        return f"{text}\n\n{words('sent_back', note=live_tree(job).note)}" if sent_back else text
     if job.status == "cancelled":
         return stopped_line(live_tree(job), words)
-    if job.status == "done":
-        return words("report_lost")
-    return words("run_failed", why=job.notice or DossierError.notice)
+    return words("report_lost") if job.status == "done" else words("run_failed", why=job.notice or DossierError.notice)
 
 
 def _name(job: Job, what: str) -> str:
     """Name a message: a run that was taken up again ends in messages of its own."""
     return uid(job.id, f"{what}-{job.run.again}" if job.run.again else what)
-
-
-def _step(job: Job, what: str, kind: str, now: str, *, parent: str | None, name: str, output: str) -> Step:
-    return {
-        "id": _name(job, what),
-        "threadId": job.thread_id,
-        "parentId": parent,
-        "createdAt": now,
-        "start": now,
-        "end": now,
-        "name": name,
-        "type": kind,
-        "input": "",
-        "output": output,
-        "streaming": False,
-        "isError": False,
-        "waitForAnswer": False,
-        "metadata": {},
-    }

@@ -6,7 +6,7 @@ What the chat does in answer to a message, as values: the renderer draws them, t
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import ValidationError
 
@@ -23,22 +23,7 @@ from agents.research.scoping.turn import MAX_MESSAGE, ScopingState
 from agents.search.uploads import UploadedFile
 
 
-@dataclass(frozen=True)
-class Say:
-    """Plain words, as Markdown."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Refuse:
-    """Plain words that say why something was not done."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Button:
+class Button(NamedTuple):
     """An answer to choose; pressing it is the same as typing what it says."""
 
     label: str
@@ -46,11 +31,18 @@ class Button:
 
 
 @dataclass(frozen=True)
-class Ask:
-    """A question with buttons; it can be answered by typing, too."""
+class Say:
+    """Plain words, as Markdown; with buttons it asks something that can be answered by typing, too."""
 
     text: str
-    buttons: tuple[Button, ...]
+    buttons: tuple[Button, ...] = ()
+
+
+@dataclass(frozen=True)
+class Refuse:
+    """Plain words that say why something was not done."""
+
+    text: str
 
 
 @dataclass(frozen=True)
@@ -93,14 +85,7 @@ class Started:
     contract: Contract
 
 
-@dataclass(frozen=True)
-class Stopping:
-    """A run was told to stop; how it ended is shown when it has."""
-
-    job: Job
-
-
-Effect = Say | Refuse | Ask | ManagerReply | ShowScope | ShowContract | Started | Stopping
+Effect = Say | Refuse | ManagerReply | ShowScope | ShowContract | Started
 Show = Callable[[Effect], Awaitable[None]]
 """Takes what the chat does, one after the other."""
 
@@ -215,24 +200,21 @@ def splits_of(scope: ScopingState) -> tuple[str, ...]:
 
 def not_started(scope: ScopingState, words: ChatTexts) -> str:
     """Say exactly what is still missing for a start."""
-    several = len(scope.queries) > 1
+    several, nothing = len(scope.queries) > 1, words("nothing_happened")
+    broad = {number: query.reason for number, query in enumerate(scope.queries, start=1) if not query.feasible}
     missing = [] if scope.queries else [words("missing_question")]
-    for number, query in enumerate(scope.queries, start=1):
-        if not query.feasible:
-            name = "missing_query" if several else "missing_feasible"
-            missing.append(words(name, number=number, reason=query.reason if several else query.reason.rstrip(".")))
-    reasons = " ".join(query.reason for query in scope.queries if not query.feasible)
+    for number, reason in broad.items():
+        name = "missing_query" if several else "missing_feasible"
+        missing.append(words(name, number=number, reason=reason if several else reason.rstrip(".")))
+    reasons = " ".join(broad.values())
     missing += [words("missing_answer", question=one) for one in scope.open_questions if one not in reasons]
     missing = missing or [words("missing_point")]
     if len(missing) == 1 and not several:
-        return words("missing_one", missing=missing[0].rstrip("."), nothing_happened=words("nothing_happened"))
-    ready = "".join(
-        words("query_ready", number=number)
-        for number, query in enumerate(scope.queries, start=1)
-        if query.feasible and several
-    )
+        return words("missing_one", missing=missing[0].rstrip("."), nothing_happened=nothing)
+    settled = [number for number in range(1, len(scope.queries) + 1) if several and number not in broad]
+    ready = "".join(words("query_ready", number=number) for number in settled)
     lines = "\n".join(f"- {one}" for one in missing)
-    return words("missing_many", ready=ready, missing=lines, nothing_happened=words("nothing_happened"))
+    return words("missing_many", ready=ready, missing=lines, nothing_happened=nothing)
 
 
 def own_splits(query: Query) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.chat.state import Ask, ManagerReply, Refuse, Say, ShowContract, Started
+from agents.chat.state import ManagerReply, Refuse, Say, ShowContract, Started
 from agents.chat.texts import ChatTexts
 from agents.core.settings import Settings
 from agents.team import open_team
@@ -69,7 +69,7 @@ async def test_what_is_not_understood_is_asked_back_and_either_answer_does_what_
     fresh = drafted.state
     *_, asked = await drafted("What is the weather in Paris tomorrow?")
 
-    assert isinstance(asked, Ask)
+    assert asked.buttons
     assert [button.label for button in asked.buttons] == [WORDS("button_new"), WORDS("button_change")]
     assert drafted.state.contract == fresh.contract
 
@@ -176,7 +176,7 @@ async def test_steering_words_just_after_the_end_concern_the_report(ended, messa
 
 async def test_a_limit_named_after_the_end_offers_the_same_question_anew(ended):
     (asked,) = await ended("use only 2 minutes")
-    assert isinstance(asked, Ask)
+    assert asked.buttons
     assert asked.buttons[0].label == "Draft it anew: use only 2 minutes"
 
     (shown,) = await ended(asked.buttons[0].says)
@@ -192,7 +192,7 @@ async def test_a_question_that_the_sample_library_says_nothing_of_is_told_the_th
     team = open_team(Settings(data_dir=tmp_path, model="offline", retriever="library"))
     talker = Talker(team)
     (asked,) = await talker("How do lithium prices change the cost of electric bicycles?")
-    assert isinstance(asked, Ask)
+    assert asked.buttons
     assert "invented sample documents" in asked.text
     assert [button.label for button in asked.buttons] == ["Drop a file", "Name a folder", "Add a key"]
     for button in asked.buttons:

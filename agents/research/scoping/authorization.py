@@ -3,11 +3,9 @@
 The `/research` command, and the time budget wherever it is given.
 """
 
-import argparse
 import re
 import shlex
 import unicodedata
-from typing import NoReturn
 
 from agents.contracts.frozen import Frozen, Mode
 from agents.core.errors import BadRequest
@@ -91,59 +89,46 @@ def minutes_of(text: str) -> float | None:
     raise BadRequest("{given!r} is no time budget: " + TIME_RULE, given=text.strip() or "Nothing")
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise BadRequest(
-            "I can't read that command: {problem}. Use `/research [--deep] [--time N|unlimited] question`.",
-            problem=message,
-        )
+_OPTION = re.compile(r"(?P<name>--deep|--quick|--time)(?:=(?P<value>\S+))?")
+"""An option as it may stand at either end of a question."""
 
 
 def parse_research(text: str) -> ResearchCommand:
     """Read what stands behind `/research` (the command itself may stand there or not).
 
+    Options are taken off the front and, as an afterthought, off the end; the rest is the question, word for word.
+
     Raises:
         BadRequest: an unknown option, `--quick`, or a wrong time; the message says what to write instead.
     """
-    body = re.sub(r"^\s*/research\b", "", text).strip()
-    options, question = _split(body)
-    if "--quick" in options:
-        raise BadRequest("There is no --quick: a small question gets a small plan by itself. Leave the option out.")
-    parser = _Parser(prog="/research", add_help=False, exit_on_error=False, allow_abbrev=False)
-    parser.add_argument("--deep", action="store_true")
-    parser.add_argument("--time")
-    try:
-        found = parser.parse_args(options)
-    except argparse.ArgumentError as error:
-        parser.error(str(error))
-    return ResearchCommand(
-        question=question,
-        mode="deep" if found.deep else None,
-        minutes=None if found.time is None else minutes_of(found.time),
-        time_given=found.time is not None,
-    )
-
-
-def _split(body: str) -> tuple[list[str], str]:
-    """Take the options off the front and, as an afterthought, off the end; the rest is the question, word for word."""
-    words = body.split()
-    options: list[str] = []
+    words, given = re.sub(r"^\s*/research\b", "", text).split(), dict[str, str]()
     while words and words[0].startswith("--"):
-        options.append(words.pop(0))
-        if options[-1] == "--time" and words:
-            options.append(words.pop(0))
-    tail: list[str] = []
+        name, sign, value = words.pop(0).partition("=")
+        given[name] = value if sign or name != "--time" or not words else words.pop(0)
     while words:
-        if words[-1] in {"--deep", "--quick"} or re.fullmatch(r"--time=\S+", words[-1]):
-            tail.insert(0, words.pop())
-        elif len(words) >= 2 and words[-2] == "--time":
-            tail[:0] = words[-2:]
+        if len(words) > 1 and words[-2] == "--time":
+            given["--time"] = words[-1]
             del words[-2:]
+        elif found := _OPTION.fullmatch(words[-1]):
+            given[found["name"]] = found["value"] or ""
+            words.pop()
         else:
             break
-    question = " ".join(words)
+    if "--quick" in given:
+        raise BadRequest("There is no --quick: a small question gets a small plan by itself. Leave the option out.")
+    if (unknown := given.keys() - {"--deep", "--time"}) or given.get("--deep") or given.get("--time") == "":
+        raise BadRequest(
+            "I can't read that command: {problem}. Use `/research [--deep] [--time N|unlimited] question`.",
+            problem=f"there is no {min(unknown)}" if unknown else "an option lacks its value, or takes none",
+        )
+    question, time = " ".join(words), given.get("--time")
     try:
         quoted = shlex.split(question)
     except ValueError:
         quoted = []
-    return options + tail, quoted[0] if len(quoted) == 1 and question[:1] in "\"'" else question
+    return ResearchCommand(
+        question=quoted[0] if len(quoted) == 1 and question[:1] in "\"'" else question,
+        mode="deep" if "--deep" in given else None,
+        minutes=None if time is None else minutes_of(time),
+        time_given=time is not None,
+    )

@@ -77,26 +77,9 @@ class ScopingState(Frozen):
 
     def brief(self, today: str, *, max_cost_usd: float | None = None) -> Brief:
         """Freeze what was agreed."""
-        return Brief(
-            question=self.question or self.queries[0].text,
-            queries=self.queries,
-            language=self.language,
-            query_type=self.query_type,
-            mode=self.mode,
-            minutes=self.minutes,
-            domains=self.domains,
-            exclude_domains=self.exclude_domains,
-            date_from=self.date_from,
-            date_to=self.date_to,
-            seed_urls=self.seed_urls,
-            files=self.files,
-            places=self.places,
-            models=self.models,
-            known=self.known,
-            memory=self.memory,
-            max_cost_usd=max_cost_usd,
-            today=today,
-        )
+        same = {name: getattr(self, name) for name in Brief.model_fields.keys() & ScopingState.model_fields.keys()}
+        same |= {"question": self.question or self.queries[0].text, "tier": None}
+        return Brief.model_validate({**same, "max_cost_usd": max_cost_usd, "today": today})
 
 
 def checked(message: str) -> str:
