@@ -171,8 +171,9 @@ SCOUT = Role(
     takes=ScoutInput,
     gives=ScoutJudgement,
     checks=(judges_what_it_was_shown,),
-    max_output_tokens=2500,
+    max_output_tokens=1200,
     listed="candidates",
+    partial=True,
 )
 """Numbered candidates in; authority, theme, perspective, answered questions and rationale of each out."""
 
@@ -184,6 +185,7 @@ EXTRACTOR = Role(
     max_output_tokens=700,
     may_shrink=True,
     listed="facts",
+    partial=True,
 )
 """Numbered sentences in, numbers out: quotes are verbatim by construction. Code drops numbers that do not exist."""
 
@@ -214,17 +216,30 @@ CHALLENGER = Role(
     mend=only_given_years,
     max_output_tokens=700,
     listed="attacks",
+    partial=True,
 )
 """The claims of one query in, searches for counter-evidence out."""
 
 
 STANCE_JUDGE = Role(
-    name="verifier", prompt="verifier_stance", takes=StanceInput, gives=Stances, max_output_tokens=500, listed="rows"
+    name="verifier",
+    prompt="verifier_stance",
+    takes=StanceInput,
+    gives=Stances,
+    max_output_tokens=500,
+    listed="rows",
+    partial=True,
 )
 """Claims with words that code can't place in, one word each out."""
 
 VERIFIER = Role(
-    name="verifier", prompt="verifier_support", takes=VerifyInput, gives=Verified, max_output_tokens=400, listed="rows"
+    name="verifier",
+    prompt="verifier_support",
+    takes=VerifyInput,
+    gives=Verified,
+    max_output_tokens=400,
+    listed="rows",
+    partial=True,
 )
 """Sentences with their quotes in, what the quotes do for each out. Asked only where code cannot tell."""
 

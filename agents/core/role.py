@@ -125,6 +125,8 @@ class Role(Generic[In, Out]):
     prose: str = ""
     """The text field that is kept to its last whole sentence where the output limit cuts it, instead of being asked for
     again; empty when there is none."""
+    partial: bool = False
+    """What is complete of an answer that the output limit cuts counts at once: code does for the rest."""
     listed: str = ""
     """The one list that a bare JSON list in the answer is taken for; empty when none is."""
 
@@ -225,7 +227,7 @@ async def ask(role: Role[In, Out], given: In, run: AskContext, on_text: OnText |
 
 def _accept(role: Role[In, Out], given: In, reply: Reply, *, last: bool) -> tuple[Out, bool]:
     cut = reply.finish_reason == "length"
-    if cut and not last and not role.prose:
+    if cut and not (last or role.prose or role.partial):
         raise NoAnswer("the answer was cut off at the output limit; give it again, shorter or in full")
     try:
         output = read_answer(reply.text, role.gives, listed=role.listed, cut=cut, prose=role.prose)

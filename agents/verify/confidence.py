@@ -106,8 +106,21 @@ def count(verdicts: Sequence[SentenceVerdict | None]) -> Counted:
     return Counted(stating.count("supported"), len(stating), checked, len(stating) - checked)
 
 
+ANSWERED, PARTLY_ANSWERED = 0.9, 0.4
+"""What one source's words do for a question that they answer, or answer in part: by code, whatever a model says of it."""
+
+
+def answered(origins: int, *, whole: bool) -> float:
+    """Say how well a question is known to be answered, 0 to 1, by words of so many independent sources (see `weigh`)."""
+    strength = ANSWERED if whole else PARTLY_ANSWERED
+    return _side({str(number): strength for number in range(origins)})
+
+
 def report_confidence(
-    claims: Sequence[EvidenceWeight | None], counted: Counted, wanted_origins: int = 1
+    claims: Sequence[EvidenceWeight | None],
+    counted: Counted,
+    wanted_origins: int = 1,
+    answers: Sequence[float] = (),
 ) -> float | None:
     """Give the confidence of a report, 0 to 100 (specification, section 2), or None when nothing was weighed.
 
@@ -115,14 +128,16 @@ def report_confidence(
     geometric mean keeps a well-cited report without settled claims, or the reverse, from looking sound. A claim counts
     with its confidence when the evidence settled it, whichever way; with half of it when the sources disagree; with
     nothing when evidence is insufficient or nobody looked. Where fewer independent sources speak to it than are wanted, it
-    counts with the root of their share: one of two makes 0.71. One half alone is taken where the other does not exist.
+    counts with the root of their share: one of two makes 0.71. A lookup makes no claims: there `c` is the mean over the
+    questions of how well each is answered. One half alone is taken where the other does not exist.
 
     Args:
         claims: one for each claim of the report; None where it was not checked.
         counted: the sentences of its body.
         wanted_origins: independent sources that each claim is wanted to have.
+        answers: how well each question is answered, 0 to 1 (see `answered`).
     """
-    known = [_known(claim, wanted_origins) for claim in claims]
+    known = [_known(claim, wanted_origins) for claim in claims] or answers
     settled = sum(known) / len(known) if known else None
     halves = [half for half in (settled, counted.ratio) if half is not None]
     return round(100 * prod(halves) ** (1 / len(halves)), 1) if halves else None

@@ -315,13 +315,17 @@ def _few_sweeps(leaves: list[tuple[tuple[str, ...], Leaf]]) -> list[tuple[tuple[
     sweeps = [leaf for _, leaf in leaves if leaf.discovery]
     kept = (
         next(iter(sweeps), None)
-        if len(sweeps) < len(leaves) or (len(leaves) == 1 and asks_for_a_list(leaves[0][1].questions[0]))
+        if len(sweeps) < len(leaves) or (len(leaves) == 1 and _wants_a_list(leaves[0][1].questions[0]))
         else None
     )
     return [
         (headings, leaf if leaf is kept or not leaf.discovery else leaf.model_copy(update={"discovery": False}))
         for headings, leaf in leaves
     ]
+
+
+def _wants_a_list(question: str) -> bool:
+    return asks_for_a_list(question) and not asks_for_facts(question)
 
 
 def _spec(planned: PlannedLeaf, questions: tuple[str, ...], budget: LeafBudget) -> TaskSpec | None:

@@ -30,7 +30,7 @@ from agents.nlp.lang import spans
 from agents.nlp.tokens import language_of
 from agents.offline.ranking import orders_a_machine
 from agents.research.reading.answering import answers, each_name, is_about
-from agents.research.reading.subject import Question, asks_for_facts, parts_of
+from agents.research.reading.subject import Question, asks_for_facts, is_named, parts_of
 from agents.verify.checks import carried, find_quote
 from agents.web.url_key import IN_TEXT
 
@@ -254,8 +254,9 @@ def held_against(
 
     def hold(pointed: PointedFact, asked: Sequence[str]) -> None:
         one = _pointed_into(pointed, shown)
-        own = pointed.model_copy(update={"sentences": tuple(number - one.first for number in pointed.sentences)})
         topic = asked[pointed.question - 1] if 1 <= pointed.question <= len(asked) else given.objective
+        numbers = _to_the_point(tuple(number - one.first for number in pointed.sentences), one, topic)
+        own = pointed.model_copy(update={"sentences": numbers})
         fact = fact_of(own, one.source, one.spans, topic, given.language)
         if fact is None or any(orders_a_machine(fact.quote[at.start : at.end], topic) for at in spans(fact.quote)):
             dropped[one.source.id] += 1  # orders are words on a page, and no finding, whoever points at them
@@ -271,8 +272,12 @@ def held_against(
     if not given.quick:
         for source_id, fact in _found_by_code(given, shown, kept):
             kept[source_id].setdefault(fact.id, fact)
+    sure = {
+        key: {fact.id: fact for fact in facts.values() if fact.confidence >= LOW_CONFIDENCE}
+        for key, facts in kept.items()
+    }
     left = tuple(
-        question for question in given.asked if asks_for_facts(question) and not _is_answered(question, shown, kept)
+        question for question in given.asked if asks_for_facts(question) and not _is_answered(question, shown, sure)
     )
     if quoting is not None and left:
         for pointed in quoting(wanted.model_copy(update={"questions": left})).facts:
@@ -290,6 +295,23 @@ def held_against(
         )
         for one in shown
     }
+
+
+def _to_the_point(numbers: tuple[int, ...], one: SourceExcerpt, topic: str) -> tuple[int, ...]:
+    """Leave out what stands before and after the sentences that name what is asked about, in a document on something else.
+
+    Small models point at whole passages, and what these say of another thing would be said of the one that is asked about.
+    """
+    said = {number: one.source.text[one.spans[number - 1].start : one.spans[number - 1].end] for number in sorted(numbers)
+            if 1 <= number <= len(one.spans)}  # fmt: skip
+    parts, title, head = parts_of(topic), one.source.title, one.source.text[:HEAD_CHARS]
+    if len(said) < 2 or any(is_named(part, title) for part in parts):
+        return numbers
+    good = [number for number, text in said.items() if any(is_about(part, text) for part in parts)]
+    narrow = {number: text for number, text in said.items() if good and good[0] <= number <= good[-1]}
+    whole, less = " ".join(said.values()), " ".join(narrow.values())
+    lost = any(answers(part, whole, title, head) and not answers(part, less, title, head) for part in parts)
+    return tuple(narrow) if narrow and not lost else numbers
 
 
 def _pointed_into(pointed: PointedFact, shown: Sequence[SourceExcerpt]) -> SourceExcerpt:

@@ -1,10 +1,10 @@
 """From findings to a report that says no more than its evidence: challenge, rewriting, checking, gates, judge."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agents.contracts.contract import Contract, place
 from agents.contracts.fact import Fact
-from agents.contracts.finding import Finding, NumberedFact, SectionInput
+from agents.contracts.finding import Finding, NumberedFact, QuestionAnswer, SectionInput
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, Node
 from agents.contracts.report import Actual, Outcome, ReportDocument
@@ -19,12 +19,13 @@ from agents.report.document import build
 from agents.research.challenge.challenge import Challenged, ClaimDone
 from agents.research.challenge.claim_ledger import Ledger, Thresholds, gates
 from agents.research.loop.after_reading import MOVED, verdict_line
+from agents.research.reading.shortlisting import domain_of
 from agents.research.run_context import RunContext
 from agents.research.writing.closing import answers_of
 from agents.research.writing.sections import write_section
 from agents.research.writing.verify_report import Checks, verify
 from agents.roles import JUDGE
-from agents.verify.confidence import EvidenceWeight, count, report_confidence
+from agents.verify.confidence import EvidenceWeight, answered, count, report_confidence
 
 REWRITTEN = 4
 """Sections that are written anew, at most: those whose claims did not hold."""
@@ -167,7 +168,8 @@ async def checked(
     counted = count(shown)
     weighed = [EvidenceWeight(one.claim.verdict, one.claim.confidence or 0.0, one.origins) for one in done]
     least = wanted.min_distinct_domains_per_claim
-    confidence = report_confidence(weighed, counted, least) if draft.references else None
+    known_of = _known(answers, facts, cards)
+    confidence = report_confidence(weighed, counted, least, known_of) if draft.references else None
     ratio = counted.ratio if checks else None
     ledger = [
         Ledger(
@@ -195,6 +197,18 @@ async def checked(
             update={"judgement": await _judge(ctx, context, outcome, draft, truth, ledger, judged_by)}
         )
     return outcome.model_copy(update={"truth": truth})
+
+
+def _known(
+    answers: Sequence[QuestionAnswer], facts: Mapping[str, Fact], cards: Mapping[str, SourceCard]
+) -> list[float]:
+    """Say of each question how well it is answered, by the publishers whose words answer it."""
+    known = []
+    for answer in answers:
+        found = (facts[one].source_id for one in answer.facts if one in facts)
+        origins = len({domain_of(cards[one]) for one in found if one in cards}) if answer.status != "not_found" else 0
+        known.append(answered(origins, whole=answer.status == "answered"))
+    return known
 
 
 async def _completed(
