@@ -20,7 +20,7 @@ from agents.core.budget import NOTHING, Deadline, NoDeadline, Spent, Usage
 from agents.core.errors import BadOutput, ModelError, Reject
 from agents.core.events import Charged, Event, RoleAsked
 from agents.core.model_answers import NoAnswer, Unclosed, read_answer
-from agents.core.prompts import PromptBook
+from agents.core.prompts import FENCE_DIGITS, PromptBook
 
 FinishReason = Literal["stop", "length", "refused"]
 
@@ -102,6 +102,7 @@ Out = TypeVar("Out", bound=Frozen)
 REPAIRS = 1
 """One repair, for every role (specification, section 11)."""
 _ADDRESS = re.compile(r"https?:/*(?P<site>[^\s/?#\"'<>()\[\]]*)[^\s\"'<>()\[\]]*[^\s\"'<>()\[\].,;:!?]", re.IGNORECASE)
+_FENCE = re.compile(rf"</?[a-z_]+-[0-9a-f]{{{FENCE_DIGITS}}}>")
 MORE_ROOM = 2
 """By how much the output limit grows when an answer was cut off at it."""
 
@@ -236,6 +237,8 @@ def _accept(role: Role[In, Out], given: In, reply: Reply, *, last: bool) -> tupl
             raise
         cut = True  # a stream that broke off twice: what was complete before that counts
         output = read_answer(reply.text, role.gives, listed=role.listed, cut=cut, prose=role.prose)
+    if _FENCE.search(output.model_dump_json()):
+        output = role.gives.model_validate(_without_fences(output.model_dump()))
     if _ADDRESS.search(output.model_dump_json()):
         output = role.gives.model_validate(_with_given_addresses(output.model_dump(), given.model_dump_json()))
     if role.mend is not None:
@@ -243,6 +246,19 @@ def _accept(role: Role[In, Out], given: In, reply: Reply, *, last: bool) -> tupl
     for check in role.checks:
         check(given, output)
     return output, cut
+
+
+def _without_fences(answer: object) -> object:
+    """Leave out the tags around data that a small model copies into its answer; of a list, what is nothing else."""
+    match answer:
+        case str():
+            return _FENCE.sub("", answer).strip() if _FENCE.search(answer) else answer
+        case dict():
+            return {name: _without_fences(value) for name, value in answer.items()}
+        case list() | tuple():
+            left = [(value, _without_fences(value)) for value in answer]
+            return [new for old, new in left if new != "" or old == ""]
+    return answer
 
 
 def _with_given_addresses(answer: object, given: str) -> object:

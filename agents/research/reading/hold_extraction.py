@@ -261,6 +261,8 @@ def held_against(
         if fact is None or any(orders_a_machine(fact.quote[at.start : at.end], topic) for at in spans(fact.quote)):
             dropped[one.source.id] += 1  # orders are words on a page, and no finding, whoever points at them
         elif _is_about(fact.quote, one.source, (topic,)):
+            if any(_answers_it(part, (one,), {one.source.id: {fact.id: fact}}) for part in parts_of(topic)):
+                fact = fact.model_copy(update={"confidence": max(fact.confidence, FOUND_BY_CODE)})
             kept[one.source.id].setdefault(fact.id, fact)
         elif other := next((q for q in given.asked if _is_about(fact.quote, one.source, (q,))), ""):
             kept[one.source.id].setdefault(fact.id, fact.model_copy(update={"topic": other}))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from agents.contracts.body import Body
+from agents.contracts.body import Body, Sentence, Table
 from agents.contracts.fact import Fact
 from agents.contracts.finding import Finding, NumberedFact, Section, SectionInput, cited_facts
 from agents.contracts.frozen import Frozen
@@ -25,9 +25,12 @@ from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.nlp.tokens import content_words
 from agents.report.parse_body import parse
+from agents.report.wording import states_no_fact
 from agents.report.write_markdown import markdown_of
+from agents.research.reading.answering import answer_of, each_name, told_by
 from agents.research.reading.leaf import SHORTENED, graded, kept, spent, stopped_with, sub_questions
 from agents.research.reading.searching import LeafGiven, teller
+from agents.research.reading.subject import asks_for_facts, parts_of
 from agents.research.run_context import MAX_FACTS, RunContext
 from agents.research.steering import CUT, STOPPED
 from agents.roles import SECTION_WRITER
@@ -50,8 +53,27 @@ class Carriers:
         self._words = {fact.id: frozenset(content_words(f"{fact.quote} {fact.statement}")) for fact in facts}
 
     def settle(self, body: Body) -> Body:
-        """Put the marks of a text right; idempotent."""
-        return body.changed(lambda one: one.model_copy(update={"facts": self.of(one.text, one.facts)}))
+        """Put the marks of a text right, and leave out what no source carries or what was said before; idempotent.
+
+        Nothing stands uncited that a source should carry (specification, section 8). Cells of tables are left: those that
+        name a row cite nothing.
+        """
+        said: set[str] = set()
+
+        def settled(one: Sentence, *, in_table: bool) -> Sentence | None:
+            facts = self.of(one.text, one.facts)
+            if not in_table and ((one.text in said) or not (facts or states_no_fact(one.text, self._language))):
+                return None
+            said.add(one.text)
+            return one.model_copy(update={"facts": facts})
+
+        return Body(
+            blocks=tuple(
+                left
+                for block in body.blocks
+                for left in Body(blocks=(block,)).changed(partial(settled, in_table=isinstance(block, Table))).blocks
+            )
+        )
 
     def carry(self, sentence: str, facts: Sequence[str]) -> bool:
         """Tell whether one of some facts carries a sentence, or all of them together."""
@@ -293,7 +315,20 @@ async def write_section(
         )  # fmt: skip
     except StepFailed as failure:
         return Written(plain_section(tuple(facts)), failure=failure)
-    return Written(numbering.to_ids(asked.output.markdown), asked.stood_in)
+    markdown = numbering.to_ids(asked.output.markdown)
+    return Written(_with_answers(markdown, given.questions, facts, sources), asked.stood_in)
+
+
+def _with_answers(markdown: str, questions: Sequence[str], facts: Sequence[Fact], sources: Sequence[SourceCard]) -> str:
+    """Add what answers a question, about each of the things it asks about, where the writer left it out."""
+    cited, rows = set(cited_facts(markdown)), told_by(facts, {card.id: card for card in sources})
+    statements = {fact.id: " ".join(fact.statement.split()) for fact in facts}
+    for part in (one for text in questions for whole in parts_of(text) for one in each_name(whole)):
+        status, good = answer_of(part, rows)
+        if status == "answered" and asks_for_facts(part.text) and not cited & {row.fact for row in good}:
+            markdown = f"{markdown}\n\n{statements[good[0].fact]} [#{good[0].fact}]".strip()
+            cited.add(good[0].fact)
+    return markdown
 
 
 def _put(given: LeafGiven, verdicts: tuple[str, ...], facts: tuple[NumberedFact, ...]) -> SectionInput:

@@ -206,18 +206,25 @@ async def _second_opinion(
 
 
 def repaired(check: SentenceCheck, facts: Mapping[str, Fact], language: str) -> SentenceCheck:
-    """Put a fact's own statement in the place of a sentence that its quotes do not carry, where they carry that.
+    """Put the statements of its facts in the place of a sentence that its quotes do not carry, where they carry those.
 
     What is contradicted and can't be mended is struck; what is unsupported stays, with a mark the reader sees.
     """
     if check.verdict not in {"unsupported", "contradicted"}:
         return check
     short = language.split("-")[0]
+    said: dict[str, str] = {}
     for fact in (facts[one] for one in check.facts if one in facts):
         statement = " ".join(fact.statement.split())
         if carried(statement, [fact.quote], language=short).verdict == "supported":
-            reason = f"put right from its source: {check.reason}"
-            return check.model_copy(
-                update={"verdict": "supported", "reason": reason, "replaced_by": statement, "facts": (fact.id,)}
-            )
+            said.setdefault(statement, fact.id)
+    if said:
+        reason = f"put right from its source: {check.reason}"
+        update = {
+            "verdict": "supported",
+            "reason": reason,
+            "replaced_by": " ".join(said),
+            "facts": tuple(said.values()),
+        }
+        return check.model_copy(update=update)
     return check.model_copy(update={"replaced_by": ""}) if check.verdict == "contradicted" else check
