@@ -169,6 +169,8 @@ class RejectedSource(Frozen):
     title: str = ""
     """As far as it is known."""
     reason: Text
+    read: bool = False
+    """Whether its text was read before it was set aside."""
 
 
 class DocumentNote(Frozen):

@@ -3,6 +3,7 @@
 import json
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
@@ -96,132 +97,119 @@ def _person(name: str) -> Author:
     return Author(" ".join(words[at:]), " ".join(words[:at]))
 
 
-# ---- one item, three forms
+# ---- one entry, three forms
 
 
-@dataclass(frozen=True)
-class Item:
-    """A reference as all three forms need it."""
+def _entries(document: ReportDocument) -> Iterator[tuple[str, Reference, tuple[Author, ...], dict[str, str]]]:
+    """Give each reference in the order of the report: a key of its own, its people, and the values of all forms.
 
-    reference: Reference
-    key: str
-    """By author or title and year; letters tell equal ones apart."""
-    authors: tuple[Author, ...]
-    issued: tuple[str, ...]
-    """Year, month and day, as far as they are known."""
-    accessed: tuple[str, ...]
-    url: str
-    """Empty for what is not on the web."""
-    sample: str
-
-    @property
-    def title(self) -> str:
-        return _plain(self.reference.title)
-
-    @property
-    def site(self) -> str:
-        return _plain(self.reference.site or "")
-
-
-def items(document: ReportDocument) -> tuple[Item, ...]:
-    """Describe the references, in the order of the report."""
-    made: dict[str, Item] = {}
+    The key is author or title with the year; numbers tell equal ones apart. What is unknown is empty.
+    """
+    keys: set[str] = set()
     for one in document.references:
         # Who publishes under a name of its own is a body.
         own = one.author and one.site and one.author.casefold() in one.site.casefold()
         people = (Author(one.author),) if one.author and own else authors(one.author or "")
-        issued = _date(one.published)
+        values = {
+            "title": _line(one.title),
+            "site": _line(one.site or ""),
+            "issued": _date(one.published),
+            "accessed": _date(one.accessed),
+            "url": _line(one.url) if one.url.startswith(("http://", "https://")) else "",
+            "note": "Invented sample document" if one.kind == "sample" else "",
+        }
         name = unicodedata.normalize("NFKD", people[0].family if people else one.site or one.title)
         word = next(iter(re.findall(r"[A-Za-z]{3,}", name.encode("ascii", "ignore").decode())), "source").lower()
-        base = f"{word}{issued[0] if issued else ''}"
-        key = next(key for n in count() if (key := f"{base}-{n}" if n else base) not in made)
-        url = one.url if one.url.startswith(("http://", "https://")) else ""
-        sample = "Invented sample document" if one.kind == "sample" else ""
-        made[key] = Item(one, key, people, issued, _date(one.accessed), url, sample)
-    return tuple(made.values())
+        base = f"{word}{values['issued'][:4]}"
+        key = next(key for n in count() if (key := f"{base}-{n}" if n else base) not in keys)
+        keys.add(key)
+        yield key, one, people, values
 
 
-def _date(text: str | None) -> tuple[str, ...]:
+def _date(text: str | None) -> str:
+    """Give year, month and day as far as they are known: `2021-05`."""
     found = _DATE.match(text or "")
-    return tuple(part for part in found.groups() if part) if found else ()
+    return found[0] if found else ""
 
 
-def _plain(text: str) -> str:
+def _line(text: str) -> str:
     """Keep a value on its line."""
     return " ".join(text.split())
 
 
 def _escaped(text: str) -> str:
-    return "".join(_SPECIAL.get(char, char) for char in _plain(text))
+    return "".join(_SPECIAL.get(char, char) for char in _line(text))
 
 
 def to_bibtex(document: ReportDocument) -> str:
     """Write the references as BibTeX, one entry each."""
-    return "\n".join(map(_bibtex, items(document)))
-
-
-def _bibtex(item: Item) -> str:
-    # In braces: an office or agency must not be taken apart into first and last name.
-    names = (_escaped(one.name) if one.given else "{" + _escaped(one.family) + "}" for one in item.authors)
-    # Braces of an address would unbalance those of its entry.
-    url = _plain(item.url).replace("{", "%7B").replace("}", "%7D").replace("\\", "%5C")
-    fields = {
-        "title": "{" + _escaped(item.title) + "}",
-        "author": " and ".join(names),
-        "organization": _escaped(item.site),
-        "year": "".join(item.issued[:1]),
-        "month": str(int(item.issued[1])) if item.issued[1:] else "",
-        "url": url,
-        "urldate": "-".join(item.accessed),
-        "note": f"[{item.reference.n}]" + (f"; {item.sample[0].lower()}{item.sample[1:]}" if item.sample else ""),
-    }
-    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
-    return f"@misc{{{item.key},\n{lines}\n}}\n"
+    entries = []
+    for key, one, people, values in _entries(document):
+        note = values["note"]
+        fields = {
+            "title": "{" + _escaped(values["title"]) + "}",
+            # In braces: an office or agency must not be taken apart into first and last name.
+            "author": " and ".join(
+                _escaped(who.name) if who.given else "{" + _escaped(who.name) + "}" for who in people
+            ),
+            "organization": _escaped(values["site"]),
+            "year": values["issued"][:4],
+            "month": values["issued"][5:7].lstrip("0"),
+            # Braces of an address would unbalance those of its entry.
+            "url": values["url"].replace("{", "%7B").replace("}", "%7D").replace("\\", "%5C"),
+            "urldate": values["accessed"],
+            "note": f"[{one.n}]" + (f"; {note[0].lower()}{note[1:]}" if note else ""),
+        }
+        lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
+        entries.append(f"@misc{{{key},\n{lines}\n}}\n")
+    return "\n".join(entries)
 
 
 def to_ris(document: ReportDocument) -> str:
     """Write the references as RIS, one record each."""
-    return "".join(map(_ris, items(document)))
-
-
-def _ris(item: Item) -> str:
-    dates = [
-        "/".join((*date, *("" for _ in range(4 - len(date))))) if date else "" for date in (item.issued, item.accessed)
-    ]
-    lines = [
-        ("TY", "ELEC" if item.url else "GEN"),
-        ("ID", str(item.reference.n)),
-        ("TI", item.title),
-        *(("AU", one.name) for one in item.authors),
-        ("PB", item.site),
-        ("PY", "".join(item.issued[:1])),
-        ("DA", dates[0]),
-        ("UR", item.url),
-        ("Y2", dates[1]),
-        ("N1", item.sample),
-    ]
-    return "".join(f"{tag}  - {_plain(value)}\r\n" for tag, value in lines if value) + "ER  - \r\n\r\n"
+    out = ""
+    for _, one, people, values in _entries(document):
+        # A date has four parts, of which the last are empty.
+        issued, accessed = (
+            "/".join([*date.split("-"), "", "", ""][:4]) if date else ""
+            for date in (values["issued"], values["accessed"])
+        )
+        lines = [
+            ("TY", "ELEC" if values["url"] else "GEN"),
+            ("ID", str(one.n)),
+            ("TI", values["title"]),
+            *(("AU", _line(who.name)) for who in people),
+            ("PB", values["site"]),
+            ("PY", values["issued"][:4]),
+            ("DA", issued),
+            ("UR", values["url"]),
+            ("Y2", accessed),
+            ("N1", values["note"]),
+        ]
+        out += "".join(f"{tag}  - {value}\r\n" for tag, value in lines if value) + "ER  - \r\n\r\n"
+    return out
 
 
 def to_csl(document: ReportDocument) -> str:
     """Write the references as CSL-JSON, which Zotero, pandoc and citeproc read."""
-    return json.dumps([*map(_csl, items(document))], ensure_ascii=False, indent=1)
-
-
-def _csl(item: Item) -> dict[str, object]:
-    people = [
-        {"family": one.family, "given": one.given} if one.given else {"literal": one.family} for one in item.authors
-    ]
-    dates = [{"date-parts": [[*map(int, date)]]} if date else None for date in (item.issued, item.accessed)]
-    values = {
-        "id": item.key,
-        "type": "webpage" if item.url else "document",
-        "title": item.title,
-        "author": people,
-        "publisher": item.site,
-        "issued": dates[0],
-        "accessed": dates[1],
-        "URL": item.url,
-        "note": item.sample,
-    }
-    return {name: value for name, value in values.items() if value}
+    listed = []
+    for key, _, people, values in _entries(document):
+        issued, accessed = (
+            {"date-parts": [[*map(int, date.split("-"))]]} if date else None
+            for date in (values["issued"], values["accessed"])
+        )
+        fields = {
+            "id": key,
+            "type": "webpage" if values["url"] else "document",
+            "title": values["title"],
+            "author": [
+                {"family": who.family, "given": who.given} if who.given else {"literal": who.family} for who in people
+            ],
+            "publisher": values["site"],
+            "issued": issued,
+            "accessed": accessed,
+            "URL": values["url"],
+            "note": values["note"],
+        }
+        listed.append({name: value for name, value in fields.items() if value})
+    return json.dumps(listed, ensure_ascii=False, indent=1)

@@ -1,14 +1,20 @@
-"""The body of a report while it is put together: numbered, checked sentences in reading order."""
+"""The body of a report while it is put together: checked sentences in reading order, their sources numbered by first use.
+
+Code's own words about the research are written here as blocks too.
+"""
 
 import re
 from collections.abc import Iterable
 
 from agents.contracts.body import (
+    Align,
     Block,
     Body,
     Heading,
     Inline,
+    Line,
     LineBreak,
+    Listing,
     Paragraph,
     Sentence,
     SentenceVerdict,
@@ -16,46 +22,92 @@ from agents.contracts.body import (
     Words,
     row_citation,
 )
+from agents.contracts.fact import Fact
+from agents.contracts.finding import Finding
+from agents.contracts.report import Quote, Reference
+from agents.contracts.sources import SourceCard
 from agents.contracts.verification import SentenceCheck
 from agents.nlp.tokens import content_words
 from agents.report.cut_sentences import Glyph, joined, sentences
-from agents.report.escaping import settled
+from agents.report.escaping import capped, settled
 from agents.report.parse_body import parse
-from agents.report.references import SourceNumbers
+from agents.report.references import reference_of
 from agents.report.wording import states_no_fact
 
 MAX_LEVEL = 5
 DOUBTFUL = ("partly", "unsupported", "contradicted")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_WORD = re.compile(r"\w+")
+_ENDS = re.compile(r"[.!?…:。！？]\W*\Z")
 _NAMED_FIRST = re.compile(r"^[^“”\"]{1,80}: (?=[“\"])")
 """Who says it, in front of a quotation: the same words are the same sentence without it."""
 
 
 class Composer:
-    """Takes prose in reading order; numbers are given as they are met."""
+    """Takes prose in reading order; numbers are given as they are met.
+
+    Args:
+        findings: hold the facts that may be cited and their sources.
+        language: of the report.
+        asked: the questions, whose words prose may use without citing.
+        checks: what was found of each sentence.
+    """
 
     def __init__(
         self,
-        numbering: SourceNumbers,
+        findings: Iterable[Finding],
         language: str,
-        addresses: tuple[str, ...] = (),
-        checks: Iterable[SentenceCheck] = (),
         asked: Iterable[str] = (),
+        checks: Iterable[SentenceCheck] = (),
     ) -> None:
-        self.numbering = numbering
-        checks = tuple(checks)
+        held, checks = tuple(findings), tuple(checks)
+        self.cards: dict[str, SourceCard] = {card.id: card for top in held for card in top.all_sources()}
+        self.facts: dict[str, Fact] = {}
+        for fact in (fact for top in held for fact in top.all_facts()):
+            self.facts.setdefault(fact.id, fact)
+        self.blocks: list[Block] = []
+        self._language = language
+        self._addresses = tuple(card.url for card in self.cards.values())
         self._checks = {(check.text, check.facts): check for check in checks if check.replaced_by is None}
         # A sentence that was put right or struck is looked up by the facts that it cited when it was checked.
         self._mends = {check.text: check for check in checks if check.replaced_by is not None}
-        self.blocks: list[Block] = []
-        told = [f"{fact.statement} {fact.quote} {fact.topic}" for fact in numbering.facts.values()]
-        text = " ".join((*asked, *told))
+        text = " ".join((*asked, *(f"{one.statement} {one.quote} {one.topic}" for one in self.facts.values())))
         self._known, self._figures = frozenset(content_words(text)), frozenset(_FIGURE.findall(text))
-        self._in_table = False  # a cell is cited by its row, and may be a label
-        self._language = language
-        self._addresses = addresses
-        self._said: set[str] = set()  # sentences of sections so far, for leaving out what would be said twice
+        self._cited: dict[str, dict[str, None]] = {}  # source id → fact ids, both in order of first use
+        self._said: set[tuple[str, ...]] = set()  # the words of sentences so far, for leaving out what is said twice
+        self._dropped = False  # whether the sentence before was left out, and with it what leans on it
         self._read: dict[tuple[str | Body, int | None], Body] = {}  # each part is looked at before it is written
+
+    # ---- sources
+
+    def source_of(self, fact_id: str) -> str | None:
+        """Name the source of a fact; None where the fact or its source does not exist."""
+        fact = self.facts.get(fact_id)
+        return fact.source_id if fact and fact.source_id in self.cards else None
+
+    def cited(self, sentence: Sentence) -> Sentence:
+        """Number a sentence: at most three sources, ascending, each once, and the facts that they stand for."""
+        facts = capped(sentence.facts, self.source_of)
+        for fact_id in facts:
+            self._cited.setdefault(self.facts[fact_id].source_id, {})[fact_id] = None
+        order = list(self._cited)
+        numbers = sorted({order.index(self.facts[fact_id].source_id) + 1 for fact_id in facts})
+        return sentence.model_copy(update={"facts": facts, "citations": tuple(numbers)})
+
+    def references(self) -> tuple[Reference, ...]:
+        """Give the reference list: exactly what was cited, with every quote that a sentence rests on, each once."""
+        found = []
+        for n, (source_id, fact_ids) in enumerate(self._cited.items(), 1):
+            card, facts = self.cards[source_id], [self.facts[one] for one in fact_ids]
+            quotes = tuple(
+                Quote(text=one.quote, start=one.start, end=one.end, fact_id=one.id, page=card.page_of(one.start))
+                for one in facts
+            )
+            known_since = min(filter(None, (one.known_since for one in facts)), default="")
+            found.append(reference_of(card, n, quotes).model_copy(update={"known_since": known_since}))
+        return tuple(found)
+
+    # ---- the text
 
     def heading(self, level: int, title: str) -> None:
         """Put a heading; it is no sentence and cites nothing."""
@@ -66,12 +118,8 @@ class Composer:
         """Read prose against the facts and addresses of this report."""
         key = (prose, level)
         if key not in self._read:
-            body = (
-                parse(prose, self.numbering.facts.keys(), addresses=self._addresses)
-                if isinstance(prose, str)
-                else prose
-            )
-            self._read[key] = settled(body, level=level, source_of=self.numbering.source_of)
+            body = parse(prose, self.facts.keys(), addresses=self._addresses) if isinstance(prose, str) else prose
+            self._read[key] = settled(body, level=level, source_of=self.source_of)
         return self._read[key]
 
     def prose(self, prose: str | Body, *, level: int | None = None, once: bool = False) -> None:
@@ -80,14 +128,12 @@ class Composer:
         Args:
             prose: as a writer wrote it, or as code put it together.
             level: of its highest heading.
-            once: leave out sentences that stand above word for word, in the summary or an earlier section.
+            once: leave out sentences that stand above in the same words, in the summary or an earlier section.
         """
-        body = self.read(prose, level)
-        if once:
-            body = self._unsaid(body)
-        for block in body.blocks:
-            self._in_table = isinstance(block, Table)
-            self.blocks.extend(map(_labelled, Body(blocks=(block,)).changed(self._numbered).blocks))
+        self._dropped = False
+        for block in self.read(prose, level).blocks:
+            put = Body(blocks=(block,)).changed(lambda one, of=block: self._put(one, of, once))  # type: ignore[misc]
+            self.blocks += map(_labelled, put.blocks)
 
     def own(self, *blocks: Block) -> None:
         """Put what code says about the research itself: exempt from citing."""
@@ -105,45 +151,50 @@ class Composer:
                 waiting = []
         return Body(blocks=tuple(out))
 
-    def _unsaid(self, body: Body) -> Body:
-        """Take out what was already said, and the transitions that leaned on it."""
-        dropped = False
-
-        def unsaid(sentence: Sentence) -> Sentence | None:
-            nonlocal dropped
-            mend = self._mends.get(sentence.text)
-            # A sentence that was put right says what its source says: perhaps that stands here already.
-            said = mend.replaced_by if mend is not None and mend.replaced_by else sentence.text
-            key = _NAMED_FIRST.sub("", " ".join(said.split())).casefold()
-            if sentence.facts and key in self._said:
-                dropped = True
-                return None
-            if dropped and not sentence.facts and states_no_fact(sentence.text, self._language):
-                return None
-            dropped = False
-            if sentence.facts:
-                self._said.add(key)
-            return sentence
-
-        return body.changed(unsaid)
-
-    def _numbered(self, sentence: Sentence) -> Sentence | None:
+    def _put(self, sentence: Sentence, block: Block, once: bool) -> Sentence | None:
+        """Number a sentence and give it its verdict; None where it was struck, is said already, or states nothing."""
         mend = self._mends.get(sentence.text)
         if mend is not None:
             if not mend.replaced_by:
                 return None
             words = (Words(text=mend.replaced_by),)
             sentence = sentence.model_copy(update={"inline": words, "facts": mend.facts})
-        new = self.numbering.cited(sentence)
+        exempt = not sentence.facts and states_no_fact(sentence.text, self._language)
+        if once and self._is_said(sentence, exempt):
+            return None
+        if isinstance(block, Paragraph) and self._is_titles(sentence):
+            return None
+        new = self.cited(sentence)
         sure = mend is not None or bool(new.citations)
         if not sure and states_no_fact(new.text, self._language):
             return new.model_copy(update={"verdict": None})
-        if not sure and not self._in_table and self.is_foreign(new.text):
+        # A cell is cited by its row, and may be a label.
+        if not sure and not isinstance(block, Table) and self.is_foreign(new.text):
             return None
         check = mend or self._checks.get((new.text, new.facts))
         verdict: SentenceVerdict = check.verdict if check else "unchecked" if new.citations else "uncited"
         why = check.reason if check and verdict in DOUBTFUL else ""
         return new.model_copy(update={"verdict": verdict, "why": why})
+
+    def _is_said(self, sentence: Sentence, exempt: bool) -> bool:
+        """Tell what was said above in the same words, and the transitions that leaned on it."""
+        if not sentence.facts:
+            self._dropped = self._dropped and exempt
+            return self._dropped
+        key = tuple(_WORD.findall(_NAMED_FIRST.sub("", " ".join(sentence.text.split())).casefold()))
+        self._dropped = key in self._said
+        self._said.add(key)
+        return self._dropped
+
+    def _is_titles(self, sentence: Sentence) -> bool:
+        """Tell a line that only names its sources: several of their titles in a row, and no sentence."""
+        cards = (self.cards[source] for fact in sentence.facts if (source := self.source_of(fact)))
+        titles = {" ".join(_WORD.findall(card.title.casefold())) for card in cards}
+        words = " ".join(_WORD.findall(sentence.text.casefold()))
+        named = [title for title in titles if title and title in words]
+        for title in sorted(named, key=len, reverse=True):
+            words = words.replace(title, "", 1)
+        return len(named) > 1 and not words.strip() and not _ENDS.search(sentence.text)
 
     def is_foreign(self, text: str) -> bool:
         """Tell words without a citation that speak of something else than question and facts, or in other figures.
@@ -167,24 +218,49 @@ def _labelled(block: Block) -> Block:
     return block.model_copy(update={"rows": tuple(rows)})
 
 
-def title_line(title: str) -> tuple[Inline, ...]:
+def title_line(title: str) -> Line:
     """Read a title for a heading: one line, no citation, no link, no closing full stop."""
     body = parse(" ".join(title.split()).lstrip("# ").rstrip("# "), (), addresses=())
-    parts: list[tuple[tuple[Inline, ...], str]] = []
-    for block in body.blocks:
-        if isinstance(block, Heading):
-            parts.append((block.inline, " "))
-    parts += [(one.inline, " ") for one in body.sentences()]
-    line = [Words(text=" ") if isinstance(part, LineBreak) else part for part in joined(parts)]
+    lines = [block.inline for block in body.blocks if isinstance(block, Heading)]
+    whole = joined([(line, " ") for line in (*lines, *(one.inline for one in body.sentences()))])
+    line = [Words(text=" ") if isinstance(part, LineBreak) else part for part in whole]
     last = line[-1] if line else None
     if isinstance(last, Words) and last.text.endswith(".") and not last.text.endswith(".."):
         line[-1] = last.model_copy(update={"text": last.text.removesuffix(".")})
     return tuple(line)
 
 
-def paragraph(*parts: str | Inline) -> Paragraph:
+# ---- what code says
+
+
+def paragraph(said: str | Line) -> Paragraph:
     """Write what code says as a paragraph; plain text is cut into sentences."""
-    if all(isinstance(part, str) for part in parts):
-        return Paragraph(sentences=sentences([Glyph(char) for part in parts for char in str(part)], ()))
-    line = tuple(Words(text=part) if isinstance(part, str) else part for part in parts)
-    return Paragraph(sentences=(Sentence(inline=line),))
+    if isinstance(said, str):
+        return Paragraph(sentences=sentences([Glyph(char) for char in said], ()))
+    return Paragraph(sentences=(Sentence(inline=said),))
+
+
+def text_line(text: str) -> Line:
+    """Write a text as a line of its own; an empty one is none."""
+    line = " ".join(text.split())
+    return (Words(text=line),) if line else ()
+
+
+def introduced(lead: str, items: Iterable[str | Line]) -> tuple[Block, ...]:
+    """Put a line above a list; a single item joins the line, since a list of one is none."""
+    lines: Iterable[tuple[Inline, ...]] = (text_line(item) if isinstance(item, str) else item for item in items)
+    found = tuple(dict.fromkeys(filter(None, lines)))
+    if not found:
+        return ()
+    if len(found) == 1:
+        return (paragraph((Words(text=f"{lead} "), *found[0]) if lead else found[0]),)
+    return (*((paragraph(lead),) if lead else ()), Listing(items=tuple((paragraph(item),) for item in found)))
+
+
+def table(header: Iterable[str], align: tuple[Align, ...], rows: Iterable[Iterable[str]]) -> Table:
+    """Write figures and words of our own as a table."""
+    return Table(
+        header=tuple(map(text_line, header)),
+        align=align,
+        rows=tuple(tuple(Sentence(inline=text_line(cell)) for cell in row) for row in rows),
+    )

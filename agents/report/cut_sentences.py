@@ -189,6 +189,8 @@ def _append(out: list[Glyph], glyphs: Sequence[Glyph], *, after_mark: bool) -> N
     if after_mark and out and out[-1].char in ".!?…" and first.isalpha() and first.isascii():
         out.append(Glyph(" "))
     for glyph in glyphs:
+        if after_mark and not out and glyph.char in ":;,":
+            continue  # "[1]: It closed": what parted the mark from the words
         if glyph.char == " " and not glyph.formula and (not out or out[-1].char in " \n"):
             continue
         if glyph.char == "\n":

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from agents.contracts.body import Block, Body, Heading, Listing, Paragraph, ReferenceList, Sentence, Words, plain
-from agents.contracts.fact import Fact, Insights
-from agents.contracts.finding import Finding, Frame, NodeStatus, Problem, QuestionAnswer
+from agents.contracts.fact import Fact
+from agents.contracts.finding import Finding, NodeStatus, QuestionAnswer
 from agents.contracts.report import (
     Actual,
     BoundContract,
@@ -15,36 +15,23 @@ from agents.contracts.report import (
     ReportDocument,
     ReportSentence,
 )
-from agents.contracts.sources import RejectedSource, SourceCard
-from agents.contracts.verification import Claim, Truth
-from agents.report.composer import Composer, paragraph, title_line
+from agents.contracts.sources import RejectedSource
+from agents.contracts.verification import Claim
+from agents.nlp.tokens import content_words
+from agents.report.composer import Composer, introduced, paragraph, title_line
 from agents.report.earlier import since, since_lines
-from agents.report.methodology import (
-    LIMITS,
-    all_searches,
-    ended_note,
-    introduced,
-    methodology,
-    phase_state,
-    rejected_lines,
-    reported,
-    rounds_log,
-    search_lines,
-    source_lines,
-    stand_in_lines,
-)
-from agents.report.references import SourceNumbers, shortened
-from agents.report.view import claims_table, gate_reasons, truth_lines, truth_reasons, unverified, weak_claims
-from agents.report.wording import Wording, wording
+from agents.report.methodology import LIMITS, Making, phase_state, rounds_log, unverified
+from agents.report.references import shortened
 from agents.report.write_markdown import document_markdown
 
 MAX_SUMMARY = 5
 """Sentences of a summary that code puts together, at most."""
-
 MAX_STATED, MATTERS = 5, 0.5
 """Limits and questions of the sources themselves that a report lists, at most; confidence from which a question matters."""
 MAX_LISTED = 8
 """Facts that stand for a section which has no prose, at most; the others stay in the findings of the job."""
+SAME = 0.75
+"""Part of the words of two lines that must be the same for the second to say nothing new."""
 
 
 def build(
@@ -68,274 +55,332 @@ def build(
         rejected: documents that were not used and that no finding names.
         earlier: the report that this one is run after.
     """
-    brief = outcome.contract.brief
-    words = wording(brief.language)
-    findings = outcome.findings
-    held = (*findings, *outcome.counter)
-    truth = outcome.truth
-    numbering = SourceNumbers(held)
-    cards = tuple({card.id: card for top in held for card in top.all_sources()}.values())
-    refused = _rejected(held, rejected, cards)
-    has_facts = any(numbering.source_of(fact) for fact in numbering.facts)
-    planned = (part.title for plan in outcome.contract.plans for part in plan.root.leaves())
-    composer = Composer(numbering, brief.language, tuple(card.url for card in cards), truth.checks,
-                        (brief.question, *(query.text for query in brief.queries), *planned))  # fmt: skip
-    # A writer's frame is taken if a summary is left of it once it is mended.
-    usable = has_facts and outcome.frame and composer.read(outcome.frame.summary, None).blocks
-    frame = outcome.frame if usable else None
-    if has_facts:
-        _compose(composer, outcome, frame, words)
-    else:
-        _nothing_found(composer, findings, cards, refused, words)
-    references = numbering.references()
-    stood_in = stand_in_lines(actual, words) if reasons and has_facts else ()
-    short = (*unanswered(truth.answers, words), *_reasons(outcome, words), *map(plain, stood_in))
-    grade_reasons = _each_question_once((*short, *(truth_reasons(truth, words) if has_facts else ())), truth)
-    grade: Grade = "nothing_found" if not has_facts else "partial" if grade_reasons else "complete"
-    tags = _tags(outcome, len(references), written_by_code=has_facts and reasons and frame is None)
-    if actual.stand_ins:
-        tags = tuple(dict.fromkeys((*tags, "#PATH_DECISION")))
-    data, making = methodology(
-        outcome, actual, engine=engine, reasons=reasons, rejected=refused, cards=cards, tags=tags, words=words,
-        listed=has_facts,
-    )  # fmt: skip
-    limitations = _limitations(outcome, frame, grade_reasons, composer, words, cites=bool(references), reasons=reasons)
-    text = composer.body()
-    tail: list[Block] = []
-    if references:
-        tail += [_heading(words.references), ReferenceList()]
-    if truth.claims:
-        by_id = {card.id: card for card in cards}
-        tail += [_heading(words.claims), claims_table(truth.claims, by_id, words)]
-    tail += [
-        _heading(words.methodology),
-        *making,
-        *truth_lines(truth, (one.verdict for one in text.sentences()), words),
-    ]
-    if limitations:
-        tail += [_heading(words.limitations), *introduced("", ((Words(text=line),) for line in limitations))]
-    changed = since(earlier, truth.claims, numbering.facts.values(), cards) if earlier else None
-    # What has changed stands below the summary, before the first section.
-    first = next((n for n, block in enumerate(text.blocks) if isinstance(block, Heading)), len(text.blocks))
-    moved = since_lines(changed, words) if changed else ()
-    body = Body(blocks=(*text.blocks[:first], *moved, *text.blocks[first:], *tail))
-    title = brief.queries[0].text if len(brief.queries) == 1 and has_facts else brief.question
-    title = frame.title if frame and not composer.is_foreign(frame.title) else title.rstrip(" ?？")
-    return ReportDocument(
-        job_id=job_id,
-        grade=grade,
-        grade_reasons=grade_reasons,
-        answers=truth.answers,
-        queries_tried=tuple(dict.fromkeys(record.text for record in all_searches(held))),
-        title=plain(title_line(title)).strip() or brief.question,
-        language=brief.language,
-        question=brief.question,
-        query_type=brief.query_type,
-        markdown=document_markdown(body, references, words),
-        body=body,
-        sentences=tuple(
-            ReportSentence(text=said, citations=one.citations, verdict=one.verdict, why=one.why, facts=one.facts)
-            for one in text.sentences()
-            if (said := one.text.strip())
-        ),
-        references=references,
-        claims=truth.claims,
-        gates=truth.gates,
-        merged_copies=truth.merged_copies,
-        shortlists=tuple(node.shortlist for top in findings for node in top.walk() if node.shortlist is not None),
-        methodology=data,
-        verifiable_ratio=truth.verifiable_ratio,
-        confidence=truth.confidence,
-        limitations=limitations,
-        degraded_mode="#DEGRADED_SEARCH" in tags,
-        rounds_log=rounds_log(outcome.findings),
-        phase_state=phase_state(outcome.contract, outcome.findings, actual.started_at, outcome.changes),
-        changes=reported(outcome, words),
-        since=changed,
-        insufficient_termination=grade != "complete" and not LIMITS.isdisjoint(tags),
-        error_log=_problems(outcome),
-        nodes=(
-            *(row for top in findings for row in _rows(top, "", truth.claims)),
-            *(row for top in outcome.counter for row in _rows(top, findings[0].path if findings else "", truth.claims)),
-        ),
-        contract=BoundContract(
-            hash=outcome.contract.hash,
-            question=brief.question,
-            queries=tuple(query.text for query in brief.queries),
-            minutes=brief.minutes,
-            mode=brief.tier or brief.mode,
-        ),
-    )
+    held = tuple(node for top in (*outcome.findings, *outcome.counter) for node in top.walk())
+    cards = tuple({card.id: card for node in held for card in node.sources}.values())
+    used = {card.url for card in cards}
+    named = (*rejected, *(source for node in held for source in node.rejected))
+    # A document that one branch set aside and another one used is not refused.
+    refused = tuple({source.url: source for source in named if source.url not in used}.values())
+    making = Making(outcome, actual, engine, reasons, cards, refused)
+    return _Report(making).document(job_id, earlier)
+
+
+class _Report:
+    def __init__(self, making: Making) -> None:
+        self.making, self.outcome, self.truth = making, making.outcome, making.outcome.truth
+        self.words, self.brief = making.words, making.outcome.contract.brief
+        planned = (part.title for plan in self.outcome.contract.plans for part in plan.root.leaves())
+        self.composer = Composer(
+            (*self.outcome.findings, *self.outcome.counter),
+            self.brief.language,
+            (self.brief.question, *(query.text for query in self.brief.queries), *planned),
+            self.truth.checks,
+        )
+        self.has_facts = any(map(self.composer.source_of, self.composer.facts))
+        frame = self.outcome.frame
+        # A writer's frame is taken if a summary is left of it once it is mended.
+        usable = self.has_facts and frame and self.composer.read(frame.summary, None).blocks
+        self.frame = frame if usable else None
+
+    def document(self, job_id: str, earlier: Earlier | None) -> ReportDocument:
+        outcome, truth, making, words = self.outcome, self.truth, self.making, self.words
+        if self.has_facts:
+            self._compose()
+        else:
+            self._nothing_found()
+        text, references = self.composer.body(), self.composer.references()
+        reasons = self._grade_reasons()
+        grade: Grade = "nothing_found" if not self.has_facts else "partial" if reasons else "complete"
+        tags = self._tags(len(references))
+        data = making.data(tags)
+        limitations = self._limitations(reasons, cites=bool(references))
+        changed = since(earlier, truth.claims, self.composer.facts.values(), making.cards) if earlier else None
+        body = self._body(text, [
+            *((_heading(words.references), ReferenceList()) if references else ()),
+            *((_heading(words.claims), making.claims()) if truth.claims else ()),
+            _heading(words.methodology),
+            *making.blocks(data, (one.source_id for one in references), (one.verdict for one in text.sentences())),
+            *((_heading(words.limitations), *introduced("", limitations)) if limitations else ()),
+        ], since_lines(changed, words) if changed else ())  # fmt: skip
+        queries = tuple(query.text for query in self.brief.queries)
+        return ReportDocument(
+            job_id=job_id,
+            grade=grade,
+            grade_reasons=reasons,
+            answers=truth.answers,
+            queries_tried=tuple(dict.fromkeys(record.text for record in making.searches)),
+            title=plain(title_line(self._title())).strip() or self.brief.question,
+            language=self.brief.language,
+            question=self.brief.question,
+            query_type=self.brief.query_type,
+            markdown=document_markdown(body, references, words),
+            body=body,
+            sentences=tuple(
+                ReportSentence(text=said, citations=one.citations, verdict=one.verdict, why=one.why, facts=one.facts)
+                for one in text.sentences()
+                if (said := one.text.strip())
+            ),
+            references=references,
+            claims=truth.claims,
+            gates=truth.gates,
+            merged_copies=truth.merged_copies,
+            shortlists=tuple(node.shortlist for node in making.nodes if node.shortlist is not None),
+            methodology=data,
+            verifiable_ratio=truth.verifiable_ratio,
+            confidence=truth.confidence,
+            limitations=limitations,
+            degraded_mode="#DEGRADED_SEARCH" in tags,
+            rounds_log=rounds_log(outcome.findings),
+            phase_state=phase_state(outcome.contract, outcome.findings, making.actual.started_at, outcome.changes),
+            changes=making.changes(),
+            since=changed,
+            insufficient_termination=grade != "complete" and not LIMITS.isdisjoint(tags),
+            error_log=tuple(dict.fromkeys((
+                *outcome.problems,
+                *(one for node in making.nodes for one in node.problems),
+                *(one for top in outcome.counter for node in top.walk() for one in node.problems),
+            ))),
+            nodes=tuple(self._rows()),
+            contract=BoundContract(
+                hash=outcome.contract.hash, question=self.brief.question, queries=queries, minutes=self.brief.minutes,
+                mode=self.brief.tier or self.brief.mode,
+            ),
+        )  # fmt: skip
+
+    def _title(self) -> str:
+        if self.frame and not self.composer.is_foreign(self.frame.title):
+            return self.frame.title
+        queries = self.brief.queries
+        return (queries[0].text if len(queries) == 1 and self.has_facts else self.brief.question).rstrip(" ?？")
+
+    # ---- the body
+
+    def _body(self, text: Body, tail: Sequence[Block], moved: Sequence[Block]) -> Body:
+        """Put what has changed below the summary, before the first section."""
+        first = next((n for n, block in enumerate(text.blocks) if isinstance(block, Heading)), len(text.blocks))
+        return Body(blocks=(*text.blocks[:first], *moved, *text.blocks[first:], *tail))
+
+    def _compose(self) -> None:
+        composer, findings, frame = self.composer, self.outcome.findings, self.frame
+        composer.prose(frame.summary if frame else self._summary_by_code(), once=True)
+        composer.own(*self._other_side())
+        missing = [one for one in self.truth.answers if one.status == "not_found"]
+        composer.own(*introduced("", self._unanswered(missing)))
+        if len(findings) == 1 and findings[0].children:
+            # The lead over everything belongs to the summary: it has no section of its own.
+            composer.prose(findings[0].markdown, once=True)
+            for branch in findings[0].children:
+                # Of a report with one section all that is missing was just said.
+                self._section(branch, 2, missing if len(findings[0].children) > 1 else ())
+        else:
+            for top in findings:
+                self._section(top, 2, missing)
+        for title, prose in (
+            ((self.words.insight, frame.insight), (self.words.conclusion, frame.conclusion)) if frame else ()
+        ):
+            composer.heading(2, title)
+            composer.prose(prose, level=3)
+
+    def _summary_by_code(self) -> Body:
+        """Open the report with the first cited sentence of each branch, where no writer gave a summary."""
+        branches = [branch for top in self.outcome.findings for branch in (top.children or (top,))]
+        firsts = (next(filter(None, map(self._first_cited, branch.walk())), None) for branch in branches)
+        found = {one.text: one for one in firsts if one}
+        return Body(blocks=(Paragraph(sentences=tuple(found.values())[:MAX_SUMMARY]),))
+
+    def _first_cited(self, node: Finding) -> Sentence | None:
+        """Give the first cited sentence of a node; a table row or a quotation does not open a report."""
+        blocks = self.composer.read(self._prose(node), None).blocks
+        running = Body(blocks=tuple(block for block in blocks if isinstance(block, Paragraph | Listing)))
+        cited = (one.model_copy(update={"gap": " "}) for one in running.sentences() if one.facts)
+        return next(cited, None) or next(map(_stated, node.facts), None)
+
+    def _prose(self, node: Finding) -> str | Body:
+        """Give a node's prose; its facts as a list where the writer cited none of them, nothing where there are none."""
+        if self.composer.read(node.markdown, None).facts() or (node.children and not node.facts):
+            return node.markdown
+        facts = [fact for fact in node.facts if self.composer.source_of(fact.id)][:MAX_LISTED]
+        items = tuple((Paragraph(sentences=(_stated(fact),)),) for fact in facts)
+        return Body(blocks=(Listing(items=items),)) if items else ""
+
+    def _other_side(self) -> Iterator[Block]:
+        """Quote what stands against the summary where sources contradict each other and it tells only one side."""
+        composer, (opening, closing) = self.composer, self.words.quotes
+        told, quoted = set(composer.body().facts()), set()
+        for claim in self.truth.claims:
+            sides = [[one for one in claim.evidence if one.stance == stance] for stance in ("supports", "contradicts")]
+            silent = [side for side in sides if told.isdisjoint(one.fact_id for one in side)]
+            if claim.verdict not in ("contested", "refuted") or len(silent) != 1:
+                continue
+            other = next((one for one in silent[0] if composer.source_of(one.fact_id)), None)
+            if other and other.fact_id not in quoted:
+                quoted.add(other.fact_id)
+                said = self.words.other_side.format(words=f"{opening}{shortened(other.quote)}{closing}")
+                sentence = composer.cited(Sentence(inline=(Words(text=said),), facts=(other.fact_id,)))
+                # The words of the source themselves.
+                yield Paragraph(sentences=(sentence.model_copy(update={"verdict": "supported"}),))
+
+    def _section(self, node: Finding, level: int, missing: Sequence[QuestionAnswer], above: str = "") -> None:
+        """Write a node's prose below its heading, then its children one level deeper; a gap stays in its place."""
+        composer, words, prose = self.composer, self.words, self._prose(node)
+        if not prose and not node.children and node.is_later:
+            return  # a later round that found nothing is told in Methodology and Limitations, not as an empty section
+        if not _same_title(node.title, above):
+            composer.heading(level, node.title)
+        if prose:
+            composer.prose(prose, level=level + 1, once=True)
+        elif not node.children:
+            note = self._note(node) if node.status in ("failed", "stopped", "partial") else ""
+            said = words.section_missing.format(note=_sentence(note)) if note else words.section_empty
+            composer.own(paragraph(said))
+        for number, child in enumerate(node.children):
+            # A first child that is called like its parent would put the same heading twice.
+            self._section(child, level + 1, missing, above=node.title if number == 0 and not prose else "")
+        if prose and node.role == "leaf":
+            composer.own(*introduced("", self._unanswered(one for one in missing if one.section == node.title)))
+
+    def _nothing_found(self) -> None:
+        composer, words, making = self.composer, self.words, self.making
+        composer.own(paragraph(words.nothing))
+        tried = introduced(words.nothing_tried, making.search_lines())
+        composer.own(*(tried or (paragraph(words.nothing_searched),)))
+        composer.own(*introduced(words.nothing_read, making.source_lines(making.cards)))
+        composer.own(*introduced(words.rejected, making.rejected_lines()))
+        composer.own(paragraph(words.nothing_next))
+
+    # ---- grade, limits, tags
+
+    def _unanswered(self, answers: Iterable[QuestionAnswer]) -> Iterator[str]:
+        """Say in a line each which questions have no answer that holds."""
+        words, (opens, closes) = self.words, self.words.quotes
+        for one in answers:
+            if one.status != "answered":
+                said = words.statuses["partial" if one.status == "partly" else "empty"]
+                if one.absent:
+                    said += f"; {words.absent.format(words=', '.join(f'{opens}{word}{closes}' for word in one.absent))}"
+                yield words.part.format(title=one.question.rstrip(" ?？"), note=_sentence(said))
+
+    def _of_part(self, node: Finding) -> str:
+        return self.words.part.format(title=node.title.rstrip(".?!"), note=_sentence(self._note(node)))
+
+    def _note(self, node: Finding) -> str:
+        """Say in the report's language what is missing of a node; what the run noted of it is English."""
+        own = node.note if self.words.language == "en" else ""
+        return self.making.ended(node) or own or self.words.statuses.get(node.status, "")
+
+    def _grade_reasons(self) -> tuple[str, ...]:
+        """Say why a report is partial: open questions, branches that fell short, failures, what was not verified."""
+        outcome, words, making = self.outcome, self.words, self.making
+        # Of a branch whose question has no answer that is said already; what the user did to one is said in any case.
+        said = [one for one in self.truth.answers if one.status != "answered"]
+        reasons = [*self._unanswered(said)]
+        reasons += [
+            self._of_part(node)
+            for top in outcome.findings
+            for node in _short(top)
+            if node.ended or not any(node.title == one.section or _same_title(node.title, one.question) for one in said)
+        ]
+        reasons += [words.seed.format(url=url) for url in outcome.seed_failures]
+        if "#DEGRADED_SEARCH" in outcome.tags:
+            failures = (failure for node in making.nodes for record in node.searches for failure in record.failures)
+            failed, limited = "; ".join(dict.fromkeys(one.reason for one in failures)), words.tags["#DEGRADED_SEARCH"]
+            reasons.append(f"{limited.rstrip('.。')} ({failed})." if failed else limited)
+        reasons += [words.step.format(message=problem.message) for problem in outcome.problems]
+        if self.has_facts:
+            reasons += [*(making.stand_ins() if making.reasons else ()), *making.doubts(), *making.whole_report()]
+        return self._each_once(reasons)
+
+    def _tags(self, cited: int) -> tuple[str, ...]:
+        outcome = self.outcome
+        by_code = self.has_facts and self.making.reasons and self.frame is None  # of the sections' first sentences
+        raised = {
+            "#LOW_EVIDENCE": cited <= 1,
+            "#PATH_DECISION": by_code or bool(self.making.actual.stand_ins),
+            "#COMPLETION_DRIVE": any(plan.assumptions for plan in outcome.contract.plans),
+            "#SOURCE_CONFLICT": any(claim.verdict == "contested" for claim in self.truth.claims),
+            "#UNVERIFIED": bool(unverified(self.truth)),
+        }
+        return tuple(dict.fromkeys((*outcome.tags, *(tag for tag, holds in raised.items() if holds))))
+
+    def _limitations(self, reasons: tuple[str, ...], *, cites: bool) -> tuple[str, ...]:
+        """List what is open, a line for each question: what code lacks between rounds is said in the loop's own terms."""
+        making, (opening, closing) = self.making, self.words.quotes
+        asked = [*(self.frame.open_questions if self.frame else ())]
+        if making.reasons:
+            asked += [question for node in making.nodes for question in node.open_questions]
+        questions = [
+            plain(title_line(question)).strip()
+            for question in asked
+            if question.rstrip().endswith(("?", "？", "؟")) or not self.composer.is_foreign(question)
+        ]
+        # What the sources themselves leave open is as much an open question as what the writer names.
+        stated = []
+        for insights in (insights for node in making.nodes for insights in node.insights):
+            raised = sorted(insights.follow_up_questions, key=lambda one: -one.confidence)
+            stated += [*insights.source_identified_gaps, *(one.question for one in raised if one.confidence >= MATTERS)]
+        questions += [f"{opening}{' '.join(one.split())}{closing}" for one in dict.fromkeys(stated)][:MAX_STATED]
+        sections = {one.section for one in self.truth.answers}
+        followed = (one for one in making.nodes if one.in_vain and one.note and one.title not in sections)
+        # Figures of the whole report stand in Methodology, just above.
+        counted = set(making.whole_report())
+        lines = [line for line in reasons if line not in counted]
+        lines += [self.words.unchecked] if cites and not self.truth.checks else []
+        return self._each_once([*lines, *making.weak_claims(), *map(self._of_part, followed)], questions)
+
+    def _each_once(self, lines: Iterable[str], open_: Iterable[str] = ()) -> tuple[str, ...]:
+        """Leave out what is said again: of a question without an answer, of an answered one, or in other words.
+
+        Args:
+            lines: of code; several of one unanswered question are one.
+            open_: of the writer and the sources, behind them.
+        """
+        left = [one.question.casefold().strip(" ?？؟") for one in self.truth.answers if one.status != "answered"]
+        settled = {one.question.casefold().strip(" ?？؟") for one in self.truth.answers if one.status == "answered"}
+        kept: dict[str, str] = {}
+        for line in filter(None, lines):
+            about = max((question for question in left if question in line.casefold()), key=len, default=line)
+            kept.setdefault(about, line)
+        told = [frozenset(content_words(line)) for line in (*kept, *kept.values())]
+        for line in filter(None, open_):
+            words = frozenset(content_words(line))
+            if line.casefold().strip(" ?？؟") not in settled and not any(_says_the_same(words, one) for one in told):
+                kept.setdefault(line, line)
+                told.append(words)
+        return tuple(kept.values())
+
+    # ---- the tree
+
+    def _rows(self) -> Iterator[NodeRow]:
+        for top in self.outcome.findings:
+            yield from _rows(top, "", self.truth.claims)
+        above = self.outcome.findings[0].path if self.outcome.findings else ""
+        for top in self.outcome.counter:
+            yield from _rows(top, above, self.truth.claims)
 
 
 def _heading(text: str) -> Heading:
     return Heading(level=2, inline=(Words(text=text),))
 
 
-# ---- the body
-
-
-def _summary_by_code(outcome: Outcome, composer: Composer) -> Body:
-    """Open the report with the first cited sentence of each branch, where no writer gave a summary."""
-    branches = [branch for top in outcome.findings for branch in (top.children or (top,))]
-    firsts = (next(filter(None, (_first_cited(node, composer) for node in branch.walk())), None) for branch in branches)
-    found = {one.text: one for one in firsts if one}
-    return Body(blocks=(Paragraph(sentences=tuple(found.values())[:MAX_SUMMARY]),))
-
-
-def _first_cited(node: Finding, composer: Composer) -> Sentence | None:
-    """Give the first cited sentence of a node; a table row or a quotation does not open a report."""
-    body = composer.read(_prose(node, composer), None)
-    running = Body(blocks=tuple(block for block in body.blocks if isinstance(block, Paragraph | Listing)))
-    cited = (one.model_copy(update={"gap": " "}) for one in running.sentences() if one.facts)
-    return next(cited, None) or next(map(_stated, node.facts), None)
-
-
 def _stated(fact: Fact) -> Sentence:
     return Sentence(inline=(Words(text=" ".join(fact.statement.split())),), facts=(fact.id,))
 
 
-def unanswered(answers: Iterable[QuestionAnswer], words: Wording) -> tuple[str, ...]:
-    """Say in a line each which questions have no answer that holds."""
-    notes = {"partly": words.statuses["partial"], "not_found": words.statuses["empty"]}
-    return tuple(
-        words.part.format(
-            title=one.question.rstrip(" ?？"), note=_sentence("; ".join((notes[one.status], *_absent(one, words))))
-        )
-        for one in answers
-        if one.status != "answered"
-    )
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?", "。", "…")) else f"{text}."
 
 
-def _absent(answer: QuestionAnswer, words: Wording) -> tuple[str, ...]:
-    opens, closes = words.quotes
-    said = ", ".join(f"{opens}{word}{closes}" for word in answer.absent)
-    return (words.absent.format(words=said),) if said else ()
-
-
-def _compose(composer: Composer, outcome: Outcome, frame: Frame | None, words: Wording) -> None:
-    findings = outcome.findings
-    composer.prose(frame.summary if frame else _summary_by_code(outcome, composer), once=True)
-    composer.own(*_other_side(outcome.truth.claims, composer, words))
-    missing = [one for one in outcome.truth.answers if one.status == "not_found"]
-    composer.own(*introduced("", ((Words(text=line),) for line in unanswered(missing, words))))
-    if len(findings) == 1 and findings[0].children:
-        # The lead over everything belongs to the summary: it has no section of its own.
-        composer.prose(findings[0].markdown, once=True)
-        for branch in findings[0].children:
-            # Of a report with one section all that is missing was just said.
-            _section(composer, branch, 2, words, missing if len(findings[0].children) > 1 else ())
-    else:
-        for top in findings:
-            _section(composer, top, 2, words, missing)
-    for title, text in ((words.insight, frame.insight), (words.conclusion, frame.conclusion)) if frame else ():
-        composer.heading(2, title)
-        composer.prose(text, level=3)
-
-
-def _other_side(claims: Iterable[Claim], composer: Composer, words: Wording) -> tuple[Block, ...]:
-    """Quote what stands against the summary where sources contradict each other and it tells only what one side says."""
-    told = set(composer.body().facts())
-    found: dict[str, Block] = {}
-    for claim in claims:
-        sides = [[one for one in claim.evidence if one.stance == stance] for stance in ("supports", "contradicts")]
-        silent = [side for side in sides if told.isdisjoint(one.fact_id for one in side)]
-        if claim.verdict not in ("contested", "refuted") or len(silent) != 1:
-            continue
-        if other := next((one for one in silent[0] if composer.numbering.source_of(one.fact_id)), None):
-            opening, closing = words.quotes
-            line = (Words(text=words.other_side.format(words=f"{opening}{shortened(other.quote)}{closing}")),)
-            sentence = composer.numbering.cited(Sentence(inline=line, facts=(other.fact_id,)))
-            quoted = sentence.model_copy(update={"verdict": "supported"})  # the words of the source themselves
-            found[other.fact_id] = Paragraph(sentences=(quoted,))
-    return tuple(found.values())
-
-
-def _section(
-    composer: Composer,
-    node: Finding,
-    level: int,
-    words: Wording,
-    open_: Sequence[QuestionAnswer],
-    above: str = "",
-) -> None:
-    """Write a node's prose below its heading, then its children one level deeper; a gap stays in its place."""
-    text = _prose(node, composer)
-    if not text and not node.children and node.is_later:
-        return  # a later round that found nothing is told in Methodology and Limitations, not as an empty section
-    if not _same_title(node.title, above):
-        composer.heading(level, node.title)
-    if text:
-        composer.prose(text, level=level + 1, once=True)
-    elif not node.children:
-        note = _note(node, words)
-        missing = node.status in ("failed", "stopped", "partial") and note
-        said = words.section_missing.format(note=_sentence(note)) if missing else words.section_empty
-        composer.own(paragraph(said))
-    for number, child in enumerate(node.children):
-        # A first child that is called like its parent would put the same heading twice.
-        _section(composer, child, level + 1, words, open_, above=node.title if number == 0 and not text else "")
-    if text and node.role == "leaf":
-        here = unanswered((one for one in open_ if one.section == node.title), words)
-        composer.own(*introduced("", ((Words(text=line),) for line in here)))
+def _says_the_same(words: frozenset[str], other: frozenset[str]) -> bool:
+    """Tell lines that differ in a few words of little weight; another figure is another matter."""
+    short = min(len(words), len(other))
+    figures = any(char.isdigit() for word in words - other for char in word)
+    return words == other or (short > 2 and len(words & other) >= SAME * short and not figures)
 
 
 def _same_title(title: str, above: str) -> bool:
     short, long = sorted((title.casefold().rstrip(" ?？.…"), above.casefold().rstrip(" ?？.…")), key=len)
     return bool(short) and long.startswith(short)
-
-
-def _prose(node: Finding, composer: Composer) -> str | Body:
-    """Give a node's prose; its facts as a list where the writer cited none of them, nothing where there are none."""
-    if composer.read(node.markdown, None).facts() or (node.children and not node.facts):
-        return node.markdown
-    facts = [fact for fact in node.facts if composer.numbering.source_of(fact.id)][:MAX_LISTED]
-    items = tuple((Paragraph(sentences=(_stated(fact),)),) for fact in facts)
-    return Body(blocks=(Listing(items=items),)) if items else ""
-
-
-def _nothing_found(
-    composer: Composer,
-    findings: tuple[Finding, ...],
-    cards: tuple[SourceCard, ...],
-    refused: tuple[RejectedSource, ...],
-    words: Wording,
-) -> None:
-    composer.own(paragraph(words.nothing))
-    tried = introduced(words.nothing_tried, search_lines(all_searches(findings), words))
-    composer.own(*(tried or (paragraph(words.nothing_searched),)))
-    composer.own(*introduced(words.nothing_read, source_lines(cards, words)))
-    composer.own(*introduced(words.rejected, rejected_lines(refused, words)))
-    composer.own(paragraph(words.nothing_next))
-
-
-# ---- grade, limits, tags
-
-
-def _reasons(outcome: Outcome, words: Wording) -> tuple[str, ...]:
-    """Say why a report is partial: each branch that fell short, addresses, limits of searching, failures of steps."""
-    # Of a branch whose question has no answer that is said already; what the user did to one is said in any case.
-    said = [one for one in outcome.truth.answers if one.status != "answered"]
-    reasons = [
-        words.part.format(title=node.title.rstrip(".?!"), note=_sentence(_note(node, words)))
-        for top in outcome.findings
-        for node in _short(top)
-        if node.ended or not any(node.title == one.section or _same_title(node.title, one.question) for one in said)
-    ]
-    reasons += [words.seed.format(url=url) for url in outcome.seed_failures]
-    if "#DEGRADED_SEARCH" in outcome.tags:
-        searches = (record for top in outcome.findings for node in top.walk() for record in node.searches)
-        failed = "; ".join(dict.fromkeys(failure.reason for record in searches for failure in record.failures))
-        limited = words.tags["#DEGRADED_SEARCH"]
-        reasons.append(f"{limited.rstrip('.。')} ({failed})." if failed else limited)
-    reasons += [words.step.format(message=problem.message) for problem in outcome.problems]
-    return tuple(dict.fromkeys(reasons))
-
-
-def _note(node: Finding, words: Wording) -> str:
-    """Say in the report's language what is missing of a node; what the run noted of it is English."""
-    own = node.note if words.language == "en" else ""
-    return ended_note(node, words) or own or words.statuses.get(node.status, "")
 
 
 def _short(node: Finding) -> Iterator[Finding]:
@@ -350,108 +395,11 @@ def _short(node: Finding) -> Iterator[Finding]:
         yield node
 
 
-def _sentence(text: str) -> str:
-    text = text.strip()
-    return text if text.endswith((".", "!", "?", "。", "…")) else f"{text}."
-
-
-def _tags(outcome: Outcome, cited: int, *, written_by_code: bool) -> tuple[str, ...]:
-    tags = dict.fromkeys(outcome.tags)
-    if cited <= 1:
-        tags["#LOW_EVIDENCE"] = None
-    if written_by_code:
-        tags["#PATH_DECISION"] = None  # the summary is made of the sections' first sentences
-    if any(plan.assumptions for plan in outcome.contract.plans):
-        tags["#COMPLETION_DRIVE"] = None
-    if any(claim.verdict == "contested" for claim in outcome.truth.claims):
-        tags["#SOURCE_CONFLICT"] = None
-    if unverified(outcome.truth):
-        tags["#UNVERIFIED"] = None
-    return tuple(tags)
-
-
-def _left_open(insights: Insights) -> tuple[str, ...]:
-    """Give what a source states of its limits, and the questions it raises that matter."""
-    raised = sorted(insights.follow_up_questions, key=lambda one: -one.confidence)
-    return (*insights.source_identified_gaps, *(one.question for one in raised if one.confidence >= MATTERS))
-
-
-def _limitations(
-    outcome: Outcome,
-    frame: Frame | None,
-    grade_reasons: tuple[str, ...],
-    composer: Composer,
-    words: Wording,
-    *,
-    cites: bool,
-    reasons: bool,
-) -> tuple[str, ...]:
-    """List what is open, a line for each question: what code lacks between rounds is said in the loop's own terms."""
-    asked = [*(frame.open_questions if frame else ())]
-    if reasons:
-        asked += [question for top in outcome.findings for node in top.walk() for question in node.open_questions]
-    questions = [
-        plain(title_line(question)).strip()
-        for question in asked
-        if question.rstrip().endswith(("?", "？", "؟")) or not composer.is_foreign(question)
-    ]
-    # What the sources themselves leave open is as much an open question as what the writer names.
-    stated = [
-        one for top in outcome.findings for node in top.walk() for each in node.insights for one in _left_open(each)
-    ]
-    opening, closing = words.quotes
-    questions += [f"{opening}{' '.join(one.split())}{closing}" for one in dict.fromkeys(stated)][:MAX_STATED]
-    unchecked = [words.unchecked] if cites and not outcome.truth.checks else []
-    followed = [
-        words.part.format(title=node.title.rstrip(".?!"), note=_sentence(_note(node, words)))
-        for top in outcome.findings
-        for node in top.walk()
-        if node.in_vain and node.note and node.title not in {one.section for one in outcome.truth.answers}
-    ]
-    # Figures of the whole report stand in Methodology, just above.
-    counted = set(gate_reasons(outcome.truth, words))
-    lines = [line for line in grade_reasons if line not in counted]
-    lines += [*unchecked, *weak_claims(outcome.truth, words), *followed, *questions]
-    return _each_question_once(lines, outcome.truth)
-
-
-def _each_question_once(lines: Iterable[str], truth: Truth) -> tuple[str, ...]:
-    """Leave out what is said again of a question that has no answer, and what calls an answered one open."""
-    left = [one.question.casefold().strip(" ?？؟") for one in truth.answers if one.status != "answered"]
-    settled = {one.question.casefold().strip(" ?？؟") for one in truth.answers if one.status == "answered"}
-    kept: dict[str, str] = {}
-    for line in filter(None, lines):
-        low = line.casefold()
-        if low.strip(" ?？؟") in settled:
-            continue  # a writer that lists what was answered as open
-        about = max((question for question in left if question in low), key=len, default=line)
-        kept.setdefault(about, line)
-    return tuple(kept.values())
-
-
-# ---- tables of the document
-
-
-def _rejected(
-    findings: tuple[Finding, ...], rejected: tuple[RejectedSource, ...], cards: tuple[SourceCard, ...]
-) -> tuple[RejectedSource, ...]:
-    """List what was not used: a document that one branch set aside and another one used is not among it."""
-    used = {card.url for card in cards}
-    named = (source for top in findings for node in top.walk() for source in node.rejected)
-    return tuple({source.url: source for source in (*rejected, *named) if source.url not in used}.values())
-
-
-def _problems(outcome: Outcome) -> tuple[Problem, ...]:
-    held = (*outcome.findings, *outcome.counter)
-    of_nodes = (problem for top in held for node in top.walk() for problem in node.problems)
-    return tuple(dict.fromkeys((*outcome.problems, *of_nodes)))
-
-
 def _rows(node: Finding, parent: str, claims: Sequence[Claim]) -> Iterator[NodeRow]:
     held = {fact.id for fact in node.all_facts()}
     shown = node.model_dump(include={"path", "role", "title", "seconds", "tokens", "cost_usd", "note"})
-    sources = len(node.all_sources())
     resting = sum(any(one.fact_id in held for one in claim.evidence) for claim in claims)
+    sources = len(node.all_sources())
     yield NodeRow(**shown, parent=parent, status=_status(node), sources=sources, claims=resting)
     for child in node.children:
         yield from _rows(child, node.path, claims)

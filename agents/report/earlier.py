@@ -11,7 +11,7 @@ from agents.contracts.fact import Fact
 from agents.contracts.report import ClaimMoved, Earlier, EarlierUse, ReportDocument, SinceEarlier
 from agents.contracts.sources import SourceCard
 from agents.contracts.verification import Claim
-from agents.report.methodology import introduced
+from agents.report.composer import introduced
 from agents.report.wording import Wording
 
 QUOTED_BEFORE = 0.7
@@ -66,35 +66,25 @@ def known_lines(document: ReportDocument) -> tuple[str, ...]:
 def since(
     earlier: Earlier, claims: tuple[Claim, ...], facts: Iterable[Fact], cards: Iterable[SourceCard]
 ) -> SinceEarlier:
-    """Hold a new report against the earlier one.
-
-    Args:
-        earlier: what the earlier report rested on.
-        claims: those of the new one.
-        facts: all that the new run holds.
-        cards: all that it read.
-    """
-    before = {_same(claim.text): claim for claim in earlier.claims}
-    after = {_same(claim.text): claim for claim in claims}
-    moved = [
-        ClaimMoved(text=claim.text, before=old.verdict if (old := before.get(key)) else None, after=claim.verdict)
-        for key, claim in after.items()
-        if key not in before or before[key].verdict != claim.verdict
-    ]
+    """Hold the claims, facts and read sources of a new report against what the earlier one rested on."""
+    before = {_same(claim.text): claim.verdict for claim in earlier.claims}
+    moved = (
+        ClaimMoved(text=claim.text, before=before.get(_same(claim.text)), after=claim.verdict)
+        for claim in {_same(claim.text): claim for claim in claims}.values()
+    )
     held, read = {_same(fact.quote) for fact in facts}, {card.id: card for card in cards}
     known = {card.id: card for card in earlier.sources}
-    quoted_before = {_same(fact.quote) for fact in earlier.facts}
     return SinceEarlier(
         use=earlier.use,
         job_id=earlier.job_id,
         date=earlier.date,
-        claims=tuple(moved),
+        claims=tuple(one for one in moved if one.before != one.after),
         new_sources=tuple(card.title for key, card in read.items() if key not in known),
         changed_sources=tuple(
             card.title for key, card in read.items() if key in known and known[key].text_hash != card.text_hash
         ),
         missing_sources=tuple(card.title for key, card in known.items() if key not in read),
-        new_facts=len(held - quoted_before),
+        new_facts=len(held - {_same(fact.quote) for fact in earlier.facts}),
         missing_facts=tuple(
             fact.statement for fact in earlier.facts if fact.source_id in read and _same(fact.quote) not in held
         ),
@@ -104,7 +94,6 @@ def since(
 def since_lines(changed: SinceEarlier, words: Wording) -> tuple[Block, ...]:
     """Write what has changed, for the reader; one line where nothing has."""
     said, verdicts = words.earlier, words.claim_verdicts
-    heading = said.refreshed if changed.use == "refresh" else said.continued
     lines = [
         (said.claim_moved if one.before else said.claim_new).format(
             claim=one.text, before=verdicts[one.before] if one.before else "", after=verdicts[one.after]
@@ -112,16 +101,17 @@ def since_lines(changed: SinceEarlier, words: Wording) -> tuple[Block, ...]:
         for one in changed.claims[:MOST_SHOWN]
     ]
     lines += [said.words_gone.format(words=one) for one in changed.missing_facts[:MOST_SHOWN]]
-    for text, titles in (
-        (said.new_sources, changed.new_sources),
-        (said.changed_sources, changed.changed_sources),
-        (said.missing_sources, changed.missing_sources),
-    ):
-        if titles:
-            lines.append(text.format(count=len(titles), titles="; ".join(titles[:MOST_SHOWN])))
-    lines = lines or [said.nothing]
-    title = Heading(level=2, inline=(Words(text=heading.format(date=changed.date)),))
-    return (title, *introduced("", ((Words(text=" ".join(line.split())),) for line in lines)))
+    lines += [
+        text.format(count=len(titles), titles="; ".join(titles[:MOST_SHOWN]))
+        for text, titles in (
+            (said.new_sources, changed.new_sources),
+            (said.changed_sources, changed.changed_sources),
+            (said.missing_sources, changed.missing_sources),
+        )
+        if titles
+    ]
+    heading = (said.refreshed if changed.use == "refresh" else said.continued).format(date=changed.date)
+    return (Heading(level=2, inline=(Words(text=heading),)), *introduced("", lines or [said.nothing]))
 
 
 def _same(text: str) -> str:

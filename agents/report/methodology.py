@@ -1,13 +1,15 @@
-"""What the report says about its own making: figures beside the forecast, searches, rejections, assumptions, tags.
+"""What the report says about its own making: figures beside the forecast, searches, claims, assumptions, tags.
 
 The loop's state in the report: rounds as a log, and `phase_state` in the shape of S0 TR-4.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import unquote
 
-from agents.contracts.body import Align, Block, Line, Listing, Paragraph, Sentence, Table, Words
+from agents.contracts.body import Block, Line, Table, Words
 from agents.contracts.contract import Change, Contract, ForecastLine, place
 from agents.contracts.fact import MemoryNote
 from agents.contracts.finding import Finding, SearchRecord
@@ -27,20 +29,22 @@ from agents.contracts.report import (
     RoundRow,
     Tag,
     TimeBudget,
+    tally,
 )
 from agents.contracts.sources import RejectedSource, SourceCard
+from agents.contracts.verification import CONFIDENCE_GATE, EVIDENCE_GATE, RATIO_GATE, Claim, Evidence, Truth
 from agents.core.budget import least
 from agents.core.time_policy import synthesis_reserve_s
-from agents.report.composer import paragraph
-from agents.report.references import linked
-from agents.report.wording import Texts, Wording
+from agents.report.composer import introduced, paragraph, table
+from agents.report.references import linked, shortened
+from agents.report.wording import Wording, wording
 
 LIMITS = frozenset({"#TIME_LIMIT", "#ITERATION_LIMIT", "#TOKEN_LIMIT"})
 """Tags of a run that stopped at a cap."""
-
+MAX_ATTEMPTS = 3
+"""Failures after which a key is given up (specification, section 5)."""
 _OWN = re.compile(r"(?:library|upload):/[^/]*/")
 """How addresses of documents of the user's own begin: scheme and folder."""
-
 _FORECAST = {
     "searches": "Searches", "sources": "Sources read", "calls": "Model calls", "tokens": "Tokens", "time": "Time",
     "cost": "Cost", "parts": "Parts",
@@ -48,215 +52,310 @@ _FORECAST = {
 """Figures that have a forecast, and how its lines call them."""
 
 
-def introduced(lead: str, items: Iterable[Line]) -> tuple[Block, ...]:
-    """Put a line above a list; a single item joins the line, since a list of one is none."""
-    found = tuple(dict.fromkeys(item for item in items if item))
-    if not found:
-        return ()
-    if len(found) == 1:
-        return (_said((Words(text=f"{lead} "), *found[0]) if lead else found[0]),)
-    return (*((paragraph(lead),) if lead else ()), Listing(items=tuple((_said(item),) for item in found)))
+@dataclass(frozen=True)
+class Making:
+    """What is known of how a report was made."""
 
+    outcome: Outcome
+    actual: Actual
+    engine: str
+    """What wrote, as shown to the reader."""
+    reasons: bool
+    """False when no language model was used."""
+    cards: tuple[SourceCard, ...]
+    """All documents that facts were taken from."""
+    refused: tuple[RejectedSource, ...]
+    """All documents that were found and not used."""
 
-def _said(line: Line) -> Paragraph:
-    return Paragraph(sentences=(Sentence(inline=line),))
+    @cached_property
+    def words(self) -> Wording:
+        """The report's language."""
+        return wording(self.outcome.contract.brief.language)
 
+    @cached_property
+    def nodes(self) -> tuple[Finding, ...]:
+        """All parts of the tree in reading order."""
+        return tuple(node for top in self.outcome.findings for node in top.walk())
 
-def _text(text: str) -> Line:
-    line = " ".join(text.split())
-    return (Words(text=line),) if line else ()
+    @cached_property
+    def searches(self) -> tuple[SearchRecord, ...]:
+        """The searches of all nodes in reading order, each text and provider once."""
+        challenges = (node for top in self.outcome.counter for node in top.walk())
+        records = (record for node in (*self.nodes, *challenges) for record in node.searches)
+        return tuple({(record.text, record.provider): record for record in records}.values())
 
-
-def search_lines(records: Iterable[SearchRecord], words: Wording) -> tuple[Line, ...]:
-    """Write each search with what came of it."""
-    opening, closing = words.quotes
-    found = []
-    for record in records:
-        failed = words.search_failed.format(reason=record.failed)
-        came = failed if record.failed else words.hits.format(count=record.hits)
-        found.append(_text(f"{opening}{record.text}{closing} ({came})"))
-    return tuple(found)
-
-
-def rejected_lines(rejected: Iterable[RejectedSource], words: Wording) -> tuple[Line, ...]:
-    """Write each document that was found and not used, with the reason."""
-    return tuple(
-        (
-            linked(one.title if one.title and one.title != one.url else _shown(one.url), one.url),
-            *_text(f": {words.reason(one.reason)}"),
+    def data(self, tags: Iterable[str]) -> Methodology:
+        """Say how it was researched, as data."""
+        contract, nodes = self.outcome.contract, self.nodes
+        return Methodology(
+            tags=tuple(Tag(tag=tag, text=self.words.tags.get(tag, tag)) for tag in tags),
+            engine=self.engine,
+            rounds=sum(len(node.rounds) for node in nodes),
+            searches=len(self.searches) or self.actual.searches,
+            sources_read=len(self.cards) + sum(one.read for one in self.refused),
+            sources_rejected=self.refused,
+            dispatched_topics=tuple(dict.fromkeys(topic for node in nodes for topic in node.dispatched)),
+            skipped_topics=tuple(skip for node in nodes for skip in node.skipped),
+            retry_tracking=tuple(entry for node in nodes for entry in node.attempts),
+            assumptions=tuple(dict.fromkeys(text for plan in contract.plans for text in plan.assumptions)),
+            forecast=contract.forecast,
+            actual=self.actual,
         )
-        for one in rejected
-    )
 
+    def blocks(self, data: Methodology, cited: Iterable[str], verdicts: Iterable[str | None]) -> Iterator[Block]:
+        """Say how it was researched, as text.
 
-def _shown(url: str) -> str:
-    """Write an address for people: of a document of the user's own, its name in its folder."""
-    own = _OWN.match(url)
-    return unquote(url[own.end() :]) if own else url
-
-
-def source_lines(cards: Iterable[SourceCard], words: Wording) -> tuple[Line, ...]:
-    """Write each document that was read."""
-    return tuple(
-        (
-            linked(" ".join(card.title.split()), card.url),
-            *((Words(text=f" {words.sample}"),) if card.kind == "sample" else ()),
+        Args:
+            data: the same as data.
+            cited: ids of the sources in the list of references; where none is, searches and documents stand in the text.
+            verdicts: what was found of each sentence.
+        """
+        words, brief, listed = self.words, self.outcome.contract.brief, set(cited)
+        yield paragraph(words.engine_model.format(engine=self.engine) if self.reasons else words.engine_none)
+        yield from introduced("", self.stand_ins())
+        if "#DEGRADED_SEARCH" in {tag.tag for tag in data.tags}:
+            yield paragraph(words.degraded)
+        if any(card.kind == "sample" for card in self.cards):
+            yield paragraph(words.sample_note)
+        providers = dict.fromkeys(name for one in self.searches for name in one.provider.split(", ") if name)
+        named = ", ".join(dict.fromkeys(map(words.provider, providers)))
+        if not self.searches:
+            yield paragraph(words.no_search)
+        elif listed:
+            yield from introduced(words.searched_with.format(providers=named), self.search_lines())
+        yield from introduced("", memory_lines(self.outcome.memory, words))
+        if listed:
+            uncited = (card for card in self.cards if card.id not in listed)
+            yield from introduced(words.uncited, self.source_lines(uncited))
+            yield from introduced(words.rejected, self.rejected_lines())
+        yield from introduced(words.assumptions, data.assumptions)
+        yield from introduced(words.scope, (limit for query in brief.queries for limit in query.scope_limits))
+        yield from introduced(words.changes.lead, self.change_lines())
+        yield self._figures(data)
+        yield from introduced(
+            "", ((Words(text=tag.tag, style=("code",)), Words(text=f" {tag.text}")) for tag in data.tags)
         )
-        for card in cards
-    )
+        yield from self._checked(tally(verdicts))
+
+    # ---- lists
+
+    def search_lines(self) -> Iterator[str]:
+        """Write each search with what came of it."""
+        words, (opening, closing) = self.words, self.words.quotes
+        for one in self.searches:
+            failed = words.search_failed.format(reason=one.failed)
+            yield f"{opening}{one.text}{closing} ({failed if one.failed else words.hits.format(count=one.hits)})"
+
+    def source_lines(self, cards: Iterable[SourceCard]) -> Iterator[Line]:
+        """Write documents that were read."""
+        for card in cards:
+            sample = f" {self.words.sample}" if card.kind == "sample" else ""
+            yield (linked(" ".join(card.title.split()), card.url), *((Words(text=sample),) if sample else ()))
+
+    def rejected_lines(self) -> Iterator[Line]:
+        """Write each document that was found and not used, with the reason."""
+        for one in self.refused:
+            own = _OWN.match(one.url)  # a document of the user's own is called by its name in its folder
+            name = unquote(one.url[own.end() :]) if own else one.url
+            title = one.title if one.title and one.title != one.url else name
+            yield (linked(title, one.url), Words(text=f": {' '.join(self.words.reason(one.reason).split())}"))
+
+    def stand_ins(self) -> tuple[str, ...]:
+        """Say which model answered in whose place, and why."""
+        return tuple(
+            self.words.stood_in.format(
+                model=one.model, bound=one.stood_in_for, count=one.answers, reason=one.because
+            ).strip()
+            for one in self.actual.stand_ins
+        )
+
+    def _figures(self, data: Methodology) -> Table:
+        actual, words = self.actual, self.words
+        empty, fetched = actual.pages_empty, actual.pages_fetched
+        values = {
+            "time": words.unknown if actual.seconds is None else duration(actual.seconds),
+            "searches": str(data.searches),
+            "sources": str(data.sources_read),
+            "rejected": str(len(data.sources_rejected)),
+            "empty": f"{empty} / {fetched} ({empty / fetched:.0%})" if fetched else "–",
+            "rounds": str(data.rounds),
+            "calls": str(actual.model_calls),
+            "tokens": f"{actual.tokens_in:,}; {actual.tokens_out:,}".replace(",", "\u202f").replace(";", ","),
+            "cost": words.unknown if actual.cost_usd is None else money(actual.cost_usd),
+            "parts": str(len(self.nodes)),
+        }
+        expected = {line.name: line for line in data.forecast.lines} if data.forecast else {}
+        forecasts = {key: expected[name] for key, name in _FORECAST.items() if name in expected}
+        rows = [
+            (words.figures[key], _range(forecasts[key], words) if key in forecasts else "–", value)
+            for key, value in values.items()
+        ]
+        return table((words.figure, words.forecast, words.actual), ("", "right", "right"), rows)
+
+    # ---- claims and checks
+
+    def claims(self) -> Table:
+        """Put the ledger into a table."""
+        return claims_table(self.outcome.truth.claims, {card.id: card for card in self.cards}, self.words)
+
+    def whole_report(self) -> Iterator[str]:
+        """Say which figures of the whole report fall short."""
+        truth, said = self.outcome.truth, self.words.ledger
+        for gate in truth.gates:
+            if gate.passed or gate.reached is None:
+                continue
+            if gate.name == CONFIDENCE_GATE:
+                yield f"{said.confidence.format(value=round(gate.reached)).rstrip('.。')} (< {gate.wanted:g})."
+            elif gate.name == RATIO_GATE and not unverified(truth):
+                stating = [check for check in truth.checks if check.replaced_by != "" and check.verdict != "no_fact"]
+                supported = sum(check.verdict == "supported" for check in stating)
+                yield said.sentences.format(n=supported, m=len(stating), ratio=f"{gate.reached:.2f}")
+
+    def doubts(self) -> Iterator[str]:
+        """Say what keeps a report from being complete: claims nobody checked, sentences nothing carries."""
+        truth, said = self.outcome.truth, self.words.ledger
+        if left := sum(claim.verdict == "not_checked" for claim in truth.claims):
+            yield said.unchecked.format(n=left, m=len(truth.claims))
+        if short := unverified(truth):
+            yield said.one_unverified if short == 1 else said.unverified.format(n=short)
+
+    def weak_claims(self) -> Iterator[str]:
+        """Say how many claims rest on less than was asked for; what each rests on, the table of the claims says."""
+        truth = self.outcome.truth
+        for gate in truth.gates:
+            if gate.name == EVIDENCE_GATE and not gate.passed and (short := int(gate.wanted - (gate.reached or 0))):
+                yield self.words.ledger.weak.format(n=short, m=len(truth.claims))
+
+    def _checked(self, counts: tuple[int, int]) -> tuple[Block, ...]:
+        """Say what was checked and what came of it, as the report's head counts it; empty when nothing was."""
+        truth, said, (good, judged) = self.outcome.truth, self.words.ledger, counts
+        if not judged:
+            return ()
+        lines = [said.sentences.format(n=good, m=judged, ratio=f"{good / judged:.2f}")]
+        mended = sum(bool(check.replaced_by) for check in truth.checks)
+        struck = sum(check.replaced_by == "" for check in truth.checks)
+        if mended or struck:
+            lines.append(said.mended.format(n=mended, m=struck))
+        if truth.confidence is not None:
+            lines.append(said.confidence.format(value=f"{truth.confidence:.0f}"))
+        return (paragraph(" ".join(lines)),)
+
+    # ---- changes after the authorization
+
+    def changes(self) -> tuple[ReportChange, ...]:
+        """Say of every change when it was made, in which words, and what it did."""
+        return tuple(
+            ReportChange(
+                number=one.number, seconds=one.seconds, kind=one.kind, words=one.words, effect=" ".join(self._effect(one))
+            )
+            for one in self.outcome.changes
+        )  # fmt: skip
+
+    def change_lines(self) -> Iterator[str]:
+        """Write one line for each change."""
+        for one in self.changes():
+            clock = f"{int(one.seconds) // 60}:{int(one.seconds) % 60:02d}"
+            yield self.words.changes.line.format(number=one.number, time=clock, text=one.effect)
+
+    def ended(self, node: Finding) -> str:
+        """Say by whose wish a branch ended early; empty where it was nobody's."""
+        if node.ended == "dropped":
+            return self.words.changes.dropped_note
+        if node.ended == "stopped":
+            return self.words.changes.stopped_note if node.all_facts() else self.words.statuses["stopped"]
+        return ""
+
+    def _effect(self, change: Change) -> Iterator[str]:
+        said, title, (opening, closing) = self.words.changes, change.title or change.node, self.words.quotes
+        within = [part for part in self.nodes if f"{place(part.path)}/".startswith(f"{change.node}/")]
+        match change.kind:
+            case "limits":
+                limits = change.limits
+                start, end = limits.date_from or "", limits.date_to or ""
+                if limits.domains:
+                    yield said.domains.format(value=", ".join(limits.domains))
+                if limits.exclude_domains:
+                    yield said.exclude.format(value=", ".join(limits.exclude_domains))
+                if start or end:
+                    yield (said.between if start and end else said.since if start else said.until).format(
+                        start=start, end=end
+                    )
+                if limits.domains or limits.exclude_domains or start or end:
+                    yield said.from_then_on
+                if limits.seconds is not None:
+                    yield said.total.format(value=f"{limits.seconds / 60:.3g} min")
+            case "finish":
+                yield said.finish if change.node in {"", "job"} else said.finish_branch.format(title=title)
+            case "stop":
+                yield said.stop.format(title=title)
+                if kept := sum(len(part.facts) for part in within if part.ended == "stopped"):
+                    yield said.kept.format(facts=kept)
+            case "drop":
+                yield (said.stop if any(part.facts for part in within) else said.drop).format(title=title)
+            case "retry":
+                served = any(part.tries > 1 and place(part.path) == change.node for part in self.nodes)
+                yield (said.retry if served else said.too_late).format(title=title)
+            case "guidance":
+                yield said.guidance.format(words=f"{opening}{change.words}{closing}")
+            case "restart":
+                yield said.restart
 
 
-def all_searches(findings: Iterable[Finding]) -> tuple[SearchRecord, ...]:
-    """List the searches of all nodes in reading order, each text and provider once."""
-    found = {
-        (record.text, record.provider): record for top in findings for node in top.walk() for record in node.searches
-    }
-    return tuple(found.values())
+def claims_table(claims: Iterable[Claim], cards: dict[str, SourceCard], words: Wording) -> Table:
+    """Put claims into a table: statement, verdict, confidence, who speaks for and against, the counter-search."""
+    said, (opening, closing) = words.ledger, words.quotes
+
+    def who(evidence: Sequence[Evidence]) -> str:
+        if not evidence:
+            return "–"
+        known = (cards.get(one.source_id) for one in evidence)
+        sites = ((card.site or card.title) if card else one.domain for card, one in zip(known, evidence, strict=True))
+        names = list(dict.fromkeys(sites))
+        return f"{len(evidence)}: {', '.join(names[:3])}" + (" …" if len(names) > 3 else "")
+
+    rows = []
+    for claim in claims:
+        against, counter = claim.said("contradicts", "qualifies"), claim.counter_search
+        # A reader must see by what words a claim is contradicted or qualified.
+        quoted = f": {opening}{shortened(against[0].quote)}{closing}" if against and against[0].quote else ""
+        searched = said.found if counter.found else said.nothing if counter.was_made else said.not_searched
+        sure = "–" if claim.confidence is None else f"{claim.confidence:.2f}"
+        pro, contra = who(claim.said("supports")), who(against) + quoted
+        verdict = words.claim_verdicts[claim.verdict]
+        rows.append((claim.text, verdict, sure, pro, contra, searched.format(n=counter.found)))
+    head = (said.claim, said.verdict, said.sure, said.pro, said.against, said.counter)
+    return table(head, ("", "", "right", "", "", ""), rows)
 
 
-def methodology(
-    outcome: Outcome,
-    actual: Actual,
-    *,
-    engine: str,
-    reasons: bool,
-    rejected: tuple[RejectedSource, ...],
-    cards: tuple[SourceCard, ...],
-    tags: tuple[str, ...],
-    words: Wording,
-    listed: bool = True,
-) -> tuple[Methodology, tuple[Block, ...]]:
-    """Say how it was researched, as data and as text.
-
-    Args:
-        outcome: findings, contract and what went wrong.
-        actual: what the run took.
-        engine: what wrote, as shown to the reader.
-        reasons: False when no language model was used.
-        rejected: all documents that were found and not used.
-        cards: all documents that were read.
-        tags: those that apply, in the order they are shown in.
-        words: the report's language.
-        listed: whether searches and rejected documents are listed; where nothing was found they stand in the text itself.
-    """
-    records = all_searches((*outcome.findings, *outcome.counter))
-    plans = outcome.contract.plans
-    assumptions = tuple(dict.fromkeys(text for plan in plans for text in plan.assumptions))
-    data = Methodology(
-        tags=tuple(Tag(tag=tag, text=words.tags.get(tag, tag)) for tag in tags),
-        engine=engine,
-        rounds=sum(len(node.rounds) for top in outcome.findings for node in top.walk()),
-        searches=len(records) or actual.searches,
-        sources_read=len(cards),
-        sources_rejected=rejected,
-        dispatched_topics=tuple(
-            dict.fromkeys(topic for top in outcome.findings for node in top.walk() for topic in node.dispatched)
-        ),
-        skipped_topics=tuple(skip for top in outcome.findings for node in top.walk() for skip in node.skipped),
-        retry_tracking=tuple(entry for top in outcome.findings for node in top.walk() for entry in node.attempts),
-        assumptions=assumptions,
-        forecast=outcome.contract.forecast,
-        actual=actual,
-    )
-    made_by = words.engine_model.format(engine=engine) if reasons else words.engine_none
-    blocks: list[Block] = [paragraph(made_by), *introduced("", stand_in_lines(actual, words))]
-    if "#DEGRADED_SEARCH" in tags:
-        blocks.append(paragraph(words.degraded))
-    if any(card.kind == "sample" for card in cards):
-        blocks.append(paragraph(words.sample_note))
-    providers = ", ".join(dict.fromkeys(record.provider for record in records if record.provider))
-    if records and listed:
-        blocks += introduced(words.searched_with.format(providers=providers), search_lines(records, words))
-    elif not records:
-        blocks.append(paragraph(words.no_search))
-    blocks += introduced("", memory_lines(outcome.memory, words))
-    blocks += introduced(words.rejected, rejected_lines(rejected, words) if listed else ())
-    blocks += introduced(words.assumptions, map(_text, assumptions))
-    limits = (_text(limit) for query in outcome.contract.brief.queries for limit in query.scope_limits)
-    blocks += introduced(words.scope, limits)
-    if outcome.changes:
-        blocks += introduced(words.changes.lead, change_lines(reported(outcome, words), words))
-    nodes = sum(len(top.walk()) for top in outcome.findings)
-    blocks.append(_figures(data, nodes, words))
-    blocks += introduced("", ((Words(text=tag.tag, style=("code",)), Words(text=f" {tag.text}")) for tag in data.tags))
-    return data, tuple(blocks)
+def unverified(truth: Truth) -> int:
+    """Count the sentences that stand in the report although nothing carries them."""
+    return sum(one.verdict in {"unsupported", "contradicted"} and one.replaced_by is None for one in truth.checks)
 
 
-def memory_lines(note: MemoryNote, words: Wording) -> tuple[Line, ...]:
+def memory_lines(note: MemoryNote, words: Wording) -> Iterator[str]:
     """Say what was taken over from earlier research, what contradicts it, and whether it was left out."""
     said = words.memory
-    lines = [said.reused.format(facts=note.reused, sources=note.sources, date=note.since)] if note.reused else []
-    lines += [
-        said.contradicted.format(
-            new=one.new, new_title=one.new_title, old=one.old, old_title=one.old_title, date=one.since
-        )
-        for one in note.conflicts
-    ]
-    lines += [said.fault.format(reason=note.fault)] if note.fault else []
-    return tuple(map(_text, lines))
-
-
-def table(header: Iterable[str], align: tuple[Align, ...], rows: Iterable[Iterable[str]]) -> Table:
-    """Write figures and words of our own as a table."""
-    return Table(
-        header=tuple(map(_text, header)),
-        align=align,
-        rows=tuple(tuple(Sentence(inline=_text(cell)) for cell in row) for row in rows),
-    )
-
-
-def stand_in_lines(actual: Actual, words: Wording) -> tuple[Line, ...]:
-    """Say which model answered in whose place, and why."""
-    return tuple(
-        _text(words.stood_in.format(model=one.model, bound=one.stood_in_for, count=one.answers, reason=one.because))
-        for one in actual.stand_ins
-    )
-
-
-def _figures(data: Methodology, nodes: int, words: Wording) -> Table:
-    actual = data.actual
-    values = {
-        "time": words.unknown if actual.seconds is None else duration(actual.seconds),
-        "searches": str(data.searches),
-        "sources": str(data.sources_read),
-        "rejected": str(len(data.sources_rejected)),
-        "empty": _share(actual.pages_empty, actual.pages_fetched),
-        "rounds": str(data.rounds),
-        "calls": str(actual.model_calls),
-        "tokens": f"{actual.tokens_in:,}, {actual.tokens_out:,}".replace(",", "\u202f").replace("\u202f ", ", "),
-        "cost": words.unknown if actual.cost_usd is None else money(actual.cost_usd),
-        "parts": str(nodes),
-    }
-    expected = {line.name: line for line in data.forecast.lines} if data.forecast else {}
-    rows = [
-        (words.figures[key], _range(expected[name], words) if (name := _FORECAST.get(key)) in expected else "–", value)
-        for key, value in values.items()
-    ]
-    return table((words.figure, words.forecast, words.actual), ("", "right", "right"), rows)
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part} / {whole} ({part / whole:.0%})" if whole else "–"
+    if note.reused:
+        yield said.reused.format(facts=note.reused, sources=note.sources, date=note.since)
+    for one in note.conflicts:
+        yield said.contradicted.format(**{**one.model_dump(), "date": one.since})
+    if note.fault:
+        yield said.fault.format(reason=note.fault)
 
 
 def _range(line: ForecastLine, words: Wording) -> str:
     if line.low is None or line.high is None:
         return words.unknown
-    ends = dict.fromkeys((_figure(line.low), _figure(line.high)))
+    ends = dict.fromkeys(f"{value:.2f}".rstrip("0").rstrip(".") for value in (line.low, line.high))
     unit = line.unit if line.unit.casefold() not in line.name.casefold() else ""
     return f"{'–'.join(ends)} {unit}".strip()
-
-
-def _figure(value: float) -> str:
-    return f"{value:.0f}" if value == int(value) else f"{value:.2f}".rstrip("0")
 
 
 def duration(seconds: float) -> str:
     """Write a time: `0.4 s`, `38 s`, `4 min 05 s`."""
     if seconds < 60:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    whole = round(seconds)
-    return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{round(seconds) // 60} min {round(seconds) % 60:02d} s"
 
 
 def money(usd: float) -> str:
@@ -264,87 +363,7 @@ def money(usd: float) -> str:
     return f"{usd:.4f} USD" if 0 < usd < 0.1 else f"{usd:.2f} USD"
 
 
-# ---- changes after the authorization
-
-
-def reported(outcome: Outcome, words: Wording) -> tuple[ReportChange, ...]:
-    """Say of every change when it was made, in which words, and what it did."""
-    return tuple(
-        ReportChange(
-            number=change.number,
-            seconds=change.seconds,
-            kind=change.kind,
-            words=change.words,
-            effect=" ".join(_effect(change, outcome, words)),
-        )
-        for change in outcome.changes
-    )
-
-
-def change_lines(changes: Iterable[ReportChange], words: Wording) -> tuple[Line, ...]:
-    """Write one line for each change."""
-    return tuple(
-        _text(words.changes.line.format(number=change.number, time=_clock(change.seconds), text=change.effect))
-        for change in changes
-    )
-
-
-def ended_note(node: Finding, words: Wording) -> str:
-    """Say by whose wish a branch ended early; empty where it was nobody's."""
-    said = words.changes
-    if node.ended == "dropped":
-        return said.dropped_note
-    if node.ended == "stopped":
-        return said.stopped_note if node.all_facts() else words.statuses["stopped"]
-    return ""
-
-
-def _effect(change: Change, outcome: Outcome, words: Wording) -> list[str]:
-    said, title = words.changes, change.title or change.node
-    opening, closing = words.quotes
-    parts = [part for top in outcome.findings for part in top.walk()]
-    within = [part for part in parts if f"{place(part.path)}/".startswith(f"{change.node}/")]
-    match change.kind:
-        case "limits":
-            return _limits(change, said)
-        case "finish":
-            return [said.finish if change.node in {"", "job"} else said.finish_branch.format(title=title)]
-        case "stop":
-            kept = sum(len(part.facts) for part in within if part.ended == "stopped")
-            return [said.stop.format(title=title), *([said.kept.format(facts=kept)] if kept else [])]
-        case "drop":
-            return [(said.stop if any(part.facts for part in within) else said.drop).format(title=title)]
-        case "retry":
-            served = any(part.tries > 1 and place(part.path) == change.node for part in parts)
-            return [(said.retry if served else said.too_late).format(title=title)]
-        case "guidance":
-            return [said.guidance.format(words=f"{opening}{change.words}{closing}")]
-        case "restart":
-            return [said.restart]
-
-
-def _limits(change: Change, said: Texts) -> list[str]:
-    limits = change.limits
-    start, end = limits.date_from or "", limits.date_to or ""
-    dates = said.between if start and end else said.since if start else said.until
-    lines = [
-        *([said.domains.format(value=", ".join(limits.domains))] if limits.domains else []),
-        *([said.exclude.format(value=", ".join(limits.exclude_domains))] if limits.exclude_domains else []),
-        *([dates.format(start=start, end=end)] if start or end else []),
-    ]
-    if lines:
-        lines.append(said.from_then_on)
-    if limits.seconds is not None:
-        lines.append(said.total.format(value=f"{limits.seconds / 60:.3g} min"))
-    return lines
-
-
-def _clock(seconds: float) -> str:
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
-
-
-MAX_ATTEMPTS = 3
-"""Failures after which a key is given up (specification, section 5)."""
+# ---- the loop's state
 
 
 def rounds_log(findings: Iterable[Finding]) -> tuple[RoundRow, ...]:
@@ -378,20 +397,23 @@ def phase_state(
         synthesis_reserve_minutes=round(synthesis_reserve_s(total_s) / 60, 3),
         started_at=started_at,
     )
-    loops = [part for finding in findings for part in finding.walk() if part.rounds]
-    nodes = tuple(NodePhase(node=part.path, research=_state(contract, budget, part, (part,))) for part in loops)
-    roots = tuple(NodePhase(node=part.path, research=_state(contract, budget, part, (part,))) for part in findings)
-    job = _state(contract, budget, findings[0], findings) if findings else ResearchState()
-    return PhaseState(research=job, nodes=nodes, queries=roots if len(findings) > 1 else ())
 
+    def state(node: Finding, over: Iterable[Finding]) -> ResearchState:
+        history = tuple(record.decision for record in node.rounds)
+        return ResearchState(
+            time_budget=budget,
+            iteration=Iteration(current=len(node.rounds), max=contract.caps.rounds),
+            retry_tracking=tracking(entry for top in over for part in top.walk() for entry in part.attempts),
+            gap_analysis=GapAnalysis(loop_decision=history[-1] if history else None, history=history),
+        )
 
-def _state(contract: Contract, budget: TimeBudget, node: Finding, over: tuple[Finding, ...]) -> ResearchState:
-    history = tuple(record.decision for record in node.rounds)
-    return ResearchState(
-        time_budget=budget,
-        iteration=Iteration(current=len(node.rounds), max=contract.caps.rounds),
-        retry_tracking=tracking(entry for top in over for part in top.walk() for entry in part.attempts),
-        gap_analysis=GapAnalysis(loop_decision=history[-1] if history else None, history=history),
+    loops = (part for finding in findings for part in finding.walk() if part.rounds)
+    return PhaseState(
+        research=state(findings[0], findings) if findings else ResearchState(),
+        nodes=tuple(NodePhase(node=part.path, research=state(part, (part,))) for part in loops),
+        queries=tuple(NodePhase(node=part.path, research=state(part, (part,))) for part in findings)
+        if len(findings) > 1
+        else (),
     )
 
 

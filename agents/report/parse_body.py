@@ -5,14 +5,16 @@ and shown as text where it would do something.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 from agents.contracts.body import (
     Align,
@@ -21,7 +23,6 @@ from agents.contracts.body import (
     Code,
     Display,
     Heading,
-    Line,
     Listing,
     Paragraph,
     Quotation,
@@ -46,7 +47,7 @@ from agents.report.cut_sentences import (
 )
 from agents.report.escaping import cleaned, is_safe
 from agents.report.latex import read_formulas
-from agents.report.prepare_markdown import closing, is_closed, prepared, without_notes, without_reference_lists
+from agents.report.prepare_markdown import is_closed, prepared, without_notes, without_reference_lists
 from agents.web.url_key import canonical
 
 if TYPE_CHECKING:
@@ -113,134 +114,86 @@ def _product(state: StateInline, silent: bool) -> bool:
 
 
 class _BlockReader:
-    """Turns the parser's tokens into blocks."""
+    """Turns the parser's nodes into blocks."""
 
     def __init__(self, labels: Mapping[str, str], addresses: Collection[str] | None) -> None:
         self.labels, self.addresses = labels, addresses
 
     def blocks(self, text: str, depth: int = 0) -> tuple[Block, ...]:
         text = prepared(text)
-        tokens = _parser().parse(text)
-        lines = text.split("\n")
-        for token in tokens:
-            if token.type == "fence" and token.map and not is_closed(token, lines):
-                lines[token.map[0]] = ""  # a fence that nothing closes would swallow the rest
+        root, lines = SyntaxTreeNode(_parser().parse(text)), text.split("\n")
+        for node in root.walk():
+            if node.type == "fence" and node.map and not is_closed(node, lines):
+                lines[node.map[0]] = ""  # a fence that nothing closes would swallow the rest
                 return self.blocks("\n".join(lines), depth)
-        return _settled(self._blocks(without_reference_lists(tokens, _inline), depth))
+        return self._settled(without_reference_lists(root.children, _inline), depth)
 
-    def _blocks(self, tokens: Sequence[Token], depth: int) -> Iterator[Block]:
-        at = 0
-        while at < len(tokens):
-            token, end = tokens[at], closing(tokens, at)
-            inside = tokens[at + 1 : end]
-            match token.type:
-                case "heading_open":
-                    if line := line_of(self._line(inside)[0]):
-                        yield Heading(level=int(token.tag[1]), inline=line)
-                case "paragraph_open":
-                    yield Paragraph(sentences=self._sentences(inside))
-                case "bullet_list_open" | "ordered_list_open":
-                    yield self._listing(token, inside, depth)
-                case "blockquote_open":
-                    yield Quotation(blocks=tuple(map(_whole, _settled(self._blocks(inside, depth)))))
-                case "table_open":
-                    yield self._table(inside)
-                case "fence":
-                    yield from self._code(token, depth)
-                case "display":
-                    yield Display(tex=token.content)
-                case "html_block":
-                    yield from self._html(token.content, depth)
-                case _:
-                    pass
-            at = end + 1
+    def _settled(self, nodes: Iterable[SyntaxTreeNode], depth: int) -> tuple[Block, ...]:
+        """Read blocks; hand marks that stand alone to the one before them, and drop what holds nothing."""
+        out: list[Block] = []
+        for block in chain.from_iterable(self._blocks(node, depth) for node in nodes):
+            if isinstance(block, Paragraph) and not any(one.inline for one in block.sentences):
+                facts = tuple(fact for one in block.sentences for fact in one.facts)
+                if out and facts:
+                    out[-1] = _with_facts(out[-1], facts)
+            elif not (isinstance(block, Listing) and not block.items) and not (
+                isinstance(block, Quotation) and not block.blocks
+            ):
+                out.append(block)
+        return tuple(out)
 
-    def _code(self, token: Token, depth: int) -> Iterator[Block]:
+    def _blocks(self, node: SyntaxTreeNode, depth: int) -> Iterator[Block]:
+        match node.type:
+            case "heading":
+                if line := line_of(self._line(_tokens(node))[0]):
+                    yield Heading(level=int(node.tag[1]), inline=line)
+            case "paragraph":
+                yield Paragraph(sentences=self._sentences(_tokens(node)))
+            case "bullet_list" | "ordered_list":
+                items = tuple(filter(None, (self._settled(item.children, depth) for item in node.children)))
+                start = node.attrGet("start")
+                ordered = node.type == "ordered_list"
+                yield Listing(items=items, ordered=ordered, start=1 if start is None else int(start))
+            case "blockquote":
+                yield Quotation(blocks=tuple(map(_whole, self._settled(node.children, depth))))
+            case "table":
+                yield self._table(node)
+            case "fence":
+                yield from self._code(node, depth)
+            case "display":
+                yield Display(tex=node.content)
+            case "html_block":
+                yield from self._html(node.content, depth)
+            case _:
+                pass
+
+    def _code(self, fence: SyntaxTreeNode, depth: int) -> Iterator[Block]:
         """Give a fence; one that holds prose is read, for models wrap whole answers in one, and marks are no code."""
-        info = token.info.strip().casefold()
-        cites = any(label in self.labels for mark in find_marks(token.content) for label in mark.labels)
+        info, text = fence.info.strip().casefold(), fence.content
+        cites = any(label in self.labels for mark in find_marks(text) for label in mark.labels)
         if depth < MAX_DEPTH and (info in {"markdown", "md"} or (cites and not info)):
-            yield from self.blocks(token.content, depth + 1)
-        elif token.content.strip():
-            yield Code(text=token.content.rstrip("\n"), language=info.split(" ")[0])
+            yield from self.blocks(text, depth + 1)
+        elif text.strip():
+            yield Code(text=text.rstrip("\n"), language=info.split(" ")[0])
 
-    def _listing(self, opening: Token, tokens: Sequence[Token], depth: int) -> Block:
-        items: list[tuple[Block, ...]] = []
-        at = 0
-        while at < len(tokens):
-            end = closing(tokens, at)
-            if item := _settled(self._blocks(tokens[at + 1 : end], depth)):
-                items.append(item)
-            at = end + 1
-        ordered = opening.type == "ordered_list_open"
-        start = opening.attrGet("start")
-        return Listing(items=tuple(items), ordered=ordered, start=1 if start is None else int(start))
-
-    def _table(self, tokens: Sequence[Token]) -> Block:
-        header: list[Line] = []
-        align: list[Align] = []
-        rows: list[list[Sentence]] = []
-        for at, token in enumerate(tokens):
-            if token.type == "tr_open":
-                rows.append([])
-            elif token.type == "th_open":
-                header.append(line_of(self._line(tokens[at + 1 : at + 2])[0]))
-                align.append(_align(str(token.attrGet("style") or "")))
-            elif token.type == "td_open":
-                rows[-1].append(self._cell(tokens[at + 1 : at + 2]))
-        return _table(header, align, rows[1:])
-
-    # ---- raw HTML
+    def _table(self, node: SyntaxTreeNode) -> Block:
+        """Read a table, whose rows the parser makes as long as its header; rows without a word go."""
+        head, *others = (row for part in node.children for row in part.children)
+        rows = (_settled_row([self._cell(_tokens(cell)) for cell in row.children]) for row in others)
+        return Table(
+            header=tuple(line_of(self._line(_tokens(cell))[0]) for cell in head.children),
+            align=tuple(_align(str(cell.attrGet("style") or "")) for cell in head.children),
+            rows=tuple(tuple(row) for row in rows if any(cell.inline for cell in row)),
+        )
 
     def _html(self, content: str, depth: int) -> Iterator[Block]:
         """Read the words of raw HTML: tables, lists and headings as such, all else as text."""
         names = {found[2].lower() for found in _TAG.finditer(content)}
-        if depth >= MAX_DEPTH or not names & (PARTING_TAGS - {"p", "div"}):
-            yield from self._prose(content)
-            return
-        from lxml import html as lxml_html
+        if depth < MAX_DEPTH and names & (PARTING_TAGS - {"p", "div"}):
+            from lxml import html as lxml_html
 
-        yield from self._within(lxml_html.fragment_fromstring(content, create_parent="div"), depth)
-
-    def _element(self, element: "HtmlElement", depth: int) -> Iterator[Block]:
-        tag = element.tag if isinstance(element.tag, str) else ""
-        if tag == "table":
-            yield self._html_table(element)
-        elif tag in {"ul", "ol"}:
-            items = (_settled(self._within(item, depth)) for item in element.iterchildren("li"))
-            yield Listing(items=tuple(item for item in items if item), ordered=tag == "ol")
-        elif re.fullmatch("h[1-6]", tag):
-            if line := line_of(self._line(_inline(_inner(element)))[0]):
-                yield Heading(level=int(tag[1]), inline=line)
-        elif tag == "blockquote":
-            yield Quotation(blocks=tuple(map(_whole, _settled(self._within(element, depth)))))
-        elif tag == "pre":
-            yield Code(text=str(element.text_content()).strip("\n"))
-        elif tag in PARTING_TAGS and depth < MAX_DEPTH:
-            yield from self._within(element, depth)
-        elif tag:
-            yield from self._prose(_source(element))
-
-    def _within(self, element: "HtmlElement", depth: int) -> Iterator[Block]:
-        """Read the inside of an element: blocks as blocks, the words between them as paragraphs."""
-        words = [element.text or ""]
-        for child in element:
-            if child.tag in PARTING_TAGS and depth < MAX_DEPTH:
-                yield from self._prose("".join(words))
-                words = [child.tail or ""]
-                yield from self._element(child, depth + 1)
-            else:
-                words.append(_source(child, tail=True))
-        yield from self._prose("".join(words))
-
-    def _html_table(self, element: "HtmlElement") -> Block:
-        rows = [[_inline(_inner(cell)) for cell in row.iterchildren("td", "th")] for row in element.iter("tr")]
-        rows = [row for row in rows if row] or [[]]
-        header = [line_of(self._line(cell)[0]) for cell in rows[0]]
-        return _table(header, [], [[self._cell(cell) for cell in row] for row in rows[1:]])
-
-    def _prose(self, content: str) -> Iterator[Block]:
-        if content.strip():
+            yield from self.blocks(_within(lxml_html.fragment_fromstring(content, create_parent="div")), depth + 1)
+        elif content.strip():
             yield Paragraph(sentences=self._sentences(_inline(content)))
 
     # ---- inside a block
@@ -316,32 +269,51 @@ def _inline(content: str) -> list[Token]:
     return _parser().parseInline(content)
 
 
-def _source(element: "HtmlElement", *, tail: bool = False) -> str:
+def _tokens(node: SyntaxTreeNode) -> list[Token]:
+    return [child.token for child in node.children if child.token]
+
+
+def _within(element: "HtmlElement") -> str:
+    """Write the inside of an HTML element as Markdown: blocks as blocks, tags inside a line as they are."""
     from lxml import html as lxml_html
 
-    return str(lxml_html.tostring(element, encoding="unicode", with_tail=tail))
+    out = element.text or ""
+    for child in element:
+        if child.tag in PARTING_TAGS:
+            out += f"\n\n{_as_markdown(child)}\n\n{child.tail or ''}"
+        else:
+            out += str(lxml_html.tostring(child, encoding="unicode"))
+    return out
 
 
-def _inner(element: "HtmlElement") -> str:
-    inside = (_source(child, tail=True) for child in element)
-    return " ".join(((element.text or "") + "".join(inside)).split())
+def _as_markdown(element: "HtmlElement") -> str:
+    tag, inside = str(element.tag), _within(element).strip()
+    line = " ".join(inside.split())
+    match tag:
+        case "table":
+            rows = [[" ".join(_within(cell).split()).replace("|", "\\|") for cell in row.iterchildren("td", "th")]
+                    for row in element.iter("tr")]  # fmt: skip
+            width = max(map(len, rows), default=0)
+            rows = [[*row, *[""] * (width - len(row))] for row in rows if row]
+            lines = [f"| {' | '.join(row)} |" for row in rows]
+            return "\n".join([*lines[:1], "|" + "---|" * width, *lines[1:]])
+        case "ul" | "ol":
+            mark = "- " if tag == "ul" else "1. "
+            items = (_within(item).strip() for item in element.iterchildren("li"))
+            return "\n".join(mark + item.replace("\n", "\n" + " " * len(mark)) for item in items)
+        case "h1" | "h2" | "h3" | "h4" | "h5" | "h6":
+            return f"{'#' * int(tag[1])} {line}"
+        case "blockquote":
+            return "> " + inside.replace("\n", "\n> ")
+        case "pre":
+            return f"```\n{str(element.text_content()).strip()}\n```"
+        case _:
+            return inside
 
 
 def _align(style: str) -> Align:
     sides: tuple[Align, ...] = ("left", "center", "right")
     return next((side for side in sides if style.endswith(side)), "")
-
-
-def _table(header: Sequence[Line], align: Sequence[Align], rows: Sequence[Sequence[Sentence]]) -> Table:
-    """Make every row as long as the longest; rows without a word go."""
-    width = max((len(row) for row in (header, *rows)), default=0)
-    empty = Sentence(inline=())
-    filled = [tuple(_settled_row((*row, *(empty,) * (width - len(row))))) for row in rows]
-    return Table(
-        header=(*header, *((),) * (width - len(header))),
-        align=(*align, *("",) * (width - len(align))),
-        rows=tuple(row for row in filled if any(cell.inline for cell in row)),
-    )
 
 
 def _settled_row(row: Sequence[Sentence]) -> list[Sentence]:
@@ -358,21 +330,6 @@ def _settled_row(row: Sequence[Sentence]) -> list[Sentence]:
             cells[left] = cells[left].model_copy(update={"facts": facts})
             cells[at] = Sentence(inline=())
     return cells
-
-
-def _settled(blocks: Iterator[Block]) -> tuple[Block, ...]:
-    """Hand marks that stand alone to the block before them, and drop what holds nothing."""
-    out: list[Block] = []
-    for block in blocks:
-        if isinstance(block, Paragraph) and not any(one.inline for one in block.sentences):
-            facts = tuple(fact for one in block.sentences for fact in one.facts)
-            if out and facts:
-                out[-1] = _with_facts(out[-1], facts)
-        elif not (isinstance(block, Listing) and not block.items) and not (
-            isinstance(block, Quotation) and not block.blocks
-        ):
-            out.append(block)
-    return tuple(out)
 
 
 def _with_facts(block: Block, facts: tuple[str, ...]) -> Block:

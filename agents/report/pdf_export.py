@@ -9,7 +9,7 @@ import json
 import logging
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import asdict
 from functools import cache
 from importlib.util import find_spec
@@ -20,15 +20,14 @@ from xml.etree import ElementTree
 
 from agents.contracts.body import (
     Block,
+    Body,
     Code,
     Display,
     Formula,
     Heading,
     Listing,
     Paragraph,
-    Place,
     Quotation,
-    Sentence,
     Table,
     Words,
 )
@@ -72,21 +71,19 @@ def to_pdf(document: ReportDocument) -> bytes:
     import typst
 
     seen = view(document)
-    data = _Setter(seen).data()
     lost: dict[str, None] = {}
     with _AT_ONCE:
         for _ in range(TRIES):
             try:
-                return _compiled(_without(data, lost, seen), standards=True)
+                return _compiled(_data(seen, lost), standards=True)
             except typst.TypstError as error:
                 new = [_unescaped(text) for text in _NO_GLYPH.findall(error.diagnostic)]
-                new = [text for text in new if text not in lost]
-                if not new:
+                if lost.keys() >= set(new):
                     log.warning("a report could not be set by the rules of archives: %s", error.message)
                     break
                 lost |= dict.fromkeys(new)
-                _check(data, lost)
-        return _compiled(_without(data, lost, seen), standards=False)
+                _check(seen.body, lost)
+        return _compiled(_data(seen, lost), standards=False)
 
 
 def _compiled(data: str, *, standards: bool) -> bytes:
@@ -94,13 +91,8 @@ def _compiled(data: str, *, standards: bool) -> bytes:
 
     compiler = typst.Compiler(font_paths=_fonts(), ignore_system_fonts=True, root=Path(__file__).parent)
     source = Path(__file__).with_name("report.typ").read_bytes()
-    made = compiler.compile(
-        source,
-        format="pdf",
-        sys_inputs={"report": data},
-        pdf_standards=["a-2a", "ua-1"] if standards else [],
-        timestamp=0,
-    )
+    rules = ["a-2a", "ua-1"] if standards else []
+    made = compiler.compile(source, format="pdf", sys_inputs={"report": data}, pdf_standards=rules, timestamp=0)
     if not isinstance(made, bytes):
         raise TypeError("the typesetter returned pages, not a file")
     return made
@@ -119,60 +111,78 @@ def _fonts() -> "typst.Fonts":
     return typst.Fonts(include_system_fonts=False, include_embedded_fonts=True, font_paths=folders)
 
 
+def _check(body: Body, lost: Collection[str]) -> None:
+    """Refuse a report of which too much can't be shown.
+
+    Raises:
+        NotPrintable: of its letters more than `MAX_LOST` have no glyph.
+    """
+    text = " ".join(one.text for one in body.sentences())
+    gone = sum(text.count(one) * len(one) for one in lost)
+    if gone > MAX_LOST * sum(map(str.isalpha, text)):
+        raise NotPrintable(
+            "This report can't be set as PDF: the fonts of this program lack the letters of its script. "
+            "Take it for a word processor (.docx) or as a web page (.html) instead; those use the fonts of your computer."
+        )
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2], text)
+
+
 # ---- the data that the layout reads
 
 
 Data = dict[str, object]
 
 
-class _Setter:
-    """Writes the tree as the layout reads it: lines of parts, citations with the places they open."""
+def _data(seen: View, lost: Collection[str]) -> str:
+    """Write a report as the layout reads it; a letter without a glyph is replaced, and the first page says so."""
+    language, region = _language(seen.language)
+    names = ", ".join(f"U+{ord(text[0]):04X}" for text in sorted(lost)[:12]) + (" …" if len(lost) > 12 else "")
+    seen.citations.count = 0
+    data = {
+        **{name: getattr(seen, name) for name in ("title", "question", "grade", "grade_label", "figures", "way")},
+        "reasons": seen.reasons,
+        "blocks": [_block(block, seen) for block in nested(seen.body.blocks, 1)],
+        "asked": seen.words.question,
+        "note": seen.words.no_glyph.format(letters=names) if lost else "",
+        "lang": language,
+        "region": region,
+        "fonts": ["Noto Sans", f"Noto Sans CJK {_han(language, seen.language)}"],
+        "date": dict(zip(("year", "month", "day"), seen.day, strict=True)) if seen.day else None,
+    }
+    written = json.dumps(data, ensure_ascii=False)
+    for text in sorted(lost, key=len, reverse=True):
+        written = written.replace(text, _SUBSTITUTE)
+    return written
 
-    def __init__(self, seen: View) -> None:
-        self.seen = seen
 
-    def data(self) -> Data:
-        seen = self.seen
-        language, region = _language(seen.language)
-        return {
-            **{name: getattr(seen, name) for name in ("title", "question", "grade", "grade_label", "figures", "way")},
-            "reasons": seen.reasons,
-            "blocks": [self.block(block) for block in nested(seen.body.blocks, 1)],
-            "asked": seen.words.question,
-            "note": "",
-            "lang": language,
-            "region": region,
-            "fonts": ["Noto Sans", f"Noto Sans CJK {_han(language, seen.language)}"],
-            "date": dict(zip(("year", "month", "day"), seen.day, strict=True)) if seen.day else None,
-        }
-
-    def block(self, block: Block) -> Data:
-        made: Data = {"kind": block.kind}
-        match block:
-            case Heading(level=level, inline=line):
-                made |= {"level": level, "line": _line(line), "way": way_of(line, self.seen.way)}
-            case Paragraph(sentences=sentences):
-                words = tuple(chain.from_iterable(one.inline for one in sentences))
-                made |= {"line": self.line(sentences), "way": way_of(words, self.seen.way)}
-                made["sticky"] = starts_at_place(block)
-            case Listing(items=items):
-                made |= {"ordered": block.ordered, "start": block.start}
-                made["items"] = [[self.block(one) for one in item] for item in items]
-            case Table(header=header, rows=rows):
-                longest = max((sum(len(cell.text) for cell in row) for row in rows), default=0)
-                made |= {"align": block.align, "shares": column_shares(block), "whole": longest <= _MAX_WHOLE_ROW}
-                made["header"] = [_line(cell) for cell in header]
-                made["rows"] = [[self.line([cell]) for cell in row] for row in rows]
-            case Quotation(blocks=blocks):
-                made["blocks"] = [self.block(one) for one in blocks]
-            case Code(text=text):
-                made["text"] = printable(text)
-            case Display(tex=tex):
-                made["formula"] = _part(Formula(tex=tex, display=True))
-        return made
-
-    def line(self, sentences: Sequence[Sentence]) -> list[Data]:
-        return _line(self.seen.parts(sentences))
+def _block(block: Block, seen: View) -> Data:
+    """Write one block; its lines are parts, citations with the places that they open."""
+    made: Data = {"kind": block.kind}
+    match block:
+        case Heading(level=level, inline=line):
+            made |= {"level": level, "line": _line(line), "way": way_of(line, seen.way)}
+        case Paragraph(sentences=sentences):
+            words = tuple(chain.from_iterable(one.inline for one in sentences))
+            made |= {"line": _line(seen.parts(sentences)), "way": way_of(words, seen.way)}
+            made["sticky"] = starts_at_place(block)
+        case Listing(items=items):
+            made |= {"ordered": block.ordered, "start": block.start}
+            made["items"] = [[_block(one, seen) for one in item] for item in items]
+        case Table(header=header, rows=rows):
+            longest = max((sum(len(cell.text) for cell in row) for row in rows), default=0)
+            made |= {"align": block.align, "shares": column_shares(block), "whole": longest <= _MAX_WHOLE_ROW}
+            made["header"] = [_line(cell) for cell in header]
+            made["rows"] = [[_line(seen.parts([cell])) for cell in row] for row in rows]
+        case Quotation(blocks=blocks):
+            made["blocks"] = [_block(one, seen) for one in blocks]
+        case Code(text=text):
+            made["text"] = printable(text)
+        case Display(tex=tex):
+            made["formula"] = _part(Formula(tex=tex, display=True))
+    return made
 
 
 def _line(parts: Iterable[Part]) -> list[Data]:
@@ -181,8 +191,6 @@ def _line(parts: Iterable[Part]) -> list[Data]:
 
 def _part(part: Part) -> Data:
     match part:
-        case Place():
-            return part.model_dump()
         case Words():
             return {**part.model_dump(), "text": printable(part.text)}
         case Formula(tex=tex):
@@ -193,65 +201,13 @@ def _part(part: Part) -> Data:
         case Mark():
             return {"kind": "mark", **asdict(part)}
         case _:
-            return {"kind": "break"}
+            return part.model_dump()
 
 
 def _node(element: ElementTree.Element) -> list[object]:
     if not len(element) and element.tag in {"mi", "mn", "mo", "mtext"}:
         return [element.tag, element.text or ""]
     return [element.tag, [_node(child) for child in element]]
-
-
-def _without(data: Data, lost: dict[str, None], seen: View) -> str:
-    """Put a substitute where a glyph is missing, and say on the first page what is missing."""
-    if not lost:
-        return json.dumps(data, ensure_ascii=False)
-    letters = " ".join(sorted(lost)[:40])
-    names = ", ".join(f"U+{ord(text[0]):04X}" for text in sorted(lost)[:12])
-    note = seen.words.no_glyph.format(letters=names + (" …" if len(lost) > 12 else ""))
-    log.info("letters without a glyph: %s", letters)
-    return json.dumps(_replaced({**data, "note": note}, sorted(lost, key=len, reverse=True)), ensure_ascii=False)
-
-
-def _replaced(value: object, lost: Sequence[str]) -> object:
-    if isinstance(value, str):
-        for text in lost:
-            value = value.replace(text, _SUBSTITUTE)
-        return value
-    if isinstance(value, list | tuple):
-        return [_replaced(one, lost) for one in value]
-    if isinstance(value, dict):
-        return {name: _replaced(one, lost) for name, one in value.items()}
-    return value
-
-
-def _check(data: Data, lost: dict[str, None]) -> None:
-    """Refuse a report of which too much can't be shown.
-
-    Raises:
-        NotPrintable: of its letters more than `MAX_LOST` have no glyph.
-    """
-    text = " ".join(_strings(data["blocks"]))
-    letters = sum(1 for char in text if char.isalpha())
-    gone = sum(text.count(one) * len(one) for one in lost)
-    if letters and gone > MAX_LOST * letters:
-        raise NotPrintable(
-            "This report can't be set as PDF: the fonts of this program lack the letters of its script. "
-            "Take it for a word processor (.docx) or as a web page (.html) instead; those use the fonts of your computer."
-        )
-
-
-def _strings(value: object) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [text for name in ("text", "line", "items", "rows", "header", "blocks") if name in value
-                for text in _strings(value[name])]  # fmt: skip
-    return [text for one in value for text in _strings(one)] if isinstance(value, list) else []
-
-
-def _unescaped(text: str) -> str:
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2], text)
 
 
 def _language(tag: str) -> tuple[str, str | None]:

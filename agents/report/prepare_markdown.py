@@ -1,9 +1,10 @@
 """Markdown made ready for the reader: slips of models put right, footnotes put in their place, made-up lists dropped."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 from agents.report.cut_sentences import is_reference_heading, opens_reference_list
 
@@ -78,61 +79,53 @@ def _narrowed(text: str) -> str:
     return "\n".join(lines)
 
 
-def closing(tokens: Sequence[Token], at: int) -> int:
-    """Find the token that closes the one at `at`; a token without inside closes itself."""
-    depth = 0
-    for place in range(at, len(tokens)):
-        depth += tokens[place].nesting
-        if depth == 0:
-            return place
-    return len(tokens)
-
-
-def is_closed(token: Token, lines: Sequence[str]) -> bool:
+def is_closed(fence: SyntaxTreeNode, lines: Sequence[str]) -> bool:
     """Tell whether a fence has an end of its own."""
-    first, last = (token.map or [0, 0])[0], (token.map or [0, 0])[1]
-    return last - first > 1 and bool(re.fullmatch(rf"[\s>]*{re.escape(token.markup[0])}{{3,}}\s*", lines[last - 1]))
+    first, last = fence.map or (0, 0)
+    return last - first > 1 and bool(re.fullmatch(rf"[\s>]*{re.escape(fence.markup[0])}{{3,}}\s*", lines[last - 1]))
 
 
 # ---- lists of references that a writer made up
 
 
-def without_reference_lists(tokens: Sequence[Token], inline: Callable[[str], list[Token]]) -> list[Token]:
-    """Drop what stands below the heading of a list of references, and lists that begin inside or behind a paragraph."""
-    out: list[Token] = []
-    at = 0
-    while at < len(tokens):
-        token, end = tokens[at], closing(tokens, at)
-        content = tokens[at + 1].content if token.type in {"heading_open", "paragraph_open"} else ""
-        if token.type == "heading_open" and is_reference_heading(content):
-            at = end + 1
-            while at < len(tokens) and not (tokens[at].type == "heading_open" and tokens[at].tag <= token.tag):
-                at = closing(tokens, at) + 1
+def without_reference_lists(
+    nodes: Sequence[SyntaxTreeNode], inline: Callable[[str], list[Token]]
+) -> Iterator[SyntaxTreeNode]:
+    """Drop what stands below the heading of a list of references, and lists that begin inside or behind a paragraph.
+
+    Args:
+        nodes: those of one level.
+        inline: reads a line anew.
+    """
+    level, in_list = "", False
+    for number, node in enumerate(nodes):
+        if node.type == "heading" and (not level or node.tag <= level):
+            level = node.tag if is_reference_heading(node.children[0].content) else ""
+            in_list = False
+        in_list = in_list and _is_entry(node)
+        if level or in_list:
             continue
-        lines = content.split("\n")
-        first = _first_of_list(lines, tokens[end + 1 :]) if token.type == "paragraph_open" else None
-        if first is None:
-            out += tokens[at : end + 1]
-        else:
-            if first:
-                out += [token, *inline("\n".join(lines[:first])), tokens[end]]
-            while end + 1 < len(tokens) and _is_entry(tokens[end + 1 :]):
-                end = closing(tokens, end + 1)
-        at = end + 1
-    return out
+        if node.type == "paragraph":
+            words = node.children[0]
+            lines = words.content.split("\n")
+            first = _first_of_list(lines, nodes[number + 1 : number + 2])
+            in_list = first is not None
+            if first == 0:
+                continue
+            if first and words.token:
+                words.token.children = inline("\n".join(lines[:first]))[0].children
+        yield node
 
 
-def _first_of_list(lines: Sequence[str], following: Sequence[Token]) -> int | None:
+def _first_of_list(lines: Sequence[str], following: Sequence[SyntaxTreeNode]) -> int | None:
     for number, line in enumerate(lines):
-        named = is_reference_heading(line) and (number + 1 < len(lines) or _is_entry(following))
+        named = is_reference_heading(line) and (number + 1 < len(lines) or any(map(_is_entry, following)))
         if named or opens_reference_list(line):
             return number
     return None
 
 
-def _is_entry(tokens: Sequence[Token]) -> bool:
-    if not tokens:
-        return False
-    if tokens[0].type == "paragraph_open":
-        return bool(_ENTRY.match(tokens[1].content))
-    return tokens[0].type in {"bullet_list_open", "ordered_list_open"}
+def _is_entry(node: SyntaxTreeNode) -> bool:
+    if node.type == "paragraph":
+        return bool(_ENTRY.match(node.children[0].content))
+    return node.type in {"bullet_list", "ordered_list"}

@@ -1,17 +1,15 @@
 """References: numbers by first use, the list at the end, and the address at which a quote opens in its source."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote as percent_encoded
 from urllib.parse import unquote
 
 from agents.contracts.body import Body, Inline, Line, LineBreak, Listing, Paragraph, Sentence, Words
-from agents.contracts.fact import Fact
-from agents.contracts.finding import Finding
 from agents.contracts.report import Quote, Reference
 from agents.contracts.sources import SourceCard
-from agents.report.escaping import capped, is_route, is_safe
+from agents.report.escaping import is_route, is_safe
 from agents.report.wording import Wording
 
 Linker = Callable[[Reference, Quote], str]
@@ -21,55 +19,6 @@ MAX_EXACT = 80
 _ENDS = 5  # words at each end of a long quote
 _END_CHARACTERS = 12  # the same where a script has no spaces
 _SHOWN = 220  # characters of a quote shown in the reference list; the document holds all of it
-
-
-class SourceNumbers:
-    """Hands out numbers while the text is written, and gives the list of what was cited at its end."""
-
-    def __init__(self, findings: Iterable[Finding]) -> None:
-        self.facts: dict[str, Fact] = {}
-        self._cards: dict[str, SourceCard] = {}
-        for finding in findings:
-            for card in finding.all_sources():
-                self._cards.setdefault(card.id, card)
-            for fact in finding.all_facts():
-                self.facts.setdefault(fact.id, fact)
-        self._cited: dict[str, dict[str, None]] = {}  # source id → fact ids, both in order of first use
-
-    def source_of(self, fact_id: str) -> str | None:
-        """Name the source of a fact; None where the fact or its source does not exist."""
-        fact = self.facts.get(fact_id)
-        return fact.source_id if fact and fact.source_id in self._cards else None
-
-    def cited(self, sentence: Sentence) -> Sentence:
-        """Number a sentence: at most three sources, ascending, each once, and the facts that they stand for."""
-        facts = capped(sentence.facts, self.source_of)
-        for fact_id in facts:
-            self._cited.setdefault(self.facts[fact_id].source_id, {})[fact_id] = None
-        order = list(self._cited)
-        numbers = sorted({order.index(self.facts[fact_id].source_id) + 1 for fact_id in facts})
-        return sentence.model_copy(update={"facts": facts, "citations": tuple(numbers)})
-
-    def references(self) -> tuple[Reference, ...]:
-        """Give the reference list: exactly what was cited, with every quote that a sentence rests on, each once."""
-        return tuple(
-            self._reference(n, source_id, tuple(facts)) for n, (source_id, facts) in enumerate(self._cited.items(), 1)
-        )
-
-    def _reference(self, n: int, source_id: str, fact_ids: Sequence[str]) -> Reference:
-        card = self._cards[source_id]
-        quotes = tuple(
-            Quote(
-                text=fact.quote,
-                start=fact.start,
-                end=fact.end,
-                fact_id=fact.id,
-                page=card.page_of(fact.start),
-            )
-            for fact in (self.facts[fact_id] for fact_id in fact_ids)
-        )
-        known_since = min((known for fact in fact_ids if (known := self.facts[fact].known_since)), default="")
-        return reference_of(card, n, quotes).model_copy(update={"known_since": known_since})
 
 
 def reference_of(card: SourceCard, n: int, quotes: tuple[Quote, ...]) -> Reference:

@@ -43,6 +43,7 @@ class Wording(Texts):
         self.earlier, self.memory = Texts(tables["earlier"]), Texts(tables["memory"])
         self.reasons = tables["reasons"]
         """Why a document was not used, or not wholly, by what the program says in English."""
+        self.providers = tables["providers"]
 
     def reason(self, said: str) -> str:
         """Say why a document was not used: a phrase of the list, and behind it, in brackets, what is particular to it."""
@@ -51,6 +52,10 @@ class Wording(Texts):
         phrase, *details = said.split(" (")
         told = (f" ({self.reasons.get(one.removesuffix(')'), one.removesuffix(')'))})" for one in details)
         return self.reasons.get(phrase, phrase) + "".join(told)
+
+    def provider(self, name: str) -> str:
+        """Name what was searched, for a reader; a folder of documents goes by its own name."""
+        return self.providers.get(name, name)
 
     @property
     def direction(self) -> str:

@@ -19,11 +19,10 @@ from agents.research.loop.loop_decision import LoopSettings
 from agents.research.loop.node import node_handler
 from agents.research.planning.drafting import draft_handler
 from agents.research.planning.freeze_contract import CapOverrides, make_contract
-from agents.research.reading.leaf import READ_FOR_NOTHING, leaf_handler
+from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.read_sources import source_handler
 from agents.research.reading.scout_sweep import scout_handler
 from agents.research.reading.searching import ClosingTask, NodeGiven, Setting
-from agents.research.reading.shortlisting import UNANSWERING
 from agents.research.run_context import RunContext
 from agents.research.scoping.turn import judged_and_planned
 from agents.research.writing.closing import (
@@ -43,8 +42,6 @@ log = logging.getLogger(__name__)
 
 MOST_ANSWERING = 2
 """Facts for each answered part of the question that the last writer is shown in any case: the answer, and the step before."""
-WAS_READ = (READ_FOR_NOTHING, UNANSWERING)
-"""Reasons for not using a document that was read all the same."""
 
 
 class Means(Frozen):
@@ -190,7 +187,7 @@ def research_handler(context: RunContext, means: Means) -> Handler:
                     for finding in findings
                     for part in finding.walk()
                     for rejected in part.rejected
-                    if rejected.url in brief.seed_urls and rejected.reason not in WAS_READ
+                    if rejected.url in brief.seed_urls and not rejected.read
                 }.values()
             ),
         )

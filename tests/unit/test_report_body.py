@@ -26,6 +26,7 @@ def again(markdown):
     ("written", "mended"),
     [
         pytest.param("One [#f1]. Two [#f2].", "One.[#f1] Two.[#f2]", id="mark-before-the-stop"),
+        pytest.param("[1][2]: Lilu was one.", "Lilu was one.[#f1][#f2]", id="marks-in-front"),
         pytest.param("One. [3] Two.", "One.[#f3] Two.", id="mark-after-a-space"),
         pytest.param("It rose to 20.[f1]Then it fell.", "It rose to 20.[#f1] Then it fell.", id="mark-for-a-space"),
         pytest.param("X.[f1][f2][f1]", "X.[#f1][#f2]", id="repeats"),

@@ -1,6 +1,7 @@
 """The document: its order, its numbers, its grade, and that no citation can point at nothing."""
 
 import re
+import tomllib
 
 import pytest
 from hypothesis import given, settings
@@ -10,10 +11,10 @@ from agents.contracts.finding import FACT_MARK, Finding, Frame, QuestionAnswer
 from agents.contracts.report import Actual, ReportDocument
 from agents.contracts.sources import RejectedSource
 from agents.contracts.verification import CONFIDENCE_GATE, EVIDENCE_GATE, Claim, Evidence, Gate, SentenceCheck, Truth
+from agents.nlp.lang import CUED
 from agents.report.composer import Composer
 from agents.report.document import build
-from agents.report.references import SourceNumbers
-from agents.report.wording import languages, wording
+from agents.report.wording import LOCALES, languages, wording
 from tests.unit import report_world as world
 
 
@@ -85,6 +86,94 @@ def test_a_section_does_not_repeat_the_summary_word_for_word():
     )
 
     assert document.markdown.split("## References")[0].count(world.F4.quote) == 1
+
+
+def test_a_section_that_only_repeats_the_summary_in_other_marks_is_left_out():
+    said = f"Freight moved by road.[#{world.F4.id}]"
+    roads = world.ROADS.model_copy(update={"markdown": f"“Freight moved **by road**.”[#{world.F4.id}]"})
+    top = world.TOP.model_copy(update={"children": (roads,), "status": "done"})
+
+    document = world.document(
+        findings=(top,), frame=Frame(title="T", summary=said, insight="", conclusion="", open_questions=())
+    )
+
+    assert headings(document)[:2] == ["## References", "## Methodology"]
+    assert document.markdown.count("[1]") == 1
+
+
+def test_a_line_of_nothing_but_titles_is_no_sentence_of_a_summary():
+    lilu, alu = world.card(7, title="Lilu (mythology)"), world.card(8, title="Alû")
+    facts = (world.fact(7, lilu, "Lilu is a spirit."), world.fact(8, alu, "Alû is a demon."))
+    marks = "".join(f"[#{one.id}]" for one in facts)
+    leaf = Finding(
+        path="j/0/0", title="Demons", role="leaf", status="done", facts=facts, sources=(lilu, alu),
+        markdown=f"Lilu is a spirit.{marks}",
+    )  # fmt: skip
+    top = world.TOP.model_copy(update={"children": (leaf,), "status": "done"})
+    summary = f"Alû is a demon.[#{facts[1].id}]\n\n: Lilu (mythology): Alû{marks}"
+    frame = Frame(title="Demons", summary=summary, insight="", conclusion="", open_questions=())
+
+    document = world.document(findings=(top,), frame=frame)
+
+    assert document.markdown.startswith("Alû is a demon.[1]\n\n## Demons")
+    assert not [one for one in document.sentences if "mythology" in one.text]
+
+
+def test_what_is_open_is_said_once_whoever_says_it_and_another_figure_is_another_question():
+    missing = QuestionAnswer(question="Which ferry carried the freight of Tolven in 2023?", status="not_found")
+    open_ = (
+        "It stays open which ferry carried the freight of Tolven in 2023?",
+        "Which ferry carried the freight of Tolven in 2019?",
+        "Which ferry then carried the freight of Tolven in 2019?",
+    )
+    frame = world.FRAME.model_copy(update={"open_questions": open_})
+
+    said = world.document(frame=frame, truth=Truth(answers=(missing,))).limitations
+
+    assert [line for line in said if "ferry" in line] == [
+        "Which ferry carried the freight of Tolven in 2023: nothing to the point was found.", open_[1]
+    ]  # fmt: skip
+
+
+def test_sources_read_are_those_that_the_report_lists_as_read():
+    aside = RejectedSource(url="https://aside.example/", title="Set aside", reason="it answers none", read=True)
+    leaf = world.CLOSURES.model_copy(
+        update={"rejected": (*world.REJECTED, aside), "sources": (world.A, world.B, world.card(9))}
+    )
+    document = world.document(findings=(world.TOP.model_copy(update={"children": (leaf, world.OTHERS)}),))
+    row = next(line for line in document.markdown.splitlines() if line.startswith("| Sources read"))
+
+    assert document.methodology.sources_read == len(document.references) + len(["Title 9", "Set aside"])
+    assert row.endswith(f"| {document.methodology.sources_read} |")
+    assert "Read and not cited: [Title 9](https://site9.example/p)" in document.markdown
+
+
+@pytest.mark.parametrize("language", languages())
+def test_what_was_searched_is_named_in_the_words_of_the_reader(language):
+    searches = tuple(one.model_copy(update={"provider": "library, tavily-keyless"}) for one in world.SEARCHES)
+    leaf = world.CLOSURES.model_copy(update={"searches": searches})
+    top = world.TOP.model_copy(update={"children": (leaf,)})
+    text = world.document(contract=world.contract(language=language), findings=(top,)).markdown
+
+    assert wording(language).provider("library") in text
+    assert wording(language).provider("tavily-keyless") in text
+    assert "keyless" not in text
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_language_of_the_report_has_every_text_but_the_reasons_which_the_docs_say(language):
+    own, english = (tomllib.loads((LOCALES / f"{one}.toml").read_text("utf-8")) for one in (language, "en"))
+    lacking = {
+        f"{name}.{key}"
+        for name, part in english.items()
+        for key in (part if isinstance(part, dict) else ("",))
+        if name not in own or (isinstance(part, dict) and key not in own[name])
+    }
+    # Services are called the same in every language; phrases that tell transitions are in those whose grammar is known.
+    services = {f"providers.{name}" for name, said in english["providers"].items() if said[0].isupper()}
+
+    assert lacking - services <= ({"no_fact."} if language not in CUED else set()) | {"providers.arxiv"}
+    assert language == "en" or own["providers"].keys() >= {"library", "your files", "tavily-keyless"}
 
 
 def test_what_a_later_round_followed_in_vain_is_told_and_lowers_nothing():
@@ -354,7 +443,7 @@ def test_no_quote_is_lost(facts, noise):
     document = build("job", world.outcome(findings=(top,), frame=None), Actual(), engine="e", reasons=True)
 
     quoted = {quote.fact_id for reference in document.references for quote in reference.quotes}
-    composer = Composer(SourceNumbers([top]), "en")
+    composer = Composer([top], "en")
     assert quoted == set(composer.read(text, 3).facts())
     assert {fact.id for fact in facts} <= quoted
 

@@ -16,8 +16,9 @@ from agents.contracts.verification import Claim, Evidence, SentenceCheck, Truth
 from agents.core.role import shown_name
 from agents.report.docx_export import to_docx
 from agents.report.html_export import to_html
+from agents.report.methodology import claims_table
 from agents.report.pdf_export import to_pdf
-from agents.report.view import claims_table, column_shares, to_markdown
+from agents.report.view import column_shares, to_markdown
 from agents.report.wording import wording
 from agents.research.writing.truthful import answers_of
 from agents.team import EngineNames, wrote

@@ -299,7 +299,7 @@ def gathered(
             continue
         if twin := texts.get(one.card.text_hash):
             # One document under two addresses is one source.
-            rejected.append(RejectedSource(url=url, reason=f"the same text as another source ({twin})"))
+            rejected.append(RejectedSource(url=url, reason=f"the same text as another source ({twin})", read=True))
             continue
         texts[one.card.text_hash] = url
         used = tuple(fact for fact in one.reading.facts if fact.id not in left_out)
@@ -311,7 +311,7 @@ def gathered(
             sources[one.card.id] = one.card
             facts.update({fact.id: fact for fact in used})
         else:
-            rejected.append(RejectedSource(url=url, title=title, reason=READ_FOR_NOTHING))
+            rejected.append(RejectedSource(url=url, title=title, reason=READ_FOR_NOTHING, read=True))
     return tuple(facts.values()), tuple(sources.values()), tuple(rejected), problems
 
 
