@@ -236,7 +236,7 @@ def title_line(title: str) -> Line:
 def paragraph(said: str | Line) -> Paragraph:
     """Write what code says as a paragraph; plain text is cut into sentences."""
     if isinstance(said, str):
-        return Paragraph(sentences=sentences([Glyph(char) for char in said], ()))
+        return Paragraph(sentences=sentences([Glyph(char) for char in said]))
     return Paragraph(sentences=(Sentence(inline=said),))
 
 

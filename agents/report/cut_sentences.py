@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, zip_longest
 from urllib.parse import unquote
 
 from markdown_it.token import Token
@@ -128,6 +128,8 @@ class Glyph:
     """Code, an escaped character or a formula: never read as a mark, an address or the end of a sentence."""
     formula: str = ""
     display: bool = False
+    facts: tuple[str, ...] = ()
+    """What a mark behind it cites."""
 
 
 @dataclass(frozen=True)
@@ -155,19 +157,15 @@ def line_of(glyphs: Sequence[Glyph]) -> Line:
             runs += [Formula(tex=formula, display=display)] * len(text)
         elif is_break:
             runs.append(LineBreak())
-        else:
+        elif text:
             runs.append(Words(text=text, style=style, address=address))
     return tuple(runs)
 
 
-def cut_out(glyphs: Sequence[Glyph], cuts: Sequence[Cut]) -> tuple[list[Glyph], list[tuple[int, str]]]:
-    """Take stretches out of a line, with the space that they leave.
-
-    Returns:
-        What stays, and each cited fact with its place: the number of characters before it.
-    """
+def cut_out(glyphs: Sequence[Glyph], cuts: Sequence[Cut]) -> list[Glyph]:
+    """Take stretches out of a line, with the space that they leave; the character before a mark takes what it cites."""
     out: list[Glyph] = []
-    marks: list[tuple[int, str]] = []
+    first: tuple[str, ...] = ()
     last = 0
     for cut in cuts:
         _append(out, glyphs[last : cut.start], after_mark=last > 0)
@@ -177,10 +175,17 @@ def cut_out(glyphs: Sequence[Glyph], cuts: Sequence[Cut]) -> tuple[list[Glyph], 
                 out.pop()
             if not cut.facts and following in {"", *".!?…。"} and out and out[-1].char in ",;":
                 out.pop()
-        marks += [(len(out), fact) for fact in cut.facts]
+        at = next((n for n in reversed(range(len(out))) if not out[n].char.isspace()), None)
+        if at is None:
+            first += cut.facts
+        else:
+            out[at] = replace(out[at], facts=out[at].facts + cut.facts)
         last = cut.end
     _append(out, glyphs[last:], after_mark=bool(cuts))
-    return out, marks
+    if first:
+        begin = out[0] if out else Glyph("")
+        out[:1] = [replace(begin, facts=first + begin.facts)]
+    return out
 
 
 def _append(out: list[Glyph], glyphs: Sequence[Glyph], *, after_mark: bool) -> None:
@@ -201,31 +206,22 @@ def _append(out: list[Glyph], glyphs: Sequence[Glyph], *, after_mark: bool) -> N
         out.append(glyph)
 
 
-def sentences(
-    glyphs: Sequence[Glyph], marks: Sequence[tuple[int, str]], *, whole: bool = False
-) -> tuple[Sentence, ...]:
+def sentences(glyphs: Sequence[Glyph], *, whole: bool = False) -> tuple[Sentence, ...]:
     """Cut a line into sentences, each with the facts that were cited in it or right behind it.
 
     Args:
         glyphs: the line, without its marks.
-        marks: facts with the place at which each was cited.
         whole: take it as one sentence, as a table cell or a paragraph of a quotation is.
     """
-    found = list(_spans(glyphs))
+    found = list(_spans(glyphs)) or [(0, len(glyphs))] * any(glyph.facts for glyph in glyphs)
     if whole and found:
         found = [(found[0][0], found[-1][1])]
-    facts: list[dict[str, None]] = [{} for _ in found]
-    for place, fact in marks:
-        if found:
-            facts[max(0, sum(start < place for start, _ in found) - 1)][fact] = None
-    if not found:
-        cited = tuple(dict.fromkeys(fact for _, fact in marks))
-        return (Sentence(inline=(), facts=cited),) if cited and whole else ()
     out: list[Sentence] = []
-    for number, (start, end) in enumerate(found):
-        between = text_of(glyphs[end : found[number + 1][0]]) if number + 1 < len(found) else " "
-        gap = "\n" if "\n" in between else " " if between else ""
-        out.append(Sentence(inline=line_of(glyphs[start:end]), facts=tuple(facts[number]), gap=gap))
+    for (start, end), after in zip_longest(found, [begin for begin, _ in found[1:]]):
+        between = text_of(glyphs[end:after])
+        facts = dict.fromkeys(fact for glyph in glyphs[start if out else 0 : after] for fact in glyph.facts)
+        gap = "\n" if "\n" in between else " " if between or after is None else ""
+        out.append(Sentence(inline=line_of(glyphs[start:end]), facts=tuple(facts), gap=gap))
     return tuple(out)
 
 
@@ -304,7 +300,7 @@ def glyphs_of(tokens: Sequence[Token], may_link: Callable[[str], bool]) -> list[
     """
     reader = _LineReader(may_link)
     for number, token in enumerate(tokens):
-        reader.read(token, tokens[number + 1 :])
+        reader.read(token, next((one.content[:1] for one in tokens[number + 1 :] if one.content), ""))
     return reader.glyphs
 
 
@@ -313,11 +309,11 @@ class _LineReader:
         self.may_link = may_link
         self.glyphs: list[Glyph] = []
         self.styles: list[Style] = []
-        self.address = ""
-        self.link = ""
-        self.linked_from = 0
+        self.address, self.link, self.linked_from = "", "", 0
 
-    def read(self, token: Token, following: Sequence[Token]) -> None:
+    def read(self, token: Token, after: str) -> None:
+        """Take one token; `after` is the first character of the next."""
+        out = self.glyphs
         match token.type:
             case "text":
                 self._put(_SPACES.sub(" ", token.content))
@@ -325,45 +321,38 @@ class _LineReader:
                 # A backslash that escapes nothing comes with the letter behind it.
                 self._put(token.content, fixed=len(token.content) == 1)
             case "code_inline":
-                self._put(token.content, fixed=True, style=("code",))
+                self._put(token.content, "code", fixed=True)
             case "softbreak":
-                after = next((one.content[:1] for one in following if one.content), "")
-                unspaced = self.glyphs and _UNSPACED.match(self.glyphs[-1].char) and _UNSPACED.match(after)
-                self._put("" if unspaced else " ")
+                self._put("" if out and _UNSPACED.match(out[-1].char) and _UNSPACED.match(after) else " ")
             case "hardbreak":
                 self._put("\n")
             case "formula":
-                display = bool(token.meta["display"])
-                self.glyphs.append(Glyph("\ufffc", (), self.address, True, token.content, display))
+                out.append(Glyph("\ufffc", (), self.address, True, token.content, bool(token.meta["display"])))
             case "image":  # its alternative text
-                for number, child in enumerate(token.children or ()):
-                    self.read(child, (token.children or ())[number + 1 :])
+                out += [replace(one, address=self.address) for one in glyphs_of(token.children or (), self.may_link)]
             case "link_open":
-                href = str(token.attrGet("href") or "")
-                self.address = link_target(href) if self.may_link(href) else ""
-                self.link = href
-                self.linked_from = len(self.glyphs)
+                self.link, self.linked_from = str(token.attrGet("href") or ""), len(out)
+                self.address = link_target(self.link) if self.may_link(self.link) else ""
             case "link_close":
                 self.address = ""
-                self._linked()
+                out[self.linked_from :] = _cited_by_link(out[self.linked_from :], self.link)
             case "html_inline":
                 self._tag(token.content)
-            case kind if kind.endswith(("_open", "_close")) and token.tag in STYLES:
-                self._style(STYLES[token.tag], closing=token.nesting < 0)
+            case _ if token.nesting and token.tag in STYLES:
+                self._turn(STYLES[token.tag], on=token.nesting > 0)
             case _:
                 pass
 
-    def _put(self, text: str, *, fixed: bool = False, style: tuple[Style, ...] = ()) -> None:
-        styles = tuple(dict.fromkeys((*self.styles, *style)))
+    def _put(self, text: str, *more: Style, fixed: bool = False) -> None:
+        look = tuple(dict.fromkeys((*self.styles, *more)))
         for index, to in (("sup", _RAISED), ("sub", _LOWERED)):
             # Indices that have characters of their own are readable in any format.
-            if index in styles and all(char in to for char in text):
-                text = "".join(to[char] for char in text)
-                styles = tuple(one for one in styles if one != index)
-        self.glyphs += [Glyph(char, styles, self.address, fixed) for char in text]
+            if index in look and all(char in to for char in text):
+                text, look = "".join(to[char] for char in text), tuple(one for one in look if one != index)
+        self.glyphs += [Glyph(char, look, self.address, fixed) for char in text]
 
-    def _style(self, style: Style, *, closing: bool) -> None:
-        if not closing:
+    def _turn(self, style: Style, *, on: bool) -> None:
+        if on:
             self.styles.append(style)
         elif style in self.styles:
             self.styles.remove(style)
@@ -371,24 +360,22 @@ class _LineReader:
     def _tag(self, tag: str) -> None:
         found = _TAG.fullmatch(tag)
         name = found[2].lower() if found else ""
-        if tag.startswith("<!--") or name in _DROPPED_TAGS:
-            return
-        if name == "br":
-            self._put("\n")
-        elif name in STYLES:
-            self._style(STYLES[name], closing=tag.startswith("</"))
-        elif name in PARTING_TAGS:
-            self._put(" ")
-        else:
+        if name in STYLES:
+            self._turn(STYLES[name], on=not tag.startswith("</"))
+        elif name == "br" or name in PARTING_TAGS:
+            self._put("\n" if name == "br" else " ")
+        elif name not in _DROPPED_TAGS and not tag.startswith("<!--"):
             self._put(tag, fixed=True)
 
-    def _linked(self) -> None:
-        """Read a link whose words are a number or a mark as that mark: it cites, wherever it leads."""
-        inside = self.glyphs[self.linked_from :]
-        text = "".join(glyph.char for glyph in inside).strip()
-        marks = list(find_marks(text if text.startswith("[") else f"[{text}]"))
-        if text and len(marks) == 1 and marks[0].start == 0 and marks[0].end >= len(text):
-            plain = [replace(glyph, address="") for glyph in inside]
-            self.glyphs[self.linked_from :] = plain if text[0] == "[" else [Glyph("["), *plain, Glyph("]")]
-            if not (is_safe(self.link) or is_route(self.link)):
-                self._put(f" ({unquote(self.link)})")  # "[1](2020)" was never a link
+
+def _cited_by_link(inside: list[Glyph], link: str) -> list[Glyph]:
+    """Read a link whose words are a number or a mark as that mark: it cites, wherever it leads."""
+    text = text_of(inside).strip()
+    bracketed = text.startswith("[")
+    marks = list(find_marks(text if bracketed else f"[{text}]"))
+    if not text or len(marks) != 1 or marks[0].start or marks[0].end < len(text):
+        return inside
+    out = [replace(glyph, address="") for glyph in inside]
+    # "[1](2020)" was never a link.
+    behind = "" if is_safe(link) or is_route(link) else f" ({unquote(link)})"
+    return [Glyph(char) for char in "["[bracketed:]] + out + [Glyph(char) for char in "]"[bracketed:] + behind]

@@ -145,10 +145,10 @@ class _BlockReader:
     def _blocks(self, node: SyntaxTreeNode, depth: int) -> Iterator[Block]:
         match node.type:
             case "heading":
-                if line := line_of(self._line(_tokens(node))[0]):
+                if line := line_of(self._line(_tokens(node))):
                     yield Heading(level=int(node.tag[1]), inline=line)
             case "paragraph":
-                yield Paragraph(sentences=self._sentences(_tokens(node)))
+                yield Paragraph(sentences=sentences(self._line(_tokens(node))))
             case "bullet_list" | "ordered_list":
                 items = tuple(filter(None, (self._settled(item.children, depth) for item in node.children)))
                 start = node.attrGet("start")
@@ -181,7 +181,7 @@ class _BlockReader:
         head, *others = (row for part in node.children for row in part.children)
         rows = (_settled_row([self._cell(_tokens(cell)) for cell in row.children]) for row in others)
         return Table(
-            header=tuple(line_of(self._line(_tokens(cell))[0]) for cell in head.children),
+            header=tuple(line_of(self._line(_tokens(cell))) for cell in head.children),
             align=tuple(_align(str(cell.attrGet("style") or "")) for cell in head.children),
             rows=tuple(tuple(row) for row in rows if any(cell.inline for cell in row)),
         )
@@ -194,28 +194,23 @@ class _BlockReader:
 
             yield from self.blocks(_within(lxml_html.fragment_fromstring(content, create_parent="div")), depth + 1)
         elif content.strip():
-            yield Paragraph(sentences=self._sentences(_inline(content)))
+            yield Paragraph(sentences=sentences(self._line(_inline(content))))
 
     # ---- inside a block
 
-    def _sentences(self, tokens: Sequence[Token]) -> tuple[Sentence, ...]:
-        glyphs, marks = self._line(tokens)
-        return sentences(glyphs, marks) or sentences(glyphs, marks, whole=True)
-
     def _cell(self, tokens: Sequence[Token]) -> Sentence:
-        glyphs, marks = self._line(tokens)
-        return next(iter(sentences(glyphs, marks, whole=True)), Sentence(inline=()))
+        return next(iter(sentences(self._line(tokens), whole=True)), Sentence(inline=()))
 
-    def _line(self, tokens: Sequence[Token]) -> tuple[list[Glyph], list[tuple[int, str]]]:
-        """Read one line: its characters, and the facts it cites with their places."""
+    def _line(self, tokens: Sequence[Token]) -> list[Glyph]:
+        """Read one line: its characters, with the facts that are cited behind them."""
         glyphs = [glyph for token in tokens for glyph in glyphs_of(token.children or (), self._may_link)]
         if task := _TASK.match(text_of(glyphs, masked=True)):
             glyphs = glyphs[task.end() :]
         glyphs = self._without_bare_addresses(glyphs)
-        glyphs, marks = cut_out(glyphs, self._cuts(glyphs))
-        while glyphs and glyphs[-1].char in " \n":
+        glyphs = cut_out(glyphs, self._cuts(glyphs))
+        while glyphs and glyphs[-1].char.isspace():
             glyphs.pop()
-        return glyphs, [(min(place, len(glyphs)), fact) for place, fact in marks]
+        return glyphs
 
     def _may_link(self, address: str) -> bool:
         return is_safe(address) and (self.addresses is None or canonical(address) in self.addresses)

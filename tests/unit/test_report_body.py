@@ -188,7 +188,7 @@ def test_every_mark_stays_with_its_sentence(rows):
 @settings(max_examples=60, deadline=None)
 def test_sentences_cover_a_line(text):
     line = " ".join(text.split())
-    found = sentences([Glyph(char) for char in line], ())
+    found = sentences([Glyph(char) for char in line])
 
     assert "".join("".join(one.text.split()) for one in found) == "".join(line.split())
 

@@ -295,9 +295,7 @@ class _Sweep:
                 "facts": facts,
                 "sources": sources,
                 "rejected": tuple(
-                    RejectedSource(
-                        url=one.url, title=one.title, reason=one.reason, read=one.reason == UNANSWERING
-                    )
+                    RejectedSource(url=one.url, title=one.title, reason=one.reason, read=one.reason == UNANSWERING)
                     for one in unused
                     if one.reason not in (NOT_REACHED, OUT_OF_TIME)
                 ),
