@@ -219,7 +219,7 @@ def as_row(row: JobSummary) -> dict[str, object]:
 
 def running_phase(job: Job) -> PhaseState:
     """Fold `phase_state` from the rounds told so far."""
-    contract, total_s = job.contract, job.run.total_s(job.run.steering.limits.seconds)
+    contract, total_s = job.contract, job.run.total_s
     total = None if total_s is None else total_s / 60
     rounds = contract.caps.rounds if contract else 0
     history: dict[str, list[RoundEnded]] = {}

@@ -44,7 +44,7 @@ from agents.report.write_markdown import UNVERIFIED, document_markdown
 
 def live_tree(job: Job) -> TreeView:
     """Draw the tree of a job as it stands now, with what it may spend."""
-    total_s = job.run.total_s(job.run.steering.limits.seconds)
+    total_s = job.run.total_s
     tree = Tree(job.run.events).view(job.run.now())
     return tree.model_copy(
         update={

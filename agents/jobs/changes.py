@@ -78,7 +78,7 @@ def _narrower(limits: Narrowing, run: JobRun, brief: Brief | None) -> Narrowing:
     now = run.now()
     if limits.seconds is not None and limits.seconds <= now:
         # It is over already: what is kept for writing then is all that is left.
-        latest = run.total_s(run.steering.limits.seconds)
+        latest = run.total_s
         until = now + synthesis_reserve_s(limits.seconds)
         limits = limits.model_copy(update={"seconds": until if latest is None else min(until, latest)})
     if brief is not None:
@@ -112,7 +112,7 @@ def _may_be_tried_again(node: str, run: JobRun) -> None:
         else not any(one.role == "query" for one in rows.values())
         or any(one.role == "query" and one.state in ACTIVE for one in rows.values())
     )
-    left = run.total_s(run.steering.limits.seconds)
+    left = run.total_s
     late = left is not None and run.now() >= left - run.reserve_s
     if late or not searching or run.steering.finishing(run.steering.current(place(row.parent))):
         raise BadRequest("This part of the run searches no further. When the run is over, restart it to try again.")

@@ -1,6 +1,5 @@
 """The job port (see `agents.core.port`) over a run: the same for a job in memory and for a durable one."""
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -8,9 +7,9 @@ from agents.contracts.frozen import Frozen, digest
 from agents.core.budget import Budget, Deadline, Limits, Spent, least
 from agents.core.errors import DossierError, StepFailed
 from agents.core.events import Charged, Event, RoleAsked, TraceContext, traced
-from agents.core.port import M, Pool
+from agents.core.port import M, Pool, together
 from agents.core.time_policy import synthesis_reserve_s
-from agents.jobs.run import JobRun, StepRecord, TimeLeft, TimeSlice, stopped_record
+from agents.jobs.run import JobRun, StepRecord, TimeLeft
 from agents.research.steering import DROPPED, SteeringSnapshot
 
 log = logging.getLogger(__name__)
@@ -42,8 +41,8 @@ class RunCtx:
         self.run, self.depth = run, depth
         self.job_id, self.path, self.budget = run.job_id, path, budget
         self.so_far = reached
-        self.deadline: Deadline = TimeLeft(run, budget, lambda: run.reserve_s)
-        self.last_deadline: Deadline = TimeLeft(run, budget, lambda: run.margin_s)
+        self.deadline: Deadline = self._time(lambda: run.reserve_s)
+        self.last_deadline: Deadline = self._time(lambda: run.margin_s)
 
     # ---- what a handler may decide by
 
@@ -59,8 +58,8 @@ class RunCtx:
 
     @property
     def collecting_left(self) -> float | None:
-        reserve_s = synthesis_reserve_s(self.run.total_s(self.so_far.steering.total_s))
-        return None if self.left is None else max(0.0, self.left - reserve_s)
+        total_s = least(self.run.budget.limits.seconds, self.so_far.steering.total_s)
+        return None if self.left is None else max(0.0, self.left - synthesis_reserve_s(total_s))
 
     @property
     def finishing(self) -> bool:
@@ -74,17 +73,34 @@ class RunCtx:
     def dropped(self) -> tuple[str, ...]:
         return self.so_far.steering.dropped
 
+    def _time(self, reserve_s: Callable[[], float]) -> TimeLeft:
+        """Time left of the budget and of what the user shortened the run to, without a reserve."""
+
+        def seconds() -> float | None:
+            now, shortened = self.run.now(), self.run.steering.limits.seconds
+            left = least(self.budget.seconds_left(now), None if shortened is None else shortened - now)
+            return None if left is None else max(0.0, left - reserve_s())
+
+        return TimeLeft(self.run, seconds)
+
+    def _slice(self, whole_s: Callable[[], float | None], share: float) -> TimeLeft:
+        """A share of some time, bounded by what is left for collecting."""
+
+        def seconds() -> float | None:
+            whole = whole_s()
+            return least(self.deadline.seconds(), None if whole is None else whole * share)
+
+        return TimeLeft(self.run, seconds)
+
     def within(self, share: float) -> Deadline:
-        run = self.run
-        return TimeSlice(self.deadline, lambda: run.total_s(run.steering.limits.seconds), share)
+        return self._slice(lambda: self.run.total_s, share)
 
     def part(self, share: float) -> Deadline:
         left = self.collecting_left
-        return TimeSlice(self.deadline, lambda: left, share)
+        return self._slice(lambda: left, share)
 
     def writing(self, share: float) -> Deadline:
-        run = self.run
-        return TimeLeft(run, self.budget, lambda: run.margin_s + (1 - share) * run.reserve_s)
+        return self._time(lambda: self.run.margin_s + (1 - share) * self.run.reserve_s)
 
     # ---- steps
 
@@ -116,12 +132,10 @@ class RunCtx:
         """Charge what was paid for and gave no usable answer."""
         self.budget.charge(spent.usage)
         if spent.usage.calls:
-            self.emit(
-                name,
-                RoleAsked(
-                    node=self.path, role=spent.role, prompt="", model=spent.model, usage=spent.usage, failed=True
-                ),
+            asked = RoleAsked(
+                node=self.path, role=spent.role, prompt="", model=spent.model, usage=spent.usage, failed=True
             )
+            self.emit(name, asked)
 
     async def _recorded(
         self, key: str, fn: Callable[..., Awaitable[Frozen]], args: tuple[object, ...], pool: Pool
@@ -159,7 +173,7 @@ class RunCtx:
             except StepFailed as failure:
                 return failure
 
-        return await _side_by_side([one(item) for item in items])
+        return await together(*[one(item) for item in items])
 
     # ---- branches
 
@@ -186,7 +200,7 @@ class RunCtx:
             except StepFailed as failure:
                 return failure
 
-        return await _side_by_side([one(*item) for item in items])
+        return await together(*[one(*item) for item in items])
 
     async def _branch(self, kind: str, key: str, given: Frozen, gives: type[M], limits: Limits, reached: Reached) -> M:
         """Run the handler of `kind` at `path/key`, from the clock as it stood when it was called for."""
@@ -202,34 +216,17 @@ class RunCtx:
         except BranchDropped as dropped:
             if dropped.path != path and not dropped.path.startswith(f"{self.path}/"):
                 raise  # the branch that was dropped is further up
-            record = stopped_record(dropped.path, ctx.elapsed, ctx.so_far.steering, dropped=True)
-            raise record.failure(f"{dropped.path}#dropped") from dropped
-        except DossierError as error:
-            raise StepRecord.of(error, 0.0).failure(path) from error
+            said = {"type_": DROPPED, "message": "dropped by the user", "notice": "You dropped it."}
+            raise StepFailed(f"{dropped.path}#dropped", retryable=False, **said) from dropped
         except Exception as error:  # a fault of ours in one branch loses that branch, not what the others found
-            log.exception("branch failed: %s", path)
-            name = type(error).__name__
-            record = StepRecord(type=name, message=f"{name} in a branch", notice=DossierError.notice, elapsed=0.0)
-            raise record.failure(path) from error
+            if not isinstance(error, DossierError):
+                log.exception("branch failed: %s", path)
+            raise StepRecord.of(error, elapsed=0.0, steering=SteeringSnapshot()).failure(path) from error
         finally:
             self.so_far = self.so_far.later(ctx.so_far)
 
     def emit(self, key: str, event: Event) -> None:
         self.run.emit(f"{self.path}#{key}", event)
-
-
-async def _side_by_side(branches: Sequence[Awaitable[M | StepFailed]]) -> list[M | StepFailed]:
-    """Run branches at once and keep their order; an error that is no recorded failure cancels the others."""
-
-    async def as_coroutine(branch: Awaitable[M | StepFailed]) -> M | StepFailed:
-        return await branch
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(as_coroutine(branch)) for branch in branches]
-    except BaseExceptionGroup as many:
-        raise many.exceptions[0] from many
-    return [task.result() for task in tasks]
 
 
 def digest_of(args: tuple[object, ...]) -> str:

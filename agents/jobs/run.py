@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from pydantic import AliasChoices, ConfigDict, Field
 
@@ -33,6 +33,13 @@ log = logging.getLogger(__name__)
 ROOT = "job"
 Clock = Callable[[], float]
 """Gives seconds that only ever grow."""
+
+
+class Stand(TypedDict):
+    """Where a job stood when a step ended."""
+
+    elapsed: float
+    steering: SteeringSnapshot
 
 
 class StepRecord(Frozen):
@@ -59,32 +66,21 @@ class StepRecord(Frozen):
     """Digest of the step's arguments: a later attempt reuses the record only for the same ones."""
 
     @classmethod
-    def of(cls, error: DossierError, elapsed: float, steering: SteeringSnapshot = SteeringSnapshot()) -> "StepRecord":
-        """Record how a step failed."""
+    def of(cls, error: Exception, **stand: Unpack[Stand]) -> "StepRecord":
+        """Record how a step failed; of a fault of ours no more than its name is told."""
+        name = type(error).__name__
+        if not isinstance(error, DossierError):
+            return cls(type=name, message=f"{name} while researching", notice=DossierError.notice, **stand)
+        is_step = isinstance(error, StepFailed)
         return cls(
-            type=error.type if isinstance(error, StepFailed) else type(error).__name__,
-            message=error.message if isinstance(error, StepFailed) else str(error),
-            notice=error.notice,
-            retryable=error.retryable,
-            fault=error.fault,
-            spent=error.spent,
-            elapsed=elapsed,
-            steering=steering,
-        )
+            type=error.type if is_step else name, message=error.message if is_step else str(error), notice=error.notice,
+            retryable=error.retryable, fault=error.fault, spent=error.spent, **stand,
+        )  # fmt: skip
 
     def failure(self, key: str) -> StepFailed:
         return StepFailed(
             key, type_=self.type, message=self.message, notice=self.notice, retryable=self.retryable, fault=self.fault
         )
-
-
-def stopped_record(path: str, elapsed: float, steering: SteeringSnapshot, *, dropped: bool = False) -> StepRecord:
-    """Record that the user stopped or dropped a branch."""
-    word = "dropped" if dropped else "stopped"
-    return StepRecord(
-        type=DROPPED if dropped else STOPPED, message=f"{word} by the user", notice=f"You {word} it.",
-        elapsed=elapsed, steering=steering, stopped=path,
-    )  # fmt: skip
 
 
 class Fenced(Exception):
@@ -96,33 +92,14 @@ class KeyMissing(asyncio.CancelledError):
 
 
 class TimeLeft:
-    """Time left of a budget and of what the user shortened the run to, without a reserve."""
+    """Time left of a run, as a function gives it at the moment of asking."""
 
-    def __init__(self, run: "JobRun", budget: Budget, reserve_s: Callable[[], float]) -> None:
-        self._run, self._budget, self._reserve_s = run, budget, reserve_s
-
-    def seconds(self) -> float | None:
-        now, shortened = self._run.now(), self._run.steering.limits.seconds
-        left = least(self._budget.seconds_left(now), None if shortened is None else shortened - now)
-        return None if left is None else max(0.0, left - self._reserve_s())
+    def __init__(self, run: "JobRun", seconds: Callable[[], float | None]) -> None:
+        self._run, self.seconds = run, seconds
 
     def tokens_share(self) -> float | None:
         whole, left = self._run.budget.limits.tokens, self._run.budget.tokens_left()
         return None if whole is None or left is None else left / max(1, whole)
-
-
-class TimeSlice:
-    """A share of some time, bounded by what is left."""
-
-    def __init__(self, left: Deadline, whole_s: Callable[[], float | None], share: float) -> None:
-        self._left, self._whole_s, self._share = left, whole_s, share
-
-    def seconds(self) -> float | None:
-        whole = self._whole_s()
-        return least(self._left.seconds(), None if whole is None else whole * self._share)
-
-    def tokens_share(self) -> float | None:
-        return self._left.tokens_share()
 
 
 @dataclass(frozen=True)
@@ -171,20 +148,26 @@ class JobRun:
     on_key_missing: Callable[[ModelError], object] | None = None
     """Called once when a model's key is missing or refused."""
 
+    base_s: float = 0.0
+    """Where the job's clock stood when this process took it up."""
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    """Shut while it is paused."""
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while no call is in flight."""
+    task: asyncio.Task[None] | None = None
+    """The job's work, while this process does it."""
+    halted: bool = False
+    broken_off: bool = False
+
     def __post_init__(self) -> None:
         self.slots = Slots(self.per_job)
         self.fresh: set[str] = set(self.record)
         """Steps that this attempt made; the others stem from earlier attempts."""
-        self.base_s = 0.0
-        """Where the job's clock stood when this process took it up."""
         self.stored = len(self.events)
         """How many events may be shown to others."""
-        self.gate, self.idle, self.in_flight = asyncio.Event(), asyncio.Event(), 0
         self.gate.set()
         self.idle.set()
-        self.task: asyncio.Task[None] | None = None
-        """The job's work, while this process does it."""
-        self.halted = self.broken_off = self._key_missing = False
+        self._in_flight, self._key_missing = 0, False
         # A stored job waits in the queue first, which takes none of its time.
         self._since = None if self.writer else self.clock()
         self._emitted = {numbered.key for numbered in self.events}
@@ -233,20 +216,20 @@ class JobRun:
     def now(self) -> float:
         return self.base_s + (0.0 if self._since is None else max(0.0, self.clock() - self._since))
 
-    def total_s(self, shortened_s: float | None) -> float | None:
-        """Seconds in all, where the user has shortened them to `shortened_s`; None when unlimited."""
-        return least(self.budget.limits.seconds, shortened_s)
+    @property
+    def total_s(self) -> float | None:
+        """Seconds in all, as far as the user has not shortened them; None when unlimited."""
+        return least(self.budget.limits.seconds, self.steering.limits.seconds)
 
     @property
     def reserve_s(self) -> float:
         """Seconds kept for writing."""
-        return synthesis_reserve_s(self.total_s(self.steering.limits.seconds))
+        return synthesis_reserve_s(self.total_s)
 
     @property
     def margin_s(self) -> float:
         """Seconds kept for assembling and saving the report after the last call, so that it exists inside the total."""
-        total = self.total_s(self.steering.limits.seconds)
-        return margin_of(total)
+        return margin_of(self.total_s)
 
     # ---- events
 
@@ -332,14 +315,14 @@ class JobRun:
                 async with self.limits.pools[pool].slot(urgency):
                     if not self.gate.is_set():
                         continue
-                    self.in_flight += 1
+                    self._in_flight += 1
                     self.idle.clear()
                     try:
                         yield
                         return
                     finally:
-                        self.in_flight -= 1
-                        if not self.in_flight:
+                        self._in_flight -= 1
+                        if not self._in_flight:
                             self.idle.set()
 
     async def _effect(self, ctx: "RunCtx", fn: StepFn, args: tuple[object, ...], pool: Pool) -> StepRecord:
@@ -347,12 +330,12 @@ class JobRun:
             try:
                 ctx.budget.check_spending()  # time is each call's own time-out
             except BudgetExceeded as error:
-                return self._failure(error)
+                return StepRecord.of(error, **self._stand())
         self.calls_made += 1
         cut = asyncio.timeout(None)
         try:
             async with cut:
-                if deadline := next((arg for arg in args if isinstance(arg, TimeLeft | TimeSlice)), None):
+                if deadline := next((arg for arg in args if isinstance(arg, TimeLeft)), None):
                     self._timed[cut] = deadline
                     self.hasten()
                 value = (await self._watched(pool, fn, args)).model_dump_json()
@@ -362,16 +345,20 @@ class JobRun:
                     self._key_missing = True
                     self.on_key_missing(error)
                 raise KeyMissing from error
-            return self._failure(error)
+            return StepRecord.of(error, **self._stand())
         except Exception as error:  # the one place where a step's failure of any kind becomes data
             if cut.expired():
-                return self._failed(TIME_UP, "cut off: the user shortened the run", "You shortened the run.")
+                said = {
+                    "type": TIME_UP,
+                    "message": "cut off: the user shortened the run",
+                    "notice": "You shortened the run.",
+                }
+                return StepRecord(**said, **self._stand())
             log.exception("step failed: %s", ctx.path)
-            name = type(error).__name__
-            return self._failed(name, f"{name} in a step", DossierError.notice)
+            return StepRecord.of(error, **self._stand())
         finally:
             self._timed.pop(cut, None)
-        return StepRecord(value=value, elapsed=self.now(), steering=self.steering.snapshot())
+        return StepRecord(value=value, **self._stand())
 
     async def _watched(self, pool: Pool, fn: StepFn, args: tuple[object, ...]) -> Frozen:
         """Do an effect and tell the watchers, however it ends; being cut off is no call."""
@@ -389,13 +376,9 @@ class JobRun:
         report(done)
         return done
 
-    def _failure(self, error: DossierError) -> StepRecord:
-        return StepRecord.of(error, self.now(), self.steering.snapshot())
-
-    def _failed(self, kind: str, message: str, notice: str) -> StepRecord:
-        return StepRecord(
-            type=kind, message=message, notice=notice, elapsed=self.now(), steering=self.steering.snapshot()
-        )
+    def _stand(self) -> Stand:
+        """Say where the job stands, as each step records it."""
+        return {"elapsed": self.now(), "steering": self.steering.snapshot()}
 
     # ---- cutting off
 
@@ -453,8 +436,13 @@ class JobRun:
             self._interruptible.pop(task, None)
 
     def _stopped(self, path: str) -> StepRecord | None:
-        snapshot = self.steering.snapshot()
-        if dropped := self.steering.dropped_above(path):
-            return stopped_record(dropped, self.now(), snapshot, dropped=True)
-        stopped = self.steering.stopped_above(path)
-        return stopped_record(stopped, self.now(), snapshot) if stopped else None
+        """Record that the user dropped or stopped the branch, or one above it; None when not."""
+        if above := self.steering.dropped_above(path):
+            kind, word = DROPPED, "dropped"
+        elif above := self.steering.stopped_above(path):
+            kind, word = STOPPED, "stopped"
+        else:
+            return None
+        return StepRecord(
+            type=kind, message=f"{word} by the user", notice=f"You {word} it.", stopped=above, **self._stand()
+        )
