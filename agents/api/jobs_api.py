@@ -338,7 +338,7 @@ async def finish(job: Found, site: Here) -> dict[str, object]:
     """Have a job search no further and write from what it has; one that is over stays as it is."""
     if job.status in OVER:
         return _state(job)
-    site.team.jobs.finish(job)
+    site.team.jobs.steer(job, "finish")
     return _state(job, "finishing")
 
 
@@ -355,7 +355,7 @@ async def guidance(sent: GuidanceRequest, job: Open, site: Here) -> dict[str, ob
 async def pause(job: Open, site: Here) -> dict[str, object]:
     """Have a job stop at its next step until it is resumed. In memory: 501."""
     with _allowed():
-        await site.team.jobs.pause(job)
+        await site.team.jobs.order(job, "pause")
     return _state(job)
 
 
@@ -363,21 +363,21 @@ async def pause(job: Open, site: Here) -> dict[str, object]:
 async def resume(job: Open, site: Here) -> dict[str, object]:
     """Have a job go on that is paused or waits for a key. In memory: 501."""
     with _allowed():
-        return _state(await site.team.jobs.resume(job))
+        return _state(await site.team.jobs.order(job, "resume"))
 
 
 @jobs_api.post("/research/jobs/{job_id}/rework", status_code=202)
 async def rework(job: Resting, site: Here) -> dict[str, object]:
     """Have a job that is over, or that the judge sent back, mend what fell short. In memory: 501."""
     with _allowed():
-        return _state(await site.team.jobs.rework(job))
+        return _state(await site.team.jobs.order(job, "rework"))
 
 
 @jobs_api.post("/research/jobs/{job_id}/restart", status_code=202)
 async def restart(job: Resting, site: Here) -> dict[str, object]:
     """Run a job that is over again from what is recorded of it. In memory: 501."""
     with _allowed():
-        return _state(await site.team.jobs.restart(job))
+        return _state(await site.team.jobs.order(job, "restart"))
 
 
 @jobs_api.post("/research/jobs/{job_id}/release", status_code=202)

@@ -100,13 +100,13 @@ class Steering(Talk):
                 # How it ended is shown when it has.
                 jobs.stop(job)
             case "finish":
-                jobs.finish(job)
+                jobs.steer(job, "finish")
                 await self.say("finishing", sources=self.words.counted(view_of(job).usage.sources, "source"))
             case "pause":
-                await jobs.pause(job)
+                await jobs.order(job, "pause")
                 await self.say("pausing")
             case "resume" | "continue" | "begin" if job.status == "blocked":
-                await jobs.resume(job)
+                await jobs.order(job, "resume")
                 await self.say("resumed")
             case "undo" | "shorter" | "change" | "rework" | "draft_again":
                 self._wider("wider_parts")

@@ -1,15 +1,10 @@
-"""Changes of a running job: whether one may be made, and what it does at once.
+"""Changes of a running job: whether one may be made, what it does at once, and what guidance still reaches."""
 
-The next attempt at a stored job: resumed, restarted, reworked, challenged or planned anew, or taken up when lost.
-
-An attempt uses what earlier ones recorded; what it shall do anew is forgotten first. Each is a workflow of its own.
-"""
-
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Literal, NamedTuple
 
 from agents.contracts.contract import Brief, Change, Command, Narrowing, place
-from agents.contracts.report import BlockedReason, Stage
+from agents.contracts.report import Stage
 from agents.core.errors import BadRequest, BudgetExceeded
 from agents.core.events import JobChanged, NodeChanged, NodeState, Noted, Numbered, RoundEnded, SearchDone
 from agents.core.time_policy import synthesis_reserve_s
@@ -17,10 +12,6 @@ from agents.jobs.live_job import Job
 from agents.jobs.run import JobRun
 from agents.research.loop.success import MAX_ATTEMPTS, TAG
 from agents.research.steering import bound_by, together
-
-if TYPE_CHECKING:
-    from agents.jobs.engine import JobQueue
-    from agents.jobs.register import AtOnce, Register
 
 Steered = Literal["finish", "stop", "drop", "retry"]
 CHANGE, GUIDANCE = "change", "guidance"
@@ -49,12 +40,18 @@ def steered(kind: Steered, node: str = "job", title: str = "") -> Command:
     return Command(kind=kind, node=node, title=title, words=f"{what} {STEERED[kind]}")
 
 
-def allowed(command: Command, run: JobRun, brief: Brief | None) -> Command:
-    """Check a command against what was authorized and against the state of the run.
+def changed(job: Job, command: Command) -> Change:
+    """Check a command against what was authorized and the state of the run, and record it as a change.
 
     Raises:
         BadRequest: it would widen the contract, or there is nothing to try again or no way to; says which.
     """
+    brief = job.contract.brief if job.contract else job.commission.brief
+    return job.run.steering.take(allowed(command, job.run, brief), job.run.now())
+
+
+def allowed(command: Command, run: JobRun, brief: Brief | None) -> Command:
+    """Check a command; limits that would end the run at once leave what is kept for writing."""
     if command.kind == "limits":
         return command.model_copy(update={"limits": _narrower(command.limits, run, brief)})
     if command.kind == "retry":
@@ -62,11 +59,6 @@ def allowed(command: Command, run: JobRun, brief: Brief | None) -> Command:
     if command.kind == "drop" and _stage(run) in WRITTEN_OVER:
         raise BadRequest("The claims and the summary rest on all branches by now; none can be dropped any more.")
     return command
-
-
-def checked(job: Job, command: Command) -> Command:
-    """Check a command against the job's contract; a `BadRequest` when it may not be done."""
-    return allowed(command, job.run, job.contract.brief if job.contract else job.commission.brief)
 
 
 def _stage(run: JobRun) -> Stage:
@@ -191,102 +183,3 @@ def last_states(events: Iterable[Numbered]) -> dict[str, NodeChanged]:
 
 def _as(row: NodeChanged, state: NodeState, doing: str) -> NodeChanged:
     return row.model_copy(update={"state": state, "doing": doing})
-
-
-WRITING = frozenset({"section", "lead", "frame", "reflector"})
-"""Kinds of steps that a rework does anew; what was searched, read and extracted stays."""
-PLANNING = frozenset({"planner", "survey"})
-RESUMABLE: frozenset[BlockedReason] = frozenset({"paused", "awaiting_key"})
-TAKEN = "Somebody else has just taken this job up."
-
-
-class Attempts:
-    """Begins attempts at the jobs of the store; a `BadRequest` where the state of a job, or somebody quicker, forbids it."""
-
-    def __init__(self, register: "Register", engine: "JobQueue | AtOnce") -> None:
-        self.register, self.engine = register, engine
-        self.store, self.writer, self.config = register.store, register.writer, register.config
-
-    async def resume(self, job: Job) -> Job:
-        """Let a job go on that is paused or waits for a key, in every branch."""
-        if job.status != "blocked" or job.blocked_reason not in RESUMABLE:
-            raise BadRequest("Only a job that is paused, or waits for a key, can be resumed.")
-        if job.blocked_reason == "awaiting_key":
-            self.config.reread_keys()
-        return await self.begin(job.id, "Resumed.", again=False)
-
-    async def restart(self, job: Job) -> Job:
-        """Do a job again from its last good steps."""
-        return await self._done_again(job, "Restarted.", lambda path, kind: False)
-
-    async def rework(self, job: Job) -> Job:
-        """Decide and write anew from what was read, and try again what failed."""
-        return await self._done_again(job, "Reworked.", lambda path, kind: kind in WRITING)
-
-    async def challenge(self, job: Job, claim_id: str) -> Job:
-        """Look for what contradicts a claim, or all of them, once more; then decide and write anew."""
-        return await self._done_again(
-            job, "Challenged anew.", lambda path, kind: kind in WRITING or _of_challenge(path, claim_id)
-        )
-
-    async def plan(self, job: Job) -> Job:
-        """Plan anew, and do what the new plan asks for."""
-        if job.commission.brief is None:
-            raise BadRequest("The plan of this job was authorized as it is. Start a new job for another plan.")
-        unplanned = job.commission.model_copy(update={"contract": None}).model_dump_json()
-        return await self._done_again(
-            job, "Planned anew.", lambda path, kind: kind in {*WRITING, *PLANNING}, commission=unplanned
-        )
-
-    async def _done_again(
-        self, job: Job, note: str, anew: Callable[[str, str], bool], *, commission: str | None = None
-    ) -> Job:
-        """Begin another attempt: failed steps, and those that `anew` picks by path and kind, are done again."""
-        if job.status in {"queued", "running"}:
-            raise BadRequest(f"This job is {job.status}; stop or pause it first.")
-        forget = []
-        for key, (_, step) in (await self.store.steps(job.id)).items():
-            path, _, name = key.partition("#")
-            if step.value is None or anew(path, name.partition(":")[0]):
-                forget.append(key)
-        return await self.begin(job.id, note, forget=forget, commission=commission)
-
-    async def begin(
-        self, job_id: str, note: str, *, again: bool = True, lost: bool = False, forget: Iterable[str] = (),
-        commission: str | None = None,
-    ) -> Job:  # fmt: skip
-        """Begin the next attempt at a job; of several who want to, one does."""
-        whole = await self.store.job(job_id)
-        if whole is None:
-            raise BadRequest("There is no such job any more.")
-        row, steering = whole.row, whole.steering
-        if row.status in {"queued", *(() if lost else ("running",))}:
-            raise BadRequest(TAKEN)
-        if again:
-            events = await self.store.events(job_id)
-            steering = steering.for_next_attempt(events[-1].seconds if events else 0.0, note)
-        changed = {"attempt": row.attempt + 1, "again": row.again + again, "status": "queued", "blocked_reason": None}
-        taken = await self.store.change(
-            job_id, at_attempt=row.attempt, forget=forget, **changed, steering=steering.model_dump_json(), executor="",
-            code_version=self.config.code_version, **({} if commission is None else {"commission": commission}),
-        )  # fmt: skip
-        if not taken:
-            raise BadRequest(TAKEN)
-        held = self.register.jobs.get(job_id)
-        if held is not None and held.run.attempt == row.attempt:  # a round may have loaded the new attempt already
-            held.run.halt()
-        await self.engine.cancel(job_id, row.attempt)
-        whole = await self.store.job(job_id) or whole
-        job = await self.register.load(whole)
-        job.commission = whole.commission
-        stage = "planning" if again else row.stage
-        job.run.emit(f"job#anew~{job.run.attempt}", JobChanged(status="queued", stage=stage, note=note))
-        await self.writer.flush()
-        await self.engine.enqueue(job_id, job.run.attempt, row.owner)
-        return job
-
-
-def _of_challenge(path: str, claim_id: str) -> bool:
-    parts = path.split("/")
-    inside = any(part.startswith("challenge") for part in parts)
-    return inside and (not claim_id or any(claim_id in part for part in parts))

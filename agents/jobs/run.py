@@ -71,10 +71,10 @@ class StepRecord(Frozen):
         name = type(error).__name__
         if not isinstance(error, DossierError):
             return cls(type=name, message=f"{name} while researching", notice=DossierError.notice, **stand)
-        is_step = isinstance(error, StepFailed)
+        name, said = (error.type, error.message) if isinstance(error, StepFailed) else (name, str(error))
         return cls(
-            type=error.type if is_step else name, message=error.message if is_step else str(error), notice=error.notice,
-            retryable=error.retryable, fault=error.fault, spent=error.spent, **stand,
+            type=name, message=said, notice=error.notice, retryable=error.retryable, fault=error.fault,
+            spent=error.spent, **stand,
         )  # fmt: skip
 
     def failure(self, key: str) -> StepFailed:

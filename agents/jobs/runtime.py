@@ -21,14 +21,14 @@ from agents.core.budget import Limits
 from agents.core.errors import BadRequest
 from agents.core.port import ProcessLimits
 from agents.jobs.blob_store import BlobStore
-from agents.jobs.changes import Steered, checked, steered
+from agents.jobs.changes import Steered, changed, steered
 from agents.jobs.config import InUse, JobStoreConfig, held_by
 from agents.jobs.database import Database, Listener
 from agents.jobs.live_job import Job, JobSetup, SetUp
 from agents.jobs.register import OPEN, AtOnce, Register
 from agents.jobs.run import Clock
 from agents.jobs.store import COMMANDS, EVENTS, DatabaseBlobStore, Store, StoredJob, WholeJob, now
-from agents.jobs.worker import DONE, Worker
+from agents.jobs.worker import DONE, PLAN_IS_BOUND, Worker
 from agents.jobs.writer import Writer
 
 if TYPE_CHECKING:
@@ -298,23 +298,12 @@ class JobRuntime:
         ahead = [job_id for _, _, job_id in sorted(order)]
         return ahead.index(job.id) if job.id in ahead else 0
 
-    # ---- steering
+    # ---- steering: the worker here does what is ordered; else it is left for that of the process that runs the job
 
     def _worker_of(self, job: Job) -> Worker | None:
         """Give the worker of this process, unless another process runs the job."""
         elsewhere = job.id in self.register.jobs and job.run.watched
         return None if elsewhere else self.worker
-
-    def stop(self, job: Job) -> None:
-        """Cancel a job and everything it has running, at once."""
-        if not job.over:
-            worker = self._worker_of(job)
-            self.register.background(worker.cancel(job) if worker else self._command(job, "cancel"), job)
-
-    def leave(self, job: Job) -> None:
-        """Stop a job whose only caller waits no longer, unless it ended or the judge sent it back, report and all."""
-        if job.blocked_reason != "needs_rework":
-            self.stop(job)
 
     def change(self, job: Job, command: Command) -> Change:
         """Change a running job: it holds from its next step on, is numbered, and stands in the report.
@@ -325,17 +314,13 @@ class JobRuntime:
         if worker := self._worker_of(job):
             return worker.change(job, command)
         # The process that runs it makes the change and emits the events; here it is only known until those are read.
-        change = job.run.steering.take(checked(job, command), job.run.now())
-        self.register.background(self._command(job, "change", command.model_dump_json()))
+        change = changed(job, command)
+        self.register.background(self._leave_order(job, "change", command.model_dump_json()))
         return change
 
     def steer(self, job: Job, kind: Steered, path: str = "job", title: str = "") -> Change:
         """Have a branch, or the run, search no further and write; stop or drop it, its siblings go on; or try it again."""
         return self.change(job, steered(kind, path, title))
-
-    def finish(self, job: Job) -> Change:
-        """Ask a job to search no further and to write from what it has."""
-        return self.steer(job, "finish")
 
     def narrow(self, job: Job, limits: Narrowing, words: str) -> Change:
         """Narrow where, of when, or for how long a running job may search."""
@@ -345,32 +330,35 @@ class JobRuntime:
         """Add guidance that the next rounds follow."""
         return self.change(job, Command(kind="guidance", words=text))
 
+    def stop(self, job: Job) -> None:
+        """Cancel a job and everything it has running, at once."""
+        if not job.over:
+            self._send(job, "cancel")
+
+    def leave(self, job: Job) -> None:
+        """Stop a job whose only caller waits no longer, unless it ended or the judge sent it back, report and all."""
+        if job.blocked_reason != "needs_rework":
+            self.stop(job)
+
     def release(self, job: Job) -> bool:
         """Let a job pass that the judge held back; False when it is not held."""
-        if job.blocked_reason != "needs_rework":
-            return False
-        worker = self._worker_of(job)
-        self.register.background(worker.do(job, "release") if worker else self._command(job, "release"))
-        return True
+        held = job.blocked_reason == "needs_rework"
+        if held:
+            self._send(job, "release")
+        return held
 
-    async def pause(self, job: Job) -> Job:
-        """Let the calls in flight finish, start none, and give the slot to others; the job's clock stands still."""
-        return await self._do(job, "pause")
+    def _send(self, job: Job, verb: str) -> None:
+        async def send() -> None:
+            with contextlib.suppress(BadRequest):  # it ended meanwhile
+                await (worker.do(job, verb) if (worker := self._worker_of(job)) else self._leave_order(job, verb))
 
-    async def resume(self, job: Job) -> Job:
-        """Let a job that is paused, or waits for a key, go on from what is recorded."""
-        return await self._do(job, "resume")
+        self.register.background(send(), job)
 
-    async def restart(self, job: Job) -> Job:
-        """Do a job again from its last good steps: what failed is tried anew, what succeeded is not paid again."""
-        return await self._do(job, "restart")
+    async def order(self, job: Job, verb: Literal["pause", "resume", "restart", "rework", "cancel"]) -> Job:
+        """Have something done to a job, wait until it is, and give the job as it is then.
 
-    async def rework(self, job: Job) -> Job:
-        """Decide and write anew from what was read, and try again what failed."""
-        return await self._do(job, "rework")
-
-    async def _do(self, job: Job, verb: str) -> Job:
-        """Have the worker of a job do something, wait until it is done, and give the job as it is then.
+        `pause` lets the calls in flight finish and starts none. `resume` lets it go on, also once a key is there.
+        `restart` tries anew what failed; `rework` also decides and writes anew. What succeeded is not paid again.
 
         Raises:
             BadRequest: the state of the job leaves no place for it, or no worker answers.
@@ -378,8 +366,8 @@ class JobRuntime:
         if worker := self._worker_of(job):
             await worker.do(job, verb)
         else:
-            command, began = await self._command(job, verb), self.clock()
-            while not (answer := await self.store.answered(command)):
+            number, began = await self._leave_order(job, verb), self.clock()
+            while not (answer := await self.store.answered(number)):
                 if self.clock() - began > self.config.policy.answer_s:
                     raise BadRequest("No worker answers now. It will be done when one does.")
                 await asyncio.sleep(0.25)
@@ -388,6 +376,10 @@ class JobRuntime:
             await self._catch_up()
         return await self.find(job.id, job.owner) or job
 
+    async def _leave_order(self, job: Job, verb: str, argument: str = "") -> int:
+        async with self._sending:  # in the order they were given
+            return await self.store.add_command(job.id, verb, argument)
+
     async def add_task(self, job: Job, task: JobTask) -> int:
         """Put an operator's task into a job; gives its number.
 
@@ -395,8 +387,8 @@ class JobRuntime:
             BadRequest: the state of the job leaves no place for it.
         """
         if task.stage == "plan" and job.commission.brief is None:
-            raise BadRequest("The plan of this job was authorized as it is. Start a new job for another plan.")
-        number = await self._command(job, f"task:{task.stage}", task.model_dump_json())
+            raise BadRequest(PLAN_IS_BOUND)
+        number = await self._leave_order(job, f"task:{task.stage}", task.model_dump_json())
         if self.worker is not None:
             await self.worker.do_commands()
         return number
@@ -413,10 +405,6 @@ class JobRuntime:
             rows.append(TaskRow(id=given.id, task=task, status=status, outcome="" if outcome == DONE else outcome))
         return rows
 
-    async def _command(self, job: Job, verb: str, argument: str = "") -> int:
-        async with self._sending:  # in the order they were given
-            return await self.store.add_command(job.id, verb, argument)
-
     async def delete(self, owner: str, job_ids: Sequence[str]) -> int:
         """Delete jobs of a caller with everything that belongs to them, those that run too; says how many."""
         if not self.opened:
@@ -429,7 +417,7 @@ class JobRuntime:
                 await worker.cancel(job)
             elif job is not None:
                 with contextlib.suppress(BadRequest):  # nobody runs it
-                    await self._do(job, "cancel")
+                    await self.order(job, "cancel")
         for row in rows:
             self.register.forget(row.id)
             await self.engine.forget(row.id, row.attempt)

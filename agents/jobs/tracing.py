@@ -116,15 +116,12 @@ class _JobSpans:
         while above and above not in self.open:
             above = above.rpartition("/")[0]
         context = set_span_in_context(self.open.get(above) or self._root(), Context()) if path else Context()
-        common = {
-            "gen_ai.conversation.id": self.job.id,
-            "dossier.job": self.job.id,
-            "dossier.attempt": self.job.run.attempt,
-        }
-        named = {"gen_ai.operation.name": operation} if operation else {}
+        common: Attributes = {"dossier.job": self.job.id, "dossier.attempt": self.job.run.attempt}
+        common["gen_ai.conversation.id"] = self.job.id
+        common |= {"gen_ai.operation.name": operation} if operation else {}
         began = time.time_ns() - int(seconds * 1e9)
         name = f"{operation} {what}".strip()
-        return self.tracer.start_span(name, context, attributes=common | named | about, start_time=began)
+        return self.tracer.start_span(name, context, attributes=common | about, start_time=began)
 
     def _end(self, path: str, how: str) -> None:
         if (span := self.open.pop(path, None)) is not None:

@@ -16,7 +16,7 @@ import contextlib
 import ctypes
 import gc
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ from agents.core.errors import BadRequest, DossierError, ModelError
 from agents.core.events import JobChanged, Noted
 from agents.jobs import retention
 from agents.jobs.blob_store import BlobStore
-from agents.jobs.changes import Attempts, applied, checked
+from agents.jobs.changes import applied, changed
 from agents.jobs.config import this_process
 from agents.jobs.ctx import RunCtx
 from agents.jobs.live_job import Job, carry_out
@@ -47,6 +47,19 @@ ORDERED = frozenset({"change", "finish", "guidance"})
 """Commands that are done in the order they came; the others may take a while, and hold up nobody."""
 DONE = "done"
 """The answer to a command that was done."""
+PLAN_IS_BOUND = "The plan of this job was authorized as it is. Start a new job for another plan."
+TAKEN = "Somebody else has just taken this job up."
+WRITING = frozenset({"section", "lead", "frame", "reflector"})
+"""Kinds of steps that a rework does anew; what was searched, read and extracted stays."""
+AGAIN: Mapping[str, tuple[str, frozenset[str]]] = {
+    "restart": ("Restarted.", frozenset()),
+    "rework": ("Reworked.", WRITING),
+    "write": ("Reworked.", WRITING),
+    "collect": ("Reworked.", WRITING),
+    "challenge": ("Challenged anew.", WRITING),
+    "plan": ("Planned anew.", WRITING | {"planner", "survey"}),
+}
+"""Ways to do a job again: what is noted, and which kinds of steps are done anew beside those that failed."""
 OTHER_VERSION = "It was begun by another version of this program. Restart it: what it had found is used again."
 
 
@@ -65,7 +78,6 @@ class Worker:
         self.store, self.writer = register.store, register.writer
         self.config, self.policy, self.clock = register.config, register.config.policy, register.clock
         register.on_key_missing = lambda job, run, error: register.background(self._key_missing(job, run, error), job)
-        self.attempts = Attempts(register, engine)
         self.chores: list[Callable[[], Awaitable[object]]] = []
         """What else is done whenever old jobs are looked for."""
         self._ordered = asyncio.Lock()
@@ -98,7 +110,7 @@ class Worker:
         for row in reversed(await self.store.jobs(statuses=("blocked",), limit=10_000)):
             if row.blocked_reason == "awaiting_key":  # this process may have been started with a better one
                 with contextlib.suppress(BadRequest):  # another process was quicker
-                    await self.attempts.begin(row.id, "Tried again with the keys as they are now.", again=False)
+                    await self.begin(row.id, "Tried again with the keys as they are now.", again=False)
 
     async def halt(self) -> None:
         """Cut off what runs here; it goes on at the next start."""
@@ -163,15 +175,42 @@ class Worker:
 
     def change(self, job: Job, command: Command) -> Change:
         """Change a running job at once, and store the change."""
-        change = job.run.steering.take(checked(job, command), job.run.now())
+        change = changed(job, command)
         applied(change, job.run)
         self.writer.change(job.id, steering=job.run.steering.model_dump_json())
         return change
 
-    def _release(self, job: Job) -> None:
-        if job.blocked_reason == "needs_rework":
-            note = JobChanged(status="done", stage="completed", note="Released as it is.")
-            job.run.emit(f"job#released~{job.run.attempt}", note)
+    async def do(self, job: Job, verb: str, argument: str = "") -> None:
+        """Do what is ordered, here or by another process.
+
+        Raises:
+            BadRequest: the state of the job leaves no place for it.
+        """
+        match verb:
+            case "pause" if job.status in {"queued", "running"}:
+                await self._rest(job, job.run, "paused", "Paused.")
+            case "pause":
+                raise BadRequest(f"Only a waiting or running job can be paused; this one is {job.status}.")
+            case "resume":
+                await self.resume(job)
+            case "restart" | "rework":
+                await self.again(job, verb)
+            case "cancel" if not job.over:
+                await self.cancel(job)
+            case "finish" if not job.over:
+                self.change(job, Command(kind="finish", node=argument or ROOT, words="finish with what is there"))
+            case "change" if not job.over:
+                self.change(job, Command.model_validate_json(argument))
+            case "guidance" if not job.over:
+                self.change(job, Command(kind="guidance", words=argument))
+            case "release" if job.status == "blocked":
+                if job.blocked_reason == "needs_rework":
+                    note = JobChanged(status="done", stage="completed", note="Released as it is.")
+                    job.run.emit(f"job#released~{job.run.attempt}", note)
+            case _ if verb.startswith("task:"):
+                await self.do_task(job, JobTask.model_validate_json(argument))
+            case _:
+                raise BadRequest("Nothing to do: this job is {status}.", status=job.status)
 
     async def cancel(self, job: Job) -> None:
         """Cut a job off with everything it has running."""
@@ -183,16 +222,6 @@ class Worker:
         await self.writer.flush()
         await self.engine.cancel(job.id, run.attempt)
         self.register.end(job)
-
-    async def pause(self, job: Job) -> None:
-        """Let the calls in flight finish, start none, and give the slot to others.
-
-        Raises:
-            BadRequest: it is neither waiting nor running.
-        """
-        if job.status not in {"queued", "running"}:
-            raise BadRequest(f"Only a waiting or running job can be paused; this one is {job.status}.")
-        await self._rest(job, job.run, "paused", "Paused.")
 
     async def _key_missing(self, job: Job, run: JobRun, error: ModelError) -> None:
         log.warning("job %s waits for a key: %s", job.id, error)
@@ -222,17 +251,77 @@ class Worker:
         if task.stage == "collect":
             self.change(job, Command(kind="guidance", words=task.guidance))
         elif task.stage == "write" and at_work:
-            self.change(job, Command(kind="finish", node="job", words="the run writes from what it has"))
-        if task.stage in {"collect", "write"} and at_work:
-            return
+            self.change(job, Command(kind="finish", node=ROOT, words="the run writes from what it has"))
+        if task.stage not in {"collect", "write"} or not at_work:
+            await self.writer.flush()
+            await self.again(job, task.stage, task.claim_id)
+
+    # ---- the next attempt: it uses what earlier ones recorded; what it shall do anew is forgotten first
+
+    async def resume(self, job: Job) -> None:
+        """Let a job go on that is paused or waits for a key, in every branch."""
+        if job.status != "blocked" or job.blocked_reason not in {"paused", "awaiting_key"}:
+            raise BadRequest("Only a job that is paused, or waits for a key, can be resumed.")
+        if job.blocked_reason == "awaiting_key":
+            self.config.reread_keys()
+        await self.begin(job.id, "Resumed.", again=False)
+
+    async def again(self, job: Job, what: str, claim_id: str = "") -> None:
+        """Do a job again from its last good steps: what failed, and the steps that `what` is about.
+
+        Args:
+            job: one that does not run.
+            what: one of `AGAIN`.
+            claim_id: the claim that is challenged; empty for all.
+        """
+        if job.status in {"queued", "running"}:
+            raise BadRequest(f"This job is {job.status}; stop or pause it first.")
+        note, kinds = AGAIN[what]
+        commission = None
+        if what == "plan":
+            if job.commission.brief is None:
+                raise BadRequest(PLAN_IS_BOUND)
+            commission = job.commission.model_copy(update={"contract": None}).model_dump_json()
+        forget = []
+        for key, (_, step) in (await self.store.steps(job.id)).items():
+            path, _, name = key.partition("#")
+            challenged = what == "challenge" and _of_challenge(path, claim_id)
+            if step.value is None or challenged or name.partition(":")[0] in kinds:
+                forget.append(key)
+        await self.begin(job.id, note, forget=forget, commission=commission)
+
+    async def begin(
+        self, job_id: str, note: str, *, again: bool = True, lost: bool = False, forget: Iterable[str] = (),
+        commission: str | None = None,
+    ) -> None:  # fmt: skip
+        """Begin the next attempt at a job; of several who want to, one does: the others get a `BadRequest`."""
+        whole = await self.store.job(job_id)
+        if whole is None:
+            raise BadRequest("There is no such job any more.")
+        row, steering = whole.row, whole.steering
+        if row.status in {"queued", *(() if lost else ("running",))}:
+            raise BadRequest(TAKEN)
+        if again:
+            events = await self.store.events(job_id)
+            steering = steering.for_next_attempt(events[-1].seconds if events else 0.0, note)
+        changed = {"attempt": row.attempt + 1, "again": row.again + again, "status": "queued", "blocked_reason": None}
+        taken = await self.store.change(
+            job_id, at_attempt=row.attempt, forget=forget, **changed, steering=steering.model_dump_json(), executor="",
+            code_version=self.config.code_version, **({} if commission is None else {"commission": commission}),
+        )  # fmt: skip
+        if not taken:
+            raise BadRequest(TAKEN)
+        held = self.register.jobs.get(job_id)
+        if held is not None and held.run.attempt == row.attempt:  # a round may have loaded the new attempt already
+            held.run.halt()
+        await self.engine.cancel(job_id, row.attempt)
+        whole = await self.store.job(job_id) or whole
+        job = await self.register.load(whole)
+        job.commission = whole.commission
+        stage = "planning" if again else row.stage
+        job.run.emit(f"job#anew~{job.run.attempt}", JobChanged(status="queued", stage=stage, note=note))
         await self.writer.flush()
-        match task.stage:
-            case "write" | "collect":
-                await self.attempts.rework(job)
-            case "challenge":
-                await self.attempts.challenge(job, task.claim_id)
-            case "plan":
-                await self.attempts.plan(job)
+        await self.engine.enqueue(job_id, job.run.attempt, row.owner)
 
     # ---- commands of other processes
 
@@ -265,36 +354,6 @@ class Worker:
             return error.notice
         return DONE
 
-    async def do(self, job: Job, verb: str, argument: str = "") -> None:
-        """Do what is commanded.
-
-        Raises:
-            BadRequest: the state of the job leaves no place for it.
-        """
-        match verb:
-            case "pause":
-                await self.pause(job)
-            case "resume":
-                await self.attempts.resume(job)
-            case "restart":
-                await self.attempts.restart(job)
-            case "rework":
-                await self.attempts.rework(job)
-            case "cancel" if not job.over:
-                await self.cancel(job)
-            case "finish" if not job.over:
-                self.change(job, Command(kind="finish", node=argument or ROOT, words="finish with what is there"))
-            case "change" if not job.over:
-                self.change(job, Command.model_validate_json(argument))
-            case "guidance" if not job.over:
-                self.change(job, Command(kind="guidance", words=argument))
-            case "release" if job.status == "blocked":
-                self._release(job)
-            case _ if verb.startswith("task:"):
-                await self.do_task(job, JobTask.model_validate_json(argument))
-            case _:
-                raise BadRequest("Nothing to do: this job is {status}.", status=job.status)
-
     # ---- looking after the store
 
     async def round(self) -> None:
@@ -320,7 +379,7 @@ class Worker:
             self.register.limits.divide_among(len(living))
         for job in list(self.register.jobs.values()):
             if job.run.broken_off and job.status == "running":
-                await self.attempts.begin(job.id, "It goes on where it broke off.", again=False, lost=True)
+                await self.begin(job.id, "It goes on where it broke off.", again=False, lost=True)
             self._note_silence(job)
         if self._to_give_back and not any(job.run.at_work for job in self.register.jobs.values()):
             self._to_give_back = False
@@ -331,7 +390,7 @@ class Worker:
         for row in lost:
             log.warning("worker %s is gone; job %s is taken up again", row.executor, row.id)
             with contextlib.suppress(BadRequest):
-                await self.attempts.begin(row.id, "Its worker was lost; it goes on.", again=False, lost=True)
+                await self.begin(row.id, "Its worker was lost; it goes on.", again=False, lost=True)
 
     def _note_silence(self, job: Job) -> None:
         run = job.run
@@ -369,3 +428,9 @@ class Worker:
             if job_id not in known:
                 await self.engine.forget(job_id, attempt)
         return await retention.sweep(self.store, self.blobs)
+
+
+def _of_challenge(path: str, claim_id: str) -> bool:
+    parts = path.split("/")
+    inside = any(part.startswith("challenge") for part in parts)
+    return inside and (not claim_id or any(claim_id in part for part in parts))

@@ -195,12 +195,12 @@ async def disturb(team, job, fault, clock, folder):
             team.jobs.stop(job)
         case "finish early" if not job.over:
             with contextlib.suppress(Exception):
-                team.jobs.finish(job)
+                team.jobs.steer(job, "finish")
         case "paused and resumed" if job.status in {"queued", "running"}:
             with contextlib.suppress(Exception):
-                await team.jobs.pause(job)
+                await team.jobs.order(job, "pause")
                 await asyncio.sleep(0.05)
-                await team.jobs.resume(job)
+                await team.jobs.order(job, "resume")
         case "disk full":
             with refusing(team, errno.ENOSPC, "database or disk is full"):
                 await asyncio.sleep(dice.uniform(0.05, 0.6))

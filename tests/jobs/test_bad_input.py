@@ -100,7 +100,9 @@ async def test_a_lock_that_is_held_for_a_moment_is_waited_out(tmp_path, url):
 async def test_of_two_operators_who_rework_or_restart_at_once_one_is_told_so(tmp_path, url):
     async with opened(tmp_path, bench_of(quick), url=url) as kept:
         job = await kept.ended(kept.start(), 30)
-        both = await asyncio.gather(kept.jobs.rework(job), kept.jobs.restart(job), return_exceptions=True)
+        both = await asyncio.gather(
+            kept.jobs.order(job, "rework"), kept.jobs.order(job, "restart"), return_exceptions=True
+        )
         refused = [one for one in both if isinstance(one, BadRequest)]
         assert [one.notice for one in refused] == ["Somebody else has just taken this job up."]
         (again,) = [one for one in both if not isinstance(one, BadRequest)]

@@ -120,14 +120,14 @@ async def test_a_watcher_pauses_and_resumes_a_job_that_runs_elsewhere(fleet):
     async with opened(folder, bench_of(nothing), url=url, runs=False, policy=QUICK) as kept:
         job = kept.start(owner="ann")
         await until(since.ended)
-        await kept.jobs.pause(job)
+        await kept.jobs.order(job, "pause")
         await until(lambda: job.blocked_reason == "paused")
         before = len(since())
         await asyncio.sleep(0.5)
         assert len(since()) == before
         with pytest.raises(BadRequest, match="Only a waiting or running job"):
-            await kept.jobs.pause(job)
-        await kept.jobs.resume(job)
+            await kept.jobs.order(job, "pause")
+        await kept.jobs.order(job, "resume")
         await asyncio.wait_for(job.wait(), 100)
         assert job.status == "done"
         assert len(since.ended()) == len(set(since.ended()))

@@ -80,7 +80,7 @@ async def test_a_rework_writes_anew_from_what_was_read_and_is_judged_again(tmp_p
     async with opened(tmp_path, judged(["request_changes", "approve"], made), url=url) as kept:
         job = kept.start(owner="ann")
         await until(lambda: job.status == "blocked" and job.ended.is_set(), 30)
-        again = await kept.jobs.rework(job)
+        again = await kept.jobs.order(job, "rework")
         await kept.ended(again, 30)
         assert (again.status, again.blocked_reason) == ("done", None)
     assert made == ["read", "written", "written"]
@@ -99,7 +99,7 @@ async def test_a_rework_that_a_round_sees_before_it_is_entered_is_still_done_ane
             return changed
 
         kept.jobs.store.change = before_a_round
-        again = await kept.jobs.rework(job)
+        again = await kept.jobs.order(job, "rework")
         await kept.ended(again, 30)
         assert (again.status, again.run.attempt) == ("done", 2)
     assert made == ["read", "written", "written"]

@@ -62,12 +62,12 @@ async def test_a_job_without_a_key_rests_keeps_what_it_has_and_goes_on_when_it_i
         assert list(await kept.jobs.store.steps(job.id)) == ["job/1#fetch:0"]
 
         provider.key = "given"
-        assert await kept.jobs.resume(job) is job
+        assert await kept.jobs.order(job, "resume") is job
         await kept.ended(job, 30)
         assert (job.status, job.error) == ("done", None)
         assert sorted(provider.made) == ["extract0", "extract0", "extract1", "page"]
         with pytest.raises(BadRequest, match="waits for a key"):
-            await kept.jobs.resume(job)
+            await kept.jobs.order(job, "resume")
 
 
 async def test_it_goes_on_by_itself_when_the_program_is_started_with_a_key(tmp_path, url):

@@ -76,7 +76,7 @@ async def test_a_pause_lets_calls_finish_starts_none_and_a_resume_pays_nothing_a
     async with opened(tmp_path, bench) as kept:
         job = kept.start()
         await until(lambda: len(world.made) == 6)
-        pausing = asyncio.create_task(kept.jobs.pause(job))
+        pausing = asyncio.create_task(kept.jobs.order(job, "pause"))
         await until(lambda: job.status == "blocked")
         assert job.blocked_reason == "paused"
         world.go.set()
@@ -86,7 +86,7 @@ async def test_a_pause_lets_calls_finish_starts_none_and_a_resume_pays_nothing_a
         await asyncio.sleep(0.2)
         job = kept.jobs.get(job.id)
         assert (job.status, job.blocked_reason) == ("blocked", "paused")
-        await kept.jobs.resume(job)
+        await kept.jobs.order(job, "resume")
         await kept.ended(job)
         assert job.status == "done"
     assert sorted(world.made) == ["h0", "h1", "h2", "q0", "q1", "q2"]
@@ -104,11 +104,11 @@ async def test_whoever_watches_a_job_goes_on_watching_it_over_pause_and_resume(t
 
         watching = asyncio.create_task(watch())
         await until(lambda: len(world.made) == 6)
-        pausing = asyncio.create_task(kept.jobs.pause(job))
+        pausing = asyncio.create_task(kept.jobs.order(job, "pause"))
         await until(lambda: job.status == "blocked")
         world.go.set()
         await pausing
-        assert await kept.jobs.resume(job) is job
+        assert await kept.jobs.order(job, "resume") is job
         await kept.ended(job)
         await asyncio.wait_for(watching, 30)
         assert seen == list(range(1, len(job.run.events) + 1))
@@ -126,14 +126,14 @@ async def test_a_job_that_is_paused_while_its_report_is_put_away_goes_on_and_end
         kept.jobs.worker.save = held_up
         job = kept.start()
         await until(lambda: len(world.made) == 6)
-        pausing = asyncio.create_task(kept.jobs.pause(job))
+        pausing = asyncio.create_task(kept.jobs.order(job, "pause"))
         await until(lambda: job.status == "blocked")
         world.go.set()
         await pausing
         away.set()
         await until(lambda: not job.run.at_work)
         assert (job.status, job.blocked_reason, job.ended.is_set()) == ("blocked", "paused", False)
-        assert await kept.jobs.resume(job) is job
+        assert await kept.jobs.order(job, "resume") is job
         await kept.ended(job)
         assert job.status == "done"
 
@@ -154,7 +154,7 @@ async def test_a_restart_does_only_what_failed_and_what_hangs_on_it(tmp_path):
     async with opened(tmp_path, bench_of(root)) as kept:
         job = await kept.ended(kept.start())
         assert job.status == "failed"
-        again = await kept.jobs.restart(job)
+        again = await kept.jobs.order(job, "restart")
         await kept.ended(again)
         assert again.status == "done"
         assert sorted(world.made[:3]) == ["a", "b", "c"]
@@ -170,7 +170,9 @@ async def test_of_two_who_rework_at_once_one_is_told_so(tmp_path):
 
     async with opened(tmp_path, bench_of(root)) as kept:
         job = await kept.ended(kept.start())
-        both = await asyncio.gather(kept.jobs.rework(job), kept.jobs.rework(job), return_exceptions=True)
+        both = await asyncio.gather(
+            kept.jobs.order(job, "rework"), kept.jobs.order(job, "rework"), return_exceptions=True
+        )
         refused = [one for one in both if isinstance(one, BadRequest)]
         assert [one.notice for one in refused] == ["Somebody else has just taken this job up."]
         (again,) = [one for one in both if not isinstance(one, BadRequest)]
@@ -189,7 +191,7 @@ async def test_finish_and_guidance_are_remembered_over_a_restart(tmp_path):
     async with opened(tmp_path, bench_of(root)) as kept:
         job = kept.start()
         await until(lambda: world.made)
-        kept.jobs.finish(job)
+        kept.jobs.steer(job, "finish")
         kept.jobs.guide(job, "only winters")
         await kept.jobs.writer.flush()
     world.go.set()
@@ -280,7 +282,7 @@ async def test_a_job_of_another_version_is_blocked_and_can_be_restarted(tmp_path
     async with opened(tmp_path, bench) as kept:
         job = kept.jobs.get(job.id)
         await until(lambda: job.blocked_reason == "version")
-        again = await kept.jobs.restart(job)
+        again = await kept.jobs.order(job, "restart")
         await kept.ended(again)
         assert again.status == "done"
     assert world.made == ["q0", "h0", "h0"]
@@ -355,7 +357,7 @@ async def test_what_research_says_on_its_way_out_unsays_neither_cancelled_nor_pa
         paused, cancelled = kept.start(owner="ann"), kept.start(owner="bob")
         await until(lambda: paused.stage == cancelled.stage == "collecting")
         kept.jobs.stop(cancelled)
-        await kept.jobs.pause(paused)
+        await kept.jobs.order(paused, "pause")
         await until(lambda: len(spoken) == 2)
         assert (cancelled.status, paused.status, paused.blocked_reason) == ("cancelled", "blocked", "paused")
         kept.jobs.stop(paused)

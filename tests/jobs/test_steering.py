@@ -97,7 +97,7 @@ async def test_a_restart_keeps_limits_and_guidance_and_begins_anew_what_was_stop
         kept.jobs.steer(job, "stop", "job/0", "1 “Costs”")
         gate.go.set()
         await kept.ended(job)
-        again = await kept.ended(await kept.jobs.restart(job))
+        again = await kept.ended(await kept.jobs.order(job, "restart"))
 
     assert seen == [["Stopped", "b1"], ["b0", "b1"]]
     steering = again.run.steering
@@ -118,10 +118,10 @@ async def test_a_job_that_was_finished_early_searches_again_when_it_is_restarted
     async with opened(tmp_path, bench_of(root)) as kept:
         job = kept.start()
         await until(lambda: gate.made)
-        first, twice = kept.jobs.finish(job), kept.jobs.finish(job)
+        first, twice = kept.jobs.steer(job, "finish"), kept.jobs.steer(job, "finish")
         gate.go.set()
         await kept.ended(job)
-        await kept.ended(await kept.jobs.restart(job))
+        await kept.ended(await kept.jobs.order(job, "restart"))
 
     assert first == twice
     assert seen == [True, False]

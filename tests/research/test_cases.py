@@ -320,7 +320,7 @@ async def test_c36_finish_early_gives_a_report_from_what_was_found(held):
     """Case C36: finish early; and a new question works afterwards."""
     team, model = held
     job = await started(held)
-    team.jobs.finish(job)
+    team.jobs.steer(job, "finish")
     model.open.set()
     await asyncio.wait_for(job.wait(), 20)
     assert job.status == "done"
