@@ -68,7 +68,7 @@ class Afterwards(Drafting):
             case "restart" | "rework":
                 if job is None or job.commission.contract is None:
                     raise self.no("run_gone")
-                again = await (self.team.jobs.restart if wish.name == "restart" else self.team.jobs.rework)(job)
+                again = await self.team.jobs.order(job, "restart" if wish.name == "restart" else "rework")
                 await self.show(Started(again, job.commission.contract))
             case "release":
                 if job is None or not self.team.jobs.release(job):
