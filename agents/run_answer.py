@@ -5,6 +5,8 @@ import re
 from datetime import UTC, datetime
 from urllib.parse import quote as percent_encoded
 
+from pydantic import ConfigDict
+
 from agents.contracts.contract import Contract
 from agents.contracts.frozen import Frozen, Tier
 from agents.contracts.plan import RoundRecord
@@ -18,7 +20,6 @@ from agents.contracts.response import (
     RunMetadata,
     TierOrigin,
 )
-from agents.core.budget import Usage
 from agents.core.errors import BadRequest, DossierError
 from agents.core.events import RoundEnded
 from agents.jobs.live_job import Job
@@ -34,14 +35,15 @@ class Stopped(DossierError):
 
 
 class FlatRun(Frozen):
-    """A planned run: what will be carried out, and what planning took."""
+    """A planned run: what will be carried out, and how long planning took."""
+
+    model_config = ConfigDict(extra="ignore")  # stored ones of earlier versions hold what planning took, too
 
     contract: Contract
     tier: Tier
     origin: TierOrigin
     limits: RunLimits
     queries: tuple[PlanQuery, ...]
-    usage: Usage
     planning_s: float
     """Seconds from the request to the end of the planning."""
 
@@ -96,7 +98,7 @@ def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
         metadata=RunMetadata(
             timestamp=datetime.now(UTC).isoformat(timespec="seconds"),
             model=team.engine.name,
-            token_count=actual.tokens_in + actual.tokens_out + run.usage.tokens,
+            token_count=actual.tokens_in + actual.tokens_out,
             job_id=job.id,
             complexity_tier=run.tier,
             tier_origin=run.origin,
@@ -107,9 +109,9 @@ def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
             language=document.language,
             query_type=document.query_type,
             seconds=round(run.planning_s + (actual.seconds or 0.0), 3),
-            cost_usd=_sum(actual.cost_usd, run.usage.cost_usd),
+            cost_usd=None if actual.cost_usd is None else round(actual.cost_usd, 6),
             searches=actual.searches,
-            model_calls=actual.model_calls + run.usage.calls,
+            model_calls=actual.model_calls,
             tags=tuple(tag.tag for tag in document.methodology.tags),
             contract=document.contract.hash,
             verifiable_ratio=document.verifiable_ratio,
@@ -120,10 +122,6 @@ def answer(team: Team, run: FlatRun, job: Job) -> AgentResponse:
 def opening(markdown: str) -> str:
     """Give what stands before the first heading: a report opens with its short answer."""
     return re.split(r"(?m)^#{1,6} ", markdown, maxsplit=1)[0].strip()
-
-
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else round(one + other, 6)
 
 
 def _verified(reference: Reference, document: ReportDocument) -> bool:

@@ -18,7 +18,7 @@ from weakref import WeakSet
 from pydantic import Field, ValidationError
 
 from agents.contracts.contract import Brief, Contract, Query
-from agents.contracts.frozen import Frozen, QueryType, Tier, digest
+from agents.contracts.frozen import Frozen, QueryType, Spent, Tier, booked, digest
 from agents.contracts.plan import Leaf, PlanningInput, PlanTree
 from agents.contracts.report import Commission, KeyedRequest
 from agents.contracts.response import (
@@ -174,11 +174,13 @@ async def plan_run(team: Team, task: str, wish: RunOptions) -> FlatRun:
                 "leaves": MAX_QUERIES}
     )  # fmt: skip
     contract = contract_of(brief, (plan,), team.means.model_copy(update={"limits": bounds}))
+    paid = booked(Spent(role=PLANNER.name, model=team.models[PLANNER.name].name, usage=drafted.usage))
+    contract = contract.model_copy(update={"spent": paid})
     queries = tuple(
         PlanQuery(query=leaf.searches[0], intent=leaf.title) for leaf in drafted.leaves[: limits.max_queries]
     )
     return FlatRun(
-        contract=contract, tier=tier, origin=origin, limits=limits, queries=queries, usage=drafted.usage,
+        contract=contract, tier=tier, origin=origin, limits=limits, queries=queries,
         planning_s=team.clock() - started,
     )  # fmt: skip
 

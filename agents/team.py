@@ -326,7 +326,7 @@ class Team:
     def renewed(self, contract: Contract) -> Contract:
         """Give an authorized contract as it is run today: the same questions, plans and caps, as of today and all read anew."""
         brief = contract.brief.model_copy(update={"today": self.today(), "memory": None})
-        return contract.model_copy(update={"brief": brief})
+        return contract.model_copy(update={"brief": brief, "spent": ()})
 
     def _make_room(self, owner: str) -> None:
         if 0 < (most := self.settings.most_jobs) <= sum(not job.over for job in self.jobs.of(owner)):

@@ -26,7 +26,6 @@ from agents.core.errors import TooMany
 from agents.core.settings import OFFLINE, Settings
 from agents.jobs.live_job import Job
 from agents.llm.model_names import find_servers
-from agents.run_answer import FlatRun
 from agents.search.searcher import Probed
 from agents.team import Team
 
@@ -271,10 +270,6 @@ class Site:
     @property
     def chats(self) -> Path:
         return self.settings.data_dir / "chat.db"
-
-    def started(self, planned: FlatRun, job: Job) -> None:
-        """Count a run whose planning came before its job."""
-        self.meter.planned(job, len(planned.queries), self.team.models["planner"].name, planned.usage)
 
     async def once(self, owner: str, key: str, sent: str, start: Callable[[str], Awaitable[Job]]) -> Job:
         """Start a job once per key: a second request gets the first one's job, also after a restart of the server.

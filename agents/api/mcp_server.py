@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Literal
 
@@ -18,7 +18,7 @@ from agents.contracts.sources import SearchQuery
 from agents.core.errors import DossierError, NotFeasible
 from agents.core.settings import Settings
 from agents.jobs.live_job import Job
-from agents.run_answer import FlatRun, answer
+from agents.run_answer import answer
 from agents.run_research import RunOptions, durable_team, taken_up
 from agents.team import Team
 
@@ -54,13 +54,12 @@ class SearchResults(BaseModel):
     results: list[dict[str, str]]
 
 
-def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] = lambda *_: None) -> "FastMCP[object]":
+def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
     """Make the server with its tools.
 
     Args:
         team: who does the work.
         owner: whose jobs they are.
-        started: told of every run, for the metrics.
     """
     # Seconds of import: only where it is used.
     from mcp.server.fastmcp import Context, FastMCP
@@ -83,7 +82,6 @@ def mcp_server(team: Team, owner: str, started: Callable[[FlatRun, Job], None] =
         async with told():
             planned, job = await taken_up(team, question, RunOptions(tier=tier), owner)
             await ctx.report_progress(1, None, "Planned: " + "; ".join(query.intent for query in planned.queries))
-            started(planned, job)
             try:
                 await _watched(job, ctx)
             finally:
@@ -169,7 +167,7 @@ class _Mcp:
 
         request = Request(scope, receive)
         owner, site = await caller(request), site_of(request)
-        server = mcp_server(site.team, owner, site.started)
+        server = mcp_server(site.team, owner)
         manager = StreamableHTTPSessionManager(app=server._mcp_server, stateless=True)
         async with manager.run():
             await manager.handle_request(scope, receive, send)

@@ -114,13 +114,6 @@ class Meter:
         self.jobs.labels("queued").inc()
         job.run.listeners.append(_Watched(self, job).take)
 
-    def planned(self, job: Job, queries: int, model: str, usage: Usage) -> None:
-        """Count and log the planning of a run, which comes before its job."""
-        self.asked(job.owner, "planner", model, usage)
-        left = job.run.budget.tokens_left()
-        facts = {"node": "job", "call": "plan", "iteration": 0, "queries": queries, "results": 0, "token_budget": left}
-        log.info("plan", job_id=job.id, model=model, **facts)
-
     def asked(self, user: str, role: str, model: str, usage: Usage) -> None:
         """Count the calls behind one question to a role."""
         if not usage.calls:

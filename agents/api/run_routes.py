@@ -74,9 +74,7 @@ async def _run(
 
         async def begun(fingerprint: str) -> Job:
             planned = await plan_run(site.team, sent.task, wish)
-            job = await begin_once(site.team, planned, owner, key, fingerprint)
-            site.started(planned, job)
-            return job
+            return await begin_once(site.team, planned, owner, key, fingerprint)
 
         job = await site.once(owner, key, f"{request.url.path}{sent.model_dump_json()}{tier}", begun)
         planned = planned_of(job)
@@ -99,9 +97,7 @@ async def start(site: Site, owner: str, task: str, wish: RunOptions) -> tuple[Fl
         DossierError: it is not feasible, or the planner gave nothing usable.
     """
     planned = await plan_run(site.team, task, wish)
-    job = begin(site.team, planned, owner)
-    site.started(planned, job)
-    return planned, job
+    return planned, begin(site.team, planned, owner)
 
 
 async def attended(site: Site, job: Job, request: Request, *, stop: bool = True) -> None:

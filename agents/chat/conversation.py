@@ -148,11 +148,12 @@ class Conversation(Afterwards, Steering):
             raise self.no("not_drafted", nothing_happened=self.words("nothing_happened"))
         before = await self.team.jobs.find(state.after.job_id, self.owner) if state.after else None
         earlier = (await self.team.earlier(before, state.after.use))[0] if state.after and before else None
-        job = self.team.start(state.contract, owner=self.owner, earlier=earlier)
+        contract = state.contract.model_copy(update={"spent": state.scope.spent})
+        job = self.team.start(contract, owner=self.owner, earlier=earlier)
         self.state = ChatState(
             job_id=job.id, picker=state.picker, cards=state.cards, scope=self._fresh(), language=state.language
         )
-        await self.show(Started(job, state.contract))
+        await self.show(Started(job, contract))
 
     async def _not_yet(self) -> None:
         """Say what is missing for a start, with the choices in sight again."""
@@ -290,11 +291,13 @@ class Conversation(Afterwards, Steering):
         same = [query.text for query in scope.queries] == [query.text for query in before.queries]
         if draft is not None and (same or not settled or not related(scope, before)):
             # An answer to a question about the draft, or something else altogether: the draft stays.
-            self.now(scope=before.model_copy(update={"turns": scope.turns, "stood_in": scope.stood_in}))
+            self.now(
+                scope=before.model_copy(update={"turns": scope.turns, "stood_in": scope.stood_in, "spent": scope.spent})
+            )
             if not same:
                 await self._which(text)
         elif before.queries and not scope.queries:
-            self.now(scope=before.model_copy(update={"turns": scope.turns}))
+            self.now(scope=before.model_copy(update={"turns": scope.turns, "spent": scope.spent}))
             await self.say("pick_or_ask")
         else:
             self.now(scope=scope, contract=None, by_hand=False, pending="")

@@ -166,6 +166,7 @@ class Drafting(Talk):
             self.now(scope=scope, contract=None)
             await self.show_scope()
         else:
+            self.now(scope=scope.model_copy(update={"spent": contract.spent}))
             await self.show(self.on_the_table(contract, before))
 
     async def show_scope(self) -> None:

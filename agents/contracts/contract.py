@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from agents.contracts.frozen import Frozen, Mode, QueryType, Role, Text, Tier, digest
+from agents.contracts.frozen import Frozen, Mode, QueryType, Role, Spent, Text, Tier, digest
 from agents.contracts.plan import Plan
 from agents.contracts.sources import CorpusSurvey, OwnFile, Place
 
@@ -156,6 +156,8 @@ class Contract(Frozen):
     """Models that will be asked, for the reader of the contract."""
     retrievers: tuple[str, ...] = ()
     """Where queries will go."""
+    spent: tuple[Spent, ...] = ()
+    """What the talk about it and its drafts took: booked on the job that is started from it."""
 
     @model_validator(mode="after")
     def _one_feasible_plan_per_query(self) -> "Contract":

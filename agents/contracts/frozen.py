@@ -101,6 +101,54 @@ def field_texts(model: type[BaseModel]) -> Mapping[str, str]:
     return texts
 
 
+class Usage(Frozen):
+    """What was spent. Adds up; an unknown cost makes the sum unknown."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost_usd: float | None = 0.0
+    """None is unknown, not zero."""
+    searches: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.tokens_in + self.tokens_out
+
+    def __add__(self, other: "Usage") -> "Usage":
+        known = self.cost_usd is not None and other.cost_usd is not None
+        return Usage(
+            calls=self.calls + other.calls,
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_out=self.tokens_out + other.tokens_out,
+            cost_usd=(self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
+            searches=self.searches + other.searches,
+        )
+
+
+NOTHING = Usage()
+
+
+class Spent(Frozen):
+    """What a role took, and which model was asked: without a usable answer, or before there was a job to book it on."""
+
+    role: str
+    model: str
+    usage: Usage
+
+    def more(self, usage: Usage) -> "Spent":
+        return self.model_copy(update={"usage": usage + self.usage})
+
+
+def booked(*spent: Spent) -> tuple[Spent, ...]:
+    """Put together what the same model took in the same role; what took no call is left out."""
+    found: dict[tuple[str, str], Spent] = {}
+    for one in spent:
+        key = (one.role, one.model)
+        found[key] = one.more(found[key].usage) if key in found else one
+    return tuple(one for one in found.values() if one.usage.calls)
+
+
 def digest(text: str, length: int = 16) -> str:
     """Name a text by its content: the first `length` hex digits of its SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]

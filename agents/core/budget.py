@@ -7,47 +7,10 @@ alike.
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import NOTHING as NOTHING
+from agents.contracts.frozen import Spent as Spent
+from agents.contracts.frozen import Usage as Usage
 from agents.core.errors import BudgetExceeded, DossierError
-
-
-class Usage(Frozen):
-    """What was spent. Adds up; an unknown cost makes the sum unknown."""
-
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost_usd: float | None = 0.0
-    """None is unknown, not zero."""
-    searches: int = 0
-
-    @property
-    def tokens(self) -> int:
-        return self.tokens_in + self.tokens_out
-
-    def __add__(self, other: "Usage") -> "Usage":
-        known = self.cost_usd is not None and other.cost_usd is not None
-        return Usage(
-            calls=self.calls + other.calls,
-            tokens_in=self.tokens_in + other.tokens_in,
-            tokens_out=self.tokens_out + other.tokens_out,
-            cost_usd=(self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None,
-            searches=self.searches + other.searches,
-        )
-
-
-NOTHING = Usage()
-
-
-class Spent(Frozen):
-    """What a question took that got no usable answer, and who was asked."""
-
-    role: str
-    model: str
-    usage: Usage
-
-    def more(self, usage: Usage) -> "Spent":
-        return self.model_copy(update={"usage": usage + self.usage})
 
 
 def spent_by(error: DossierError) -> Usage:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from agents.contracts.contract import Brief, Contract, Query, ScopingTurn
-from agents.contracts.frozen import Tier
+from agents.contracts.frozen import Spent, Tier, booked
 from agents.contracts.plan import Plan
 from agents.core.budget import Budget
 from agents.core.budget import Limits as Spending
+from agents.core.events import RoleAsked
 from agents.core.port import Handlers, ProcessLimits
 from agents.core.role import Model
 from agents.core.time_policy import PLANNING_SHARE
@@ -116,13 +117,16 @@ class ContractDrafts:
             DossierError: a planner gave nothing usable.
         """
         brief, ahead = self._brief(scope, tier), self._ahead.pop(scope.question, None)
+        unused: tuple[Spent, ...] = ()
         if ahead is not None and len(scope.queries) == 1 and language_of(scope.question) == scope.language:
-            plans = (await ahead).plans
-            renamed = tuple(plan.model_copy(update={"query": scope.queries[0].text}) for plan in plans)
-            return self._contract(brief, renamed, challenge=challenge)
-        if ahead is not None:
-            ahead.cancel()
-        return await self.of_brief(brief, challenge=challenge, limit_s=limit_s)
+            drafted = await ahead
+            renamed = tuple(plan.model_copy(update={"query": scope.queries[0].text}) for plan in drafted.plans)
+            contract = self._contract(brief, renamed, drafted.spent, challenge=challenge)
+        else:
+            if ahead is not None and not ahead.cancel() and ahead.exception() is None:
+                unused = ahead.result().spent  # planned for nothing, and paid for
+            contract = await self.of_brief(brief, challenge=challenge, limit_s=limit_s)
+        return contract.model_copy(update={"spent": booked(*scope.spent, *unused, *contract.spent)})
 
     async def of_brief(
         self, brief: Brief, *, challenge: bool = True, limit_s: float | None = None, ahead: LookAhead | None = None
@@ -141,14 +145,19 @@ class ContractDrafts:
         )
         try:
             ctx = RunCtx(run, "draft", run.budget, depth=0)
-            return self._contract(brief, await draft_plans(ctx, brief), challenge=challenge)
+            plans = await draft_plans(ctx, brief)
+            asked = (one.event for one in run.events if isinstance(one.event, RoleAsked))
+            spent = booked(*(Spent(role=one.role, model=one.model, usage=one.usage) for one in asked))
+            return self._contract(brief, plans, spent, challenge=challenge)
         finally:
             if ahead is None:  # else the job takes over what was begun
                 context.close()
 
-    def _contract(self, brief: Brief, plans: tuple[Plan, ...], *, challenge: bool) -> Contract:
+    def _contract(
+        self, brief: Brief, plans: tuple[Plan, ...], spent: tuple[Spent, ...], *, challenge: bool
+    ) -> Contract:
         means = self.means()
-        contract = contract_of(brief, plans, means, challenge=challenge)
+        contract = contract_of(brief, plans, means, challenge=challenge).model_copy(update={"spent": spent})
         call_s, at_once = self._pace()
         return self._likely(at_pace(contract, call_s, at_once, reasons=means.reasons, challenge=challenge))
 

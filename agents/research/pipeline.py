@@ -4,12 +4,12 @@ import logging
 
 from agents.contracts.contract import Brief, Contract
 from agents.contracts.finding import Finding, Problem
-from agents.contracts.frozen import Frozen
+from agents.contracts.frozen import Frozen, Spent
 from agents.contracts.plan import Plan, PlannedClaim
 from agents.contracts.report import Commission, Outcome
 from agents.core.budget import Limits as Spending
 from agents.core.errors import DossierError, StepFailed
-from agents.core.events import JobChanged, NodeChanged, Planned
+from agents.core.events import Charged, Event, JobChanged, NodeChanged, Planned, RoleAsked
 from agents.core.port import Ctx, Handler, together
 from agents.research.challenge.challenge import challenge_handler, claim_handler
 from agents.research.challenge.claim_ledger import Thresholds, planned_claims
@@ -42,6 +42,20 @@ log = logging.getLogger(__name__)
 
 MOST_ANSWERING = 2
 """Facts for each answered part of the question that the last writer is shown in any case: the answer, and the step before."""
+
+
+class PaidBefore(Charged):
+    """What models took before there was a job: booked on it as a step, and told like every other call."""
+
+    spent: Spent
+
+    def as_event(self, node: str) -> Event:
+        return RoleAsked(node=node, role=self.spent.role, prompt="", model=self.spent.model, usage=self.usage)
+
+
+async def paid_before(spent: Spent) -> PaidBefore:
+    """Book what scoping and planning took: the body of a step."""
+    return PaidBefore(spent=spent, usage=spent.usage)
 
 
 class Means(Frozen):
@@ -108,6 +122,8 @@ def research_handler(context: RunContext, means: Means) -> Handler:
             surroundings = means.model_copy(update={"limits": limits})
             contract = contract_of(brief, plans, surroundings, challenge=given.challenge)
             ctx.emit(f"contract:{contract.hash}", Planned(contract=contract))
+        paid = [(f"{one.role} {one.model}", one) for one in contract.spent]
+        await ctx.fan("before", paid_before, paid, gives=PaidBefore, pool="local")
         brief = contract.brief
         ctx.emit("stage:collecting", JobChanged(status="running", stage="collecting"))
         several = len(contract.plans) > 1

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from agents.contracts.contract import Brief, Query, ScopingInput, ScopingTurn, Turn
-from agents.contracts.frozen import Frozen, Mode, QueryType, Role, Text, Tier
+from agents.contracts.frozen import Frozen, Mode, QueryType, Role, Spent, Text, Tier, booked
 from agents.contracts.plan import Plan
 from agents.contracts.report import Commission
 from agents.contracts.sources import OwnFile, Place
@@ -67,6 +67,8 @@ class ScopingState(Frozen):
     """Models the user chose for roles."""
     memory: str | None = None
     """Whose knowledge base is used; None for none."""
+    spent: tuple[Spent, ...] = ()
+    """What models took in this talk so far, drafts included: no job has it in its books yet."""
     preset: tuple[str, ...] = ()
     """What of this came from the user's settings and was not said in the talk: `time`, `exclude` and so on."""
 
@@ -151,6 +153,7 @@ async def take_turn(
             "ready": turn.ready and feasible,
             "seed_urls": seeds,
             "stood_in": _stood_in(asked),
+            "spent": booked(*scope.spent, Spent(role=MANAGER.name, model=asked.model, usage=asked.usage)),
         }
     )
     return after, asked
