@@ -295,6 +295,7 @@ class Worker:
         commission: str | None = None,
     ) -> None:  # fmt: skip
         """Begin the next attempt at a job; of several who want to, one does: the others get a `BadRequest`."""
+        await self.writer.flush()  # a call that ended just when it was cut off is paid: the next attempt reads it
         whole = await self.store.job(job_id)
         if whole is None:
             raise BadRequest("There is no such job any more.")

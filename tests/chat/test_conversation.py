@@ -1,6 +1,7 @@
 """The talk as a state machine, without Chainlit."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -808,3 +809,56 @@ async def test_a_run_of_another_owner_is_not_seen(held):
     await stranger("stop")
 
     assert not held.team.jobs.of()[0].over
+
+
+# ---- the books
+
+
+async def test_what_the_talk_and_its_drafts_took_is_in_the_books_of_the_job_that_is_started_from_them(tmp_path):
+    model = PricedModel(by_role={"manager": [turn(QUERY, ready=True)] * 2, **dict.fromkeys(WORKING, Worker())})
+    talker = Talker(make_team(tmp_path, model))
+    await talker(QUESTION)
+    first = sum(model.tokens)
+    await talker("Only the last three winters, please.")
+    before = sum(model.tokens)
+    assert before > first > 0
+    assert sum(one.usage.tokens for one in talker.state.scope.spent) == before
+    *_, act = await talker(PHRASE)
+    await asyncio.wait_for(act.job.wait(), 30)
+
+    actual = act.job.report.methodology.actual
+    asked = sum(model.tokens)
+    assert (actual.tokens_in + actual.tokens_out, actual.model_calls) == (asked, len(model.asked))
+    assert actual.cost_usd == pytest.approx(0.01 * len(model.asked))
+    assert view_of(act.job).usage.tokens == act.job.summary().tokens == asked > before
+    ((row, *_), _) = await talker.team.jobs.listed(None)
+    assert (row.tokens, row.cost_usd) == (asked, pytest.approx(actual.cost_usd))
+    assert talker.state.scope.spent == ()
+    assert talker.team.renewed(act.job.contract).spent == ()
+
+
+async def test_what_was_taken_before_the_start_counts_against_the_cap_on_money(tmp_path):
+    model = PricedModel(by_role={"manager": [turn(QUERY, ready=True)], **dict.fromkeys(WORKING, Worker())})
+    talker = Talker(make_team(tmp_path, model, max_cost_usd=0.02))
+    await talker(QUESTION)
+    assert len(model.asked) == 2
+    *_, act = await talker(PHRASE)
+    await asyncio.wait_for(act.job.wait(), 30)
+    assert len(model.asked) == 2
+    assert act.job.report.methodology.actual.cost_usd == pytest.approx(0.02)
+
+
+WORKING = ("planner", "extractor", "synthesizer", "reflector", "challenger", "verifier", "scout", "executor")
+
+
+class PricedModel(ScriptedModel):
+    """One cent a call; keeps what each call took."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.tokens = []
+
+    async def reply(self, request, on_text=None):
+        answer = await super().reply(request, on_text)
+        self.tokens.append(answer.usage.tokens)
+        return replace(answer, usage=answer.usage.model_copy(update={"cost_usd": 0.01}))

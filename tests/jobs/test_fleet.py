@@ -18,11 +18,11 @@ pytestmark = pytest.mark.timeout(400)
 
 
 @contextmanager
-def running(folder, url, *names):
+def running(folder, url, *names, dead_s=3.0):
     """Worker processes; killed at the end."""
     processes = {}
     for name in names:
-        processes[name] = forked(folder / f"{name}.log", worker_child.main, folder, url, name)
+        processes[name] = forked(folder / f"{name}.log", worker_child.main, folder, url, name, 4, dead_s)
     try:
         yield processes
     finally:
@@ -73,16 +73,16 @@ async def _lost(tmp_path, database, processes):
         assert all(job.report.references for job in jobs)
         assert [one.seq for one in jobs[0].run.events] == list(range(1, len(jobs[0].run.events) + 1))
         done = [key for what, key, *_ in calls(tmp_path) if what == "ended"]
-        assert len(done) >= len(set(done))
+        assert len(done) - len(set(done)) <= 12  # the calls that were in flight: six of a job, were both taken for lost
         await until(lambda: kept.jobs.limits.share == 1)  # what a provider allows is the other's alone now
         assert shares[-1] == 1
 
 
 @pytest.fixture(scope="module")
 def fleet(server, tmp_path_factory):
-    """Two workers that several tests give their jobs to: folder and address."""
+    """Two workers that several tests give their jobs to, neither taken for lost when it is slow: folder and address."""
     folder = tmp_path_factory.mktemp("fleet")
-    with new_database(server) as url, running(folder, url, "one", "two"):
+    with new_database(server) as url, running(folder, url, "one", "two", dead_s=60.0):
         yield folder, url
 
 

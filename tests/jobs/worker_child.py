@@ -7,12 +7,11 @@ from pathlib import Path
 from agents.jobs.config import MaintenancePolicy
 from tests.jobs.crash_child import team_in
 
-QUICK = MaintenancePolicy(alive_s=0.5, dead_s=3.0)
-"""Quick to notice a lost worker."""
 
-
-async def main(folder, url, name, workers=4):
-    team = team_in(folder, url, executor=name, policy=QUICK, workers=int(workers))
+async def main(folder, url, name, workers=4, dead_s=3.0):
+    """Run jobs; `dead_s` says how quickly another worker is taken for lost, on a busy machine also one that lives."""
+    policy = MaintenancePolicy(alive_s=0.5, dead_s=float(dead_s))
+    team = team_in(folder, url, executor=name, policy=policy, workers=int(workers))
     await team.open()
     await asyncio.sleep(300)
 
