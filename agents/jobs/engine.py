@@ -156,8 +156,8 @@ class JobQueue:
         options: DBOSConfig = {
             "name": "dossier", "application_version": self.config.code_version, "executor_id": self.config.executor,
             "max_executor_threads": 32, "log_level": "ERROR", "serializer": DBOSPortableJSONSerializer(),
-            "notification_listener_polling_interval_sec": self.config.poll_s, "run_admin_server": False,
-        }  # type: ignore[typeddict-unknown-key]  # fmt: skip
+            "notification_listener_polling_interval_sec": self.config.poll_s,
+        }  # fmt: skip
         if self.url.startswith("sqlite:///"):
             self._lock = locked(Path(self.url.removeprefix("sqlite:///")))
             options["system_database_engine"] = _sqlite_engine(self.url)

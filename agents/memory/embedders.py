@@ -5,6 +5,7 @@ An embedding model in the ONNX format, run in this process: a folder with `model
 
 import asyncio
 import math
+import os
 import struct
 from array import array
 from collections.abc import Sequence
@@ -111,6 +112,8 @@ class OnnxEmbedder:
     dimensions = 0
 
     def __init__(self, folder: Path) -> None:
+        # It tells its makers of its use over the network, on every system, unless this stands before it is loaded.
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         try:
             import numpy
             import onnxruntime
@@ -120,6 +123,7 @@ class OnnxEmbedder:
         model, words = folder / "model.onnx", folder / "tokenizer.json"
         try:
             self.id = f"onnx:{folder.name}:{model.stat().st_size}"
+            onnxruntime.disable_telemetry_events()  # of builds for Windows, which look for no variable
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = 1  # a search shall not take the machine from the research beside it
             self._session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
