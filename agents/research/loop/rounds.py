@@ -336,7 +336,7 @@ class Rounds:
         """Run the children of a round side by side; one that fails shows so, and takes no other with it."""
         ctx, given = self.ctx, self.given
         titles = tuple(child.title for _, child in chosen)
-        reading = [one for _, one in chosen if isinstance(one, Leaf) and not one.discovery and not one.spec]
+        reading = [one for _, one in chosen if isinstance(one, Leaf) and not one.discovery]
         asked = (
             tuple(dict.fromkeys(q for one in reading for q in sub_questions(one))) if self.loop.read_together else ()
         )
@@ -351,7 +351,7 @@ class Rounds:
                 own, child = set(sub_questions(child)), self._within_phase(child, len(chosen))
                 below = LeafGiven(
                     leaf=child, setting=given.setting, parent=ctx.path, siblings=siblings, tried=given.tried,
-                    beside=() if child.spec or child.discovery else tuple(q for q in asked if q not in own),
+                    beside=() if child.discovery else tuple(q for q in asked if q not in own),
                 )  # fmt: skip
                 self._leaves[f"{place(ctx.path)}/{key}"] = below
             else:

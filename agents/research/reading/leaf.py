@@ -236,7 +236,8 @@ def _to_read(urls: list[str], given: LeafGiven, *, late: bool, led: tuple[str, .
         urls=tuple(urls),
         objective=leaf.objective,
         questions=tuple(dict.fromkeys((*(leaf.questions or (leaf.objective,)), *given.beside))),
-        spec=leaf.spec,
+        # A page is read once, for all leaves that might want it.
+        spec=leaf.spec and leaf.spec.model_copy(update={"questions": (*leaf.spec.questions, *given.beside)}),
         rubric=composed_rubric(leaf, () if given.beside else given.siblings),
         language=setting.language,
         today=setting.today,
