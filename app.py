@@ -95,6 +95,12 @@ async def say(action: cl.Action) -> None:
     await shielded(lambda: chat.typed(action.payload.get("text")))
 
 
+@cl.action_callback("forget_found")
+async def forget_found(action: cl.Action) -> None:
+    """Forget, or keep, what the research of a deleted chat found."""
+    await shielded(lambda: chat.forget_found(action.payload.get("jobs")))
+
+
 @cl.action_callback("contract_edit")
 async def contract_edit(action: cl.Action) -> str:
     """Take an edit of the draft made on its card; what could not be done is answered."""

@@ -31,6 +31,7 @@ from agents.chat.renderer import Outcomes, Renderer, mirror, who
 from agents.chat.state import ChatState, Effect, Refuse, Started, as_picked, texts_of
 from agents.chat.texts import ChatTexts
 from agents.contracts import frozen
+from agents.contracts.fact import Selection
 from agents.contracts.sources import CorpusSurvey
 from agents.core.errors import DossierError
 from agents.core.paths import RESOURCES
@@ -384,6 +385,19 @@ class Chat:
         files = texts_of(talk) if talk else set()
         dropped = await forget_texts(self.team.jobs, self.site.chats, files | given_to(jobs))
         await forget_with(self.team.memory, owner, texts=dropped)
+        if (store := self.team.memory) is not None and jobs:
+            known = [job.id for job in jobs if await store.get(owner, Selection(job=job.id), 1)]
+            yes, no = (cl.Action(name="forget_found", payload={"jobs": found}) for found in (known, []))
+            if known:
+                self.outcomes.ask_soon(owner, "forget_deleted_ask", {"button_forget_it": yes, "button_keep": no})
+
+    async def forget_found(self, jobs: object) -> None:
+        """Forget what only some research found, once its chat is deleted; without any, nothing is forgotten."""
+        ids = [job for job in jobs if isinstance(job, str)] if isinstance(jobs, list) else []
+        words, owner = frame_words(), who(cl.context.session.user)
+        gone = await forget_with(self.team.memory, owner, jobs=ids)
+        said = words("forgotten", things=words.counted(gone, "thing")) if ids else words("forget_kept")
+        await cl.Message(content=said).send()
 
 
 async def given_files(message: cl.Message) -> list[UploadedFile]:

@@ -8,7 +8,7 @@ import contextvars
 import logging
 import time
 import uuid
-from collections.abc import Collection, Coroutine
+from collections.abc import Collection, Coroutine, Mapping
 from typing import Any
 
 import chainlit as cl
@@ -245,6 +245,28 @@ class Outcomes:
             # The report itself is saved; it is shown when the chat is opened again.
             log.exception("the outcome of job %s could not be shown", job.id)
 
+    def ask_soon(self, owner: str, name: str, answers: Mapping[str, cl.Action]) -> None:
+        """Ask something in all pages of a user, in a moment: a page that has deleted its chat first turns to a new one.
+
+        Args:
+            owner: who is asked.
+            name: the text that asks.
+            answers: what the buttons do, by the text of their label.
+        """
+
+        async def asked() -> None:
+            await asyncio.sleep(OPENING_S)
+            for tab in [one for one in list(ws_sessions_id.values()) if who(one.user) == owner]:
+                words, id = ChatTexts(str(tab.language).partition("-")[0]), str(uuid.uuid4())
+                message = _step(id, tab.thread_id, "assistant_message", None, "Dossier", words(name))
+                await tab.emit("new_message", message)
+                for label, action in answers.items():
+                    await tab.emit(
+                        "action", {**action.to_dict(), "id": str(uuid.uuid4()), "forId": id, "label": words(label)}
+                    )
+
+        self._aside(asked(), "ask")
+
     async def ended(self, job: Job) -> None:
         """Wait until a run that was stopped is over and entered; as long as that takes, but not for ever."""
         watching = [task for task in self._watching if task.get_name() == f"watch-{job.id}"]
@@ -306,7 +328,7 @@ async def _send(tab: Any, shown: Shown) -> None:
 
 def outcome(job: Job, document: ReportDocument | None) -> Shown:
     """Make the messages that show how a run ended."""
-    now, elements, report = utc_now(), [], _name(job, "report")
+    elements, report = [], _name(job, "report")
     if document is not None:
         # The Markdown stays the message's text: for copying, for searching the history, and for when the element
         # fails. The page hides it while the element stands (see public/dossier.css).
@@ -321,16 +343,20 @@ def outcome(job: Job, document: ReportDocument | None) -> Shown:
         )
         elements.append(element)
 
-    def step(id: str, kind: str, parent: str | None, name: str, output: str) -> StepDict:
-        return {
-            "id": id, "threadId": job.thread_id, "parentId": parent, "createdAt": now, "start": now, "end": now,
-            "name": name, "type": kind, "input": "", "output": output, "streaming": False, "waitForAnswer": False,
-            "isError": job.status == "failed" and kind != "run", "metadata": {},
-        }  # fmt: skip
-
     # Copying and rating are offered on the last message of a finished run only: hence a run around the report.
-    run = step(_name(job, "run"), "run", None, "on_message", "")
-    return [run, step(report, "assistant_message", run["id"], "Dossier", outcome_text(job, document))], elements
+    run = _step(_name(job, "run"), job.thread_id, "run", None, "on_message", "")
+    message = _step(report, job.thread_id, "assistant_message", run["id"], "Dossier", outcome_text(job, document))
+    message["isError"] = job.status == "failed"
+    return [run, message], elements
+
+
+def _step(id: str, thread_id: str, kind: str, parent: str | None, name: str, output: str) -> StepDict:
+    now = utc_now()
+    return {
+        "id": id, "threadId": thread_id, "parentId": parent, "createdAt": now, "start": now, "end": now,
+        "name": name, "type": kind, "input": "", "output": output, "streaming": False, "waitForAnswer": False,
+        "isError": False, "metadata": {},
+    }  # fmt: skip
 
 
 def outcome_text(job: Job, document: ReportDocument | None) -> str:

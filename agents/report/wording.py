@@ -57,6 +57,10 @@ class Wording(Texts):
         """Name what was searched, for a reader; a folder of documents goes by its own name."""
         return self.providers.get(name, name)
 
+    def told(self, form: str, /, **values: object) -> str:
+        """Say a phrase of the list with its values."""
+        return self.reasons.get(form, form).format(**values)
+
     @property
     def direction(self) -> str:
         return direction(self.language)

@@ -7,6 +7,7 @@ import chainlit as cl
 import pytest
 
 from agents.chat.renderer import uid
+from agents.chat.runs import view_of
 from agents.chat.state import ChatState
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Query
@@ -99,7 +100,7 @@ async def test_a_chat_opened_anew_goes_on_where_it_stood(held_chat):
     await page.say(QUESTION)
     await page.say(PHRASE)
     thread_id = page.session.thread_id
-    await asyncio.sleep(0.1)
+    await until(lambda: view_of(held_chat.team.jobs.live()[0]).leaves)
 
     from chainlit.config import config
     from chainlit.context import init_ws_context
@@ -111,7 +112,7 @@ async def test_a_chat_opened_anew_goes_on_where_it_stood(held_chat):
     await config.code.on_chat_resume(thread)
     await later.say("how is it going")
 
-    assert any("parts have delivered" in text for text in later.texts())
+    await until(lambda: any("parts have delivered" in text for text in later.texts()))
     events = [event for event, _ in later.sent]
     assert "set_commands" in events
     assert "set_modes" in events

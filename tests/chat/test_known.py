@@ -4,11 +4,14 @@ import pytest
 
 from agents.chat.commands import Edit, Recall, read
 from agents.chat.state import Refuse, Say, ShowContract, Started
+from agents.chat.texts import ChatTexts
 from agents.contracts.fact import Selection
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.sql_knowledge import SqlKnowledge
+from tests.chat.conftest import Page, until
 from tests.memory.test_knowledge import ALL, BRIDGE, CHEESE, TUNNEL
 
+WORDS = ChatTexts()
 ASKED = "How often was the Orvane ferry closed, and what did it cost?"
 
 
@@ -68,6 +71,19 @@ async def test_what_was_refuted_or_is_somebody_elses_is_no_answer(knowing):
     assert [button.says for button in said.buttons] == ["/research goat cheese in the caves?"]
 
 
+async def test_without_a_question_it_says_what_there_is_and_each_open_question_is_a_button_that_researches_it(knowing):
+    update = {"id": "q1", "kind": "question", "text": "Who paid for the Velsmar bridge?", "fact": None}
+    await knowing.team.memory.put("local", [BRIDGE.model_copy(update=update)])
+
+    (said,) = await knowing("/memory")
+    (*_, shown) = await knowing(said.buttons[0].says)
+
+    assert said.text.startswith("3 facts known from earlier research.")
+    assert [button.label for button in said.buttons] == ["Who paid for the Velsmar bridge?"]
+    assert isinstance(shown, ShowContract)
+    assert shown.contract.brief.question == "Who paid for the Velsmar bridge?"
+
+
 async def test_asking_leaves_the_draft_on_the_table(knowing):
     await knowing(ASKED)
     before = knowing.state.contract
@@ -102,11 +118,35 @@ async def test_what_a_run_found_is_forgotten_once_it_is_clear_that_it_is_meant(k
     (asked,) = await knowing("forget what this run found")
     assert asked.buttons
     assert await store.get("local", Selection(ids=(TUNNEL.id,)))
+    assert await knowing(asked.buttons[1].says) == [Say(WORDS("forget_kept"))]
+    assert await store.get("local", Selection(ids=(TUNNEL.id,)))
     (done,) = await knowing(asked.buttons[0].says)
 
     assert isinstance(done, Say)
     assert not await store.get("local", Selection(job=started.job.id))
     assert await store.get("local", Selection(ids=(BRIDGE.id,)))
+
+
+async def test_a_deleted_chat_asks_whether_what_its_research_found_goes_too(chat, tmp_path):
+    chat.team.memory = store = SqlKnowledge(tmp_path / "memory", StaticEmbedder())
+    page = Page()
+    await page.say(ASKED)
+    await page.say("Authorized to execute")
+    await until(lambda: all(job.over for job in chat.team.jobs.of("local")))
+    (job,) = chat.team.jobs.of("local")
+    found = TUNNEL.model_copy(update={"history": (TUNNEL.history[0].model_copy(update={"job": job.id}),)})
+    await store.put("local", [found])
+
+    await chat.history.delete_thread(page.session.thread_id)
+    await until(lambda: WORDS("forget_deleted_ask") in page.texts())
+    yes, no = [data for event, data in page.sent if event == "action"][-2:]
+    await page.act(no["name"], **no["payload"])
+    assert await store.get("local", Selection(ids=(TUNNEL.id,)))
+    await page.act(yes["name"], **yes["payload"])
+
+    assert [yes["label"], no["label"]] == ["Yes, forget it", "No, keep it"]
+    assert not await store.get("local", Selection(ids=(TUNNEL.id,)))
+    await store.close()
 
 
 async def test_it_says_so_where_nothing_is_kept(talker):

@@ -28,6 +28,7 @@ from agents.research.reading.subject import (
     is_named,
     is_nationality,
     names_held,
+    nationalities,
     parts_of,
     plain_words,
     stems_of,
@@ -176,7 +177,10 @@ def answers(question: Question, quote: str, title: str = "", head: str = "", lea
         return bool(question.names) and question.kind != "other" and _has_kind(question, quote)
     if not question.names and not _shares_talk(question, around, SAME_TALK if question.matter else MOST_OF_A_NAME):
         return False
-    if share(question.matter, around) < (OF_THE_MATTER if question.kind in PAIRED else NEARLY_ALL):
+    asked = question.matter
+    if question.kind in PAIRED and nationalities(quote):
+        asked -= nationalities(question.text)  # who is English is told from who is American
+    if share(asked, around) < (OF_THE_MATTER if question.kind in PAIRED else NEARLY_ALL):
         return False
     said_before = " ".join(lead)
     new = frozenset(word for word in question.matter if not lead or not share(frozenset({word}), said_before))

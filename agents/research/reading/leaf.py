@@ -3,7 +3,7 @@
 Facts that a job takes over from an earlier report: a leaf gets those that speak of its questions, beside what it reads.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypedDict
 
 from agents.contracts.contract import place
@@ -15,6 +15,7 @@ from agents.contracts.report import Earlier
 from agents.contracts.sources import RejectedSource, Source, SourceCard
 from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler, Handlers
+from agents.report.wording import wording
 from agents.research.loop.success import MAX_ATTEMPTS
 from agents.research.reading.answering import Told, beside_the_point, is_about, leads_to, settled_by
 from agents.research.reading.hold_extraction import SourceGiven
@@ -34,6 +35,8 @@ SOURCES_OF_A_LOOKUP = 2
 """Independent sources that settle a lookup."""
 
 SHORTENED = "the run was shortened before all its sources were read"
+Phrase = Callable[..., str]
+"""Says a phrase with its values in the language of the report."""
 NOTHING_YET = "you stopped it before it had found anything"
 AWAITS = "what the sections beside it read may answer it"
 GIVEN_UP = f"given up after {MAX_ATTEMPTS} failed searches"
@@ -93,13 +96,14 @@ def leaf_handler(context: RunContext) -> Handler:
             if isinstance(one, SourceDone) and one.unread
         )
         cut = found.cut | ({one.type for one in done if isinstance(one, StepFailed)} & CUT)
-        status, note = graded(found.records, rejected, problems, len(urls), found_any=bool(facts))
+        told = wording(given.setting.language).told
+        status, note = graded(found.records, rejected, problems, len(urls), told, found_any=bool(facts))
         if STOPPED in cut:
-            status, note = "stopped", stopped_with(facts, sources)
+            status, note = "stopped", stopped_with(facts, sources, told)
         elif cut:
             status, note = ("partial", note or SHORTENED) if facts else ("stopped", SHORTENED)
         if facts and not cut:
-            tell("writing", kept(facts, sources, "from"))  # as soon as those beside it were read
+            tell("writing", kept(facts, sources, told))  # as soon as those beside it were read
         elif status == "empty" and given.beside:
             tell("reading", AWAITS, "awaits")  # how it ended is said when the round has shared out what it read
         elif not facts:
@@ -148,16 +152,17 @@ def graded(
     rejected: tuple[RejectedSource, ...],
     problems: Sequence[Problem],
     tried: int,
+    told: Phrase = wording("en").told,
     *,
     found_any: bool,
 ) -> tuple[NodeStatus, str]:
     """Say how the reading of a leaf ended, and what is missing of it; failed searches are in `records` and no problems."""
     failed = sum(1 for record in records if record.failed)
     if not found_any:
-        return "failed" if records and failed == len(records) else "empty", _nothing(records, rejected)
+        return "failed" if records and failed == len(records) else "empty", _nothing(records, rejected, told)
     if problems:
-        return "partial", f"{len(problems)} of {tried} sources could not be worked through"
-    return ("partial", f"{failed} of {len(records)} searches failed") if failed else ("done", "")
+        return "partial", told("{n} of {all} sources could not be worked through", n=len(problems), all=tried)
+    return ("partial", told("{n} of {all} searches failed", n=failed, all=len(records))) if failed else ("done", "")
 
 
 def _failed_searches(path: str, records: tuple[SearchRecord, ...]) -> list[Problem]:
@@ -326,28 +331,32 @@ def joined(
     return (*facts, *known), (*sources, *(card for card in given.known_sources if card.id in wanted))
 
 
-def kept(facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], verb: str) -> str:
+def kept(facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], told: Phrase, verb: str = "from") -> str:
     """Say how much a leaf has found."""
-    return f"{verb} {len(facts)} fact{'s' * (len(facts) != 1)} of {len(sources)} source{'s' * (len(sources) != 1)}"
+    few = ("fact" if len(facts) == 1 else "facts", "source" if len(sources) == 1 else "sources")
+    return told(f"{verb} {{facts}} {few[0]} of {{sources}} {few[1]}", facts=len(facts), sources=len(sources))
 
 
-def stopped_with(facts: tuple[Fact, ...], sources: tuple[SourceCard, ...]) -> str:
+def stopped_with(facts: tuple[Fact, ...], sources: tuple[SourceCard, ...], told: Phrase) -> str:
     """Say what a leaf had found when the user stopped it."""
-    return f"you stopped it; {len(facts)} facts of {len(sources)} sources were kept" if facts else NOTHING_YET
+    form = "you stopped it; {facts} facts of {sources} sources were kept"
+    return told(form, facts=len(facts), sources=len(sources)) if facts else told(NOTHING_YET)
 
 
-def _nothing(records: tuple[SearchRecord, ...], rejected: tuple[RejectedSource, ...]) -> str:
+def _nothing(records: tuple[SearchRecord, ...], rejected: tuple[RejectedSource, ...], told: Phrase) -> str:
     if records and all(record.failed for record in records):
-        return "every search failed"
+        return told("every search failed")
     if not rejected:
-        return "no document matches"
+        return told("no document matches")
     read = sum(1 for one in rejected if one.reason == READ_FOR_NOTHING)
-    if read == len(rejected):
-        return f"none of the {read} documents mentions it" if read > 1 else "the one document found does not mention it"
     unread = len(rejected) - read
-    parts = [f"none of the {read} that were read mentions it"] if read else []
-    parts += [f"{unread} could not be used"] if unread else []
-    return f"{len(rejected)} found: " + "; ".join(parts)
+    if not unread:
+        form = "none of the {n} documents mentions it" if read > 1 else "the one document found does not mention it"
+        return told(form, n=read)
+    parts = [told("none of the {n} that were read mentions it", n=read)] if read else []
+    return told(
+        "{n} found: {parts}", n=len(rejected), parts="; ".join([*parts, told("{n} could not be used", n=unread)])
+    )
 
 
 class BranchCost(TypedDict):

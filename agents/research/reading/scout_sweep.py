@@ -27,6 +27,7 @@ from agents.core.role import RoleAnswer
 from agents.core.time_policy import SCOUT_SHARE
 from agents.nlp.tokens import content_words
 from agents.offline.judgements import scout as judged_by_words
+from agents.report.wording import wording
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.leaf import NOTHING_YET, composed_rubric, not_begun, spent
 from agents.research.reading.read_sources import Extracted, extract
@@ -253,6 +254,7 @@ class _Sweep:
         self, chosen: Shortlist, records: tuple[SearchRecord, ...], attempts: tuple[RetryEntry, ...]
     ) -> Finding:
         """Hand on the list, and what the chosen sources say for the section."""
+        told = wording(self.setting.language).told
         facts = tuple({fact.id: fact for one in chosen.kept for fact in self.facts.get(one.url, ())}.values())
         sources = tuple({self.cards[one.url].id: self.cards[one.url] for one in chosen.kept}.values())
         for one in chosen.rejected:
@@ -266,22 +268,23 @@ class _Sweep:
                 ),
             )
         if facts:
-            self._tell("writing", f"on {len(chosen.kept)} sources chosen from {_found(chosen)}")
+            self._tell("writing", told("on {n} sources chosen from {all}", n=len(chosen.kept), all=_found(chosen)))
         failed = [record for record in records if record.failed]
-        note = f"{len(chosen.kept)} sources chosen from {_found(chosen)}"
+        note = told("{n} sources chosen from {all}", n=len(chosen.kept), all=_found(chosen))
         status: NodeStatus = "done"
         if not chosen.kept:
-            status, note = ("failed", "every search failed") if records and len(failed) == len(records) else (
-                "empty", f"none of {_found(chosen)} candidates is to the point"
-            )  # fmt: skip
+            if records and len(failed) == len(records):
+                status, note = "failed", told("every search failed")
+            else:
+                status, note = "empty", told("none of {n} candidates is to the point", n=_found(chosen))
         elif not facts:
             status = "empty"
         elif self.problems or failed:
-            status, note = "partial", f"{note}; {len(self.problems) + len(failed)} of its steps failed"
+            status, note = "partial", f"{note}; {told('{n} of its steps failed', n=len(self.problems) + len(failed))}"
         if STOPPED in self.cut:
-            status, note = "stopped", f"you stopped it; {note}" if facts else NOTHING_YET
+            status, note = "stopped", f"{told('you stopped it')}; {note}" if facts else told(NOTHING_YET)
         elif self.cut and facts:
-            status, note = "partial", f"{note}; the run was shortened before it was done"
+            status, note = "partial", f"{note}; {told('the run was shortened before it was done')}"
         self.problems += [
             Problem(where=f"{self.ctx.path}#search", type="SearchError", message=record.failed, retryable=True)
             for record in failed

@@ -113,16 +113,21 @@ class Question:
 @lru_cache(maxsize=1_024)
 def parts_of(question: str) -> tuple[Question, ...]:
     """Take a question apart into what needs an answer each: `…, and who founded each of them?` is two parts."""
-    texts = [part.strip(" ,;") for part in _PART.split(question) if part and part.strip(" ,;?")]
+    sentences = [question[one.start : one.end] for one in lang.spans(question)]
+    # What is told before it is asked wants no answer; the names in it are those that the question points at.
+    told = [one for one in sentences if not one.endswith("?")] if question.rstrip().endswith("?") else []
+    asked = " ".join(one for one in sentences if one not in told) if told else question
+    texts = [part.strip(" ,;") for part in _PART.split(asked) if part and part.strip(" ,;?")]
     parts: list[Question] = []
-    named: tuple[frozenset[str], ...] = ()
+    before = _read(" ".join(told)) if told else None
+    named = before.names if before else ()
     for text in texts or [question]:
         one = _read(text)
         own = tuple(name for name in one.names if name)
         if own:
             named = own
-        elif named:
-            one = replace(one, names=named, short=parts[0].short, shown=parts[0].shown)
+        elif named and (of := parts[0] if parts else before):
+            one = replace(one, names=named, short=of.short, shown=of.shown)
         if _EACH.search(text) and len(one.names) > 1 and one.kind not in {"either", "yes_no"}:
             parts += [
                 replace(one, names=(name,), shown=(said,)) for name, said in zip(one.names, one.shown, strict=True)
@@ -204,6 +209,15 @@ def _read(text: str) -> Question:
 def is_nationality(word: str) -> bool:
     """Tell a word that only says which country somebody or something is of."""
     return word in _demonyms() or bool(re.fullmatch(r"[a-z]{3,}(?:ians?|icans?|eans?|ese)", word))
+
+
+def nationalities(text: str) -> frozenset[str]:
+    """Give the roots of the words that say of which country somebody or something is: `English`, no `musician`."""
+    return frozenset(
+        root(word.casefold())
+        for word in re.findall(r"[^\W\d_]+", text)
+        if word[:1].isupper() and is_nationality(word.casefold())
+    )
 
 
 @lru_cache(maxsize=1)

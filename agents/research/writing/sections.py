@@ -25,7 +25,7 @@ from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.nlp.tokens import content_words
 from agents.report.parse_body import parse
-from agents.report.wording import states_no_fact
+from agents.report.wording import states_no_fact, wording
 from agents.report.write_markdown import markdown_of
 from agents.research.reading.answering import answer_of, each_name, told_by
 from agents.research.reading.leaf import SHORTENED, graded, kept, spent, stopped_with, sub_questions
@@ -221,11 +221,11 @@ def section_handler(context: RunContext) -> Handler:
 
     async def run(ctx: Ctx, given: SectionGiven) -> Finding:
         found, started = given.finding, ctx.elapsed
-
+        told = wording(given.leaf.setting.language).told
         tell = teller(ctx, given.leaf.parent, "leaf", found.title, found.path)
 
         if found.status in {"empty", "failed"}:  # as the others it was told when it was read
-            tell("writing", kept(found.facts, found.sources, "from"))
+            tell("writing", kept(found.facts, found.sources, told))
         written = await write_section(
             ctx, context, "0", partial(_put, given.leaf, given.verdicts), found.facts, found.sources, ctx.last_deadline,
             given.leaf.setting.language,
@@ -236,16 +236,16 @@ def section_handler(context: RunContext) -> Handler:
         if status in {"empty", "failed"}:  # what it read said nothing, but what was read beside it did
             broken = [problem for problem in problems if problem.type != "SearchError"]
             tried = len(found.sources) + len(found.rejected) + len(broken)
-            status, note = graded(found.searches, found.rejected, broken, tried, found_any=True)
+            status, note = graded(found.searches, found.rejected, broken, tried, told, found_any=True)
         if (failure := written.failure) is not None:
             if failure.type == STOPPED:
-                status, note, ended = "stopped", stopped_with(found.facts, found.sources), "stopped"
+                status, note, ended = "stopped", stopped_with(found.facts, found.sources, told), "stopped"
             elif status != "stopped":
                 by_code = "the section could not be written; its quotes are listed"
                 status, note = "partial", note or (SHORTENED if failure.type in CUT else by_code)
             if failure.type not in CUT:
                 problems = (*problems, failure.problem())
-        tell(status, note or kept(found.facts, found.sources, "kept"))
+        tell(status, note or kept(found.facts, found.sources, told, "kept"))
         cost = spent(ctx, started)
         known = found.cost_usd is not None and cost["cost_usd"] is not None
         dollars = (found.cost_usd or 0.0) + (cost["cost_usd"] or 0.0)
