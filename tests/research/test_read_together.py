@@ -1,5 +1,7 @@
 """Leaves of one round read each page once between them, and what it says goes to whom it concerns."""
 
+import pytest
+
 from agents.contracts.fact import ExtractionInput
 from agents.contracts.finding import SectionInput
 from agents.contracts.plan import ReflectionInput
@@ -33,8 +35,11 @@ def pointing(request):
     )
 
 
-async def test_a_page_is_read_once_with_the_questions_of_all_leaves_and_its_facts_go_to_whom_they_answer(bench):
-    work = bench(working_model({QUERY.text: TWO}, extractor=pointing), means=TOGETHER)
+@pytest.mark.parametrize("wanted", ["", "a table"])
+async def test_a_page_is_read_once_with_the_questions_of_all_leaves_and_its_facts_go_to_whom_they_answer(bench, wanted):
+    leaves = tuple(one.model_copy(update={"expected_format": wanted}) for one in TWO.leaves)
+    plan = TWO.model_copy(update={"leaves": leaves})
+    work = bench(working_model({QUERY.text: plan}, extractor=pointing), means=TOGETHER)
 
     outcome = await work.run()
 

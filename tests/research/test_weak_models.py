@@ -6,20 +6,23 @@ import re
 import pytest
 
 from agents.contracts.contract import Brief, Query
-from agents.contracts.fact import ExtractionInput
+from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact, ShownSource
 from agents.contracts.finding import Frame, NumberedFact, Section, SectionInput
+from agents.contracts.frozen import digest
 from agents.contracts.plan import PlanningInput
 from agents.contracts.report import Actual
-from agents.contracts.sources import CorpusSurvey
+from agents.contracts.sources import CorpusSurvey, Source
 from agents.contracts.verification import StanceInput
 from agents.core.budget import Usage
 from agents.core.events import RoleAsked
 from agents.core.role import Reply
+from agents.nlp.lang import spans
 from agents.report.document import build
 from agents.research.loop.compaction import summarised
 from agents.research.planning.drafting import plan_of
 from agents.research.planning.freeze_contract import MODES, CapOverrides, at_pace, make_contract
 from agents.research.reading.answering import Told, beside_the_point
+from agents.research.reading.hold_extraction import SourceExcerpt, SourceGiven, held_against
 from agents.research.reading.subject import asks_for_facts
 from agents.roles import carried_section
 from agents.verify.checks import mixes
@@ -91,6 +94,60 @@ async def test_a_model_that_takes_every_sentence_for_an_answer_brings_nothing_of
     body = report.markdown.split("## Claims")[0]
     assert "Clinton" not in body
     assert "Comley" not in body
+
+
+async def test_what_no_source_carries_is_not_written_and_nothing_is_written_twice(bench):
+    def fluent(request):
+        written = Worker()(request)
+        if not isinstance(written, Section):
+            return written
+        bridge = "During this time, rock bands were being formed in Los Angeles from other bands."
+        return Section(markdown=f"{bridge} {written.markdown}\n\n{bridge} {written.markdown}")
+
+    _, report = await reported(bench, synthesizer=fluent)
+
+    body = report.markdown.split("## References")[0]
+    assert "During this time" not in body
+    assert body.count("formed in early 2006") <= 2  # in the summary, and once in its section
+    assert all(one.verdict is None or one.facts for one in report.sentences if one.verdict != "no_fact")
+
+
+async def test_what_answers_a_question_is_added_where_the_writer_leaves_it_out(bench):
+    def one_sided(request):
+        written = Worker()(request)
+        if isinstance(written, Section):
+            exies = [fact for fact in request.given.facts if fact.source == "The Exies"]
+            return Section(markdown=f"{exies[0].statement}[f{exies[0].number}]") if exies else written
+        return written
+
+    _, report = await reported(bench, synthesizer=one_sided)
+
+    assert status(report)["Who founded Circus Diablo?"] == "answered"
+    assert "2006" in report.markdown.split("## References")[0]
+
+
+async def test_an_unsure_pointer_leaves_room_for_what_code_finds(bench):
+    _, report = await reported(
+        bench, pointing(lambda fact: fact.model_copy(update={"sure": 0.0, "sentences": fact.sentences[:1]}))
+    )
+
+    assert status(report)["When was The Exies formed?"] == "answered"
+    assert status(report)["Who founded Circus Diablo?"] == "answered"
+
+
+async def test_a_passage_is_narrowed_to_what_names_the_subject_in_a_document_on_something_else():
+    text = "The demon has no mouth. It roams at night. In myth it goes with other demons like Gallu and Lilu."
+    source = Source(id="s1", url="https://alu.example/", title="Alû", kind="web", text=text, text_hash=digest(text))
+    numbered = tuple(NumberedSentence(number=n, text=text[at.start : at.end]) for n, at in enumerate(spans(text), 1))
+    question = "If Gallu is a demon Lilu is what?"
+    given = SourceGiven(urls=(source.url,), objective=question, questions=(question,))
+    shown = ShownSource(title=source.title, sentences=numbered)
+    wanted = ExtractionInput(objective=question, questions=(question,), language="en", sources=(shown,))
+    extraction = Extraction(facts=(PointedFact(sentences=(1, 2, 3), question=1, sure=0.9),))
+
+    read = held_against(extraction, [SourceExcerpt(source, spans(text), numbered, 0)], given, wanted, None)
+
+    assert [fact.quote for fact in read["s1"].facts] == ["In myth it goes with other demons like Gallu and Lilu."]
 
 
 async def test_what_nothing_answers_is_said_in_a_line_and_the_report_is_not_complete(bench):

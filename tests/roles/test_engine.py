@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact, ShownSource
 from agents.contracts.plan import PlanningInput, PlanTree
 from agents.core.budget import Usage
 from agents.core.errors import BadOutput, ModelError, Reject
 from agents.core.prompts import load
 from agents.core.role import AskContext, Reply, ask
+from agents.roles import EXTRACTOR
 from agents.roles import PLANNER as PLAIN
 from tests.scripted_model import ScriptedModel
 from tests.scripts import FLAT, leaf, tree
@@ -98,6 +100,45 @@ async def test_an_answer_that_stays_cut_keeps_what_was_complete_and_says_so():
 
     assert asked.cut
     assert isinstance(asked.output, PlanTree)
+
+
+async def test_of_a_list_that_code_completes_a_cut_answer_counts_at_once():
+    whole = Extraction(
+        facts=(PointedFact(sentences=(1,), question=1, sure=0.9), PointedFact(sentences=(2,), question=1, sure=0.9))
+    )
+    text = whole.model_dump_json()
+    head = Reply(text=text[: text.rindex("{")], usage=Usage(calls=1), finish_reason="length", model="m")
+    model = ScriptedModel(head)
+    read = ExtractionInput(
+        objective="Why?",
+        questions=("Why?",),
+        language="en",
+        sources=(ShownSource(title="A", sentences=(NumberedSentence(number=1, text="So."),)),),
+    )
+
+    asked = await ask(EXTRACTOR, read, AskContext(models={"extractor": model}, prompts=load()))
+
+    assert asked.cut
+    assert [fact.sentences for fact in asked.output.facts] == [(1,)]
+    model.assert_spent()
+
+
+async def test_tags_around_data_never_come_back_in_an_answer():
+    _, run = run_with(
+        tree(
+            leaf("<query-4ebe5cd8>", "a?").model_copy(
+                update={
+                    "title": "One <title-4ebe5cd8>",
+                    "search_terms": ("<query-4ebe5cd8>", "</query-4ebe5cd8> ferries"),
+                }
+            )
+        )
+    )
+
+    asked = await ask(PLANNER, GIVEN, run)
+
+    assert asked.output.leaves[0].title == "One"
+    assert asked.output.leaves[0].search_terms == ("ferries",)
 
 
 async def test_a_providers_failure_is_not_repaired():

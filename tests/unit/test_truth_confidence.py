@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agents.contracts.verification import Evidence
-from agents.verify.confidence import count, report_confidence, weigh
+from agents.verify.confidence import answered, count, report_confidence, weigh
 
 CASE = Path(__file__).parents[1] / "data" / "cases" / "C24"
 
@@ -80,3 +80,13 @@ def test_claims_with_too_few_independent_sources_lower_the_confidence_of_a_repor
 
     assert report_confidence([two], checked, 2) == report_confidence([two], checked)
     assert report_confidence([one], checked, 2) == round(report_confidence([one], checked) * 0.5**0.25, 1)
+
+
+def test_without_claims_confidence_comes_from_how_well_the_questions_are_answered():
+    checked = count(["supported"])
+    one, two = answered(1, whole=True), answered(2, whole=True)
+
+    assert report_confidence([], checked, answers=[one]) == 84.9
+    assert report_confidence([], checked, answers=[two]) == 96.0
+    assert report_confidence([], checked, answers=[one, answered(0, whole=False)]) == 60.0
+    assert answered(1, whole=False) < one
