@@ -180,11 +180,14 @@ class Composer:
         """Tell what was said above in the same words, and the transitions that leaned on it."""
         if not sentence.facts:
             self._dropped = self._dropped and exempt
-            return self._dropped
-        key = tuple(_WORD.findall(_NAMED_FIRST.sub("", " ".join(sentence.text.split())).casefold()))
-        self._dropped = key in self._said
-        self._said.add(key)
+        else:
+            self._dropped = self.is_said(sentence.text)
+            self._said.add(_said_words(sentence.text))
         return self._dropped
+
+    def is_said(self, text: str) -> bool:
+        """Tell whether the text says it in these words."""
+        return _said_words(text) in self._said
 
     def _is_titles(self, sentence: Sentence) -> bool:
         """Tell a line that only names its sources: several of their titles in a row, and no sentence."""
@@ -203,6 +206,10 @@ class Composer:
         """
         words = frozenset(content_words(text))
         return 2 * len(words - self._known) > len(words) or not self._figures.issuperset(_FIGURE.findall(text))
+
+
+def _said_words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(_NAMED_FIRST.sub("", " ".join(text.split())).casefold()))
 
 
 def _labelled(block: Block) -> Block:

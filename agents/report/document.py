@@ -242,8 +242,7 @@ class _Report:
     def _nothing_found(self) -> None:
         composer, words, making = self.composer, self.words, self.making
         composer.own(paragraph(words.nothing))
-        tried = introduced(words.nothing_tried, making.search_lines())
-        composer.own(*(tried or (paragraph(words.nothing_searched),)))
+        composer.own(*(making.searched() or (paragraph(words.nothing_searched),)))
         composer.own(*introduced(words.nothing_read, making.source_lines(making.cards)))
         composer.own(*introduced(words.rejected, making.rejected_lines()))
         composer.own(paragraph(words.nothing_next))
@@ -318,7 +317,8 @@ class _Report:
         for insights in (insights for node in making.nodes for insights in node.insights):
             raised = sorted(insights.follow_up_questions, key=lambda one: -one.confidence)
             stated += [*insights.source_identified_gaps, *(one.question for one in raised if one.confidence >= MATTERS)]
-        questions += [f"{opening}{' '.join(one.split())}{closing}" for one in dict.fromkeys(stated)][:MAX_STATED]
+        unsaid = (" ".join(one.split()) for one in dict.fromkeys(stated) if not self.composer.is_said(one))
+        questions += [f"{opening}{one}{closing}" for one in unsaid][:MAX_STATED]
         sections = {one.section for one in self.truth.answers}
         followed = (one for one in making.nodes if one.in_vain and one.note and one.title not in sections)
         # Figures of the whole report stand in Methodology, just above.

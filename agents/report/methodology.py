@@ -117,12 +117,10 @@ class Making:
             yield paragraph(words.degraded)
         if any(card.kind == "sample" for card in self.cards):
             yield paragraph(words.sample_note)
-        providers = dict.fromkeys(name for one in self.searches for name in one.provider.split(", ") if name)
-        named = ", ".join(dict.fromkeys(map(words.provider, providers)))
         if not self.searches:
             yield paragraph(words.no_search)
         elif listed:
-            yield from introduced(words.searched_with.format(providers=named), self.search_lines())
+            yield from self.searched()
         yield from introduced("", memory_lines(self.outcome.memory, words))
         if listed:
             uncited = (card for card in self.cards if card.id not in listed)
@@ -139,12 +137,18 @@ class Making:
 
     # ---- lists
 
-    def search_lines(self) -> Iterator[str]:
-        """Write each search with what came of it."""
+    def searched(self) -> tuple[Block, ...]:
+        """Say where was searched, and list each search with what came of it."""
         words, (opening, closing) = self.words, self.words.quotes
+        providers = dict.fromkeys(name for one in self.searches for name in one.provider.split(", ") if name)
+        lines = []
         for one in self.searches:
             failed = words.search_failed.format(reason=one.failed)
-            yield f"{opening}{one.text}{closing} ({failed if one.failed else words.hits.format(count=one.hits)})"
+            lines.append(
+                f"{opening}{one.text}{closing} ({failed if one.failed else words.hits.format(count=one.hits)})"
+            )
+        named = ", ".join(dict.fromkeys(map(words.provider, providers)))
+        return introduced(words.searched_with.format(providers=named), lines)
 
     def source_lines(self, cards: Iterable[SourceCard]) -> Iterator[Line]:
         """Write documents that were read."""
@@ -173,7 +177,7 @@ class Making:
         actual, words = self.actual, self.words
         empty, fetched = actual.pages_empty, actual.pages_fetched
         values = {
-            "time": words.unknown if actual.seconds is None else duration(actual.seconds),
+            "time": words.unknown if actual.seconds is None else duration(actual.seconds, words),
             "searches": str(data.searches),
             "sources": str(data.sources_read),
             "rejected": str(len(data.sources_rejected)),
@@ -181,7 +185,7 @@ class Making:
             "rounds": str(data.rounds),
             "calls": str(actual.model_calls),
             "tokens": f"{actual.tokens_in:,}; {actual.tokens_out:,}".replace(",", "\u202f").replace(";", ","),
-            "cost": words.unknown if actual.cost_usd is None else money(actual.cost_usd),
+            "cost": words.unknown if actual.cost_usd is None else money(actual.cost_usd, words),
             "parts": str(len(self.nodes)),
         }
         expected = {line.name: line for line in data.forecast.lines} if data.forecast else {}
@@ -209,7 +213,7 @@ class Making:
             elif gate.name == RATIO_GATE and not unverified(truth):
                 stating = [check for check in truth.checks if check.replaced_by != "" and check.verdict != "no_fact"]
                 supported = sum(check.verdict == "supported" for check in stating)
-                yield said.sentences.format(n=supported, m=len(stating), ratio=f"{gate.reached:.2f}")
+                yield said.sentences.format(n=supported, m=len(stating), ratio=self.words.number(gate.reached))
 
     def doubts(self) -> Iterator[str]:
         """Say what keeps a report from being complete: claims nobody checked, sentences nothing carries."""
@@ -231,7 +235,7 @@ class Making:
         truth, said, (good, judged) = self.outcome.truth, self.words.ledger, counts
         if not judged:
             return ()
-        lines = [said.sentences.format(n=good, m=judged, ratio=f"{good / judged:.2f}")]
+        lines = [said.sentences.format(n=good, m=judged, ratio=self.words.number(good / judged))]
         mended = sum(bool(check.replaced_by) for check in truth.checks)
         struck = sum(check.replaced_by == "" for check in truth.checks)
         if mended or struck:
@@ -319,7 +323,7 @@ def claims_table(claims: Iterable[Claim], cards: dict[str, SourceCard], words: W
         # A reader must see by what words a claim is contradicted or qualified.
         quoted = f": {opening}{shortened(against[0].quote)}{closing}" if against and against[0].quote else ""
         searched = said.found if counter.found else said.nothing if counter.was_made else said.not_searched
-        sure = "–" if claim.confidence is None else f"{claim.confidence:.2f}"
+        sure = "–" if claim.confidence is None else words.number(claim.confidence)
         pro, contra = who(claim.said("supports")), who(against) + quoted
         verdict = words.claim_verdicts[claim.verdict]
         rows.append((claim.text, verdict, sure, pro, contra, searched.format(n=counter.found)))
@@ -346,21 +350,21 @@ def memory_lines(note: MemoryNote, words: Wording) -> Iterator[str]:
 def _range(line: ForecastLine, words: Wording) -> str:
     if line.low is None or line.high is None:
         return words.unknown
-    ends = dict.fromkeys(f"{value:.2f}".rstrip("0").rstrip(".") for value in (line.low, line.high))
+    ends = dict.fromkeys(words.number(value, "0.##") for value in (line.low, line.high))
     unit = line.unit if line.unit.casefold() not in line.name.casefold() else ""
     return f"{'–'.join(ends)} {unit}".strip()
 
 
-def duration(seconds: float) -> str:
+def duration(seconds: float, words: Wording) -> str:
     """Write a time: `0.4 s`, `38 s`, `4 min 05 s`."""
     if seconds < 60:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+        return f"{words.number(seconds, '0.0' if seconds < 10 else '0')} s"
     return f"{round(seconds) // 60} min {round(seconds) % 60:02d} s"
 
 
-def money(usd: float) -> str:
+def money(usd: float, words: Wording) -> str:
     """Write an amount in US dollars, without the sign that formulas use; small amounts with four places."""
-    return f"{usd:.4f} USD" if 0 < usd < 0.1 else f"{usd:.2f} USD"
+    return f"{words.number(usd, '0.0000' if 0 < usd < 0.1 else '0.00')} USD"
 
 
 # ---- the loop's state

@@ -35,6 +35,7 @@ Way = Literal["ltr", "rtl"]
 _NARROW, _WIDE, _LEAST = 90, 100, 9.0
 """Characters of a table's longest cells that stand side by side on a page, of its whole line, and of a column at least."""
 _SHOWN_ADDRESS = 160
+_TIED = re.compile(r"(?<=\d) (?=[%‰°€£])")
 _UNPRINTABLE = re.compile("[\\ud800-\\udfff\\ufffe\\uffff\\ufdd0-\\ufdef]")
 
 
@@ -74,10 +75,11 @@ def view(document: ReportDocument) -> View:
     """Read a report document, of this program or read back from JSON."""
     words, actual, body = wording(document.language), document.methodology.actual, body_of(document)
     read = max((reference.accessed[:10] for reference in document.references if reference.accessed), default="")
-    figures = [f"{words.figures['sources']}: {document.methodology.sources_read}"]
+    date = read or (actual.started_at or "")[:10]
+    figures = [*([date] if date else []), f"{words.figures['sources']}: {document.methodology.sources_read}"]
     if actual.seconds is not None:
-        figures.append(f"{words.figures['time']}: {duration(actual.seconds)}")
-    cost = words.unknown if actual.cost_usd is None else money(actual.cost_usd)
+        figures.append(f"{words.figures['time']}: {duration(actual.seconds, words)}")
+    cost = words.unknown if actual.cost_usd is None else money(actual.cost_usd, words)
     set_ = (
         _references(document, body, words) if isinstance(block, ReferenceList) else (block,) for block in body.blocks
     )
@@ -90,7 +92,7 @@ def view(document: ReportDocument) -> View:
         figures=" · ".join([*figures, f"{words.figures['cost']}: {cost}"]),
         language=document.language,
         way="rtl" if direction(document.language) == "rtl" else "ltr",
-        date=read or (actual.started_at or "")[:10],
+        date=date,
         job_id=document.job_id,
         body=Body(blocks=tuple(chain.from_iterable(set_))),
         citations=Citations(document.references),
@@ -164,8 +166,11 @@ def column_shares(table: Table) -> tuple[float, ...]:
 
 
 def printable(text: str) -> str:
-    """Drop what no file format of ours can hold: control characters, lone surrogates, non-characters."""
-    return _UNPRINTABLE.sub("", cleaned(text))
+    """Drop what no file format of ours can hold: control characters, lone surrogates, non-characters.
+
+    A figure and its percent sign stay on one line.
+    """
+    return _TIED.sub("\u00a0", _UNPRINTABLE.sub("", cleaned(text)))
 
 
 def line_of(text: str) -> str:
@@ -186,6 +191,7 @@ def to_markdown(document: ReportDocument) -> str:
     """Write a report as a Markdown file: title, question, date and grade above the text."""
     seen = view(document)
     line = [f"**{escape_text(seen.words.question)}:** {escape_text(seen.question)}"]
-    line.append(" · ".join(part for part in (seen.date, seen.grade_label, escape_text(seen.figures)) if part))
+    line.append(f"**{escape_text(seen.grade_label)}** · {escape_text(seen.figures)}")
+    line += ["\n".join(f"- {escape_text(reason)}" for reason in seen.reasons)] if seen.reasons else []
     text = document_markdown(body_of(document), document.references, seen.words, marks=True)
     return "\n\n".join([f"# {escape_text(seen.title)}", *line, text]) + "\n"

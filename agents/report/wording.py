@@ -7,6 +7,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import cast
 
+from babel.numbers import format_decimal
+
 LOCALES = Path(__file__).with_name("locales")
 RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur", "ps", "yi", "dv", "ckb"})
 """Languages that are written from right to left."""
@@ -60,6 +62,10 @@ class Wording(Texts):
     def told(self, form: str, /, **values: object) -> str:
         """Say a phrase of the list with its values."""
         return self.reasons.get(form, form).format(**values)
+
+    def number(self, value: float, digits: str = "0.00") -> str:
+        """Write a figure as the language does: with a comma in German."""
+        return format_decimal(value, format=digits, locale=self.language)
 
     @property
     def direction(self) -> str:

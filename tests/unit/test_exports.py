@@ -196,8 +196,9 @@ def test_what_stands_inside_lists_and_on_lines_of_its_own_is_in_every_file():
 def test_a_markdown_file_says_title_question_and_date():
     text = FORMS["md"].write(world.document()).decode()
     assert text.startswith(
-        "# Closures of the line\n\n**Question:** Why did the ice line close?\n\n2026-11-27 · Partial"
+        "# Closures of the line\n\n**Question:** Why did the ice line close?\n\n**Partial report** · 2026-11-27 · Sources"
     )
+    assert "\n\n- Freight: the archive refused access.\n\nIt closed" in text
 
 
 # ---- Word

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.contracts.fact import Insights
 from agents.contracts.finding import FACT_MARK, Finding, Frame, QuestionAnswer
 from agents.contracts.report import Actual, ReportDocument
 from agents.contracts.sources import RejectedSource
@@ -14,6 +15,7 @@ from agents.contracts.verification import CONFIDENCE_GATE, EVIDENCE_GATE, Claim,
 from agents.nlp.lang import CUED
 from agents.report.composer import Composer
 from agents.report.document import build
+from agents.report.html_export import to_html
 from agents.report.wording import LOCALES, languages, wording
 from tests.unit import report_world as world
 
@@ -254,6 +256,30 @@ def test_an_unknown_cost_is_never_zero():
 
     assert row == "| Cost | unknown | unknown |"
     assert "| Cost | unknown | 0.00 USD |" in free
+
+
+def test_figures_are_written_as_the_language_of_the_report_does():
+    document = build(
+        "job", world.outcome(contract=world.contract(language="de")), Actual(cost_usd=0.5, seconds=4.25), engine="e",
+        reasons=True,
+    )  # fmt: skip
+
+    assert "| Kosten | unbekannt | 0,50 USD |" in document.markdown
+    assert "Kosten: 0,50 USD" in to_html(document)
+    assert "4,2 s" in to_html(document)
+
+
+def test_what_a_source_leaves_open_is_not_said_again_below_the_text_that_quotes_it():
+    insights = Insights(
+        triggers=("stated_limitation",), source_identified_gaps=(world.F1.quote, "Nobody has counted the lorries.")
+    )
+    leaf = world.CLOSURES.model_copy(
+        update={"insights": (insights,), "markdown": f"“{world.F1.quote}”[#{world.F1.id}]"}
+    )
+    document = world.document(findings=(world.TOP.model_copy(update={"children": (leaf, world.OTHERS)}),))
+
+    assert "“Nobody has counted the lorries.”" in document.limitations
+    assert f"“{world.F1.quote}”" not in document.limitations
 
 
 def test_invented_samples_are_marked_and_explained():
