@@ -29,7 +29,7 @@ from agents.contracts.response import (
     RunLimits,
     TierOrigin,
 )
-from agents.core.budget import NOTHING, Deadline, Usage, Within, spent_by
+from agents.core.budget import NOTHING, Deadline, Usage, spent_by
 from agents.core.errors import BadRequest, ModelError, NotFeasible
 from agents.core.role import RoleAnswer
 from agents.core.settings import Settings, load
@@ -151,7 +151,7 @@ async def plan_run(team: Team, task: str, wish: RunOptions) -> FlatRun:
     total = wish.max_execution_time_s or team.settings.max_execution_time_s
     known = total or TIERS[wish.tier or "simple"].minutes * 60
     # What it began to search for is the job's: nothing is closed here.
-    drafted = await _draft(team, context, text, wish, Within(FLAT_PLANNING_SHARE * known))
+    drafted = await _draft(team, context, text, wish, Deadline.within(FLAT_PLANNING_SHARE * known))
     tier: Tier = wish.tier or drafted.tier or "standard"
     origin: TierOrigin = "request" if wish.tier else "detected" if drafted.tier else "default"
     limits = limits_of(tier, wish, team.settings)

@@ -17,8 +17,8 @@ from agents.contracts.contract import Brief, Contract, ScopingTurn
 from agents.contracts.frozen import Tier
 from agents.contracts.report import Actual, Commission, Earlier, EarlierUse, Outcome, ReportDocument
 from agents.contracts.sources import OwnFile, Place
+from agents.core.budget import Deadline
 from agents.core.budget import Limits as Spending
-from agents.core.budget import Within
 from agents.core.errors import BadRequest, ConfigError, TooMany
 from agents.core.port import Handlers, ProcessLimits
 from agents.core.prompts import PromptBook
@@ -231,7 +231,7 @@ class Team:
         after, asked = await take_turn(
             context, scope, message, max_depth=self.settings.max_depth,
             max_leaves=self.settings.max_leaves, on_text=on_text,
-            deadline=None if limit_s is None else Within(limit_s),
+            deadline=None if limit_s is None else Deadline.within(limit_s),
         )  # fmt: skip
         return after, asked.output
 

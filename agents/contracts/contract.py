@@ -213,14 +213,10 @@ class Command(Frozen):
     limits: Narrowing = Narrowing()
 
 
-class Change(Frozen):
-    """A change as it was recorded; the report lists all of them."""
+class Change(Command):
+    """A command as it was recorded; the report lists all of them."""
 
     number: int = Field(ge=1)
     seconds: float = Field(ge=0)
     """On the job's clock."""
-    kind: ChangeKind
-    node: str = ""
-    title: str = ""
     words: Text
-    limits: Narrowing = Narrowing()

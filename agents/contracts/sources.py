@@ -81,56 +81,26 @@ class SentenceSpan(Frozen):
     """One past the last character."""
 
 
-class Source(Frozen):
-    """A document that was really retrieved, with the text that quotes are held against."""
+class SourceCard(Frozen):
+    """A document that was really retrieved, without its text: for lists, references and findings."""
 
     id: Text
     """Stable in a job: a digest of the canonical address."""
     url: Text
     title: Text
     kind: SourceKind
-    text: str
-    """The whole extracted text; spans and quotes refer to it, character by character."""
-    text_hash: Text
     author: str | None = None
     site: str | None = None
     published: str | None = None
     """ISO date, as precise as the document says."""
     retrieved: str | None = None
     """ISO date and time of reading, UTC."""
+    text_hash: Text
     language: str | None = None
     tags: tuple[str, ...] = ()
     """What was not read of it: pages that are pictures, the rest behind a wall, all but the abstract."""
     pages: tuple[int, ...] = ()
     """Where each page begins in the text, first page first; nothing for a document without pages."""
-
-    @model_validator(mode="after")
-    def _hash_is_of_the_text(self) -> "Source":
-        if self.text_hash != digest(self.text):
-            raise ValueError("text_hash is not the digest of text")
-        return self
-
-    @staticmethod
-    def id_of(url: str) -> str:
-        return "s" + digest(url, 12)
-
-
-class SourceCard(Frozen):
-    """What is known of a source without its text: for lists, references and findings."""
-
-    id: Text
-    url: Text
-    title: Text
-    kind: SourceKind
-    author: str | None = None
-    site: str | None = None
-    published: str | None = None
-    retrieved: str | None = None
-    text_hash: Text
-    language: str | None = None
-    tags: tuple[str, ...] = ()
-    pages: tuple[int, ...] = ()
-    """As of the source: a list of references can then name the page of a quote."""
     head: str = ""
     """Its first words: what it says that it is about."""
     chars: int = Field(default=0, ge=0)
@@ -141,10 +111,27 @@ class SourceCard(Frozen):
         return max(1, bisect_right(self.pages, start)) if self.pages else None
 
     @classmethod
-    def of(cls, source: Source) -> "SourceCard":
+    def of(cls, source: "Source") -> "SourceCard":
         """Describe `source` without its text."""
         head = " ".join(source.text[:HEAD_CHARS].split())
-        return cls(**source.model_dump(exclude={"text"}), head=head, chars=len(source.text))
+        return SourceCard(**{**source.model_dump(exclude={"text"}), "head": head, "chars": len(source.text)})
+
+
+class Source(SourceCard):
+    """A document that was really retrieved, with the text that quotes are held against."""
+
+    text: str
+    """The whole extracted text; spans and quotes refer to it, character by character."""
+
+    @model_validator(mode="after")
+    def _hash_is_of_the_text(self) -> "Source":
+        if self.text_hash != digest(self.text):
+            raise ValueError("text_hash is not the digest of text")
+        return self
+
+    @staticmethod
+    def id_of(url: str) -> str:
+        return "s" + digest(url, 12)
 
 
 class OwnFile(Frozen):

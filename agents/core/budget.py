@@ -4,8 +4,8 @@ Time is never read here: whoever asks passes the seconds elapsed as the job reco
 alike.
 """
 
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from agents.contracts.frozen import NOTHING as NOTHING
 from agents.contracts.frozen import Spent as Spent
@@ -18,38 +18,24 @@ def spent_by(error: DossierError) -> Usage:
     return error.spent.usage if error.spent else NOTHING
 
 
-class Deadline(Protocol):
-    """How long there is to go, read at the moment of asking: only inside a step, never in research code."""
-
-    def seconds(self) -> float | None:
-        """Seconds left, never negative; None when unlimited."""
-
-    def tokens_share(self) -> float | None:
-        """Share of the job's tokens that is left, 0 to 1; None when unlimited."""
-
-
-class NoDeadline:
-    """Unlimited time: for scoping and drafting, whose clock does not run."""
-
-    def seconds(self) -> float | None:
-        return None
-
-    def tokens_share(self) -> float | None:
-        return None
+def _unlimited() -> None:
+    return None
 
 
 @dataclass(frozen=True)
-class Within:
-    """A number of seconds, never more than another deadline leaves."""
+class Deadline:
+    """How long there is to go, read at the moment of asking: only inside a step, never in research code."""
 
-    limit_s: float
-    of: Deadline = field(default_factory=NoDeadline)
+    seconds: Callable[[], float | None] = _unlimited
+    """Seconds left, never negative; None when unlimited."""
+    tokens_share: Callable[[], float | None] = _unlimited
+    """Share of the job's tokens that is left, 0 to 1; None when unlimited."""
 
-    def seconds(self) -> float | None:
-        return least(self.limit_s, self.of.seconds())
-
-    def tokens_share(self) -> float | None:
-        return self.of.tokens_share()
+    @classmethod
+    def within(cls, limit_s: float, of: "Deadline | None" = None) -> "Deadline":
+        """Give a number of seconds, never more than another deadline leaves."""
+        of = of or cls()
+        return cls(lambda: least(limit_s, of.seconds()), of.tokens_share)
 
 
 @dataclass(frozen=True)

@@ -71,16 +71,14 @@ class NodeChanged(Frozen):
     """One line: what it does now and why, or what is missing."""
 
 
-class RoleAsked(Frozen):
-    """A role was asked and answered."""
+class Asked(Frozen):
+    """How an answer of a role came about, and what it cost."""
 
-    kind: Literal["asked"] = "asked"
-    node: Text
     role: Text
     prompt: str
     """Reference of the prompt: name, version, digest."""
     model: str
-    usage: Usage
+    usage: Usage = Usage()
     repaired: bool = False
     cut: bool = False
     """The answer stayed cut off at the output limit; what was complete was kept."""
@@ -90,6 +88,13 @@ class RoleAsked(Frozen):
     """Why `model` answered in the place of the one bound; empty when it is the one."""
     stood_in_for: str = ""
     """The model that was bound, where another answered."""
+
+
+class RoleAsked(Asked):
+    """A role was asked and answered."""
+
+    kind: Literal["asked"] = "asked"
+    node: Text
     failed: bool = False
     """No usable answer came; what it took counts all the same."""
 

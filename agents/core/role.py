@@ -16,9 +16,9 @@ from pydantic import ValidationError
 
 from agents.contracts.frozen import Frozen
 from agents.contracts.frozen import Role as RoleName
-from agents.core.budget import NOTHING, Deadline, NoDeadline, Spent, Usage
+from agents.core.budget import NOTHING, Deadline, Spent, Usage
 from agents.core.errors import BadOutput, ModelError, Reject
-from agents.core.events import Charged, Event, RoleAsked
+from agents.core.events import Asked, Charged, Event, RoleAsked
 from agents.core.model_answers import NoAnswer, Unclosed, read_answer
 from agents.core.prompts import FENCE_DIGITS, PromptBook
 
@@ -142,25 +142,13 @@ class AskContext:
 
     models: Mapping[str, Model]
     prompts: PromptBook
-    deadline: Deadline = field(default_factory=NoDeadline)
+    deadline: Deadline = field(default_factory=Deadline)
 
 
-class RoleAnswer(Charged, Generic[Out]):
+class RoleAnswer(Asked, Charged, Generic[Out]):
     """A role's answer, with what it cost and how it came about."""
 
     output: Out
-    role: str
-    prompt: str
-    model: str
-    repaired: bool = False
-    cut: bool = False
-    """The answer stayed cut off at the output limit; `output` holds what was complete."""
-    compacted: str = ""
-    """Why it was given less than there was; empty when it was given all."""
-    stood_in: str = ""
-    """Why another engine or model answered in the place of the one bound; empty when that one did."""
-    stood_in_for: str = ""
-    """The model that was bound, where another answered."""
 
     def as_event(self, node: str) -> Event:
         return RoleAsked(node=node, **self.model_dump(exclude={"output"}))

@@ -33,7 +33,7 @@ from agents.contracts.frozen import Mode
 from agents.contracts.report import ReportSentence
 from agents.contracts.sources import Hit, SourceCard
 from agents.contracts.verification import SentenceCheck, SentenceNote, StanceInput, StanceNote, VerifyInput
-from agents.core.budget import NoDeadline
+from agents.core.budget import Deadline
 from agents.core.errors import BadRequest, DossierError
 from agents.core.port import Ctx
 from agents.core.settings import Settings
@@ -305,7 +305,7 @@ async def _judged(team: Team, row: Row) -> Row:
     problem, stance = "", "unrelated"
     leaning = await asyncio.to_thread(leans, str(row["text"]), evidence)
     try:
-        asked = await team.context().ask(STANCE_JUDGE, StanceInput(pairs=(pair,)), NoDeadline())
+        asked = await team.context().ask(STANCE_JUDGE, StanceInput(pairs=(pair,)), Deadline())
         rows = [one for one in asked.output.rows if one.number == 1]
         if rows:
             stance = rows[0].stance
@@ -348,7 +348,7 @@ async def _checked(team: Team, row: Row) -> Row:
     if team.engine.reasons and not sure:
         given = VerifyInput(sentences=(SentenceNote(number=1, text=sentence, quotes=(passage,)),))
         try:
-            asked = await team.context().ask(VERIFIER, given, NoDeadline())
+            asked = await team.context().ask(VERIFIER, given, Deadline())
             if asked.output.rows:
                 verdict = asked.output.rows[0].verdict
                 score = SCORES[verdict]

@@ -9,7 +9,7 @@ from agents.core.errors import DossierError, StepFailed
 from agents.core.events import Charged, Event, RoleAsked, TraceContext, traced
 from agents.core.port import M, Pool, together
 from agents.core.time_policy import synthesis_reserve_s
-from agents.jobs.run import JobRun, StepRecord, TimeLeft
+from agents.jobs.run import JobRun, StepRecord
 from agents.research.steering import DROPPED, SteeringSnapshot
 
 log = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ class RunCtx:
     def dropped(self) -> tuple[str, ...]:
         return self.so_far.steering.dropped
 
-    def _time(self, reserve_s: Callable[[], float]) -> TimeLeft:
+    def _time(self, reserve_s: Callable[[], float]) -> Deadline:
         """Time left of the budget and of what the user shortened the run to, without a reserve."""
 
         def seconds() -> float | None:
@@ -81,16 +81,16 @@ class RunCtx:
             left = least(self.budget.seconds_left(now), None if shortened is None else shortened - now)
             return None if left is None else max(0.0, left - reserve_s())
 
-        return TimeLeft(self.run, seconds)
+        return self.run.time(seconds)
 
-    def _slice(self, whole_s: Callable[[], float | None], share: float) -> TimeLeft:
+    def _slice(self, whole_s: Callable[[], float | None], share: float) -> Deadline:
         """A share of some time, bounded by what is left for collecting."""
 
         def seconds() -> float | None:
             whole = whole_s()
             return least(self.deadline.seconds(), None if whole is None else whole * share)
 
-        return TimeLeft(self.run, seconds)
+        return self.run.time(seconds)
 
     def within(self, share: float) -> Deadline:
         return self._slice(lambda: self.run.total_s, share)

@@ -91,17 +91,6 @@ class KeyMissing(asyncio.CancelledError):
     """A model's key is missing or refused: the call is cut off, so that nothing false is recorded of it."""
 
 
-class TimeLeft:
-    """Time left of a run, as a function gives it at the moment of asking."""
-
-    def __init__(self, run: "JobRun", seconds: Callable[[], float | None]) -> None:
-        self._run, self.seconds = run, seconds
-
-    def tokens_share(self) -> float | None:
-        whole, left = self._run.budget.limits.tokens, self._run.budget.tokens_left()
-        return None if whole is None or left is None else left / max(1, whole)
-
-
 @dataclass(frozen=True)
 class CallMade:
     """An effect that was really done, not read back: what traces are made of."""
@@ -221,6 +210,15 @@ class JobRun:
         """Seconds in all, as far as the user has not shortened them; None when unlimited."""
         return least(self.budget.limits.seconds, self.steering.limits.seconds)
 
+    def time(self, seconds: Callable[[], float | None]) -> Deadline:
+        """Time left of the run, as a function gives it at the moment of asking."""
+
+        def tokens_share() -> float | None:
+            whole, left = self.budget.limits.tokens, self.budget.tokens_left()
+            return None if whole is None or left is None else left / max(1, whole)
+
+        return Deadline(seconds, tokens_share)
+
     @property
     def reserve_s(self) -> float:
         """Seconds kept for writing."""
@@ -335,7 +333,7 @@ class JobRun:
         cut = asyncio.timeout(None)
         try:
             async with cut:
-                if deadline := next((arg for arg in args if isinstance(arg, TimeLeft)), None):
+                if deadline := next((arg for arg in args if isinstance(arg, Deadline)), None):
                     self._timed[cut] = deadline
                     self.hasten()
                 value = (await self._watched(pool, fn, args)).model_dump_json()

@@ -12,7 +12,7 @@ from agents.contracts.frozen import Frozen
 from agents.contracts.plan import SkippedTopic
 from agents.contracts.report import ReportDocument
 from agents.contracts.sources import CorpusSurvey, Hit, SearchQuery, SearchResult, Source, SourceCard
-from agents.core.budget import NOTHING, Deadline, NoDeadline, Usage, spent_by
+from agents.core.budget import NOTHING, Deadline, Usage, spent_by
 from agents.core.errors import ModelError, ModelFault, SearchError, SourceError, StepFailed
 from agents.core.events import Charged, Event, SearchDone
 from agents.core.prompts import PromptBook
@@ -244,7 +244,7 @@ class RunContext:
             if self.fallback is None or error.fault in NO_STAND_IN:
                 raise
             models = {**self.models, role.name: self.fallback}
-            answer = await ask(role, given, AskContext(models, self.prompts, NoDeadline()))
+            answer = await ask(role, given, AskContext(models, self.prompts, Deadline()))
             bound = self.models[role.name].name
             usage = lost + answer.usage
             return answer.model_copy(update={"stood_in": error.notice, "stood_in_for": bound, "usage": usage})
@@ -416,7 +416,7 @@ class RunContext:
     async def text_of(self, card: SourceCard) -> Source:
         """Put card and kept text together again."""
         text = await self.texts.get(card.text_hash)
-        return Source(text=text, **card.model_dump(exclude={"head", "chars"}))
+        return Source(text=text, **card.model_dump())
 
     def by_code(self, role: str) -> "RunContext":
         """Give the same with a role answered without a language model: what it is asked needs none."""

@@ -184,7 +184,7 @@ class Files:
         if file is None:
             raise SourceError(url, "it is none of the files of this chat")
         card = file.card.model_copy(update={"tags": tuple(dict.fromkeys((*file.card.tags, *file.gaps)))})
-        return Source(text=await self._texts.get(card.text_hash), **card.model_dump(exclude={"head", "chars"}))
+        return Source(text=await self._texts.get(card.text_hash), **card.model_dump())
 
     async def survey(self, question: str = "", limit: int = 24) -> CorpusSurvey:
         async with self._lock:

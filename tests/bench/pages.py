@@ -17,7 +17,7 @@ from statistics import median
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from agents.core.budget import NoDeadline  # noqa: E402 - runs from a checkout
+from agents.core.budget import Deadline  # noqa: E402 - runs from a checkout
 from agents.core.errors import SourceError  # noqa: E402
 from agents.core.prompts import load  # noqa: E402
 from agents.jobs.blob_store import BlobStore  # noqa: E402
@@ -138,7 +138,7 @@ async def read_all(site: _Site, folder: Path) -> tuple[int, int]:
             language="en",
             today="2026-11-28",
         )
-        await extract(context, (SourceCard.of(source),), given, NoDeadline())
+        await extract(context, (SourceCard.of(source),), given, Deadline())
         return True
 
     try:

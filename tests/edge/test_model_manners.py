@@ -16,7 +16,7 @@ from werkzeug import Response
 from agents.contracts.contract import ScopingInput
 from agents.contracts.fact import ExtractionInput, NumberedSentence, ShownSource
 from agents.contracts.finding import NumberedFact, SectionInput
-from agents.core.budget import Within, spent_by
+from agents.core.budget import Deadline, spent_by
 from agents.core.errors import BadOutput, DossierError, ModelError
 from agents.core.prompts import load
 from agents.core.role import AskContext, Role
@@ -361,7 +361,7 @@ async def test_each_manner_ends_in_an_answer_or_in_the_servers_own_words_and_eve
         heard.append(text)
 
     async def ask() -> Any:
-        run = AskContext({role.name: model}, load(), Within(30.0))
+        run = AskContext({role.name: model}, load(), Deadline.within(30.0))
         return await ask_fitting(role, given, run, Rooms(), on_text if step == "scoping" else None)
 
     if name in FAILS:
@@ -404,7 +404,7 @@ async def test_what_a_model_needs_is_known_at_the_next_start_and_found_out_anew_
             sleep=no_wait, kept=KeptWays(tmp_path / "ways.json", lambda: clock[0]),
         )  # fmt: skip
         before = len(served.calls)
-        await ask_fitting(role, given, AskContext({role.name: model}, load(), Within(30.0)), Rooms(), None)
+        await ask_fitting(role, given, AskContext({role.name: model}, load(), Deadline.within(30.0)), Rooms(), None)
         return len(served.calls) - before
 
     assert [await calls_of_a_start() for _ in range(2)] == [2, 1]

@@ -127,7 +127,7 @@ async def test_what_a_job_that_is_over_cannot_do_is_said(tmp_path, verb):
     async with opened(tmp_path, bench_of(quick)) as kept:
         job = await kept.ended(kept.start(), 30)
         with pytest.raises(BadRequest, match="Only a"):
-            await getattr(kept.jobs, verb)(job)
+            await kept.jobs.order(job, verb)
 
 
 async def test_an_unknown_job_is_none_of_anybodys(tmp_path, url):

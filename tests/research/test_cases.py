@@ -335,7 +335,7 @@ async def test_c36_finish_early_gives_a_report_from_what_was_found(held):
 
 async def test_while_searching_is_tried_again_no_other_search_is_made_beside_it(bench):
     """The breaker lets single tries through: five branches do not all run into a provider that is down."""
-    from agents.core.budget import NoDeadline
+    from agents.core.budget import Deadline
 
     gate, asked = asyncio.Event(), []
 
@@ -351,7 +351,7 @@ async def test_while_searching_is_tried_again_no_other_search_is_made_beside_it(
 
     async def search(text):
         try:
-            await work.context.search(SearchQuery(text=text), NoDeadline())
+            await work.context.search(SearchQuery(text=text), Deadline())
         except SearchError as error:
             return str(error)
 

@@ -8,7 +8,7 @@ import pytest
 from agents.contracts.fact import ExtractionInput, NumberedSentence, ShownSource
 from agents.contracts.finding import NumberedFact, Section, SectionInput
 from agents.contracts.plan import ReflectionInput
-from agents.core.budget import NoDeadline
+from agents.core.budget import Deadline
 from agents.core.errors import ModelError
 from agents.core.events import RoleAsked
 from agents.core.prompts import load
@@ -74,7 +74,7 @@ class Small(ScriptedModel):
 
 
 def run(model, role):
-    return AskContext({role.name: model}, load(), NoDeadline())
+    return AskContext({role.name: model}, load(), Deadline())
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["message"][:40])
@@ -260,7 +260,7 @@ async def test_c09_a_part_that_cannot_be_written_is_there_in_its_quotes(bench):
         )
 
     desk_of.context.models = {"synthesizer": ScriptedModel(by_role={"synthesizer": only_the_first})}
-    asked = await desk_of.context.ask(SECTION_WRITER, given, NoDeadline())
+    asked = await desk_of.context.ask(SECTION_WRITER, given, Deadline())
     assert "The first.[f1]" in asked.output.markdown
     assert f"“{given.facts[1].quote.strip()}” [f2]" in asked.output.markdown
 

@@ -4,7 +4,7 @@ import threading
 
 from agents.contracts.frozen import digest
 from agents.contracts.sources import Source, SourceCard
-from agents.core.budget import NoDeadline
+from agents.core.budget import Deadline
 from agents.core.prompts import load
 from agents.research.reading import read_sources as reading
 from agents.research.reading.hold_extraction import SourceGiven
@@ -36,7 +36,7 @@ async def test_the_heavy_parts_of_an_extraction_run_beside_the_event_loop(monkey
         urls=(url,), objective="x", questions=("How long?",), spec=None, rubric="", language="en", today="2026-11-28"
     )
 
-    done = await extract(context, (SourceCard.of(source),), given, NoDeadline())
+    done = await extract(context, (SourceCard.of(source),), given, Deadline())
 
     assert done.readings[0].facts
     assert where == [("_shown", False), ("held_against", False)]

@@ -28,7 +28,7 @@ from agents.contracts.plan import (
 )
 from agents.contracts.plan import SuccessCriteria as Criteria
 from agents.contracts.sources import CorpusSurvey
-from agents.core.budget import NoDeadline
+from agents.core.budget import Deadline
 from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
@@ -120,7 +120,7 @@ class Begun:
                 if leaf and not leaf.discovery and leaf.searches and self._left > 0 and self._context.ahead:
                     self._left -= 1
                     query = query_of(self._scope, leaf.searches[0])
-                    self._context.ahead.want(partial(self._context.search, query, NoDeadline(), ahead=True))
+                    self._context.ahead.want(partial(self._context.search, query, Deadline(), ahead=True))
 
 
 def begun(context: RunContext, brief: Brief, planning: PlanningInput) -> Begun:

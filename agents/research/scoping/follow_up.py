@@ -6,7 +6,7 @@ from agents.contracts.body import Sentence
 from agents.contracts.finding import NumberedFact, SectionInput
 from agents.contracts.frozen import Frozen, QueryType
 from agents.contracts.report import Quote, Reference
-from agents.core.budget import NoDeadline
+from agents.core.budget import Deadline
 from agents.core.errors import BadOutput, ModelError
 from agents.nlp.tokens import content_words
 from agents.report.escaping import attached, settled
@@ -92,7 +92,7 @@ async def follow_up(context: RunContext, document: Quoting, question: str) -> Fo
         today=context.today,
     )
     try:
-        written = (await context.ask(SECTION_WRITER, given, NoDeadline())).output.markdown
+        written = (await context.ask(SECTION_WRITER, given, Deadline())).output.markdown
     except (BadOutput, ModelError):
         # The words themselves are an answer too.
         written = "\n\n".join(f"“{fact.statement}”[f{fact.number}]" for fact in facts[:4])

@@ -14,7 +14,7 @@ from agents.contracts.frozen import Frozen, Mode, QueryType, Role, Spent, Text, 
 from agents.contracts.plan import Plan
 from agents.contracts.report import Commission
 from agents.contracts.sources import OwnFile, Place
-from agents.core.budget import Deadline, NoDeadline, Within
+from agents.core.budget import Deadline
 from agents.core.errors import BadRequest, ModelError, NotFeasible, StepFailed
 from agents.core.events import Charged, Event, Noted, RoleAsked
 from agents.core.port import Ctx, together
@@ -137,7 +137,7 @@ async def take_turn(
         max_depth=max_depth,
         max_leaves=max_leaves,
     )
-    asked = await context.ask(MANAGER, given, deadline or NoDeadline(), on_text)
+    asked = await context.ask(MANAGER, given, deadline or Deadline(), on_text)
     turn = asked.output
     queries = tuple(_code_verdict(query, max_depth) for query in turn.queries)
     feasible = bool(queries) and all(query.feasible for query in queries)
@@ -259,7 +259,7 @@ async def judged_and_planned(
         if context.ahead is not None:
             context.ahead.allow()
         return brief, await draft_plans(ctx, brief), limits
-    until = Within(window_s, ctx.within(1.0))
+    until = Deadline.within(window_s, ctx.within(1.0))
     asking = [(str(number), context, query.text, limits, until) for number, query in enumerate(brief.queries)]
     verdicts, plans = await together(
         ctx.fan("manager", judge_question, asking, gives=JudgedQuestion), draft_plans(ctx, brief)
