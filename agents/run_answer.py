@@ -22,7 +22,7 @@ from agents.contracts.response import (
 )
 from agents.core.errors import BadRequest, DossierError
 from agents.core.events import RoundEnded
-from agents.jobs.live_job import Job
+from agents.jobs.job import Job
 from agents.team import Team
 
 LIMIT_TAGS = frozenset({"#TIME_LIMIT", "#ITERATION_LIMIT", "#TOKEN_LIMIT"})

@@ -35,7 +35,7 @@ from agents.core.role import RoleAnswer
 from agents.core.settings import Settings, load
 from agents.core.time_policy import FLAT_PLANNING_SHARE, LEAST_RUN_S
 from agents.jobs.config import InUse
-from agents.jobs.live_job import Job
+from agents.jobs.job import Job
 from agents.memory.knowledge import LOCAL_OWNER
 from agents.nlp.tokens import language_of
 from agents.research.pipeline import contract_of

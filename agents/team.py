@@ -25,11 +25,11 @@ from agents.core.prompts import PromptBook
 from agents.core.prompts import load as load_prompts
 from agents.core.role import Model, OnText, shown_name
 from agents.core.settings import Settings, usable_models
+from agents.jobs.attempt import Clock
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.config import open_jobs
 from agents.jobs.contract_drafts import REMEMBERED, ContractDrafts, Settled
-from agents.jobs.live_job import Job, JobSetup, Pauses
-from agents.jobs.run import Clock
+from agents.jobs.job import Job, JobSetup, Pauses
 from agents.jobs.tracing import Tracing
 from agents.llm.choose_models import bind, parts_of
 from agents.llm.litellm_model import LiteLLMModel, warm_up
@@ -63,7 +63,7 @@ from agents.search.uploads import SearchScope, UploadedFile, UploadResult, place
 from agents.web.fetching import Fetcher
 
 if TYPE_CHECKING:
-    from agents.jobs.runtime import JobRuntime
+    from agents.jobs.client import Client
 
 LOADED_LATER = ("agents.web.html_text", "agents.report.formats")
 """Parts that only a page, or a finished report, asks for."""
@@ -105,7 +105,7 @@ class Team:
     def __init__(
         self, settings: Settings, *, models: Mapping[str, Model], searcher: Searcher, prompts: PromptBook,
         blobs: BlobStore, sample: bool, clock: Clock = time.monotonic,
-        today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(), jobs: "JobRuntime | None" = None,
+        today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(), jobs: "Client | None" = None,
         made: Mapping[str, Model] | None = None, memory: KnowledgeStore | None = None,
     ) -> None:  # fmt: skip
         self.settings, self.models, self.searcher = settings, models, searcher
@@ -163,7 +163,7 @@ class Team:
         )  # fmt: skip
 
     @property
-    def jobs(self) -> "JobRuntime":
+    def jobs(self) -> "Client":
         """The jobs of this team; they die with this process until they are kept (`keep_jobs`)."""
         if self._jobs is None:
             self._jobs = self._opened_jobs(kept=False)
@@ -414,7 +414,7 @@ class Team:
             self._jobs = None
             raise
 
-    def _opened_jobs(self, *, kept: bool) -> "JobRuntime":
+    def _opened_jobs(self, *, kept: bool) -> "Client":
         return open_jobs(self.settings, self.blobs, self.clock, kept=kept, limits=self.limits)
 
     async def ready(self) -> None:

@@ -24,7 +24,7 @@ from agents.api.metrics import Meter
 from agents.contracts.frozen import Frozen, digest
 from agents.core.errors import TooMany
 from agents.core.settings import OFFLINE, Settings
-from agents.jobs.live_job import Job
+from agents.jobs.job import Job
 from agents.llm.model_names import find_servers
 from agents.search.searcher import Probed
 from agents.team import Team

@@ -13,8 +13,8 @@ from agents.api.error_responses import ERRORS, not_found
 from agents.api.reports import Found, fragment, kinds, live_tree, quote_of, quoted_data, quoted_page, report_of, written
 from agents.api.tree import Tree
 from agents.core.events import Numbered
-from agents.jobs.live_job import Job
-from agents.jobs.run import JobRun
+from agents.jobs.attempt import Attempt
+from agents.jobs.job import Job
 from agents.report.formats import FORMS
 
 STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
@@ -70,7 +70,7 @@ _told: dict[int, SharedMessages] = {}
 """Of runs that were watched, by the identity of the run; gone with it."""
 
 
-def told_of(run: JobRun) -> SharedMessages:
+def told_of(run: Attempt) -> SharedMessages:
     """Give what is told of a run to all who watch it."""
     known = _told.get(id(run))
     if known is None:

@@ -36,7 +36,7 @@ from agents.contracts.report import (
 from agents.core.errors import BadRequest
 from agents.core.events import RoundEnded, SearchDone, SourceRejected
 from agents.jobs.changes import Steered, reach_of
-from agents.jobs.live_job import Job, orchestrator
+from agents.jobs.job import Job, orchestrator
 from agents.memory.knowledge import forget_with
 from agents.nlp.tokens import language_of
 from agents.report.earlier import known_lines

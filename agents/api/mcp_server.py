@@ -17,7 +17,7 @@ from agents.contracts.frozen import Tier
 from agents.contracts.sources import SearchQuery
 from agents.core.errors import DossierError, NotFeasible
 from agents.core.settings import Settings
-from agents.jobs.live_job import Job
+from agents.jobs.job import Job
 from agents.run_answer import answer
 from agents.run_research import RunOptions, durable_team, taken_up
 from agents.team import Team

@@ -22,7 +22,7 @@ from agents.core.events import (
     SourceRejected,
     current_trace,
 )
-from agents.jobs.live_job import Job
+from agents.jobs.job import Job
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 LOOP_BUCKETS = (1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 14_400, 86_400)

@@ -20,7 +20,7 @@ from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse
 from agents.core.errors import DossierError
 from agents.core.model_answers import whole_signs
-from agents.jobs.live_job import Job
+from agents.jobs.job import Job
 from agents.run_answer import FlatRun, answer
 from agents.run_research import RunOptions
 

@@ -31,8 +31,8 @@ from agents.contracts.report import OVER, Quote, Reference, ReportDocument, tall
 from agents.contracts.sources import SourceKind
 from agents.core.errors import SourceError
 from agents.core.paths import public
-from agents.jobs.live_job import Job
-from agents.jobs.runtime import JobRuntime
+from agents.jobs.client import Client
+from agents.jobs.job import Job
 from agents.memory.knowledge import KnowledgeStore, exported, imported
 from agents.report.formats import FORMS
 from agents.report.html_export import POLICY, blocks_html, heading_html, quote_page
@@ -116,7 +116,7 @@ def given_to(jobs: Iterable[Job]) -> set[str]:
     return {file.card.text_hash for contract in contracts if contract for file in contract.brief.files}
 
 
-async def forget_texts(jobs: JobRuntime, chats: Path, hashes: Iterable[str]) -> tuple[str, ...]:
+async def forget_texts(jobs: Client, chats: Path, hashes: Iterable[str]) -> tuple[str, ...]:
     """Drop those of these texts that nothing needs any more; names them.
 
     A text is needed by a report that quotes it, by a run that is not over, and by a chat that still names the file.
@@ -133,7 +133,7 @@ async def forget_texts(jobs: JobRuntime, chats: Path, hashes: Iterable[str]) -> 
     return tuple(dropped)
 
 
-async def _needed(jobs: JobRuntime, chats: Path, name: str) -> bool:
+async def _needed(jobs: Client, chats: Path, name: str) -> bool:
     if await asyncio.to_thread(_named_in_a_chat, chats, name):
         return True
     for job in await jobs.given_texts(name):

@@ -16,7 +16,7 @@ from agents.contracts.response import AgentResponse
 from agents.contracts.sources import SearchQuery
 from agents.core.errors import DossierError
 from agents.core.paths import public
-from agents.jobs.live_job import Job
+from agents.jobs.job import Job
 from agents.run_answer import FlatRun, answer, planned_of
 from agents.run_research import RunBounds, RunOptions, begin, begin_once, plan_run
 

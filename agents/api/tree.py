@@ -26,8 +26,8 @@ from agents.core.events import (
     SourceRejected,
 )
 from agents.jobs.changes import ACTIVE, AGAIN, CHANGE, DROPPABLE, GUIDANCE, Steered
-from agents.jobs.live_job import Job
-from agents.jobs.runtime import JobRuntime
+from agents.jobs.client import Client
+from agents.jobs.job import Job
 
 FEED = 40
 """Lines of the activity feed that are kept, newest last."""
@@ -398,7 +398,7 @@ STATES: Mapping[Steered, frozenset[NodeState]] = {"retry": AGAIN, "drop": DROPPA
 """States of a branch in which it can be done; the others only while it is at work."""
 
 
-def steer(jobs: JobRuntime, job: Job, node: TreeNode, what: Steered) -> Change | None:
+def steer(jobs: Client, job: Job, node: TreeNode, what: Steered) -> Change | None:
     """Do one of them; returns the change as it was recorded, None when the state of the branch leaves nothing to do.
 
     Raises:

@@ -15,7 +15,7 @@ from agents.contracts.fact import REUSABLE, Remembered, Selection
 from agents.contracts.frozen import Frozen, QueryType
 from agents.contracts.report import Quote, Reference, ReportDocument, ReportSentence
 from agents.core.paths import public
-from agents.jobs.live_job import Job
+from agents.jobs.job import Job
 from agents.memory.knowledge import KnowledgeStore, forget_with, in_time
 from agents.nlp.tokens import content_words
 from agents.report.escaping import link

@@ -10,7 +10,7 @@ from agents.contracts.report import ReportDocument
 from agents.core.paths import public
 from agents.core.role import shown_name
 from agents.core.time_policy import synthesis_reserve_s
-from agents.jobs.live_job import Job
+from agents.jobs.job import Job
 from agents.report.escaping import escape_text
 from agents.research.planning.forecast import PastRun
 from agents.research.scoping.authorization import PHRASE

@@ -8,7 +8,7 @@ from agents.chat.state import Button, ChatState, Draft, Refuse, Say, Show, ShowC
 from agents.chat.texts import ChatTexts
 from agents.contracts.contract import Contract
 from agents.core.errors import BadRequest, DossierError, NotFeasible
-from agents.jobs.live_job import Job
+from agents.jobs.job import Job
 from agents.memory.knowledge import LOCAL_OWNER
 from agents.research.scoping.turn import refused
 from agents.search.uploads import UploadResult

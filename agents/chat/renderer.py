@@ -36,8 +36,8 @@ from agents.chat.state import (
 from agents.chat.texts import ChatTexts
 from agents.contracts.report import OVER, ReportDocument
 from agents.core.errors import DossierError
-from agents.jobs.live_job import Job
-from agents.jobs.runtime import JobRuntime
+from agents.jobs.client import Client
+from agents.jobs.job import Job
 
 PIECE_S = 0.08
 """Seconds that the manager's words are gathered before they are sent on: each piece costs the browser 12 ms."""
@@ -218,7 +218,7 @@ Shown = tuple[list[StepDict], list[CustomElement]]
 class Outcomes:
     """Watches runs to their end and shows what came of them."""
 
-    def __init__(self, jobs: JobRuntime, history: History) -> None:
+    def __init__(self, jobs: Client, history: History) -> None:
         self.jobs, self.history = jobs, history
         self._watching: set[asyncio.Task[None]] = set()
 

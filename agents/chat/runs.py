@@ -10,7 +10,7 @@ from agents.chat.texts import ChatTexts, cut, minutes_and_seconds
 from agents.contracts.contract import Brief, Narrowing
 from agents.core.events import Noted
 from agents.jobs.changes import DELIVERED, GUIDANCE, reach_of
-from agents.jobs.live_job import Job
+from agents.jobs.job import Job
 from agents.research.scoping.authorization import ResearchCommand
 from agents.research.scoping.turn import checked
 from agents.research.steering import bound_by, together

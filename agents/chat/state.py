@@ -16,7 +16,7 @@ from agents.contracts.contract import Brief, Contract, Query
 from agents.contracts.frozen import Frozen, Mode
 from agents.contracts.report import EarlierUse
 from agents.core.errors import BadRequest
-from agents.jobs.live_job import Job
+from agents.jobs.job import Job
 from agents.nlp.tokens import content_words
 from agents.research.planning.forecast import PastRun
 from agents.research.scoping.turn import MAX_MESSAGE, ScopingState

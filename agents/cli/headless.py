@@ -17,7 +17,7 @@ from agents.core.errors import BadRequest, NotFeasible
 from agents.core.events import Numbered
 from agents.core.settings import Settings
 from agents.core.time_policy import SCOPING_SHARE, left_for_research_s
-from agents.jobs.live_job import Job, sources_read
+from agents.jobs.job import Job, sources_read
 from agents.report.earlier import earlier_of, known_lines
 from agents.research.scoping.turn import ScopingState, checked
 

@@ -8,8 +8,8 @@ from agents.contracts.report import Stage
 from agents.core.errors import BadRequest, BudgetExceeded
 from agents.core.events import JobChanged, NodeChanged, NodeState, Noted, Numbered, RoundEnded, SearchDone
 from agents.core.time_policy import synthesis_reserve_s
-from agents.jobs.live_job import Job
-from agents.jobs.run import JobRun
+from agents.jobs.attempt import Attempt
+from agents.jobs.job import Job
 from agents.research.loop.success import MAX_ATTEMPTS, TAG
 from agents.research.steering import bound_by, together
 
@@ -50,7 +50,7 @@ def changed(job: Job, command: Command) -> Change:
     return job.run.steering.take(allowed(command, job.run, brief), job.run.now())
 
 
-def allowed(command: Command, run: JobRun, brief: Brief | None) -> Command:
+def allowed(command: Command, run: Attempt, brief: Brief | None) -> Command:
     """Check a command; limits that would end the run at once leave what is kept for writing."""
     if command.kind == "limits":
         return command.model_copy(update={"limits": _narrower(command.limits, run, brief)})
@@ -61,12 +61,12 @@ def allowed(command: Command, run: JobRun, brief: Brief | None) -> Command:
     return command
 
 
-def _stage(run: JobRun) -> Stage:
+def _stage(run: Attempt) -> Stage:
     stages = (one.event.stage for one in reversed(run.events) if isinstance(one.event, JobChanged))
     return next(stages, "planning")
 
 
-def _narrower(limits: Narrowing, run: JobRun, brief: Brief | None) -> Narrowing:
+def _narrower(limits: Narrowing, run: Attempt, brief: Brief | None) -> Narrowing:
     now = run.now()
     if limits.seconds is not None and limits.seconds <= now:
         # It is over already: what is kept for writing then is all that is left.
@@ -78,7 +78,7 @@ def _narrower(limits: Narrowing, run: JobRun, brief: Brief | None) -> Narrowing:
     return limits
 
 
-def _may_be_tried_again(node: str, run: JobRun) -> None:
+def _may_be_tried_again(node: str, run: Attempt) -> None:
     rows = last_states(run.events)
     row, branch = rows.get(place(node)), place(node)
     if row is None:
@@ -114,7 +114,7 @@ def _may_be_tried_again(node: str, run: JobRun) -> None:
         raise BadRequest(f"{error.notice} Nothing is tried again.") from error
 
 
-def applied(change: Change, run: JobRun) -> None:
+def applied(change: Change, run: Attempt) -> None:
     """Do at once what a change asks for, and emit the events that say so."""
     path = run.steering.current(change.node or "job")
     if change.kind == "guidance":
@@ -158,7 +158,7 @@ class Reach(NamedTuple):
         return self.round is None and not self.branches and not self.summary
 
 
-def reach_of(run: JobRun, rounds: int | None) -> Reach:
+def reach_of(run: Attempt, rounds: int | None) -> Reach:
     """Say what guidance given now still reaches, of a run that may have so many rounds."""
     ended = max((one.event.record.round for one in run.events if isinstance(one.event, RoundEnded)), default=0)
     following = ended + 2  # the round at hand was dispatched before

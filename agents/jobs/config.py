@@ -15,12 +15,12 @@ from filelock import FileLock, Timeout
 from agents.core.errors import ConfigError
 from agents.core.port import ProcessLimits
 from agents.core.settings import Settings, reread_keys
+from agents.jobs.attempt import Clock
 from agents.jobs.blob_store import BlobStore
-from agents.jobs.live_job import PLANNER_WINDOW_S
-from agents.jobs.run import Clock
+from agents.jobs.job import PLANNER_WINDOW_S
 
 if TYPE_CHECKING:
-    from agents.jobs.runtime import JobRuntime
+    from agents.jobs.client import Client
 
 CODE_VERSION = "research-2"
 """Raised by hand, and only when the recorded steps of running jobs can no longer be used. DBOS' own default, a hash of
@@ -92,13 +92,13 @@ class JobStoreConfig:
 
 def open_jobs(
     settings: Settings, blobs: BlobStore, clock: Clock, *, kept: bool, limits: ProcessLimits | None = None
-) -> "JobRuntime":
+) -> "Client":
     """Set up jobs: such as outlive this process, or such as die with it and need nothing of the data folder.
 
     Raises:
         ConfigError: the database's driver is missing.
     """
-    from agents.jobs.runtime import JobRuntime  # the database takes a third of a second to load
+    from agents.jobs.client import Client  # the database takes a third of a second to load
 
     config = JobStoreConfig(
         executor=settings.worker_name or socket.gethostname(),
@@ -110,7 +110,7 @@ def open_jobs(
     )
     if kept:
         config = config.at(settings.data_dir, settings.database_url.get_secret_value())
-    return JobRuntime(blobs, clock, config, per_job=settings.max_concurrency, limits=limits)
+    return Client(blobs, clock, config, per_job=settings.max_concurrency, limits=limits)
 
 
 class InUse(ConfigError):

@@ -15,8 +15,8 @@ from agents.core.events import RoleAsked
 from agents.core.port import Handlers, ProcessLimits
 from agents.core.role import Model
 from agents.core.time_policy import PLANNING_SHARE
+from agents.jobs.attempt import Attempt, Clock
 from agents.jobs.ctx import RunCtx
-from agents.jobs.run import Clock, JobRun
 from agents.llm.choose_models import parts_of
 from agents.llm.litellm_model import LiteLLMModel
 from agents.llm.pacing import RateLimiter
@@ -135,7 +135,7 @@ class ContractDrafts:
         context = self.context(brief)
         if ahead is not None:
             context.look_ahead(ahead)
-        run = JobRun(
+        run = Attempt(
             job_id="draft",
             handlers=self.handlers(context, brief),
             budget=Budget(Spending(seconds=limit_s and limit_s / PLANNING_SHARE), name="draft"),

@@ -9,7 +9,7 @@ from agents.core.errors import DossierError, StepFailed
 from agents.core.events import Charged, Event, RoleAsked, TraceContext, traced
 from agents.core.port import M, Pool, together
 from agents.core.time_policy import synthesis_reserve_s
-from agents.jobs.run import JobRun, StepRecord
+from agents.jobs.attempt import Attempt, StepRecord
 from agents.research.steering import DROPPED, SteeringSnapshot
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,9 @@ class BranchDropped(Exception):
 class RunCtx:
     """What a handler has of its job: `Ctx` at one branch of a run."""
 
-    def __init__(self, run: JobRun, path: str, budget: Budget, *, depth: int = 0, reached: Reached = Reached()) -> None:
+    def __init__(
+        self, run: Attempt, path: str, budget: Budget, *, depth: int = 0, reached: Reached = Reached()
+    ) -> None:
         self.run, self.depth = run, depth
         self.job_id, self.path, self.budget = run.job_id, path, budget
         self.so_far = reached

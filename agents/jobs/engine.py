@@ -94,7 +94,7 @@ class _Bell:
             stop.wait(1.0)
 
 
-class Attempt(Frozen):
+class QueuedAttempt(Frozen):
     """A workflow's input."""
 
     model_config = ConfigDict(extra="ignore")
@@ -116,7 +116,7 @@ def _attempt_of(workflow_id: str) -> tuple[str, int]:
 
 @DBOS.workflow(name="node")  # the one registered workflow; never rename it: queued jobs are found by this name
 async def _workflow(given: dict[str, object]) -> dict[str, object]:
-    attempt = Attempt.model_validate(given)
+    attempt = QueuedAttempt.model_validate(given)
     if attempt.path != "job":
         return {}
     if _run_attempt is None:
@@ -225,7 +225,7 @@ class JobQueue:
 
     async def enqueue(self, job: str, attempt: int, user: str) -> None:
         """Put a job's attempt into the queue; doing it again changes nothing."""
-        given, partition = Attempt(job=job, attempt=attempt), user or "-"
+        given, partition = QueuedAttempt(job=job, attempt=attempt), user or "-"
         # DBOS' clock on SQLite knows whole seconds only: jobs are numbered as they come.
         self._last_priority = max(self._last_priority + 1, int(time.time()) - EPOCH)
         if self._client is not None:
@@ -244,11 +244,11 @@ class JobQueue:
         self._bell.ring()
 
     async def cancel(self, job: str, attempt: int) -> None:
-        name = Attempt(job=job, attempt=attempt).workflow_id
+        name = QueuedAttempt(job=job, attempt=attempt).workflow_id
         await (self._client or DBOS).cancel_workflow_async(name, cancel_children=True)
 
     async def known(self, job: str, attempt: int) -> bool:
-        names = [Attempt(job=job, attempt=attempt).workflow_id]
+        names = [QueuedAttempt(job=job, attempt=attempt).workflow_id]
         found = await (self._client or DBOS).list_workflows_async(
             workflow_ids=names, load_input=False, load_output=False
         )
@@ -278,7 +278,7 @@ class JobQueue:
 
     async def forget(self, job: str, attempt: int) -> None:
         """Delete what DBOS knows of an attempt and those before it; the job store keeps all that matters."""
-        names = [Attempt(job=job, attempt=one).workflow_id for one in range(1, attempt + 1)]
+        names = [QueuedAttempt(job=job, attempt=one).workflow_id for one in range(1, attempt + 1)]
         there = await (self._client or DBOS).list_workflows_async(
             workflow_ids=names, load_input=False, load_output=False
         )

@@ -15,9 +15,9 @@ from agents.core.budget import Budget
 from agents.core.errors import BadRequest, DossierError, ModelError
 from agents.core.events import JobChanged, Numbered
 from agents.core.port import ProcessLimits
+from agents.jobs.attempt import Attempt, Clock
 from agents.jobs.config import JobStoreConfig
-from agents.jobs.live_job import Job, JobSetup, SetUp, orchestrator
-from agents.jobs.run import Clock, JobRun
+from agents.jobs.job import Job, JobSetup, SetUp, orchestrator
 from agents.jobs.store import Store, StoredJob, WholeJob
 from agents.jobs.writer import Writer
 
@@ -49,7 +49,7 @@ class Register:
         self.clock, self.limits, self.per_job = clock, limits, per_job
         self.jobs: dict[str, Job] = {}
         self.set_up: SetUp | None = None
-        self.on_key_missing: Callable[[Job, JobRun, ModelError], object] = lambda job, run, error: None
+        self.on_key_missing: Callable[[Job, Attempt, ModelError], object] = lambda job, run, error: None
         self._background: set[asyncio.Task[None]] = set()
         self._loading: dict[str, asyncio.Lock] = {}
 
@@ -79,7 +79,7 @@ class Register:
     def hold(self, whole: WholeJob, setup: JobSetup) -> Job:
         """Hold a job, to be run or watched here; who follows an earlier attempt goes on following the job."""
         row = whole.row
-        run = JobRun(
+        run = Attempt(
             job_id=row.id, handlers=setup.handlers, budget=Budget(whole.limits, name="job"), clock=self.clock,
             limits=self.limits, per_job=self.per_job, steering=setup.steering, attempt=row.attempt, again=row.again,
             writer=self.writer, watched=not self.config.runs,
@@ -104,7 +104,7 @@ class Register:
     async def shown(self, whole: WholeJob) -> Job:
         """Read a job that is over, only to be looked at."""
         events = await self.store.events(whole.row.id)
-        run = JobRun(
+        run = Attempt(
             job_id=whole.row.id, handlers={}, budget=Budget(whole.limits, name="job"), clock=lambda: 0.0,
             limits=self.limits, again=whole.row.again, steering=whole.steering,
         )  # fmt: skip
@@ -191,7 +191,7 @@ class Register:
             if run.watched:
                 await self._follow(job, run, row)
 
-    async def _follow(self, job: Job, run: JobRun, row: StoredJob) -> None:
+    async def _follow(self, job: Job, run: Attempt, row: StoredJob) -> None:
         """Follow a job that another process runs."""
         if row.status == "running":
             whole = await self.store.job(row.id)
@@ -218,7 +218,7 @@ class Register:
             self.end(job)
 
 
-def _job(whole: WholeJob, run: JobRun) -> Job:
+def _job(whole: WholeJob, run: Attempt) -> Job:
     row = whole.row
     return Job(
         id=row.id, owner=row.owner, title=row.title, commission=whole.commission, run=run,

@@ -19,9 +19,9 @@ from agents.core.budget import Limits
 from agents.core.errors import SourceError
 from agents.core.events import Numbered
 from agents.jobs import schema as tables
+from agents.jobs.attempt import StepRecord
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.database import Database
-from agents.jobs.run import StepRecord
 from agents.jobs.schema import Row
 from agents.research.steering import Steering
 

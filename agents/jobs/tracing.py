@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from agents.contracts.report import OVER
 from agents.core.errors import ConfigError
 from agents.core.events import Charged, JobChanged, NodeChanged, Numbered, RoleAsked
-from agents.jobs.live_job import Job
-from agents.jobs.run import ROOT, CallMade
+from agents.jobs.attempt import ROOT, CallMade
+from agents.jobs.job import Job
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor

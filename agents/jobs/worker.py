@@ -27,13 +27,13 @@ from agents.contracts.report import OVER, BlockedReason, JobTask, Outcome, Repor
 from agents.core.errors import BadRequest, DossierError, ModelError
 from agents.core.events import JobChanged, Noted
 from agents.jobs import retention
+from agents.jobs.attempt import ROOT, Attempt
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.changes import applied, changed
 from agents.jobs.config import this_process
 from agents.jobs.ctx import RunCtx
-from agents.jobs.live_job import Job, carry_out
+from agents.jobs.job import Job, carry_out
 from agents.jobs.register import OPEN, UNWIND_S, Register
-from agents.jobs.run import ROOT, JobRun
 from agents.jobs.schema import rows_of
 from agents.jobs.store import StoredCommand, StoredJob, now
 
@@ -140,7 +140,7 @@ class Worker:
         run.watched, self._to_give_back = False, True
         await run.work(lambda: self._work(job, run))
 
-    async def _work(self, job: Job, run: JobRun) -> None:
+    async def _work(self, job: Job, run: Attempt) -> None:
         setup, research = job.setup, run.handlers["research"]
         if setup is None:
             raise DossierError("the job was not set up")
@@ -223,13 +223,13 @@ class Worker:
         await self.engine.cancel(job.id, run.attempt)
         self.register.end(job)
 
-    async def _key_missing(self, job: Job, run: JobRun, error: ModelError) -> None:
+    async def _key_missing(self, job: Job, run: Attempt, error: ModelError) -> None:
         log.warning("job %s waits for a key: %s", job.id, error)
         job.error = error
         note = f"{error.notice} It goes on at the next start, or when it is resumed; nothing is paid again."
         await self._rest(job, run, "awaiting_key", note)
 
-    async def _rest(self, job: Job, run: JobRun, reason: BlockedReason, note: str) -> None:
+    async def _rest(self, job: Job, run: Attempt, reason: BlockedReason, note: str) -> None:
         await job.stored.wait()
         run.gate.clear()
         blocked = JobChanged(status="blocked", stage=job.stage, blocked_reason=reason, note=note)

@@ -20,8 +20,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from agents.core.budget import NOTHING
 from agents.core.events import Charged, JobChanged, Numbered
 from agents.jobs import schema as tables
+from agents.jobs.attempt import Fenced, StepRecord
 from agents.jobs.blob_store import hashes_in
-from agents.jobs.run import Fenced, StepRecord
 from agents.jobs.store import EVENTS, Store, insert_all, now
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ import pytest
 from agents.core.prompts import load as load_prompts
 from agents.core.settings import Settings
 from agents.jobs.blob_store import BlobStore
+from agents.jobs.client import Client
 from agents.jobs.config import JobStoreConfig
-from agents.jobs.runtime import JobRuntime
 from tests.chat import conftest as chat_conftest  # noqa: F401 - sets what Chainlit reads while it is imported
 from tests.flat import FLAT, NAMES, TASK, TOO_BROAD, FlatWorker, Gate, scripted
 from tests.scripts import world
@@ -82,7 +82,7 @@ def stored(server_app, tmp_path, prompts):
     @asynccontextmanager
     async def opened(model=None, **settings):
         before = server_app.state.dossier_site
-        jobs = JobRuntime(BlobStore(tmp_path), time.monotonic, JobStoreConfig(poll_s=0.02).at(tmp_path), per_job=6)
+        jobs = Client(BlobStore(tmp_path), time.monotonic, JobStoreConfig(poll_s=0.02).at(tmp_path), per_job=6)
         model = model or scripted()
         team = Team(
             Settings(data_dir=tmp_path, model="offline", **settings), models=dict.fromkeys([role.name for role in ROLES], model),

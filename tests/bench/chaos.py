@@ -38,8 +38,8 @@ from agents.core.prompts import load  # noqa: E402
 from agents.core.role import Reply  # noqa: E402
 from agents.core.settings import Settings  # noqa: E402
 from agents.jobs.blob_store import BlobStore  # noqa: E402
+from agents.jobs.client import Client  # noqa: E402
 from agents.jobs.config import JobStoreConfig, MaintenancePolicy  # noqa: E402
-from agents.jobs.runtime import JobRuntime  # noqa: E402
 from agents.team import ROLES, Team  # noqa: E402
 from tests.scripts import BRIEF, working_model, world  # noqa: E402
 
@@ -147,7 +147,7 @@ class Clock:
 def team_of(folder, fault, clock):
     """The whole program on scripts, its jobs in a store of their own."""
     policy = MaintenancePolicy(write_again_s=(0.02, 0.05, 0.1), alive_s=0.3, round_s=0.1)
-    jobs = JobRuntime(BlobStore(folder), clock, JobStoreConfig(poll_s=0.02, policy=policy).at(folder), per_job=6)
+    jobs = Client(BlobStore(folder), clock, JobStoreConfig(poll_s=0.02, policy=policy).at(folder), per_job=6)
     team = Team(
         Settings(data_dir=folder, model="offline", max_leaves=12),
         models=dict.fromkeys([role.name for role in ROLES], Model(fault)),

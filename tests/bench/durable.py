@@ -27,8 +27,8 @@ import psycopg  # noqa: E402
 
 from agents.contracts.report import Commission  # noqa: E402
 from agents.jobs.blob_store import BlobStore  # noqa: E402
+from agents.jobs.client import Client  # noqa: E402
 from agents.jobs.config import JobStoreConfig, MaintenancePolicy  # noqa: E402
-from agents.jobs.runtime import JobRuntime  # noqa: E402
 from agents.jobs.store import now  # noqa: E402
 from agents.research.steering import Steering  # noqa: E402
 from tests.jobs.conftest import Given, Word, bench_of, opened  # noqa: E402
@@ -66,7 +66,7 @@ def shape(delay_s):
 
 
 async def in_memory(bench, jobs):
-    service = JobRuntime(BlobStore(Path(tempfile.mkdtemp())), time.monotonic, JobStoreConfig())
+    service = Client(BlobStore(Path(tempfile.mkdtemp())), time.monotonic, JobStoreConfig())
     service.register.set_up = bench
     commission = Commission(brief=BRIEF)
     began = time.perf_counter()

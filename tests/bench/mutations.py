@@ -194,7 +194,7 @@ MUTATIONS = (
         "api/test_provenance.py",
         ("S4: evidence carries its words", "research/challenge/claim_ledger.py", "        quote=fact.quote,\n        start=fact.start,", "        quote=\"\",\n        start=fact.start,"),
         ("S4: evidence is there while a job runs", "research/challenge/challenge.py", "        ctx.emit(f\"claim:{claim.id}\", ClaimWeighed(", "        _ = (f\"claim:{claim.id}\", ClaimWeighed("),
-        ("S4: planned claims are there while a job runs", "jobs/live_job.py", "for plan in plans for one in planned_claims(plan))", "for plan in () for one in planned_claims(plan))"),
+        ("S4: planned claims are there while a job runs", "jobs/job.py", "for plan in plans for one in planned_claims(plan))", "for plan in () for one in planned_claims(plan))"),
         ("S4: branches count their claims", "report/document.py", "sources=sources, claims=resting)", "sources=sources, claims=0)"),
     ),
     *_rows(

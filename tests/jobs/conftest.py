@@ -12,9 +12,9 @@ from agents.contracts.report import Commission, Outcome
 from agents.core.budget import Limits
 from agents.core.port import Handler
 from agents.jobs.blob_store import BlobStore
+from agents.jobs.client import Client
 from agents.jobs.config import JobStoreConfig, MaintenancePolicy
-from agents.jobs.live_job import JobSetup
-from agents.jobs.runtime import JobRuntime
+from agents.jobs.job import JobSetup
 from agents.report.document import build
 from agents.research.steering import Steering
 from tests.jobs.postgres import database, server  # noqa: F401 - fixtures, one server for all
@@ -70,7 +70,7 @@ class Kept:
 async def opened(folder, bench, *, url="", policy=None, **kwargs):
     """Open the jobs of a folder; `policy` gives those seconds of the maintenance policy that differ."""
     config = JobStoreConfig(**{"poll_s": 0.02, "policy": MaintenancePolicy(**(policy or {})), **kwargs}).at(folder, url)
-    jobs = JobRuntime(BlobStore(folder), time.monotonic, config, per_job=6)
+    jobs = Client(BlobStore(folder), time.monotonic, config, per_job=6)
     await jobs.open(bench)
     try:
         yield Kept(jobs, bench)

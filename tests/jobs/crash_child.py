@@ -96,9 +96,9 @@ class Searcher:
 def team_in(folder, url="", **where):
     counted = Counted(folder / "calls.jsonl")
     blobs = BlobStore(folder)
-    from agents.jobs.runtime import JobRuntime
+    from agents.jobs.client import Client
 
-    jobs = JobRuntime(blobs, time.monotonic, JobStoreConfig(**{"poll_s": 0.05, **where}).at(folder, url), per_job=6)
+    jobs = Client(blobs, time.monotonic, JobStoreConfig(**{"poll_s": 0.05, **where}).at(folder, url), per_job=6)
     return Team(
         Settings(data_dir=folder, model="offline", max_leaves=24),
         models=dict.fromkeys([role.name for role in ROLES], Model(counted)),

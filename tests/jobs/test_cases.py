@@ -13,7 +13,7 @@ from agents.contracts.report import Commission
 from agents.core.budget import Limits
 from agents.core.events import Noted
 from agents.jobs import schema as tables
-from agents.jobs.live_job import JobSetup
+from agents.jobs.job import JobSetup
 from agents.research.steering import Steering
 from tests.jobs.conftest import Given, Word, bench_of, opened, until
 from tests.scripts import BRIEF

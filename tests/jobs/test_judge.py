@@ -7,9 +7,9 @@ from agents.contracts.report import Commission, Outcome
 from agents.contracts.verification import Judgement, Truth
 from agents.core.port import Handler
 from agents.jobs.blob_store import BlobStore
+from agents.jobs.client import Client
 from agents.jobs.config import JobStoreConfig
-from agents.jobs.live_job import JobSetup
-from agents.jobs.runtime import JobRuntime
+from agents.jobs.job import JobSetup
 from agents.report.document import build
 from agents.research.steering import Steering
 from tests.jobs.conftest import Word, opened, until
@@ -138,7 +138,7 @@ async def test_whoever_only_waits_for_the_end_gets_the_report_and_does_not_wait_
 async def test_in_a_temporary_store_too_nobody_hangs_and_it_can_be_released(tmp_path):
     made = []
     bench = judged(["request_changes"], made)
-    jobs = JobRuntime(BlobStore(tmp_path), time.monotonic, JobStoreConfig())
+    jobs = Client(BlobStore(tmp_path), time.monotonic, JobStoreConfig())
     jobs.register.set_up = bench
     commission = Commission(brief=BRIEF)
     job = jobs.start(commission, bench(commission, Steering()))

@@ -14,9 +14,9 @@ from agents.contracts.report import Commission
 from agents.core.budget import Limits
 from agents.core.errors import ConfigError
 from agents.jobs import schema as tables
+from agents.jobs.attempt import StepRecord
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.database import Database, async_url
-from agents.jobs.run import StepRecord
 from agents.jobs.store import Store, StoredJob
 from tests.jobs.conftest import Word, bench_of, opened
 from tests.scripts import BRIEF

@@ -6,7 +6,7 @@ from agents.contracts.report import Commission, Outcome
 from agents.core.budget import Budget, Limits
 from agents.core.port import ProcessLimits
 from agents.core.prompts import load
-from agents.jobs.run import JobRun
+from agents.jobs.attempt import Attempt
 from agents.research.pipeline import Means, handlers_of
 from agents.research.planning.flat_plan import bounded
 from agents.research.run_context import RunContext
@@ -52,7 +52,7 @@ class Bench:
 
     def job(self, record=None):
         handlers = self.handlers()
-        return JobRun(
+        return Attempt(
             job_id="test", handlers=handlers, steering=self.context.steering, budget=Budget(self.limits, name="job"), clock=self.clock,
             limits=ProcessLimits(), per_job=self.per_job, record=dict(record or {}),
         )  # fmt: skip

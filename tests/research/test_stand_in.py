@@ -3,7 +3,7 @@
 from agents.contracts.report import Actual, Commission, Outcome
 from agents.core.errors import ModelError
 from agents.core.events import Noted
-from agents.jobs.live_job import stand_ins
+from agents.jobs.job import stand_ins
 from agents.llm.choose_models import Ward, WithFallbacks
 from agents.offline import OfflineModel
 from agents.report.document import build

@@ -197,7 +197,7 @@ def test_a_pause_worth_telling_is_told_once_and_a_short_one_never():
 def test_c10_running_jobs_are_told_of_a_pause_and_others_are_not():
     from types import SimpleNamespace
 
-    from agents.jobs.live_job import Pauses
+    from agents.jobs.job import Pauses
 
     def job(status, *, over=False):
         events = []

@@ -9,7 +9,7 @@ from agents.core.budget import Budget, Limits, Usage
 from agents.core.errors import BudgetExceeded, SearchError, StepFailed
 from agents.core.events import Charged, Noted
 from agents.core.port import Handler, ProcessLimits, Slots
-from agents.jobs.run import JobRun
+from agents.jobs.attempt import Attempt
 
 
 class Word(Frozen):
@@ -35,7 +35,7 @@ async def paid(text):
 
 def run_with(root, record=None, handlers=None, clock=lambda: 0.0, seconds=None, **kwargs):
     table = {"root": Handler(run=root, takes=Given, gives=Word), **(handlers or {})}
-    return JobRun(
+    return Attempt(
         job_id="j", handlers=table, budget=Budget(Limits(seconds=seconds), name="job"), clock=clock, limits=ProcessLimits(),
         record=dict(record or {}), **kwargs,
     )  # fmt: skip

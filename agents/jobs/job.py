@@ -40,7 +40,7 @@ from agents.core.events import (
     traced,
 )
 from agents.core.port import Handlers
-from agents.jobs.run import JobRun
+from agents.jobs.attempt import Attempt
 from agents.llm.pacing import Pacing
 from agents.research.challenge.claim_ledger import planned_claims
 from agents.research.steering import Steering
@@ -78,7 +78,7 @@ class Job:
     owner: str
     title: str
     commission: Commission
-    run: JobRun
+    run: Attempt
     created: str
     """ISO date and time, UTC."""
     thread_id: str = ""

@@ -111,7 +111,7 @@ Persist = Callable[[StepRecord], Awaitable[None]]
 
 
 @dataclass
-class JobRun:
+class Attempt:
     """One attempt at one job."""
 
     job_id: str

@@ -20,13 +20,13 @@ from agents.contracts.report import Commission, JobStatus, JobSummary, JobTask, 
 from agents.core.budget import Limits
 from agents.core.errors import BadRequest
 from agents.core.port import ProcessLimits
+from agents.jobs.attempt import Clock
 from agents.jobs.blob_store import BlobStore
 from agents.jobs.changes import Steered, changed, steered
 from agents.jobs.config import InUse, JobStoreConfig, held_by
 from agents.jobs.database import Database, Listener
-from agents.jobs.live_job import Job, JobSetup, SetUp
+from agents.jobs.job import Job, JobSetup, SetUp
 from agents.jobs.register import OPEN, AtOnce, Register
-from agents.jobs.run import Clock
 from agents.jobs.store import COMMANDS, EVENTS, DatabaseBlobStore, Store, StoredJob, WholeJob, now
 from agents.jobs.worker import DONE, PLAN_IS_BOUND, Worker
 from agents.jobs.writer import Writer
@@ -40,7 +40,7 @@ BUNDLE_S = 0.02
 """Seconds in which notifications gather before they are looked at again: many events come at once."""
 
 
-class JobRuntime:
+class Client:
     """Starts, finds and steers jobs. A job belongs to no chat session: closing the page does not touch it.
 
     Args:
