@@ -12,7 +12,7 @@ from agents.contracts.frozen import digest
 from agents.contracts.plan import PlanningInput
 from agents.contracts.report import Actual
 from agents.contracts.sources import CorpusSurvey, Source
-from agents.contracts.verification import StanceInput
+from agents.contracts.verification import Challenge, StanceInput
 from agents.core.budget import Usage
 from agents.core.events import RoleAsked
 from agents.core.role import Reply
@@ -148,6 +148,13 @@ async def test_a_passage_is_narrowed_to_what_names_the_subject_in_a_document_on_
     read = held_against(extraction, [SourceExcerpt(source, spans(text), numbered, 0)], given, wanted, None)
 
     assert [fact.quote for fact in read["s1"].facts] == ["In myth it goes with other demons like Gallu and Lilu."]
+
+
+async def test_what_the_challenger_leaves_out_is_searched_against_by_code(bench):
+    _, report = await reported(bench, challenger=lambda request: Challenge(attacks=()))
+
+    assert report.claims
+    assert all(claim.counter_search.queries for claim in report.claims if claim.verdict == "supported")
 
 
 async def test_what_nothing_answers_is_said_in_a_line_and_the_report_is_not_complete(bench):

@@ -21,6 +21,7 @@ from agents.core.events import ClaimWeighed, SourceRead
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.nlp.lang import spans
+from agents.offline.judgements import challenge as searches_against
 from agents.research.challenge.claim_ledger import (
     SAME_MATTER,
     UNRELATED,
@@ -40,7 +41,7 @@ from agents.research.challenge.claim_ledger import (
 from agents.research.reading.hold_extraction import fact_of
 from agents.research.reading.leaf import spent
 from agents.research.reading.searching import Setting, search_all, teller
-from agents.research.reading.subject import names_held, stems_of
+from agents.research.reading.subject import asks_for_facts, names_held, stems_of
 from agents.research.run_context import RetrievedSource, RunContext
 from agents.roles import CHALLENGER, STANCE_JUDGE
 from agents.web.url_key import publisher
@@ -190,17 +191,25 @@ async def _attacks(
     asked_for = ChallengeInput(
         query=given.setting.query, claims=notes, language=given.setting.language, today=given.setting.today
     )
+    # Of a fact that is looked up code knows as well what to search for; of any claim that the challenger leaves out, too.
+    challenger = context.by_code(CHALLENGER.name) if asks_for_facts(given.setting.query) else context
+    wanted = searches_against(asked_for)
+    problems: tuple[Problem, ...] = ()
     try:
         asked = await ctx.call(
-            "challenger", "0", context.ask, CHALLENGER, asked_for, ctx.within(CALL_SHARE), gives=RoleAnswer[Challenge]
-        )
+            "challenger", "0", challenger.ask, CHALLENGER, asked_for, ctx.within(CALL_SHARE), gives=RoleAnswer[Challenge]
+        )  # fmt: skip
     except StepFailed as failure:
-        return {}, (failure.problem(),)
+        problems = (failure.problem(),)
+    else:
+        if any(attack.queries for attack in asked.output.attacks):
+            wanted = Challenge(attacks=(*wanted.attacks, *asked.output.attacks))
+    by_number = {attack.claim_number: attack for attack in wanted.attacks}
     return {
-        claims[attack.claim_number - 1].id: attack
-        for attack in asked.output.attacks
-        if 1 <= attack.claim_number <= len(claims) and any(query.strip() for query in attack.queries)
-    }, ()
+        claim.id: by_number[number]
+        for number, claim in enumerate(claims, start=1)
+        if number in by_number and any(query.strip() for query in by_number[number].queries)
+    }, problems
 
 
 async def _settled(
