@@ -3,32 +3,20 @@
 A parser is a pure function of a decoded answer, and gives None for one that has another shape than the service's.
 """
 
-import asyncio
 import html
 import re
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from collections.abc import Callable, Iterable
 from xml.etree import ElementTree
 
-from aiolimiter import AsyncLimiter
-
 from agents.contracts.sources import SearchQuery
-from agents.core.transport import RetryPolicy
-from agents.nlp.tokens import language_of
-from agents.search.provider import Access, Provider, ProviderHit, dicts, dig, rows_of
+from agents.search.provider import Call, ProviderHit, Service, dicts, dig, rows_of
 from agents.search.scope_filter import ProviderQuery, keywords, whole_day
 
 MOST_RESULTS = 25
-CALL_S = 15.0
-TURN_S = 60.0
-"""Seconds for one search, waiting in line included: some indexes let one request pass in three seconds."""
 PUBMED_FETCH = "/entrez/eutils/efetch.fcgi"
 MOST_WORDS = 6
 """Telling words that are asked for: most of these indexes want all words of a query to occur."""
 
-T = TypeVar("T")
 Hits = list[ProviderHit] | None
 Params = dict[str, str]
 
@@ -48,10 +36,9 @@ def _ask_arxiv(query: SearchQuery, words: list[str], most: int) -> Params:
     return {"search_query": asked, "start": "0", "max_results": str(most), "sortBy": "relevance"}
 
 
-def arxiv(content: bytes) -> Hits:
+def arxiv(root: object) -> Hits:
     """Read a feed of arXiv; versions of one paper are one address."""
-    root = _xml(content)
-    if root is None or root.tag != _ATOM + "feed":
+    if not isinstance(root, ElementTree.Element) or root.tag != _ATOM + "feed":
         return None
     found = []
     for entry in root.findall(_ATOM + "entry"):
@@ -174,16 +161,17 @@ def _ask_pubmed(query: SearchQuery, words: list[str], most: int) -> Params:
     return asked
 
 
-def pubmed_ids(data: object) -> list[str] | None:
-    """Read the numbers that a search of PubMed gives."""
+def _fetch_pubmed(data: object) -> Call | None:
+    """Ask for the articles whose numbers a search gives."""
     rows = rows_of(data, "esearchresult", "idlist")
-    return None if rows is None else [str(row) for row in rows if str(row).isdigit()]
+    numbers = [str(row) for row in rows or () if str(row).isdigit()]
+    fetch = {"db": "pubmed", "id": ",".join(numbers), "retmode": "xml"}
+    return Call(PUBMED_FETCH, fetch) if numbers or rows is None else None
 
 
-def pubmed(content: bytes) -> Hits:
+def pubmed(root: object) -> Hits:
     """Read articles of PubMed."""
-    root = _xml(content)
-    if root is None or root.tag != "PubmedArticleSet":
+    if not isinstance(root, ElementTree.Element) or root.tag != "PubmedArticleSet":
         return None
     found = []
     for entry in root.findall("PubmedArticle/MedlineCitation"):
@@ -243,40 +231,34 @@ def wikipedia(data: object) -> Hits:
     ]
 
 
-@dataclass(frozen=True)
-class PaperIndex:
-    """One index."""
+def _index(
+    name: str, base: str, path: str, pace: tuple[float, float, int], params: Callable[[SearchQuery, list[str], int], Params],
+    hits: Callable[[object], Hits], *, variable: str = "", then: Callable[[object], Call | None] | None = None,
+) -> Service:  # fmt: skip
+    """Make the line of an index: it is asked for the telling words of a query, and works without its key."""
 
-    name: str
-    """As in RETRIEVER, and as shown to the user."""
-    base: str
-    """Its address; `{language}` in it is that of the query."""
-    path: str
-    pace: tuple[float, float, int]
-    """Requests, in so many seconds, and how many of them at the same time: what the service asks for, rounded down."""
-    params: Callable[[SearchQuery, list[str], int], Params]
-    """The parameters of a query, its telling words and the number of results."""
-    parse: Callable[..., Hits]
-    is_xml: bool = False
-    key_variable: str = ""
-    """Where a key of its own is set; it works without one."""
-    key_param: str = ""
-    """Parameter that carries the key; where empty, a header does."""
+    def ask(asked: ProviderQuery, seconds: float) -> Call:
+        words = keywords(asked.query.text, MOST_WORDS) or asked.query.text.split()[:MOST_WORDS]
+        return Call(path, params(asked.query, words, min(asked.query.max_results, MOST_RESULTS)))
+
+    by_header = name == "semanticscholar"
+    return Service(
+        name, base, ask, hits, role="papers", pace=pace, then=then, key_variable=variable, error_means="rate",
+        key_param="" if by_header else "api_key", key_header="x-api-key: {}" if by_header else "",
+    )  # fmt: skip
 
 
-_SCHOLAR = "SEMANTIC_SCHOLAR_API_KEY"
-INDEXES: dict[str, PaperIndex] = {
-    index.name: index
-    for index in (
-        PaperIndex("openalex", "https://api.openalex.org", "/works", (5, 1, 2), _ask_openalex, openalex,
-                   key_variable="OPENALEX_API_KEY", key_param="api_key"),
-        PaperIndex("crossref", "https://api.crossref.org", "/works", (3, 1, 1), _ask_crossref, crossref),
-        PaperIndex("arxiv", "https://export.arxiv.org", "/api/query", (1, 3, 1), _ask_arxiv, arxiv, is_xml=True),
-        PaperIndex("pubmed", "https://eutils.ncbi.nlm.nih.gov", "/entrez/eutils/esearch.fcgi", (3, 1, 2), _ask_pubmed, pubmed,
-                   is_xml=True, key_variable="NCBI_API_KEY", key_param="api_key"),
-        PaperIndex("semanticscholar", "https://api.semanticscholar.org", "/graph/v1/paper/search", (1, 1, 1),
-                   _ask_semantic_scholar, semantic_scholar, key_variable=_SCHOLAR),
-        PaperIndex("wikipedia", "https://{language}.wikipedia.org", "/w/api.php", (5, 1, 1), _ask_wikipedia, wikipedia),
+PAPERS: dict[str, Service] = {
+    service.name: service
+    for service in (
+        _index("openalex", "https://api.openalex.org", "/works", (5, 1, 2), _ask_openalex, openalex, variable="OPENALEX_API_KEY"),
+        _index("crossref", "https://api.crossref.org", "/works", (3, 1, 1), _ask_crossref, crossref),
+        _index("arxiv", "https://export.arxiv.org", "/api/query", (1, 3, 1), _ask_arxiv, arxiv),
+        _index("pubmed", "https://eutils.ncbi.nlm.nih.gov", "/entrez/eutils/esearch.fcgi", (3, 1, 2), _ask_pubmed, pubmed,
+               variable="NCBI_API_KEY", then=_fetch_pubmed),
+        _index("semanticscholar", "https://api.semanticscholar.org", "/graph/v1/paper/search", (1, 1, 1),
+               _ask_semantic_scholar, semantic_scholar, variable="SEMANTIC_SCHOLAR_API_KEY"),
+        _index("wikipedia", "https://{language}.wikipedia.org", "/w/api.php", (5, 1, 1), _ask_wikipedia, wikipedia),
     )
 }  # fmt: skip
 
@@ -284,81 +266,9 @@ ACADEMIC = ("openalex", "crossref", "arxiv", "pubmed")
 """What `academic` stands for."""
 
 
-class HostPace:
-    """Lets requests to one host pass at its pace."""
-
-    def __init__(self, rate: float, per_s: float, at_once: int) -> None:
-        self._limiter, self._places = AsyncLimiter(rate, per_s), asyncio.Semaphore(at_once)
-
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        async with self._places, self._limiter:
-            yield
-
-
-class Academic(Provider):
-    """One index of papers, or Wikipedia.
-
-    Args:
-        index: which one; see `INDEXES`.
-        access: key and address.
-        pace: how fast it may be asked; as it wants when not given.
-    """
-
-    def __init__(self, index: PaperIndex, access: Access = Access(), *, pace: HostPace | None = None) -> None:
-        retry = access.retry or RetryPolicy(call_s=TURN_S)
-        super().__init__(index.name, index.base, replace(access, retry=retry))
-        self.host = self.host.removeprefix("{language}.")
-        self.key_variable = index.key_variable
-        self._index = index
-        self._pace = pace or HostPace(*index.pace)
-
-    async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
-        query = asked.query
-        words = keywords(query.text, MOST_WORDS) or query.text.split()[:MOST_WORDS]
-        params = self._index.params(query, words, min(query.max_results, MOST_RESULTS))
-        base = self.base.replace("{language}", language_of(query.text))
-        content = await self._get(base, self._index.path, params, seconds)
-        if self._index.name == "pubmed":
-            numbers = self._usable(pubmed_ids(self._json(content)))
-            if not numbers:
-                return []
-            fetch = {"db": "pubmed", "id": ",".join(numbers), "retmode": "xml"}
-            content = await self._get(base, PUBMED_FETCH, fetch, seconds)
-        if self._index.is_xml:
-            return self._usable(self._index.parse(content))
-        data = self._json(content)
-        if self._index.name == "wikipedia" and (error := dig(data, "error")):
-            raise self._failure("rate", str(error))  # it is busy, and says so with status 200
-        return self._usable(self._index.parse(data))
-
-    async def _get(self, base: str, path: str, params: Params, seconds: float) -> bytes:
-        headers = {}
-        if self._secret and self._index.key_param:
-            params = params | {self._index.key_param: self._secret}
-        elif self._secret and self._index.key_variable:
-            headers = {"x-api-key": self._secret}
-        async with self._pace.turn():
-            return await self._send("GET", path, min(seconds, CALL_S), base=base, params=params, headers=headers)
-
-    def _usable(self, found: list[T] | None) -> list[T]:
-        if found is None:
-            raise self._failure("nonsense", "the answer has another shape than the service's")
-        return found
-
-
 def _filter(**dates: str | None) -> Params:
     chosen = ",".join(f"{name}:{value}" for name, value in dates.items() if value)
     return {"filter": chosen} if chosen else {}
-
-
-def _xml(content: bytes) -> ElementTree.Element | None:
-    if b"<!ENTITY" in content:  # one that refers to itself many times over would fill the memory
-        return None
-    try:
-        return ElementTree.fromstring(content)
-    except ElementTree.ParseError:
-        return None
 
 
 def _text(element: ElementTree.Element | None) -> str:

@@ -1,23 +1,25 @@
-"""One search provider: what all of them share. Each adapter says only how to ask, and what it was given."""
+"""One search provider: what all of them share. A table says of each how it is asked, and where its hits stand."""
 
 import asyncio
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from functools import cached_property
-from typing import ClassVar, TypeVar
+from typing import Literal, TypeVar
 from urllib.parse import urlsplit
+from xml.etree import ElementTree
 
 import httpx2
+from aiolimiter import AsyncLimiter
 from pydantic import SecretStr
 
 from agents.contracts.sources import Hit, SearchFault, SearchQuery, SearchResult, Source
 from agents.core.transport import RetryPolicy
-from agents.nlp.tokens import one_line
+from agents.nlp.tokens import language_of, one_line
 from agents.search.pages import PageCache
-from agents.search.scope_filter import MAX_QUERY, ProviderQuery, enforced, prepared
+from agents.search.scope_filter import ProviderQuery, enforced, prepared
 from agents.search.searcher import SearchFailed, refused
 from agents.web.reader import iso_date
 from agents.web.url_key import canonical, display, link
@@ -26,6 +28,9 @@ MAX_SNIPPET = 1_000
 MAX_TITLE = 300
 MAX_BYTES = 20 * 2**20
 """A longer answer of a search service is none."""
+CALL_S = 15.0
+TURN_S = 60.0
+"""Seconds for one search of a service that wants to be asked slowly, waiting in line included."""
 
 T = TypeVar("T")
 
@@ -63,28 +68,87 @@ class Access:
     cache: PageCache | None = None
 
 
-class Provider(ABC):
+@dataclass(frozen=True)
+class Call:
+    """One request to a service; with a body it is a POST."""
+
+    path: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True)
+class Service:
+    """One line of the table of services."""
+
+    name: str
+    """As in RETRIEVER, and as shown to the user."""
+    base: str
+    """Its usual address, without a slash at its end; `{language}` in it is that of the query."""
+    ask: Callable[[ProviderQuery, float], Call]
+    """How it is asked, by the query and the seconds for the answer."""
+    hits: Callable[[object], list[ProviderHit] | None]
+    """Where the hits of a decoded answer stand; None for an answer of another shape."""
+    role: Literal["web", "service", "papers"] = "web"
+    """`service`: one of those that `web` takes the first of; `papers`: asked beside the web, not in its place."""
+    key_variable: str = ""
+    key_header: str = ""
+    """Header and form of the key, such as `Authorization: Bearer {}`."""
+    key_param: str = ""
+    """Parameter that carries the key, where no header does."""
+    needs: str = ""
+    """The variable without which it cannot be asked; empty when none is needed."""
+    keyless: Mapping[str, str] = field(default_factory=dict)
+    """Headers that say that there is no key."""
+    then: Callable[[object], Call | None] | None = None
+    """The request for the hits, by the answer to the first; None where nothing was found."""
+    pace: tuple[float, float, int] | None = None
+    """Requests, in so many seconds, and how many of them at the same time: what the service asks for, rounded down."""
+    error_means: SearchFault = "nonsense"
+    """What is wrong when a good answer holds an error."""
+    advice: Mapping[int, str] = field(default_factory=dict)
+    """What the operator can do about a status."""
+
+    @property
+    def base_variable(self) -> str:
+        return f"{self.name.upper()}_API_BASE"
+
+    def is_set_up(self, values: Mapping[str, str]) -> bool:
+        return not self.needs or bool(values.get(self.needs, "").strip())
+
+
+class HostPace:
+    """Lets requests to one host pass at its pace."""
+
+    def __init__(self, rate: float, per_s: float, at_once: int) -> None:
+        self._limiter, self._places = AsyncLimiter(rate, per_s), asyncio.Semaphore(at_once)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        async with self._places, self._limiter:
+            yield
+
+
+class Provider:
     """Somewhere on the web to search.
 
     Args:
-        name: as shown to the user.
-        base: the service's usual address, without a slash at its end.
+        service: how it is asked.
         access: what the operator set.
+        pace: how fast it may be asked; as it wants when not given.
     """
 
-    key_variable: str = ""
-    """Where its key is set."""
-    max_query: ClassVar[int] = MAX_QUERY
-
-    def __init__(self, name: str, base: str, access: Access) -> None:
-        self.name = name
-        self.base = (access.base or base).rstrip("/")
-        self.host = urlsplit(self.base).netloc.rpartition("@")[2]
-        """Where queries go."""
+    def __init__(self, service: Service, access: Access = Access(), *, pace: HostPace | None = None) -> None:
+        self.service = service
         self._secret = access.key.get_secret_value().strip() if access.key else ""
         self.keyless = not self._secret
         """It is asked without a key."""
-        self._retry = access.retry or RetryPolicy()
+        self.name = f"{service.name}-keyless" if service.keyless and self.keyless else service.name
+        self.base = (access.base or service.base).rstrip("/")
+        self.host = urlsplit(self.base).netloc.rpartition("@")[2].removeprefix("{language}.")
+        """Where queries go."""
+        self._pace = pace or (HostPace(*service.pace) if service.pace else None)
+        self._retry = access.retry or (RetryPolicy(call_s=TURN_S) if service.pace else RetryPolicy())
         self._cache = access.cache or PageCache()
 
     @cached_property
@@ -103,7 +167,7 @@ class Provider(ABC):
         Raises:
             SearchFailed: after every retry.
         """
-        asked = prepared(query, self.max_query)
+        asked = prepared(query)
         found = await self._tried(lambda seconds: self._ask(asked, seconds), deadline_s, attempts)
         hits = [hit for hit in map(self._hit, found) if hit]
         if found and not hits:
@@ -118,13 +182,34 @@ class Provider(ABC):
         if "_http" in self.__dict__:
             await self._http.aclose()
 
-    @abstractmethod
     async def _ask(self, asked: ProviderQuery, seconds: float) -> list[ProviderHit]:
-        """Send one request, which is cut off after so many seconds.
+        """Ask once, cut off after so many seconds.
 
         Raises:
             SearchFailed: it was not answered with results.
         """
+        base = self.base.replace("{language}", language_of(asked.query.text))
+        data = await self._called(self.service.ask(asked, seconds), seconds, base)
+        if self.service.then:
+            following = self.service.then(data)
+            if following is None:
+                return []
+            data = await self._called(following, seconds, base)
+        return self._usable(self.service.hits(data), data)
+
+    async def _called(self, call: Call, seconds: float, base: str = "") -> object:
+        """Send a request, and give what was answered."""
+        if self._pace is None:
+            return decoded(await self._send(call, seconds, base or self.base))
+        async with self._pace.turn():
+            return decoded(await self._send(call, min(seconds, CALL_S), base or self.base))
+
+    def _usable(self, found: list[T] | None, data: object) -> list[T]:
+        if found is None:
+            error = dig(data, "error")
+            fault = self.service.error_means if error else "nonsense"
+            raise self._failure(fault, str(error or "the answer has another shape than the service's"))
+        return found
 
     async def _tried(
         self, send: Callable[[float], Awaitable[T]], deadline_s: float | None, attempts: int | None = None
@@ -152,27 +237,25 @@ class Provider(ABC):
 
         return await self._retry.retrying(left_s, attempts)(once)
 
-    async def _send(
-        self,
-        method: str,
-        path: str,
-        seconds: float,
-        *,
-        base: str = "",
-        params: Mapping[str, str] | None = None,
-        body: Mapping[str, object] | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> bytes:
+    async def _send(self, call: Call, seconds: float, base: str) -> bytes:
         """Send one request and give the answer's body.
 
         Raises:
             SearchFailed: no answer, or one with another status than 200.
         """
         fault: SearchFault
+        params, headers = dict(call.params), dict(self.service.keyless if self.keyless else {})
+        if self._secret and self.service.key_param:
+            params[self.service.key_param] = self._secret
+        elif self._secret:
+            name, _, form = self.service.key_header.partition(": ")
+            headers[name] = form.format(self._secret)
+        url = base if base.endswith(call.path) else base + call.path
         try:
             async with self._http.stream(
-                method, (base or self.base) + path, params=params, json=body, headers=headers, timeout=seconds
-            ) as response:
+                "POST" if call.body is not None else "GET", url, params=params, json=call.body, headers=headers,
+                timeout=seconds,
+            ) as response:  # fmt: skip
                 received = bytearray()
                 async for part in response.aiter_bytes():
                     received += part
@@ -187,38 +270,23 @@ class Provider(ABC):
             if len(content) > MAX_BYTES:
                 raise self._failure("nonsense", "the answer is too long")
             if response.status_code != 200:
-                words = content[:2_000].decode("utf-8", "replace")
-                raise self._refused(response.status_code, dict(response.headers), words)
+                raise self._refused(response.status_code, dict(response.headers), content[:2_000])
             return content
         raise self._failure(fault, said)  # out here, so that no traceback leads to an address with a key in it
 
-    def _json(self, content: bytes) -> object:
-        """Decode JSON.
+    def _failure(self, fault: SearchFault, said: str = "", *, advice: str = "") -> SearchFailed:
+        variable = self.service.key_variable
+        return SearchFailed(fault, self.name, said, secrets=(self._secret,), key_variable=variable, advice=advice)
 
-        Raises:
-            SearchFailed: it is none.
-        """
-        try:
-            return json.loads(content)
-        except ValueError:
-            pass
-        raise self._failure("nonsense", "no JSON: " + content[:200].decode("utf-8", "replace"))
-
-    def _failure(
-        self, fault: SearchFault, said: str = "", *, retry_after_s: float | None = None, advice: str = ""
-    ) -> SearchFailed:
-        return SearchFailed(
-            fault,
-            self.name,
-            said,
-            retry_after_s=retry_after_s,
-            secrets=(self._secret,),
-            key_variable=self.key_variable,
-            advice=advice,
+    def _refused(self, status: int, headers: Mapping[str, str], content: bytes) -> SearchFailed:
+        said = content.decode("utf-8", "replace")
+        if advice := self.service.advice.get(status):
+            return self._failure("auth", f"HTTP {status} {said}", advice=advice)
+        wait = dig(decoded(content), "error", "retry_after_seconds")  # some say so in the body
+        headers = {"retry-after": str(wait), **headers} if isinstance(wait, int | float) else headers
+        return refused(
+            self.name, status, headers, said, secrets=(self._secret,), key_variable=self.service.key_variable
         )
-
-    def _refused(self, status: int, headers: Mapping[str, str], said: str) -> SearchFailed:
-        return refused(self.name, status, headers, said, secrets=(self._secret,), key_variable=self.key_variable)
 
     def _hit(self, found: ProviderHit) -> Hit | None:
         url = web_address(found.url)
@@ -277,6 +345,18 @@ def day(value: object) -> str | None:
         return None
 
 
+def decoded(content: bytes) -> object:
+    """Decode an answer, JSON or XML; None for what is neither."""
+    try:
+        if not content.lstrip().startswith(b"<"):
+            found: object = json.loads(content)
+            return found
+        # An entity that refers to itself many times over would fill the memory.
+        return ElementTree.fromstring(content) if b"<!ENTITY" not in content else None
+    except (ValueError, ElementTree.ParseError):
+        return None
+
+
 def dig(data: object, *path: str | int) -> object:
     """Give what stands at a path of a decoded JSON answer; None when the answer has another shape."""
     for name in path:
@@ -300,9 +380,19 @@ def dicts(rows: Iterable[object]) -> list[dict[str, object]]:
     return [row if isinstance(row, dict) else {} for row in rows]
 
 
-def usual_hit(row: Mapping[str, object], snippet: str, published: str) -> ProviderHit:
-    """Make a result of a row in the shape that most services use, with the names of what differs."""
-    found = row.get
-    return ProviderHit(
-        found("url"), found("title"), found(snippet), found(published), found("score"), found("raw_content"), whole=True
-    )
+def usual(
+    *path: str, url: str = "url", title: str = "title", snippet: str = "snippet", published: str = "date"
+) -> Callable[[object], list[ProviderHit] | None]:
+    """Say where the hits of a service stand, and what it calls their parts."""
+
+    def hits(data: object) -> list[ProviderHit] | None:
+        rows = rows_of(data, *path)
+        return None if rows is None else [
+            ProviderHit(
+                row.get(url), row.get(title), row.get(snippet), row.get(published), row.get("score"),
+                row.get("raw_content"), whole=True,
+            )
+            for row in dicts(rows)
+        ]  # fmt: skip
+
+    return hits

@@ -1,13 +1,11 @@
 """From what the operator set to the searcher: which providers, in which order, with which keys.
 
-A new provider is an adapter and an entry in `PROVIDERS`.
+A new provider is a line in one of the two tables: `web_services.WEB` or `academic.PAPERS`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import partial
-from typing import Literal
 
 from pydantic import SecretStr
 
@@ -16,78 +14,22 @@ from agents.core.paths import RESOURCES
 from agents.core.settings import Settings, search_values
 from agents.core.transport import RetryPolicy
 from agents.search import web_services
-from agents.search.academic import ACADEMIC, INDEXES, Academic
+from agents.search.academic import ACADEMIC, PAPERS
 from agents.search.chain import Chain
 from agents.search.library import Library
 from agents.search.pages import PageCache, WebPages
-from agents.search.provider import Access, Provider
+from agents.search.provider import Access, Provider, Service
 from agents.search.searcher import LIBRARY_NAME, SAMPLE_NAME, Searcher
-from agents.search.web_services import BASE as FIRECRAWL_BASE
-from agents.search.web_services import SERVICES, Firecrawl, Web
+from agents.search.web_services import FIRECRAWL_BASE, KINDS, WEB
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
 
-
-@dataclass(frozen=True)
-class ProviderEntry:
-    """One name that RETRIEVER may hold."""
-
-    make: Callable[[Access], Provider]
-    role: Literal["web", "service", "papers"] = "web"
-    """`service`: one of those that `web` takes the first of; `papers`: asked beside the web, not in its place."""
-    key_variable: str = ""
-    base_variable: str = ""
-    needs: str = ""
-    """The variable without which it cannot be asked; empty when none is needed."""
-
-    def is_set_up(self, values: Mapping[str, str]) -> bool:
-        return not self.needs or bool(values.get(self.needs, "").strip())
-
-
-def _tavily(access: Access) -> Provider:
-    from agents.search.tavily import Tavily  # 0.4 s to import
-
-    return Tavily(access)
-
-
-PROVIDERS: dict[str, ProviderEntry] = {
-    "tavily": ProviderEntry(_tavily, key_variable="TAVILY_API_KEY", base_variable="TAVILY_API_BASE"),
-    "firecrawl": ProviderEntry(
-        Firecrawl,
-        key_variable="FIRECRAWL_API_KEY",
-        base_variable="FIRECRAWL_API_BASE",
-        needs="FIRECRAWL_API_KEY",
-    ),
-    "ddgs": ProviderEntry(web_services.Ddgs),
-    **{
-        service.name: ProviderEntry(
-            partial(Web, service),
-            role="service",
-            key_variable=service.key_variable,
-            base_variable=f"{service.name.upper()}_API_BASE",
-            needs=service.key_variable,
-        )
-        for service in SERVICES
-    },
-    "searxng": ProviderEntry(
-        web_services.Searxng, role="service", base_variable="SEARXNG_API_BASE", needs="SEARXNG_API_BASE"
-    ),
-    **{
-        name: ProviderEntry(
-            partial(Academic, index),
-            role="papers",
-            key_variable=index.key_variable,
-            base_variable=f"{name.upper()}_API_BASE",
-        )
-        for name, index in INDEXES.items()
-    },
-}
-
+PROVIDERS: dict[str, Service] = {**WEB, **PAPERS}
 NAMES = (*PROVIDERS, "web", "academic", "library")
 """What RETRIEVER may name."""
 KEY_VARIABLES = tuple(dict.fromkeys(entry.key_variable for entry in PROVIDERS.values() if entry.key_variable))
 """Variables that `keys` of `choose` may hold."""
-BASE_VARIABLES = tuple(entry.base_variable for entry in PROVIDERS.values() if entry.base_variable)
+BASE_VARIABLES = tuple(entry.base_variable for name, entry in PROVIDERS.items() if name != "ddgs")
 """Variables that `bases` of `choose` may hold."""
 
 
@@ -133,7 +75,7 @@ def choose(
         entry = PROVIDERS[name]
         key = keys.get(entry.key_variable, "").strip() if keyed else ""
         base = bases.get(entry.base_variable, "").strip()
-        return entry.make(replace(shared, key=SecretStr(key) if key else None, base=base))
+        return KINDS.get(name, Provider)(entry, replace(shared, key=SecretStr(key) if key else None, base=base))
 
     if not names:
         chosen = [made(name) for name in ("tavily", "firecrawl") if keys.get(PROVIDERS[name].key_variable, "").strip()]

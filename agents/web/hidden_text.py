@@ -31,7 +31,7 @@ _NAME = re.compile(r"[.#][A-Za-z_][\w-]*")
 _NEGATED = re.compile(r":not\([^)]*\)|\[[^\]]*\]")
 _MATTERS = re.compile(
     r"display|visibility|opacity|font|color|background|clip|transform|scale|indent|overflow|decoration|margin|filter"
-    r"|spacing|zoom|left|right|top|bottom",
+    r"|spacing|zoom|align|left|right|top|bottom",
     re.I,
 )
 _VARIABLE = re.compile(r"(--[\w-]+)\s*:\s*([^;{}]+)")

@@ -7,7 +7,7 @@ from lxml import etree
 
 from agents.nlp.tokens import SYLLABIC, collapsed, one_line, seen, unruffled
 from agents.web.formulas import formula, lowered, raised
-from agents.web.hidden_text import WHITE, Colour, StyleSheet, background_of, hides
+from agents.web.hidden_text import WHITE, Colour, Declared, StyleSheet, background_of, hides
 from agents.web.table_rows import grid, records
 
 Element = lxml.html.HtmlElement
@@ -39,13 +39,20 @@ _NUMBER = re.compile(rf"-{_ITEM}\s*([\w-]+[.)]){_NUMBERED}\s*")
 _UNSPACED_BREAK = re.compile(f"(?<=[{SYLLABIC}\u3001-\u3003\uff01-\uff60])[ \\t]*\\n\\s*(?=[{SYLLABIC}\uff01-\uff60])")
 _BREAKS = re.compile(rf" *(?:[{_SOFT}\n] *)+")
 _NOTE_MARK = re.compile(r"note|\bfn|ref|cit", re.I)
+_MARK = re.compile(r"\d{1,3}|[a-z*†‡§]")
+_SCRIPTS = {"super": "sup", "text-top": "sup", "sub": "sub", "text-bottom": "sub"}
 
 
 def whole_text(html: str) -> tuple[str, str]:
     """Give all that a reader sees of a page that is nothing but its text, and its first heading."""
     tree = parsed(html)
-    if tree is None:
-        return "", ""
+    return laid_out(tree) if tree is not None else ("", "")
+
+
+def laid_out(tree: Element) -> tuple[str, str]:
+    """Give all that a reader sees of a tree, box by box, and its first heading."""
+    for element in tree.iter("aside"):
+        element.tag = "div"
     make_readable(tree)
     headings = (one_line(written(head)) for head in tree.iter("h1", "h2", "h3", "h4", "h5", "h6"))
     return written(tree), next(filter(None, headings), "")
@@ -95,18 +102,29 @@ def _remove_hidden(tree: Element, sheet: StyleSheet) -> None:
     for element in list(tree.iter()):
         if not isinstance(element.tag, str) or element.tag in _ROOTS:
             continue
-        if element.tag in _NEVER_TEXT or _is_hidden(element, sheet):
-            drop(element)
+        declared = sheet.of(element)
+        if element.tag in _NEVER_TEXT or _is_hidden(element, sheet, declared):
+            _drop_hidden(element, sheet, declared)
+        elif (script := _SCRIPTS.get(declared.get("vertical-align", ""))) and element.tag not in _BLOCKS | _CELLS:
+            element.tag = script
 
 
-def _is_hidden(element: Element, sheet: StyleSheet) -> bool:
+def _drop_hidden(element: Element, sheet: StyleSheet, declared: Declared) -> None:
+    """Drop an element but for what is shown again within it."""
+    if declared.get("visibility") == "hidden" and not hides({**declared, "visibility": ""}, None):
+        shown = [one for one in element.iterdescendants() if sheet.of(one).get("visibility") == "visible"]
+        for one in (one for one in shown if not any(above in shown for above in one.iterancestors())):
+            element.addprevious(one)
+    drop(element)
+
+
+def _is_hidden(element: Element, sheet: StyleSheet, declared: Declared) -> bool:
     if element.get("hidden", "until-found").lower() != "until-found":
         return True
     if element.get("aria-hidden", "").strip().lower() == "true" or (
         element.tag == "dialog" and "open" not in element.attrib
     ):
         return True
-    declared = sheet.of(element)
     return bool(declared) and hides(declared, _background(element, sheet) if "color" in declared else WHITE)
 
 
@@ -121,15 +139,38 @@ def _background(element: Element, sheet: StyleSheet) -> Colour | None:
 
 def _write_scripts(tree: Element) -> None:
     """Keep 10⁶ from becoming 106, and marks of notes from sticking to figures."""
+    for anchor in list(tree.iter("a")):
+        if "#" in anchor.get("href", "") and _MARK.fullmatch(anchor.text_content().strip()) and _sticks(anchor):
+            anchor.tag = "sup"
+            anchor.set("class", "note")
+    for element in list(tree.iter("sup", "sub")):
+        before = element.getprevious()
+        if before is not None and before.tag == element.tag and not before.tail and not _is_note(element):
+            before.append(element)  # one figure in several pieces
+            element.drop_tag()
     for element in list(tree.iter("sup", "sub")):
         text = element.text_content()
-        above = element.getparent()
-        is_link = element.find(".//a[@href]") is not None or (above is not None and above.tag == "a")
-        is_link = is_link or bool(_NOTE_MARK.search(f"{element.get('class', '')} {element.get('role', '')}"))
+        is_link = _is_note(element)
         for child in list(element):
             element.remove(child)
         element.text = raised(text, is_link=is_link) if element.tag == "sup" else lowered(text)
         element.drop_tag()
+
+
+def _is_note(element: Element) -> bool:
+    """Tell a raised mark that leads to a note."""
+    above = element.getparent()
+    is_link = element.find(".//a[@href]") is not None or (above is not None and above.tag == "a")
+    return is_link or bool(_NOTE_MARK.search(f"{element.get('class', '')} {element.get('role', '')}"))
+
+
+def _sticks(anchor: Element) -> bool:
+    """Tell a link that stands right behind a letter, and is not raised already."""
+    before, above = anchor.getprevious(), anchor.getparent()
+    if above is None or any(one.tag in {"sup", "sub"} for one in (above, *anchor.iterdescendants())):
+        return False
+    text = (before.tail or ("" if before.tag == "br" else before.text_content())) if before is not None else above.text
+    return not (text or " ")[-1].isspace()
 
 
 def _write_formulas(tree: Element) -> None:
@@ -194,7 +235,8 @@ def _write_table(table: Element) -> None:
         [(_cell_text(cell), _whole(cell.get("colspan"), 1), _whole(cell.get("rowspan"), 1)) for cell in row]
         for row in cells
     ]
-    lines = records(grid(spans), heads=heads or (None if not named else 0), named=named)
+    is_data = table.get("told") == "data"  # a sheet of a workbook
+    lines = records(grid(spans), heads=heads or (None if not named else 0), named=named, is_data=is_data)
     tail, title = table.tail, _cell_text(caption) if caption is not None else ""
     table.clear()
     table.tag, table.tail = "div", tail

@@ -19,7 +19,6 @@ from markdown_it import MarkdownIt
 from agents.core.errors import SourceError
 from agents.nlp.tokens import collapsed, language_of, one_line, seen, unruffled
 from agents.web.decoding import MAX_NAME, Document, decode, file_name
-from agents.web.docx_text import read_docx
 from agents.web.fetching import FetchedPage, Fetcher
 from agents.web.html_tree import whole_text
 from agents.web.office_text import archive_of, read_archive, rich_text
@@ -239,8 +238,6 @@ def read_here(body: bytes, content_type: str, url: str) -> Document:
         return read_pdf(body, url)
     if is_zip(body):
         with archive_of(body, url) as archive:
-            if "word/document.xml" in archive.namelist():
-                return read_docx(body, url)
             page = read_archive(archive, url)
         return _document(page, page.text, url)
     for magic, kind in _BINARY:

@@ -27,16 +27,21 @@ def read_table(text: str, *, tabs: bool = False) -> str | None:
 
 
 def _parted(text: str, mark: str) -> list[list[str]]:
-    found = islice(csv.reader(io.StringIO(text), delimiter=mark), MAX_ROWS + 1)
+    lines = text.split("\n")
+    # A line of prose above the rows has the mark with a space behind, as none of the rows has.
+    first = next((at for at, line in enumerate(lines[:_HEAD_WITHIN]) if mark in line and f"{mark} " not in line), 0)
+    first = first if not any(f"{mark} " in line for line in lines[first : first + 50]) else 0
+    found = islice(csv.reader(io.StringIO("\n".join(lines[first:])), delimiter=mark), MAX_ROWS + 1)
     try:
-        return [[" ".join(cell.split()) for cell in row] for row in found]
+        return [[line.strip()] for line in lines[:first]] + [[" ".join(cell.split()) for cell in row] for row in found]
     except csv.Error:  # a field without an end
         return []
 
 
 def _is_even(rows: Sequence[Sequence[str]]) -> bool:
     """Tell rows of one table: two or more, nearly all with the same number of cells."""
-    widths = Counter(len(row) for row in rows[_first_row(rows) :] if any(row))
+    full = [at for at, row in enumerate(rows) if sum(map(bool, row)) > 1]  # remarks stand above and below
+    widths = Counter(len(row) for row in rows[_first_row(rows) : full[-1] + 1 if full else 0] if any(row))
     usual, times = widths.most_common(1)[0] if widths else (0, 0)
     return usual > 1 and times > 1 and times >= 0.9 * widths.total()
 
@@ -90,9 +95,10 @@ def records(
     head = _joined_heads(rows[:heads])
     group = ""
     for at, row in enumerate(rows[heads:], start=heads + 1):
-        if row[0] and len(row) > 1 and all(cell is None for cell in row[1:]):
+        is_over_all = len(row) > 1 and all(cell is None for cell in row[1:])
+        if row[0] and (is_over_all or len(row) == 1 < len(head)):
             # A line over all columns names the rows below it, or remarks on those above.
-            is_name = at < len(rows) and len(row[0]) <= _NAME and row[0][-1:] not in {".", ":"}
+            is_name = is_over_all and at < len(rows) and len(row[0]) <= _NAME and row[0][-1:] not in {".", ":"}
             group = row[0] if is_name else ""
             if not is_name:
                 yield row[0]

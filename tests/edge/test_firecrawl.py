@@ -1,4 +1,4 @@
-"""The adapter of Firecrawl against a server on loopback, and other services through litellm."""
+"""Firecrawl and the services of the table, against a server on loopback."""
 
 import asyncio
 import json
@@ -12,9 +12,9 @@ from werkzeug import Request, Response
 
 from agents.contracts.sources import SearchQuery
 from agents.core.transport import RetryPolicy
-from agents.search.provider import Access
+from agents.search.provider import Access, Provider
 from agents.search.searcher import SearchFailed
-from agents.search.web_services import Firecrawl, Searxng
+from agents.search.web_services import WEB, Firecrawl
 
 KEY = "fc-FAKE0123456789abcdefFAKE"
 
@@ -49,6 +49,7 @@ async def no_wait(seconds: float) -> None:
 @pytest.fixture
 async def firecrawl(service: Service) -> Any:
     made = Firecrawl(
+        WEB["firecrawl"],
         Access(key=SecretStr(KEY), base=service.base, retry=RetryPolicy(call_s=5, sleep=no_wait)),
     )
     yield made
@@ -86,7 +87,7 @@ async def test_a_search_carries_what_the_service_can_filter_and_code_holds_the_r
 
 async def test_a_server_of_ones_own_needs_no_key(service):
     service.answers["POST /v2/search"] = [{"success": True, "data": [{"url": "https://a.example/"}]}]
-    own = Firecrawl(Access(base=service.base))
+    own = Firecrawl(WEB["firecrawl"], Access(base=service.base))
 
     assert (await own.search(SearchQuery(text="ice"))).hits
     await own.close()
@@ -153,7 +154,7 @@ async def test_an_answer_without_links_is_a_failure(service, firecrawl, answer):
 
 @pytest.fixture
 async def searxng(service: Service) -> Any:
-    made = Searxng(Access(base=service.base, retry=RetryPolicy(sleep=no_wait)))
+    made = Provider(WEB["searxng"], Access(base=service.base, retry=RetryPolicy(sleep=no_wait)))
     yield made
     await made.close()
 
@@ -199,3 +200,50 @@ async def test_a_server_that_gives_no_json_says_what_to_do(service, searxng):
     assert caught.value.reason == (
         "searxng refused access: a SearXNG server has to allow JSON answers (`search.formats` in its settings)"
     )
+
+
+# ---- services that are a line of the table
+
+
+HIT = {"url": "https://a.example/", "link": "https://a.example/", "title": "Ice", "name": "Ice", "date": "2024-05-06"}
+HIT |= {"snippet": "12 days", "description": "12 days", "text": "12 days", "content": "12 days"}
+HIT |= {"page_age": "2024-05-06T10:00:00", "publishedDate": "2024-05-06T10:00:00.000Z"}
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "rows", "header", "sent"),
+    [
+        ("brave", "GET /res/v1/web/search", {"web": {"results": [HIT]}}, "X-Subscription-Token", "q=ice+site%3Aa.example&count=3"),
+        ("exa", "POST /search", {"results": [HIT]}, "X-Api-Key", {"query": "ice", "numResults": 3, "includeDomains": ["a.example"]}),
+        ("serper", "POST /search", {"organic": [HIT]}, "X-Api-Key", {"q": "ice site:a.example", "num": 3}),
+        ("linkup", "POST /search", {"results": [HIT]}, "Authorization", {"q": "ice", "maxResults": 3, "includeDomains": ["a.example"]}),
+        ("perplexity", "POST /search", {"results": [HIT]}, "Authorization", {"query": "ice", "search_domain_filter": ["a.example"]}),
+    ],
+)  # fmt: skip
+async def test_each_service_of_the_table_is_asked_and_understood(service, name, place, rows, header, sent):
+    service.answers = {place: [rows]}
+    made = Provider(WEB[name], Access(key=SecretStr(KEY), base=service.base, retry=RetryPolicy(sleep=no_wait)))
+
+    result = await made.search(SearchQuery(text="ice", max_results=3, include_domains=("https://a.example",)), 10)
+    await made.close()
+
+    [hit] = result.hits
+    assert (hit.url, hit.title, hit.snippet, hit.provider) == ("https://a.example/", "Ice", "12 days", name)
+    assert hit.published == "2024-05-06"
+    [(_, params, body, headers)] = service.asked
+    assert headers[header].endswith(KEY)
+    assert params.startswith(sent) if isinstance(sent, str) else sent.items() <= body.items()
+
+
+@pytest.mark.parametrize(
+    ("status", "fault", "requests"), [(401, "auth", 1), (402, "quota", 1), (429, "rate", 3), (422, "query", 1)]
+)
+async def test_their_failures_are_sorted_as_those_of_others(service, status, fault, requests):
+    service.answers = {"POST /search": [Response("said", status)]}
+    made = Provider(WEB["exa"], Access(key=SecretStr(KEY), base=service.base, retry=RetryPolicy(sleep=no_wait)))
+
+    with pytest.raises(SearchFailed) as caught:
+        await made.search(SearchQuery(text="ice"), 10)
+    await made.close()
+
+    assert (caught.value.fault, len(service.asked)) == (fault, requests)

@@ -14,9 +14,9 @@ from werkzeug import Request, Response
 from agents.contracts.sources import PROVIDER_COPY, SearchQuery
 from agents.core.transport import RetryPolicy
 from agents.search import academic as parsers
-from agents.search.academic import INDEXES, Academic, HostPace
+from agents.search.academic import PAPERS
 from agents.search.pages import ABSTRACT
-from agents.search.provider import Access
+from agents.search.provider import Access, HostPace, Provider, decoded
 from agents.search.searcher import SearchFailed
 
 KEY = "FAKE-0123456789abcdef"
@@ -110,7 +110,7 @@ WIKIPEDIA: dict[str, Any] = {
 
 
 def test_versions_of_a_preprint_are_one_address():
-    first, second = parsers.arxiv(ARXIV)
+    first, second = parsers.arxiv(decoded(ARXIV))
 
     assert first.url == "https://arxiv.org/abs/2401.00001"
     assert (first.title, first.snippet) == ("Ice on small lakes", "We measure ice.")
@@ -144,7 +144,7 @@ def test_a_paper_is_known_by_its_doi():
 
 
 def test_an_article_of_pubmed_has_its_parts_and_month():
-    [first] = parsers.pubmed(PUBMED)
+    [first] = parsers.pubmed(decoded(PUBMED))
 
     assert first.url == "https://pubmed.ncbi.nlm.nih.gov/123/"
     assert (first.title, first.snippet) == ("Falls on ice", "Methods: We counted.\n\nTwelve.")
@@ -164,14 +164,13 @@ def test_answers_of_another_shape_are_not_read_as_nothing_found(data):
     assert parsers.openalex(data) is None
     assert parsers.crossref(data) is None
     assert parsers.semantic_scholar(data) is None
-    assert parsers.pubmed_ids(data) is None
     assert data == {} or parsers.wikipedia(data) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"<html>captcha</html>", b"{}", BOMB, ARXIV_ERROR])
 def test_what_is_no_feed_is_not_read_as_one(content):
-    assert parsers.arxiv(content) is None
-    assert parsers.pubmed(content) is None
+    assert parsers.arxiv(decoded(content)) is None
+    assert parsers.pubmed(decoded(content)) is None
 
 
 # ---- asking
@@ -216,11 +215,11 @@ def asked(httpserver: HTTPServer) -> Asked:
 
 @pytest.fixture
 async def index(asked: Asked) -> Any:
-    opened: list[Academic] = []
+    opened: list[Provider] = []
 
-    def made(name: str, *, pace: HostPace | None = None, **more: Any) -> Academic:
+    def made(name: str, *, pace: HostPace | None = None, **more: Any) -> Provider:
         access = Access(**({"base": asked.base, "retry": RetryPolicy(sleep=no_wait)} | more))
-        opened.append(Academic(INDEXES[name], access, pace=pace or HostPace(100, 1, 10)))
+        opened.append(Provider(PAPERS[name], access, pace=pace or HostPace(100, 1, 10)))
         return opened[-1]
 
     yield made
@@ -345,7 +344,7 @@ async def test_requests_to_one_index_keep_its_pace(asked, index):
 
 
 def test_the_paces_are_those_that_the_services_ask_for():
-    assert INDEXES["arxiv"].pace == (1, 3, 1)
-    assert INDEXES["pubmed"].pace[0] <= 3
-    assert INDEXES["semanticscholar"].pace[0] <= 1
-    assert INDEXES["wikipedia"].pace[2] == 1
+    assert PAPERS["arxiv"].pace == (1, 3, 1)
+    assert PAPERS["pubmed"].pace[0] <= 3
+    assert PAPERS["semanticscholar"].pace[0] <= 1
+    assert PAPERS["wikipedia"].pace[2] == 1

@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import SecretStr
 
 from agents.contracts.sources import Hit, SearchQuery, SearchResult
-from agents.core.errors import ConfigError, ModelError, SearchError, SourceError
+from agents.core.errors import ConfigError, SearchError, SourceError
 from agents.core.transport import RetryPolicy
-from agents.llm.litellm_errors import Failed
 from agents.search import web_services
 from agents.search.chain import Chain
 from agents.search.pages import source_of
@@ -23,7 +21,7 @@ from agents.search.provider import Access
 from agents.search.registry import NAMES, choose
 from agents.search.scope_filter import enforced, fuse, in_range, keywords, prepared, shortened, whole_day, within
 from agents.search.searcher import REST_S, CircuitBreaker, SearchFailed
-from agents.search.web_services import SERVICES, Ddgs, Web
+from agents.search.web_services import Ddgs
 from agents.web.decoding import Document
 from tests.scripted_search import ScriptedSearcher
 
@@ -526,48 +524,11 @@ def test_keywords_are_names_and_numbers_first_in_the_order_of_the_text():
     assert keywords(text, 4) == ["winter", "Telmar", "Brindle", "2021"]
 
 
-# ---- services without an adapter of their own
-
-
-def web(ask, name="brave"):
-    service = next(one for one in SERVICES if one.name == name)
-    return Web(service, Access(key=SecretStr("BSA-FAKE-0000"), retry=RetryPolicy(sleep=no_wait)), ask=ask)
+# ---- a package in the place of a service
 
 
 async def no_wait(seconds: float) -> None:
     await asyncio.sleep(0)
-
-
-async def test_a_service_behind_the_model_library_gives_the_same_hits():
-    asked = []
-
-    async def ask(*args, **more):
-        asked.append((args, more))
-        return [{"url": WEB, "title": "A", "snippet": "s", "date": "2024-05-06", "last_updated": None}, {"url": None}]
-
-    result = await web(ask).search(SearchQuery(text="ice", include_domains=("https://a.example",)), 5)
-
-    [hit] = result.hits
-    assert (hit.url, hit.published, hit.provider) == (WEB, "2024-05-06", "brave")
-    assert asked[0][0] == ("brave", "ice")
-    assert asked[0][1]["domains"] == ("a.example",)
-
-
-@pytest.mark.parametrize(
-    ("fault", "kind", "requests"),
-    [("key", "auth", 1), ("quota", "quota", 1), ("rate", "rate", 3), ("request", "query", 1)],
-)
-async def test_its_failures_are_sorted_as_those_of_others(fault, kind, requests):
-    asked = []
-
-    async def ask(*args, **more):
-        asked.append(args)
-        raise Failed(ModelError("said", fault=fault, notice="n"), 400, "said", None)
-
-    with pytest.raises(SearchFailed) as caught:
-        await web(ask).search(QUERY)
-
-    assert (caught.value.fault, len(asked)) == (kind, requests)
 
 
 class DDGSException(Exception):
@@ -604,7 +565,7 @@ async def test_an_exception_that_means_an_empty_list_is_no_failure():
 async def test_other_exceptions_of_the_keyless_package_are_failures():
     loaded = package([DDGSException("Ratelimit"), [{"href": WEB, "title": "A", "body": "b"}, "oops"]])
 
-    result = await Ddgs(Access(retry=RetryPolicy(sleep=no_wait)), load=lambda: loaded).search(QUERY)
+    result = await Ddgs(access=Access(retry=RetryPolicy(sleep=no_wait)), load=lambda: loaded).search(QUERY)
 
     assert urls(result) == [WEB]
 

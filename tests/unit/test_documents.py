@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from agents.core.errors import SourceError
 from agents.nlp.lang import spans
 from agents.web.decoding import Document
-from agents.web.docx_text import read_docx
 from agents.web.fetching import Fetcher
 from agents.web.guard import AllowedHosts
 from agents.web.office_text import BOMB, NO_DOCUMENT
@@ -309,7 +308,7 @@ def test_tracked_changes_are_read_as_they_stand_after_them():
         for name, content in parts.items():
             file.writestr(name, content)
 
-    assert read_docx(out.getvalue(), URL).text == "Closed on twelve days."
+    assert read(out.getvalue()).text == "Closed on twelve days."
 
 
 @pytest.mark.parametrize(

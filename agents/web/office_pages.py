@@ -1,0 +1,404 @@
+"""Word files and OpenDocument as pages: their parts are given the names of HTML, and read as a page then.
+
+What hides, strikes or raises letters becomes style there, so that one set of rules holds for files and pages alike.
+"""
+
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
+from posixpath import normpath
+from string import hexdigits
+
+import lxml.html
+from lxml import etree
+
+from agents.nlp.tokens import language_of, one_line, seen
+from agents.web.decoding import MAX_NAME, Document, title_of
+from agents.web.formulas import formula, raised
+from agents.web.html_tree import Element, drop, laid_out
+from agents.web.table_rows import MAX_ROWS
+
+CHARTS = "its charts were not read"
+
+_MOST_CELLS = 200  # that one repeated cell stands for
+_SHIFTED = 4  # half points by which letters that are raised or lowered stand higher or lower
+_NARROW = 10  # per cent of the width of letters that nobody can read
+WHITE_OF_A_THEME = {"background1", "light1", "bg1"}
+OTHER_GROUND = "background:other"  # a colour that is not known: nothing on it is taken for hidden
+_MADE_BY = {"python-docx", "openpyxl"}  # a library that wrote the file is no author
+_TEMPLATE_DATE = "2013-12-23"  # of one of these
+# Signs of the font Symbol by the last two digits of their codes.
+_SIGNS = dict(zip("61 62 67 64 65 68 6C 6D 70 72 73 74 66 77 44 53 57 A3 A5 B0 B1 B3 B4 B6 B7 B8 B9 BA BB D6 D7 E5 F2".split(),
+    "αβγδεηλμπρστφωΔΣΩ≤∞°±≥×∂•÷≠≡≈√⋅∑∫", strict=True))  # fmt: skip
+_NEVER_IN_WORD = ("del", "moveFrom", "instrText", "delText", "Fallback", "rt", "cellDel")
+_NEVER_IN_ODF = (
+    "tracked-changes", "annotation", "hidden-text", "hidden-paragraph", "ruby-text", "image", "note-citation", "forms",
+    "shapes", "desc", "title", "binary-data",
+)  # fmt: skip
+# What the parts of Word files and slides, and of OpenDocument, are called in a page.
+OF_XML = {name: name for name in ("p", "tr", "br", "h1", "li", "th")} | {"tbl": "table", "tc": "td", "cr": "br"}
+OF_XML |= {"txbxContent": "div", "sp": "div"}
+_OF_ODF = {
+    "p": "p", "h": "h2", "list": "ul", "list-item": "li", "table": "table", "table-row": "tr", "table-cell": "td",
+    "line-break": "br", "text-box": "div", "page": "div", "notes": "div", "note-body": "div", "section": "div",
+}  # fmt: skip
+
+
+def part(archive: zipfile.ZipFile, name: str) -> Element:
+    """Parse a part of a file, without the names of its vocabularies; ids of other parts are `rid`."""
+    parser = etree.XMLParser(resolve_entities=False, remove_comments=True, remove_pis=True)
+    parser.set_element_class_lookup(lxml.html.HtmlElementClassLookup())
+    root = etree.fromstring(archive.read(name) if name in archive.namelist() else b"<none/>", parser)
+    assert isinstance(root, Element)
+    for node in root.iter(etree.Element):
+        node.tag = etree.QName(node).localname
+        for key, value in list(node.attrib.items()):
+            if "}" in key:
+                del node.attrib[key]
+                space, _, name = key.rpartition("}")
+                node.set(f"r{name}" if space.endswith("/relationships") else name, value)
+    return root
+
+
+def facts_of(root: Element) -> dict[str, str]:
+    """Give what a file says of itself, the first of each kind."""
+    told = [one for one in root.iter("title", "creator", "date", "created", "modified") if one.text]
+    return {str(one.tag): str(one.text) for one in reversed(told)}
+
+
+def document_of(
+    text: str, facts: Mapping[str, str], *, heading: str | None = None, date: str = "", gaps: Iterable[str] = ()
+) -> Document:
+    """Make a document of a text.
+
+    Args:
+        text: what stands in it.
+        facts: what it says of itself.
+        heading: its own first one; empty where its first line may be one, None where that is data.
+        date: when it was made, where that says something of its text.
+        gaps: what of it was not read.
+    """
+    text = seen(text).replace("\n\n- ", "\n- ").strip()
+    first = one_line(text.split("\n", 1)[0]) if heading == "" else ""
+    headed = first if len(first) <= MAX_NAME and not first.endswith(".") else ""
+    author = one_line(facts.get("creator", ""))
+    return Document(
+        title=heading or title_of(facts.get("title", ""), text) or headed,
+        text=text,
+        author=author if author not in _MADE_BY and 0 < len(author) <= MAX_NAME else None,
+        published=date[:10] if date[:4] >= "1985" and date[:10] != _TEMPLATE_DATE else None,
+        language=language_of(text) if text else None,
+        gaps=tuple(gaps),
+    )
+
+
+def renamed(root: Element, tags: Mapping[str, str], *, texts: str = "") -> None:
+    """Give the parts of a file the names of HTML; where `texts` is given, only what stands in these is text."""
+    for node in root.iter(etree.Element):
+        if texts and node.tag != texts:
+            node.text = node.text if node.get("told") else None
+            node.tail = None
+        node.tag = tags.get(str(node.tag), "span")
+
+
+def put_text(node: Element, text: str) -> None:
+    """Put a text in the place of a part; what follows it stays."""
+    for child in list(node):
+        node.remove(child)
+    node.tag, node.text = "span", text
+    node.set("told", "1")
+
+
+def styled(node: Element, *styles: str) -> None:
+    """Add to what a part says of its look."""
+    node.set("style", ";".join(filter(None, (node.get("style"), *styles))))
+
+
+class _Behind:
+    """Puts notes and text boxes behind the paragraph or table in which their mark stands."""
+
+    def __init__(self, *blocks: str) -> None:
+        self._blocks = blocks
+        self._last: dict[Element, Element] = {}
+        self._notes = 0
+
+    def put(self, mark: Element, thing: Element) -> None:
+        around = list(mark.iterancestors(*self._blocks))
+        if around:
+            self._last.get(around[-1], around[-1]).addnext(thing)
+            self._last[around[-1]] = thing
+
+    def note(self, mark: Element, paragraphs: list[Element]) -> None:
+        """Put a number in the place of a mark, and its note behind."""
+        self._notes += 1
+        number = raised(str(self._notes))
+        note = mark.makeelement("p")
+        label = etree.SubElement(note, "span")
+        put_text(label, f"Note {number}: ")
+        for paragraph in paragraphs:
+            note.append(paragraph)
+            paragraph.tag, paragraph.tail = "note-part", None
+            put_text(etree.SubElement(note, "span"), " ")
+        self.put(mark, note)
+        put_text(mark, number)
+
+
+# ---- Word
+
+
+def read_word(archive: zipfile.ZipFile) -> Document:
+    """Read a Word file: its changes as accepted, notes and text boxes behind their paragraph."""
+    tree, facts = part(archive, "word/document.xml"), facts_of(part(archive, "docProps/core.xml"))
+    styles = {one.get("styleId", ""): one for one in part(archive, "word/styles.xml").iter("style")}
+    notes = {
+        (kind, one.get("id")): one
+        for kind in ("footnote", "endnote")
+        for one in part(archive, f"word/{kind}s.xml").iter(kind)
+        if one.get("type") in {None, "normal"}  # others are lines between text and notes
+    }
+    body = tree.find("body")
+    if body is None:
+        raise KeyError("body")
+    for gone in [*body.iterfind(".//tr/trPr/del/../.."), *body.iterfind(".//tc/tcPr/cellDel/../..")]:
+        drop(gone)
+    for paragraph in [one for one in body.iter("p") if one.find("pPr/rPr/del") is not None]:
+        following = paragraph.getnext()  # the end of the paragraph is deleted: it goes on with the next
+        if following is not None and following.tag == "p":
+            paragraph.extend(one for one in list(following) if one.tag != "pPr")
+            drop(following)
+    behind = _Behind("p", "tbl")
+    for mark in list(body.iter("footnoteReference", "endnoteReference")):
+        kind = str(mark.tag).removesuffix("Reference")
+        if (note := notes.pop((kind, mark.get("id")), None)) is not None:
+            behind.note(mark, list(note.iter("p")))
+    for gone in list(body.iter(*_NEVER_IN_WORD)):
+        drop(gone)
+    for box in list(body.iter("txbxContent")):
+        behind.put(box, box)
+    _dress_word(body, styles)
+    for table in body.iter("tbl"):
+        _merge_word(table)
+    renamed(body, OF_XML, texts="t")
+    text, heading = laid_out(body)
+    return document_of(text, facts, heading=heading, date=facts.get("created") or facts.get("modified") or "")
+
+
+def _dress_word(body: Element, styles: Mapping[str, Element]) -> None:
+    """Write the looks of paragraphs, cells and runs as style, and signs and formulas as text."""
+    for node in list(body.iter("oMath", "sym", "tab", "noBreakHyphen")):
+        written = {"tab": " ", "noBreakHyphen": "-"}.get(str(node.tag)) or (
+            formula(node) if node.tag == "oMath" else _SIGNS.get(node.get("char", "").upper()[-2:], "\ufffd")
+        )
+        put_text(node, written)
+    for cell in body.iter("tc", "p"):
+        styled(cell, _fill(cell.find("tcPr/shd" if cell.tag == "tc" else "pPr/shd")))
+    for run in body.iter("r"):
+        styled(run, _word_style(_word_look(run, styles)))
+    for paragraph in list(body.iter("p")):
+        named = _val(paragraph, "pPr/pStyle").lower()
+        number = _val(paragraph, "pPr/numPr/numId", "0")
+        if named.startswith(("title", "heading")) and next(paragraph.iterancestors("tbl"), None) is None:
+            paragraph.tag = "h1"
+        elif named.startswith("list") or number != "0":
+            paragraph.tag = "li"
+    for properties in list(body.iter("pPr", "rPr")):
+        drop(properties)
+
+
+def _word_look(run: Element, styles: Mapping[str, Element]) -> dict[str, Element]:
+    """Give the properties of a run by their names: its own, then those of its styles and of the styles above these."""
+    look = {str(one.tag): one for one in run.iterfind("rPr/*")}
+    paragraph = next(run.iterancestors("p"), None)
+    for name in (_val(run, "rPr/rStyle"), _val(paragraph, "pPr/pStyle") if paragraph is not None else ""):
+        for style in _above(name, styles):
+            look = {str(one.tag): one for one in style.iterfind("rPr/*")} | look
+    return look
+
+
+def _above(name: str, styles: Mapping[str, Element]) -> Iterator[Element]:
+    """Give a style and those that it stands on."""
+    for _ in range(8):
+        style = styles.get(name)
+        if style is None:
+            return
+        yield style
+        name = style.get("parent-style-name") or _val(style, "basedOn")
+
+
+def _word_style(look: Mapping[str, Element]) -> str:
+    values = {name: part.get("val", "") for name, part in look.items()}
+
+    def whole(name: str) -> int | None:
+        return int(values[name]) if values.get(name, "").lstrip("-").isdigit() else None
+
+    on = {
+        name
+        for name in ("vanish", "specVanish", "strike", "dstrike")
+        if values.get(name, "0") not in {"0", "false", "off"}
+    }
+    rise = whole("position") or 0
+    position = values.get("vertAlign", "")
+    parts = ["display:none"] if on & {"vanish", "specVanish"} else ["text-decoration:line-through"] if on else []
+    if (size := whole("sz")) is not None:
+        parts.append(f"font-size:{size / 2}pt")
+    if (width := whole("w")) is not None and width < _NARROW:
+        parts.append("font-size:0")
+    if position == "superscript" or rise >= _SHIFTED:
+        parts.append("vertical-align:super")
+    elif position == "subscript" or rise <= -_SHIFTED:
+        parts.append("vertical-align:sub")
+    if "color" in look:
+        parts.append(_colour("color", look["color"], "val", "themeColor"))
+    parts.append(OTHER_GROUND if "highlight" in look else _fill(look.get("shd")))
+    return ";".join(filter(None, parts))
+
+
+def _fill(shade: Element | None) -> str:
+    if shade is None or shade.get("fill", "auto") == "auto":
+        return ""
+    return _colour("background-color", shade, "fill", "themeFill") or OTHER_GROUND
+
+
+def _colour(name: str, part: Element, value: str, theme: str) -> str:
+    """Write a colour as style; of the colours of a theme only its white ground is known."""
+    digits = part.get(value, "")
+    if part.get(theme):
+        is_white = part.get(theme) in WHITE_OF_A_THEME and not part.get(f"{theme}Shade")
+        return f"{name}:#ffffff" if is_white else ""
+    return f"{name}:#{digits}" if len(digits) == 6 and all(digit in hexdigits for digit in digits) else ""
+
+
+def _merge_word(table: Element) -> None:
+    """Note over how many columns and rows cells go. A table in a cell is no more than its words."""
+    above: dict[int, Element] = {}
+    if next(table.iterancestors("tbl"), None) is not None:
+        for part in list(table.iter("tr", "tc")):
+            part.tag = "within"
+        table.tag = "within"
+        return
+    for row in table.iter("tr"):
+        at = 0
+        is_head = row.find("trPr/tblHeader") is not None
+        for cell in [one for one in row.iter("tc") if next(one.iterancestors("tc"), None) is None]:
+            width = _val(cell, "tcPr/gridSpan", "1")
+            merged = cell.find("tcPr/vMerge")
+            if merged is not None and merged.get("val", "continue") == "continue" and at in above:
+                above[at].set("rowspan", str(int(above[at].get("rowspan", "1")) + 1))
+                drop(cell)
+            else:
+                cell.set("colspan", width)
+                above[at] = cell
+                cell.tag = "th" if is_head else "tc"
+            at += int(width) if width.isdigit() else 1
+
+
+def _val(node: Element, path: str, usual: str = "") -> str:
+    found = node.find(path)
+    return found.get("val", usual) if found is not None else usual
+
+
+# ---- OpenDocument
+
+
+def read_open_document(archive: zipfile.ZipFile) -> Document:
+    """Read a text, a sheet or slides."""
+    parts = [part(archive, name) for name in ("content.xml", "styles.xml", "meta.xml")]
+    styles = {one.get("name", ""): one for one in reversed([one for part in parts for one in part.iter("style")])}
+    body = parts[0].find("body")
+    if body is None:
+        raise KeyError("body")
+    looks = {name: _odf_look(name, styles) for name in styles}
+    for node in list(body.iter(etree.Element)):
+        look = looks.get(node.get("style-name", ""), {})
+        if node.tag in _NEVER_IN_ODF or _is_hidden(node, look):
+            drop(node)
+        elif node.tag in {"p", "h", "span", "a"}:
+            styled(node, _odf_style(look))
+        elif node.tag in {"s", "tab", "object"}:
+            put_text(node, _odf_formula(archive, node) if node.tag == "object" else " ")
+    for first in [one for notes in body.iter("notes") for one in list(notes.iter("p"))[:1]]:
+        first.text = f"Speaker notes: {first.text or ''}"
+    for table in list(body.iter("table")):
+        _merge_odf(table)
+        table.set("told", "data" if body.find("spreadsheet") is not None else "")
+    behind = _Behind("p", "h", "table")
+    for node in list(body.iter("note", "text-box")):
+        if node.tag == "note":
+            behind.note(node, list(node.iterfind("note-body/p")))
+        else:
+            behind.put(node, node)
+    renamed(body, _OF_ODF)
+    charts = any("chart" in archive.read(name)[:2_000].decode("utf-8", "replace")
+                 for name in archive.namelist() if name.endswith("/content.xml"))  # fmt: skip
+    text, _ = laid_out(body)
+    return document_of(text, facts_of(parts[2]), heading="", gaps=[CHARTS] * charts)
+
+
+def _is_hidden(node: Element, look: Mapping[str, str]) -> bool:
+    """Tell a section, a sheet, a page or a row that nobody sees; hidden columns say which cells are hidden."""
+    if node.tag in {"section", "table"}:
+        return "none" in (node.get("display"), look.get("display")) or look.get("display") == "false"
+    if node.tag == "page":
+        return look.get("visibility") == "hidden"
+    return node.tag != "table-column" and node.get("visibility", "visible") != "visible"
+
+
+def _odf_look(name: str, styles: Mapping[str, Element]) -> dict[str, str]:
+    """Give what a style and those above it say."""
+    look: dict[str, str] = {}
+    for one in (properties for style in _above(name, styles) for properties in style):
+        look = {str(key): str(value) for key, value in one.attrib.items()} | look
+    return look
+
+
+def _odf_style(look: Mapping[str, str]) -> str:
+    share = (look.get("text-position") or "0%").split()[0]
+    parts = [f"{name}:{look[name]}" for name in ("color", "background-color", "display") if name in look]
+    if look.get("text-line-through-style", "none") != "none" or look.get("text-line-through-type", "none") != "none":
+        parts.append("text-decoration:line-through")
+    if look.get("font-size", "").endswith("pt"):
+        parts.append(f"font-size:{look['font-size']}")
+    if share == "super" or (share.endswith("%") and share[:1] not in {"-", "0"}):
+        parts.append("vertical-align:super")
+    elif share == "sub" or share.startswith("-"):
+        parts.append("vertical-align:sub")
+    return ";".join(parts)
+
+
+def _odf_formula(archive: zipfile.ZipFile, thing: Element) -> str:
+    """Write a formula, which is a file of its own in the archive; other things in frames are no text."""
+    inner = next(thing.iter("math"), None)
+    if inner is None:
+        inner = next(part(archive, normpath(f"{thing.get('href', '')}/content.xml")).iter("math"), None)
+    return formula(inner) if inner is not None else ""
+
+
+def _merge_odf(table: Element) -> None:
+    """Note over how many columns and rows cells go, and drop the columns that are hidden."""
+
+    def times(node: Element, what: str) -> int:
+        said = node.get(f"number-{what}", "1")
+        return min(int(said), _MOST_CELLS) if said.isdigit() else 1
+
+    hidden: list[bool] = []
+    for column in list(table.iter("table-column")):
+        hidden += [column.get("visibility", "visible") != "visible"] * times(column, "columns-repeated")
+        drop(column)
+    rows = list(table.iter("table-row"))
+    for row in rows[MAX_ROWS:]:
+        drop(row)
+    for row in rows[:MAX_ROWS]:
+        at = 0
+        cells = list(row.iterchildren("table-cell", "covered-table-cell"))
+        for cell in cells:
+            number, wide = times(cell, "columns-repeated"), times(cell, "columns-spanned")
+            places = range(at, at + max(number, wide))
+            shown = sum(not any(hidden[place : place + 1]) for place in places)
+            at += number
+            if cell.tag == "covered-table-cell" or not shown or (cell is cells[-1] and len(cell) == 0):
+                drop(cell)
+                continue
+            cell.set("colspan", str(min(wide, shown)))
+            cell.set("rowspan", cell.get("number-rows-spanned", "1"))
+            for _ in range(shown - 1 if number > 1 else 0):
+                cell.addnext(deepcopy(cell))
