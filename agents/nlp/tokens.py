@@ -26,6 +26,7 @@ MIN_INVISIBLE = 8
 
 # Soft hyphen; zero-width space, joiners and marks of direction; bidirectional embeddings, overrides and isolates;
 # invisible operators; byte order mark; interlinear marks; tag characters and supplementary variation selectors.
+_LIGATURE = re.compile("[\ufb00-\ufb06]")  # letters that a typesetter joined
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
     "\ufff9-\ufffb\U000e0000-\U000e0fff]"
@@ -68,6 +69,7 @@ def visible(text: str) -> str:
         text = text.replace(_KEPT_NON_JOINER, "").replace(_KEPT_JOINER, "")
         text = _SPELLING.sub(lambda m: _KEPT_NON_JOINER if m[0] == "\u200c" else _KEPT_JOINER, text)
         text = _INVISIBLE.sub("", text).replace(_KEPT_NON_JOINER, "\u200c").replace(_KEPT_JOINER, "\u200d")
+    text = _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     return unicodedata.normalize("NFC", _CONTROL.sub("", text))
 
 

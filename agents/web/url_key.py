@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _TRACKERS = re.compile(
     r"utm_\w+|fbclid|gclid|gclsrc|gbraid|wbraid|dclid|msclkid|yclid|twclid|ttclid|igshid|igsh|li_fat_id|mc_[ce]id|_hs\w+"
-    r"|hsctatracking|ref_src|ref_url|spm|cmpid|ocid|vero_\w+|oly_\w+|mkt_tok|guce_\w+|guccounter|ncid|sr_share|s_kwcid"
+    r"|hsctatracking|ref_src|ref_url|spm|cmpid|ocid|vero_\w+|oly_\w+|__hs\w+|mkt_tok|guce_\w+|guccounter|ncid|sr_share|s_kwcid"
     r"|pk_\w+|mtm_\w+|at_medium|at_campaign|share_id|__twitter_impression|phpsessid|jsessionid|session_?id|sessid|amp"
     r"|outputtype|_g[al]|gad_\w+|srsltid|cfid|cftoken|aspsessionid\w*|wt[._]\w+|trk\w*|icid|ved|usg|__cf_\w+",
     re.I,
@@ -30,11 +30,13 @@ _CAME_FROM = re.compile(
 _ARXIV = re.compile(r"(?:abs|pdf|html|format|ps)/((?:[a-z-]+(?:\.[a-z]{2})?/)?\d[\d.]+\d)(?:v\d+)?(?:\.pdf)?", re.I)
 _DOI_OF_ARXIV = re.compile(r"/10\.48550/arxiv\.(\d[\d.]+\d|[a-z-]+/\d+)(?:v\d+)?", re.I)
 _DOI_PATH = re.compile(
-    r"/(?:doi|articles?|content/pdf|chapter|book)/(?:(?:abs|full|pdf|epdf|epub|pdfdirect|reader|book)/)?"
+    r"/(?:doi|articles?|content|content/pdf|chapter|book)/(?:(?:abs|full|pdf|epdf|epub|pdfdirect|reader|book)/)?"
     r"(10\.\d{4,9}/[^?#/]+(?:/[^?#/]+)?)",
     re.I,
 )
-_FORM_OF_DOI = re.compile(r"(?:\.(?:pdf|full|abstract|html|full-text)|/(?:full|abstract|pdf|epdf|html|meta))+$", re.I)
+_FORM_OF_DOI = re.compile(
+    r"(?:(?<=\d)v\d+$|\.(?:pdf|full|abstract|html|full-text)|/(?:full|abstract|pdf|epdf|html|meta))+$", re.I
+)
 _SIGNATURES = re.compile(r"x-(?:amz|goog|oss|ms|cos)-.+|x-signature|signature|sig|key-pair-id|policy|hmac|token", re.I)
 _WITH_SIGNATURE = re.compile(
     r"expires?|awsaccesskeyid|googleaccessid|ossaccesskeyid|st|se|sv|sr|sp|spr|skoid|sktid", re.I
@@ -44,6 +46,9 @@ _VERSION = re.compile(r"v?\d[\w.-]*|main|master|trunk|dev\w*|stable|latest|head|
 _CODE_HOSTS = ("github.com", "githubusercontent.com", "gitlab.com", "bitbucket.org", "codeberg.org")
 _ROUTE = re.compile(r"!?/.*")  # a fragment that a page of one script reads as its path
 _DOI_HOSTS = {"doi.org", "dx.doi.org", "doi.dx.org"}
+_ARXIV_HOSTS = {"arxiv.org", "export.arxiv.org", "ar5iv.org", "ar5iv.labs.arxiv.org"}
+_NATURE = re.compile(r"/articles/([a-z]\w*\d[\w-]*-\w+)(?:\.pdf)?", re.I)
+_NUMBERED_AT_NCBI = re.compile(r"/(pubmed|pmc/articles)/(?=(?:PMC)?\d)")
 _INDEX = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?)$", re.I)
 _UNESCAPED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~()!*',")
 _PAGED = re.compile(r"(?:^|&)(?:p|pg|page|paged|seite|start|offset)=\d+")
@@ -105,23 +110,30 @@ def canonical(url: str) -> str:
     if parts.scheme.lower() not in {"http", "https"} or not host:
         return written
     path = _INDEX.sub("/", _plain_path(_SESSION.sub("", parts.path)))
-    host, path = _work(host, path)
-    path = path.rstrip("/") or "/"
+    work, path = _work(host, path, parts.query)
+    query = parts.query if work == host or work not in {"doi.org", "arxiv.org"} else ""
+    host, path = work, path.rstrip("/") or "/"
     default = {"http": 80, "https": 443}[parts.scheme.lower()]
     place = f"[{host}]" if ":" in host else host
     if port not in {None, default}:
         place = f"{place}:{port}"
     fragment = parts.fragment if _ROUTE.fullmatch(parts.fragment) else ""
-    return urlunsplit(("https", place, path, _plain_query(parts.query, host), fragment))
+    return urlunsplit(("https", place, path, _plain_query(query, host), fragment))
 
 
-def _work(host: str, path: str) -> tuple[str, str]:
+def _work(host: str, path: str, query: str) -> tuple[str, str]:
     """Give host and path of a work that has addresses in several forms: a preprint, an article with a DOI."""
     host = host.replace(".m.wikipedia.org", ".wikipedia.org")
-    if host in {"arxiv.org", "export.arxiv.org"} and (found := _ARXIV.fullmatch(path.strip("/"))):
+    if host == "ncbi.nlm.nih.gov" and (found := _NUMBERED_AT_NCBI.match(path)):
+        kind, _, rest = found[1].partition("/")
+        return f"{kind}.ncbi.nlm.nih.gov", f"/{rest}/{path[found.end() :]}".replace("//", "/")
+    if host in _ARXIV_HOSTS and (found := _ARXIV.fullmatch(path.strip("/"))):
         return "arxiv.org", f"/abs/{found[1].lower()}"
     if host not in _DOI_HOSTS:
-        found = _DOI_PATH.fullmatch(_FORM_OF_DOI.sub("", path))
+        if host == "nature.com" and (found := _NATURE.fullmatch(path)):
+            return "doi.org", f"/10.1038/{found[1].lower()}"
+        named = [value for name, value in parse_qsl(query) if name == "id" and value.startswith("10.") and "/" in value]
+        found = _DOI_PATH.fullmatch(_FORM_OF_DOI.sub("", _FORM_OF_DOI.sub("", f"/doi/{named[0]}" if named else path)))
         return ("doi.org", f"/{found[1].lower()}") if found else (host, path)
     found = _DOI_OF_ARXIV.fullmatch(path)
     return ("arxiv.org", f"/abs/{found[1].lower()}") if found else ("doi.org", path.lower())
