@@ -38,12 +38,12 @@ from agents.jobs.config import InUse
 from agents.jobs.job import Job
 from agents.memory.knowledge import LOCAL_OWNER
 from agents.nlp.tokens import language_of
+from agents.offline.questions import asks_for_facts
 from agents.research.pipeline import contract_of
 from agents.research.planning.drafting import Begun
 from agents.research.planning.flat_plan import flat_leaf, flat_plan
 from agents.research.planning.freeze_contract import TIERS
 from agents.research.reading.searching import Setting
-from agents.research.reading.subject import asks_for_facts
 from agents.research.run_context import NO_STAND_IN, RunContext
 from agents.research.scoping.turn import ScopingState, checked, refuse_broad, seeds_in, take_turn
 from agents.roles import FLAT_MAX_QUERIES as MAX_QUERIES

@@ -37,6 +37,7 @@ from agents.llm.pacing import Pacing
 from agents.memory.knowledge import KnowledgeStore, open_memory, tended
 from agents.nlp.similarity import direction
 from agents.offline import OfflineModel
+from agents.offline.questions import asks_for_facts
 from agents.report.document import build
 from agents.report.earlier import earlier_of
 from agents.research.challenge.claim_ledger import Thresholds
@@ -47,7 +48,6 @@ from agents.research.planning.flat_plan import bounded
 from agents.research.planning.forecast import PastRun
 from agents.research.planning.freeze_contract import CapOverrides, caps_of
 from agents.research.reading.leaf import with_facts_of
-from agents.research.reading.subject import asks_for_facts
 from agents.research.recollection import with_memory
 from agents.research.run_context import RunContext
 from agents.research.scoping.authorization import DEFAULT_MINUTES

@@ -18,10 +18,10 @@ from agents.core.paths import public
 from agents.jobs.job import Job
 from agents.memory.knowledge import KnowledgeStore, forget_with, in_time
 from agents.nlp.tokens import content_words
+from agents.offline.questions import Question, parts_of
 from agents.report.escaping import link
 from agents.report.references import reference_of
 from agents.research.reading.answering import answers
-from agents.research.reading.subject import Question, parts_of
 from agents.research.scoping.follow_up import ENOUGH
 from agents.research.scoping.turn import checked
 

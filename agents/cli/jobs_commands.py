@@ -10,7 +10,7 @@ import contextlib
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -61,8 +61,7 @@ def listed(
 def show(job_id: JobId) -> None:
     """Say how a job stands."""
 
-    async def work(store: "Store") -> None:
-        row = await row_of(store, job_id)
+    async def work(store: "Store", row: "StoredJob") -> None:
         steps, events = await store.steps(row.id), await store.events(row.id)
         failed = sum(1 for _, step in steps.values() if step.value is None)
         for name, value in {
@@ -82,7 +81,7 @@ def show(job_id: JobId) -> None:
             if value:
                 say(f"{name:>8}  {value}")
 
-    with_store(work)
+    _with_job(job_id, work)
 
 
 def _plain(verb: str, said: str) -> None:
@@ -126,15 +125,14 @@ def export(
     """Write the report of a job to a file."""
     from agents.cli.headless import check_writable, write_report
 
-    async def work(store: "Store") -> None:
+    async def work(store: "Store", row: "StoredJob") -> None:
         check_writable(out)
-        row = await row_of(store, job_id)
         document = await store.report(row.id)
         if document is None:
             raise BadRequest(f"Job {row.id[:12]} is {row.status} and has no report.")
         write_report(document, None, out)
 
-    with_store(work)
+    _with_job(job_id, work)
 
 
 @app.command()
@@ -145,8 +143,8 @@ def replay(
     from agents.api.tree import Tree
     from agents.cli.headless import told
 
-    async def work(store: "Store") -> None:
-        row, reached, tree = await row_of(store, job_id), 0.0, Tree()
+    async def work(store: "Store", row: "StoredJob") -> None:
+        reached, tree = 0.0, Tree()
         for numbered in await store.events(row.id):
             if speed:
                 await asyncio.sleep(max(0.0, numbered.seconds - reached) / speed)
@@ -154,7 +152,7 @@ def replay(
             if line := told(tree, numbered):
                 say(line)
 
-    with_store(work)
+    _with_job(job_id, work)
 
 
 @app.command()
@@ -170,24 +168,22 @@ def delete(
     from agents.core.settings import load
     from agents.memory.knowledge import LOCAL_OWNER, forget_with, open_memory
 
-    async def work(store: "Store") -> None:
-        row = await row_of(store, job_id)
+    async def work(store: "Store", row: "StoredJob") -> None:
         if not row.over and not force:
             raise BadRequest(f"Job {row.id[:12]} is {row.status}. Cancel it first, or use --force.")
         if not row.over:
-            await answered(store, row, "cancel", "")
+            await _answered(store, row, "cancel", "")
         await store.delete([row.id])
         await _blobs(store).forget_report(row.id)
         say("deleted")
-        if facts or (
-            facts is None and sys.stdin.isatty() and typer.confirm("Forget what only this job found out too?")
-        ):
+        asked = facts is None and sys.stdin.isatty()
+        if facts or (asked and typer.confirm("Forget what only this job found out too?")):
             memory = open_memory(load())
             say(f"forgotten: {await forget_with(memory, row.owner or LOCAL_OWNER, jobs=[row.id])}")
             if memory is not None:
                 await memory.close()
 
-    with_store(work)
+    _with_job(job_id, work)
 
 
 @app.command()
@@ -215,9 +211,8 @@ def _state(row: "StoredJob") -> str:
 
 def _status(text: str) -> "JobStatus":
     known: tuple[JobStatus, ...] = ("queued", "running", "blocked", "done", "failed", "cancelled")
-    for one in known:
-        if one == text:
-            return one
+    if found := next((one for one in known if one == text), None):
+        return found
     raise BadRequest(f"There is no status {text!r}; there are: {', '.join(known)}.")
 
 
@@ -232,20 +227,27 @@ async def row_of(store: "Store", job_id: str) -> "StoredJob":
 
 
 def _command(job_id: str, verb: str, argument: str = "") -> None:
-    async def work(store: "Store") -> None:
-        await _done(store, await row_of(store, job_id), verb, argument, verb)
+    async def work(store: "Store", row: "StoredJob") -> None:
+        await _done(store, row, verb, argument, verb)
 
-    with_store(work)
+    _with_job(job_id, work)
+
+
+def _with_job(job_id: str, work: "Callable[[Store, StoredJob], Awaitable[None]]") -> None:
+    async def found(store: "Store") -> None:
+        await work(store, await row_of(store, job_id))
+
+    with_store(found)
 
 
 async def _done(store: "Store", row: "StoredJob", verb: str, argument: str, called: str) -> None:
     """Have a command done, and say so; a `BadRequest` where it is refused or nobody answers."""
-    if (said := await answered(store, row, verb, argument)) != "done":
+    if (said := await _answered(store, row, verb, argument)) != "done":
         raise BadRequest(said)
     say(f"{row.id[:12]}: {called} done")
 
 
-async def answered(store: "Store", row: "StoredJob", verb: str, argument: str) -> str:
+async def _answered(store: "Store", row: "StoredJob", verb: str, argument: str) -> str:
     """Leave a command for the process that runs jobs, and wait for its answer."""
     from agents.jobs.config import held_by
 
@@ -296,14 +298,10 @@ async def opened_store(settings: "Settings") -> "AsyncIterator[Store]":
         await database.close()
 
 
-def run_to_exit(work: "Awaitable[None]") -> None:
+def run_to_exit(work: "Coroutine[None, None, None]") -> None:
     """Do the work of a command; an error of ours ends the process with one sentence and its exit code."""
-
-    async def main() -> None:
-        await work
-
     with exits():
-        asyncio.run(main())
+        asyncio.run(work)
 
 
 @contextlib.contextmanager
@@ -340,7 +338,19 @@ def _steering(kind: "Steered", said: str) -> None:
 
     @app.command(kind, help=said)
     def command(job_id: JobId, branch: Branch) -> None:
-        _change(job_id, branch, kind=kind)
+        async def work(store: "Store", row: "StoredJob") -> None:
+            from agents.api.tree import Tree
+            from agents.jobs.changes import steered
+
+            nodes = Tree(await store.events(row.id)).view().nodes
+            node = next((one for one in nodes if branch in (one.n, one.id)), None)
+            if node is None:
+                numbers = ", ".join(one.n for one in nodes if one.n) or "none yet"
+                raise BadRequest(f"There is no branch {branch} in this job; there are: {numbers}.")
+            wanted = steered(kind, node.id, f"{node.n} “{node.title}”".strip())
+            await _done(store, row, "change", wanted.model_dump_json(), kind)
+
+        _with_job(job_id, work)
 
 
 _steering("stop", "Stop one branch of a running job; what it has found is kept.")
@@ -358,6 +368,8 @@ def narrow(
     minutes: Annotated[float | None, typer.Option(help="A shorter time in all.", min=0.01)] = None,
 ) -> None:
     """Narrow what a running job may search, or for how long; it never widens anything."""
+    from agents.contracts.contract import Command
+
     given = {
         "only " + ", ".join(only or ()): only,
         "without " + ", ".join(exclude or ()): exclude,
@@ -375,29 +387,12 @@ def narrow(
         "domains": only or (), "exclude_domains": exclude or (), "date_from": since or None, "date_to": until or None,
         "seconds": None if minutes is None else minutes * 60,
     }  # fmt: skip
-    _change(job_id, words=words, limits=limits)
+    wanted = Command.model_validate({"kind": "limits", "words": words, "limits": limits})
 
+    async def work(store: "Store", row: "StoredJob") -> None:
+        await _done(store, row, "change", wanted.model_dump_json(), wanted.kind)
 
-def _change(job_id: str, branch: str = "", kind: "Steered | None" = None, **wish: object) -> None:
-    """Leave a change for the process that runs the job; a branch is found by its number or its path."""
-    from agents.api.tree import Tree
-    from agents.contracts.contract import Command
-    from agents.jobs.changes import steered
-
-    async def work(store: "Store") -> None:
-        row = await row_of(store, job_id)
-        if kind is None:
-            command = Command.model_validate({"kind": "limits", **wish})
-        else:
-            nodes = Tree(await store.events(row.id)).view().nodes
-            node = next((one for one in nodes if branch in (one.n, one.id)), None)
-            if node is None:
-                numbers = ", ".join(one.n for one in nodes if one.n) or "none yet"
-                raise BadRequest(f"There is no branch {branch} in this job; there are: {numbers}.")
-            command = steered(kind, node.id, f"{node.n} “{node.title}”".strip())
-        await _done(store, row, "change", command.model_dump_json(), command.kind)
-
-    with_store(work)
+    _with_job(job_id, work)
 
 
 def worker(

@@ -73,37 +73,48 @@ def pairs(path: Path) -> list[Paired]:
     Raises:
         BadRequest: there are none, or a file cannot be used.
     """
-    files = sorted(path.glob("*questions*.jsonl")) if path.is_dir() else []
-    if path.is_dir() and not files:
+    files = (
+        sorted(path.glob("*questions*.jsonl"))
+        if path.is_dir()
+        else [path.with_name(path.name.replace("corpus", "questions"))]
+    )
+    if not files:
         raise BadRequest(f"{path} holds no file of questions (*questions*.jsonl).")
-    return [_pair(file) for file in files or [path.with_name(path.name.replace("corpus", "questions"))]]
+    found = []
+    for file in files:
+        rows = load(file, ("question", "answer", "gold"))
+        corpus = file.with_name(file.name.replace("questions", "corpus"))
+        if corpus == file or not corpus.is_file():
+            raise BadRequest(
+                f"The corpus of {file} is not beside it: a file {corpus.name} with the documents is missing."
+            )
+        found.append(Paired(file.stem, rows, load(corpus, ("doc_id", "title"))))
+    return found
 
 
-def _pair(questions: Path) -> Paired:
-    rows = load(questions, ("question", "answer", "gold"))
-    corpus = questions.with_name(questions.name.replace("questions", "corpus"))
-    if corpus == questions or not corpus.is_file():
-        raise BadRequest(
-            f"The corpus of {questions} is not beside it: a file {corpus.name} with the documents is missing."
-        )
-    return Paired(questions.stem, rows, load(corpus, ("doc_id", "title")))
+def gold_of(row: Row) -> list[str]:
+    """Give the names of the documents that a question needs, in order."""
+    return list(dict.fromkeys(str(one["doc_id"] if isinstance(one, dict) else one) for one in row["gold"]))
+
+
+def text_of(document: Row) -> str:
+    """Give the text of a document of a corpus, whole or in sentences."""
+    return str(document["text"] if "text" in document else " ".join(document["sentences"]))
 
 
 @asynccontextmanager
-async def over(settings: Settings, corpus: Sequence[Row]) -> AsyncIterator[Team]:
-    """Open a team whose only documents are those of `corpus`; its folder goes when the context ends."""
+async def over(settings: Settings, corpus: Sequence[Row] | None) -> AsyncIterator[Team]:
+    """Open a team whose only documents are those of `corpus`, in a folder that goes with it; without one, as settings say."""
     with tempfile.TemporaryDirectory(prefix="dossier-eval-") as folder:
         documents = Path(folder) / FOLDER
         documents.mkdir()
-        for row in corpus:
-            text = row["text"] if "text" in row else " ".join(row["sentences"])
+        for row in corpus or ():
             name = re.sub(r"[^\w.-]", "_", str(row["doc_id"]))
-            (documents / f"{name}.txt").write_text(f"{row['title']}\n\n{text}\n", encoding="utf-8")
+            (documents / f"{name}.txt").write_text(f"{row['title']}\n\n{text_of(row)}\n", encoding="utf-8")
         update = {"library": (documents,), "retriever": ("library",), "data_dir": Path(folder) / "data"}
-        team = open_team(settings.model_copy(update=update))
+        team = open_team(settings.model_copy(update=update) if corpus is not None else settings)
         try:
-            # The index is built once, before any question is asked.
-            await team.searcher.survey("")
+            await team.searcher.survey("")  # the index is built once, before any question is asked
             yield team
         finally:
             await team.close()
@@ -179,7 +190,7 @@ def summed(rows: Sequence[Row]) -> Row:
 
 def row_of(name: str, row: Row, answer: Answered) -> Row:
     """Hold what came of a question against its gold documents and its answer."""
-    gold = sorted({str(one["doc_id"] if isinstance(one, dict) else one) for one in row["gold"]})
+    gold = sorted(gold_of(row))
     report = answer.report
     read = [document(url) for url in answer.read]
     cited = list(dict.fromkeys(document(reference.url) for reference in report.references)) if report else []
@@ -229,19 +240,15 @@ async def run_grades(path: Path, settings: Settings, variant: Variant) -> tuple[
     """
     rows: list[Row] = []
     for pair in pairs(path):
-        texts = {
-            str(one["doc_id"]): f"{one['title']} {one.get('text') or ' '.join(one['sentences'])}" for one in pair.corpus
-        }
+        texts = {str(one["doc_id"]): f"{one['title']} {text_of(one)}" for one in pair.corpus}
         asked = pair.questions[: variant.limit]
         lost = {
             at: taken_from(row, texts, whole=at % 2 == 1) for at, row in enumerate(asked) if at % ONE_IN == ONE_IN - 1
         }
         gone = {document for documents in lost.values() for document in documents}
         left = [one for one in pair.corpus if str(one["doc_id"]) not in gone]
-        for corpus, places in (
-            (pair.corpus, [at for at in range(len(asked)) if at not in lost]),
-            (left, sorted(lost)),
-        ):
+        kept = [at for at in range(len(asked)) if at not in lost]
+        for corpus, places in ((pair.corpus, kept), (left, sorted(lost))):
             async with over(variant.settings(settings), corpus) as team:
                 found = await researched(team, [str(asked[at]["question"]) for at in places], variant)
             rows += [graded(pair.name, asked[at], one, lost.get(at, ())) for at, one in zip(places, found, strict=True)]
@@ -250,7 +257,7 @@ async def run_grades(path: Path, settings: Settings, variant: Variant) -> tuple[
 
 def taken_from(row: Row, texts: dict[str, str], *, whole: bool) -> tuple[str, ...]:
     """Name the documents that a question loses: all it needs, or the last that holds its answer."""
-    gold = list(dict.fromkeys(str(one["doc_id"] if isinstance(one, dict) else one) for one in row["gold"]))
+    gold = gold_of(row)
     if whole or len(gold) < 2:
         return tuple(gold)
     if "steps" in row:
@@ -297,15 +304,6 @@ def summed_grades(rows: Sequence[Row]) -> Row:
     }
 
 
-def split_references(markdown: str) -> tuple[str, str]:
-    """Part the text from a reference list at its end: from a line that is only the name of such a list, to the end."""
-    lines = markdown.split("\n")
-    for number, line in enumerate(lines):
-        if is_reference_heading(line):
-            return "\n".join(lines[:number]).rstrip(), "\n".join(lines[number:])
-    return markdown, ""
-
-
 ENTRY = re.compile(r"^\s*(?:[-*]\s+)?(?:\[(\d{1,4})\]|(\d{1,4})[.)])\s*:?\s*(.*)$")
 
 
@@ -329,9 +327,9 @@ async def run_citation_form(path: Path, settings: Settings, variant: Variant) ->
 
 
 def _files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path]
-    files = sorted(one for one in path.iterdir() if one.suffix in {".json", ".jsonl", ".md"})
+    files = (
+        sorted(one for one in path.iterdir() if one.suffix in {".json", ".jsonl", ".md"}) if path.is_dir() else [path]
+    )
     if not files:
         raise BadRequest(f"{path} holds no reports (.json, .jsonl, .md).")
     return files
@@ -340,14 +338,12 @@ def _files(path: Path) -> list[Path]:
 def _single(file: Path) -> list[Row]:
     try:
         text = file.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"{file} can't be read: {error}.") from error
-    if file.suffix != ".json":
-        return [{"report": file.name, **of_markdown(text)}]
-    try:
-        return [{"report": file.name, **of_document(ReportDocument.model_validate_json(text))}]
+        found = of_document(ReportDocument.model_validate_json(text)) if file.suffix == ".json" else of_markdown(text)
     except ValidationError as error:
         raise BadRequest(f"{file} is no report document: {error.errors()[0]['msg']}.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{file} can't be read: {error}.") from error
+    return [{"report": file.name, **found}]
 
 
 async def _reports(file: Path, settings: Settings, variant: Variant) -> list[Row]:
@@ -356,16 +352,9 @@ async def _reports(file: Path, settings: Settings, variant: Variant) -> list[Row
         return [{"report": str(row.get("id", "")), **of_markdown(str(row.get("article", "")))} for row in data]
     if "question" not in data[0]:
         raise BadRequest(f"{file} holds neither reports (article) nor questions (question).")
-    questions = [str(row["question"]) for row in data]
-    if "gold" in data[0]:
-        async with over(variant.settings(settings), pairs(file)[0].corpus) as team:
-            answers = await researched(team, questions, variant)
-    else:
-        team = open_team(variant.settings(settings))
-        try:
-            answers = await researched(team, questions, variant)
-        finally:
-            await team.close()
+    corpus = pairs(file)[0].corpus if "gold" in data[0] else None
+    async with over(variant.settings(settings), corpus) as team:
+        answers = await researched(team, [str(row["question"]) for row in data], variant)
     return [{"report": answer.report.job_id, **of_document(answer.report)} for answer in answers if answer.report]
 
 
@@ -376,20 +365,15 @@ def of_document(report: ReportDocument) -> Row:
     return _counted(_cited(body), listed, [reference.url for reference in report.references])
 
 
-def of_markdown(markdown: str) -> Row:
-    """Count the faults of a report that is only text."""
-    body, section = split_references(markdown)
-    if not section:
-        body, section = _tail(markdown)
-    lines = section.split("\n")[1:]
-    end = next((at for at, line in enumerate(lines) if line.startswith("#")), len(lines))
-    entries = [match for line in lines[:end] if (match := ENTRY.match(line))]
-    urls = [trimmed_url(found[0]) for entry in entries for found in URL.finditer(entry[3])]
-    return _counted(_cited(body), [int(entry[1] or entry[2]) for entry in entries], urls)
+def split_references(markdown: str) -> tuple[str, str]:
+    """Part the text from a reference list at its end: from a line that is only the name of such a list, to the end.
 
-
-def _tail(markdown: str) -> tuple[str, str]:
-    """Find a list without a heading: numbered lines with addresses that only blank lines part, at the end."""
+    Where no heading names one, numbered lines with addresses that only blank lines part are one.
+    """
+    lines = markdown.split("\n")
+    for number, line in enumerate(lines):
+        if is_reference_heading(line):
+            return "\n".join(lines[:number]).rstrip(), "\n".join(lines[number:])
     lines = markdown.rstrip().split("\n")
     first = len(lines)
     for at in range(len(lines) - 1, -1, -1):
@@ -398,10 +382,19 @@ def _tail(markdown: str) -> tuple[str, str]:
             first = at
         elif lines[at].strip(" -*_"):
             break
-    entries = sum(bool(ENTRY.match(line)) for line in lines[first:])
-    if entries < FEWEST_ENTRIES:
+    if sum(bool(ENTRY.match(line)) for line in lines[first:]) < FEWEST_ENTRIES:
         return markdown, ""
     return "\n".join(lines[:first]), "\n".join(["", *lines[first:]])
+
+
+def of_markdown(markdown: str) -> Row:
+    """Count the faults of a report that is only text."""
+    body, section = split_references(markdown)
+    lines = section.split("\n")[1:]
+    end = next((at for at, line in enumerate(lines) if line.startswith("#")), len(lines))
+    entries = [match for line in lines[:end] if (match := ENTRY.match(line))]
+    urls = [trimmed_url(found[0]) for entry in entries for found in URL.finditer(entry[3])]
+    return _counted(_cited(body), [int(entry[1] or entry[2]) for entry in entries], urls)
 
 
 def _cited(body: str) -> list[int]:

@@ -20,30 +20,26 @@ Switching parts of a run off, or its limits up and down, to see what each buys a
 
 import asyncio
 import json
+import re
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
-from agents.contracts.fact import Fact
 from agents.contracts.frozen import Mode
-from agents.contracts.report import ReportSentence
-from agents.contracts.sources import Hit, SourceCard
 from agents.contracts.verification import SentenceCheck, SentenceNote, StanceInput, StanceNote, VerifyInput
 from agents.core.budget import Deadline
 from agents.core.errors import BadRequest, DossierError
-from agents.core.port import Ctx
+from agents.core.role import In, Out, Role
 from agents.core.settings import Settings
-from agents.research.run_context import RunContext
 from agents.research.scoping.turn import ScopingState
 from agents.research.writing import truthful
 from agents.research.writing.verify_report import SURE
 from agents.roles import STANCE_JUDGE, VERIFIER
 from agents.search import index
-from agents.search.index import Passage
 from agents.team import Team, open_team
 from agents.verify.checks import SUPPORTED, carried, leans
 
@@ -53,31 +49,18 @@ STANDARD_ROUNDS = 3
 """Rounds that the standard mode allows; more of them need the deep one."""
 
 
-async def _unverified(
-    ctx: Ctx,
-    context: RunContext,
-    sentences: tuple[ReportSentence, ...],
-    facts: Mapping[str, Fact],
-    cards: Mapping[str, SourceCard],
-    language: str,
-    *,
-    ask_model: bool,
-) -> tuple[SentenceCheck, ...]:
+async def _unverified(*_: object, **__: object) -> tuple[SentenceCheck, ...]:
     return ()
 
 
-def _as_found(text: str, found: Sequence[Hit]) -> list[Hit]:
+def _as_found(_: str, found: Sequence[object]) -> list[object]:
     return list(found)
 
 
-def _by_words(text: str, passages: Sequence[Passage]) -> list[Passage]:
-    return list(passages)
-
-
-_SWAPS: dict[str, tuple[ModuleType, str, object]] = {
+_SWAPS = {
     "verification": (truthful, "verify", _unverified),
     "rerank": (index, "reranked", _as_found),
-    "meaning": (index, "by_meaning", _by_words),
+    "meaning": (index, "by_meaning", _as_found),
 }
 """Parts that no setting switches: where they are called, and what is called instead."""
 
@@ -101,29 +84,18 @@ class Variant:
         return "deep" if self.rounds is not None and self.rounds > STANDARD_ROUNDS else "standard"
 
     def settings(self, settings: Settings) -> Settings:
-        """Apply to settings what settings can express."""
-        update: dict[str, object] = {}
-        if "novelty" in self.without:
-            update["enable_early_termination"] = False
-        if self.rounds is not None:
-            update["max_iters"] = self.rounds
-        if self.searches is not None:
-            # Past the bound of the setting on purpose: the larger limits are what the bound is measured against.
-            update["max_react_tool_calls"] = self.searches
-        return settings.model_copy(update=update)
+        """Apply to settings what settings can express; searches go past the setting's bound on purpose, to measure it."""
+        update = {"enable_early_termination": False} if "novelty" in self.without else {}
+        limits = {"max_iters": self.rounds, "max_react_tool_calls": self.searches}
+        return settings.model_copy(update=update | {name: value for name, value in limits.items() if value})
 
     @contextmanager
     def applied(self) -> Iterator[None]:
         """Take out what no setting switches, for as long as the context lasts."""
-        swaps = [_SWAPS[part] for part in sorted(self.without) if part in _SWAPS]
-        kept = [(module, name, getattr(module, name)) for module, name, _ in swaps]
-        try:
-            for module, name, instead in swaps:
-                setattr(module, name, instead)
+        with ExitStack() as swapped:
+            for part in sorted(self.without & _SWAPS.keys()):
+                swapped.enter_context(patch.object(*_SWAPS[part]))
             yield
-        finally:
-            for module, name, before in kept:
-                setattr(module, name, before)
 
 
 def variant(without: str = "", limits: str = "", limit: int | None = None) -> Variant:
@@ -135,15 +107,12 @@ def variant(without: str = "", limits: str = "", limit: int | None = None) -> Va
     parts = frozenset(part.strip() for part in without.split(",") if part.strip())
     if unknown := sorted(parts - set(PARTS)):
         raise BadRequest(f"There is no part {unknown[0]!r} to leave out; these are: {', '.join(PARTS)}.")
-    rounds: int | None = None
-    searches: int | None = None
-    if limits:
-        first, _, second = limits.partition("/")
-        if not (first.isdecimal() and second.isdecimal() and int(first) and int(second)):
-            raise BadRequest(f"{limits!r} says no limits; give rounds and searches of a leaf, as in 3/5.")
-        rounds, searches = int(first), int(second)
+    given = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", limits)
+    if limits and not given:
+        raise BadRequest(f"{limits!r} says no limits; give rounds and searches of a leaf, as in 3/5.")
     if limit is not None and limit < 1:
         raise BadRequest("The limit must be 1 row or more.")
+    rounds, searches = map(int, given.groups()) if given else (None, None)
     return Variant(parts, rounds, searches, limit)
 
 
@@ -162,7 +131,7 @@ def load(path: Path, needed: Sequence[str]) -> list[Row]:
         BadRequest: it cannot be read, is not JSON lines, holds nothing, or its rows are of another set.
     """
     try:
-        rows = list(_rows(path))
+        rows = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip()]
     except OSError as error:
         raise BadRequest(f"{path} can't be read: {error.strerror or error}.") from error
     except ValueError as error:
@@ -170,18 +139,11 @@ def load(path: Path, needed: Sequence[str]) -> list[Row]:
     if not rows:
         raise BadRequest(f"{path} holds no rows.")
     for number, row in enumerate(rows, start=1):
+        if not isinstance(row, dict):
+            raise BadRequest(f"{path} is not a file of JSON lines: line {number} is no object.")
         if lacking := [key for key in needed if key not in row]:
             raise BadRequest(f"Row {number} of {path} has no {lacking[0]!r}: it is not of this set.")
     return rows
-
-
-def _rows(path: Path) -> Iterator[Row]:
-    for number, line in enumerate(path.read_text("utf-8").split("\n"), start=1):
-        if line.strip():
-            row = json.loads(line)
-            if not isinstance(row, dict):
-                raise ValueError(f"line {number} is no object")
-            yield row
 
 
 def share(hits: float, of: int) -> float:
@@ -211,17 +173,13 @@ def macro_f1(pairs: Sequence[tuple[str, str]]) -> float:
 
 def balanced_accuracy(scored: Sequence[tuple[bool, float]], threshold: float) -> float:
     """Mean of the shares of good rows at or above the threshold and of bad ones below it."""
-    good = [score for label, score in scored if label]
-    bad = [score for label, score in scored if not label]
-    sides = [share(sum(score >= threshold for score in good), len(good))] if good else []
-    sides += [share(sum(score < threshold for score in bad), len(bad))] if bad else []
-    return mean(sides)
+    sides = [[(score >= threshold) == label for label, score in scored if label is side] for side in (True, False)]
+    return mean([mean(side) for side in sides if side])
 
 
 def auc(scored: Sequence[tuple[bool, float]]) -> float:
     """Chance that a good row scores above a bad one, ties counting half; 0 where one side is missing."""
-    good = [score for label, score in scored if label]
-    bad = [score for label, score in scored if not label]
+    good, bad = ([score for label, score in scored if label is side] for side in (True, False))
     wins = sum((a > b) + 0.5 * (a == b) for a in good for b in bad)
     return share(wins, len(good) * len(bad))
 
@@ -242,6 +200,14 @@ async def _each(settings: Settings, data: Sequence[Row], judge: Callable[[Team, 
         return list(await asyncio.gather(*map(one, data)))
     finally:
         await team.close()
+
+
+async def _role(team: Team, role: Role[In, Out], given: In) -> tuple[Out | None, str]:
+    """Ask one role; what went wrong is said, and ends nothing."""
+    try:
+        return (await team.context().ask(role, given, Deadline())).output, ""
+    except DossierError as error:
+        return None, error.notice
 
 
 def _sorted_out(rows: list[Row]) -> tuple[list[Row], Row]:
@@ -273,15 +239,12 @@ def _wanted(row: Row, path: Path) -> Row:
 
 
 async def _asked(team: Team, row: Row) -> Row:
-    problem, given = "", CLEAR
-    questions: tuple[str, ...] = ()
     try:
         scope, turn = await team.scope(ScopingState(), row["task"])
-        questions = turn.open_questions
-        given = VAGUE if questions or not scope.feasible else CLEAR
     except DossierError as error:
-        problem, given = error.notice, "none"
-    return row | {"given": given, "questions": list(questions), "problem": problem}
+        return row | {"given": "none", "questions": [], "problem": error.notice}
+    given = VAGUE if turn.open_questions or not scope.feasible else CLEAR
+    return row | {"given": given, "questions": list(turn.open_questions), "problem": ""}
 
 
 SUPPORTS, REFUTES = "SUPPORTS", "REFUTES"
@@ -302,15 +265,9 @@ async def _judged(team: Team, row: Row) -> Row:
     evidence = " ".join(str(one["text"]) for one in row["gold_evidence"])
     source = str(row.get("wikipedia_page", "")) or "Source"
     pair = StanceNote(number=1, claim=str(row["text"]), quote=evidence or "-", source=source)
-    problem, stance = "", "unrelated"
     leaning = await asyncio.to_thread(leans, str(row["text"]), evidence)
-    try:
-        asked = await team.context().ask(STANCE_JUDGE, StanceInput(pairs=(pair,)), Deadline())
-        rows = [one for one in asked.output.rows if one.number == 1]
-        if rows:
-            stance = rows[0].stance
-    except DossierError as error:
-        problem = error.notice
+    answer, problem = await _role(team, STANCE_JUDGE, StanceInput(pairs=(pair,)))
+    stance = next((one.stance for one in answer.rows if one.number == 1), "unrelated") if answer else "unrelated"
     return {
         "id": row.get("id", ""),
         "claim": row["text"],
@@ -347,13 +304,10 @@ async def _checked(team: Team, row: Row) -> Row:
     sure = found.binding or (found.verdict == "supported" and found.score >= SURE)
     if team.engine.reasons and not sure:
         given = VerifyInput(sentences=(SentenceNote(number=1, text=sentence, quotes=(passage,)),))
-        try:
-            asked = await team.context().ask(VERIFIER, given, Deadline())
-            if asked.output.rows:
-                verdict = asked.output.rows[0].verdict
-                score = SCORES[verdict]
-        except DossierError as error:
-            problem = error.notice
+        answer, problem = await _role(team, VERIFIER, given)
+        if answer and answer.rows:
+            verdict = answer.rows[0].verdict
+            score = SCORES[verdict]
     return {
         "sentence": sentence,
         "attributable": str(row["begin_label"]).startswith(ATTRIBUTABLE),

@@ -25,9 +25,9 @@ from agents.core.errors import ConfigError, ModelError, ModelFault
 from agents.core.prompts import PromptBook
 from agents.core.role import Model, OnText, Reply, Request
 from agents.core.settings import KEY_NAMES, NO_FALLBACKS, OFFLINE, Settings, has_key, own_address
+from agents.llm.capabilities import KeptWays
 from agents.llm.litellm_errors import key_variable
 from agents.llm.litellm_model import ATTEMPTS, LiteLLMModel
-from agents.llm.manners import KeptWays
 from agents.llm.model_names import cleaned, full_name, models_at, ollama_at, slots_at
 from agents.llm.pacing import LOCAL, Pacing
 from agents.offline import OfflineModel

@@ -3,7 +3,7 @@
 litellm is imported here only, and only when it is first needed (5 s, 200 MB).
 
 Retries of the transport are here and nowhere else; litellm's own and the provider client's are switched off. How a
-model wants to be asked (`manners`) is found out on the way and kept; all that was asked on the way is in the books.
+model wants to be asked (`capabilities`) is found out on the way and kept; all that was asked on the way is in the books.
 
 Embeddings too: one call, its failures sorted as those of models are.
 """
@@ -26,18 +26,7 @@ from agents.core.errors import ModelError, ModelFault
 from agents.core.events import current_trace
 from agents.core.role import FinishReason, OnText, Reply, Request, estimated_tokens
 from agents.core.settings import has_key
-from agents.llm.chat_completions import (
-    OPENAI,
-    RAISED,
-    ChatCompletions,
-    ProviderAnswer,
-    Wire,
-    close_connections,
-    listed_cost,
-    listed_models,
-)
-from agents.llm.litellm_errors import Failed, exceptions_of, failed, key_variable, notice_for
-from agents.llm.manners import (
+from agents.llm.capabilities import (
     OLLAMA,
     KeptWays,
     ResponseForm,
@@ -52,6 +41,17 @@ from agents.llm.manners import (
     takes,
     without_refused,
 )
+from agents.llm.chat_completions import (
+    OPENAI,
+    RAISED,
+    ChatCompletions,
+    ProviderAnswer,
+    Wire,
+    close_connections,
+    listed_cost,
+    listed_models,
+)
+from agents.llm.litellm_errors import Failed, exceptions_of, failed, key_variable, notice_for
 from agents.llm.pacing import HeldBack, Permit, RateLimiter
 from agents.llm.wire import gather, messages_for, response_format
 

@@ -16,8 +16,8 @@ from typing import Literal
 from agents.contracts.frozen import Frozen
 from agents.core.model_answers import OPENING, closing_tag, complete_part, drop_thoughts, whole_signs
 from agents.core.role import OnText, Request
+from agents.llm.capabilities import Ways
 from agents.llm.chat_completions import ProviderAnswer, Wire
-from agents.llm.manners import Ways
 
 _BOUNDS = frozenset(
     {"minLength", "maxLength", "minItems", "maxItems"} | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact
-from agents.offline.questions import is_linked, is_topic, standing
+from agents.offline.questions import about, is_called, is_linked, is_topic, names_held, stems_of
 from agents.offline.ranking import Ranking, Wanted, is_imperative, is_order, is_sentence, leans, plain
 from agents.offline.terms import distinct, listed, opening, quantities
 
@@ -54,14 +54,15 @@ def extract(given: ExtractionInput) -> Extraction:
 
 def _extract(given: _Reading) -> Extraction:
     sentences, first = given.sentences, given.questions[0]
-    stands = standing(first, given.title, " ".join(sentence.text for sentence in sentences))
-    if stands == "apart" and (is_topic(first) or is_linked(first)):
+    subject = about(first)
+    held = stems_of(" ".join((given.title, *(sentence.text for sentence in sentences))))
+    if subject and not names_held(subject, held) and (is_topic(first) or is_linked(first)):
         # The answer is a step or more from something with a name, and this source never uses the name.
         return Extraction(facts=())
     ranking = Ranking([sentence.text for sentence in sentences], given.title)
     wanted = [ranking.wanted(question, given.objective) for question in given.questions]
     chosen = _chosen(given, ranking, wanted)
-    if stands == "titled":
+    if subject and is_called(subject, given.title):
         chosen = _with_subject(given, ranking, chosen)
     facts = tuple(
         PointedFact(
@@ -88,8 +89,7 @@ def _chosen(given: _Reading, ranking: Ranking, wanted: Sequence[Wanted]) -> list
         first = _understood_from(given.sentences, at)
         if first is None:
             continue
-        before = frozenset[str]().union(*ranking.held[first:at])
-        score, number = max((ranking.score(at, one, before), -number) for number, one in enumerate(wanted))
+        score, number = max((ranking.score(at, one, first), -number) for number, one in enumerate(wanted))
         if score >= ENOUGH:
             candidates.append(_Candidate(at, first, -number, score))
     best: dict[int, float] = {}

@@ -1,15 +1,22 @@
-"""What a message asks, taken apart by its grammar: independent questions, their parts, and what is compared.
+"""What a message asks, taken apart by its grammar: independent questions, their parts, and what each is about.
 
-Questions for one fact that may be several steps away: what they are about, and which names lead on.
+A part has a kind (what an answer must hold), names, and the matter: what is asked of them. Documents and their words are
+held against names and matter, here by name and in `research/reading/answering.py` by what they say.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import ceil
 from typing import Literal
 
+from agents.nlp import lang
+from agents.nlp.tokens import content_words, language_of, stem
 from agents.offline.terms import SPACELESS, distinct, listed, names, opening, terms
+from agents.verify.negation import root
+from agents.verify.parsed_text import Name, abbreviations, variants
+from agents.verify.parsed_text import names as names_by_form
 from agents.web.url_key import IN_TEXT
 
 _SENTENCE_END = re.compile(
@@ -185,25 +192,217 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kept)) if len(kept) > 1 else ()
 
 
-Standing = Literal["titled", "named", "apart"]
-"""How a document stands to what is asked: it has the name of it, it uses the name, or neither."""
-
 MOST_ADDED = 6
 """Words of the question that go into a further search beside the name."""
-_LONGEST_TITLE = 8
-"""Terms of a title that is a name, at most; longer ones describe."""
+AnswerKind = Literal["who", "when", "figure", "where", "either", "yes_no", "other"]
+"""What an answer must hold: a name of somebody, a date, a figure, a place, one of two, something about each, or any words."""
+LOOKUPS: frozenset[AnswerKind] = frozenset({"who", "when", "figure", "where"})
+"""Kinds of question that one fact settles."""
+PAIRED: frozenset[AnswerKind] = frozenset({"either", "yes_no"})
+"""Kinds of question that want something about each of their names."""
+MOST_OF_A_NAME = 0.67
+"""Share of the words of a long name that must be there; of names of one or two words all must."""
+LONGEST_LOOKUP, MOST_PARTS = 240, 4
+"""Characters and parts of a question that asks for facts, at most."""
+ASIDE = re.compile(r"\s*\([^()]*\)|\s+[-–—|]\s.*$")
+
+_KINDS: dict[AnswerKind, tuple[str, str]] = {
+    "figure": (
+        r"how (?:many|much|often|old|long|high|far|tall|large|big|deep|wide|fast|heavy)|"
+        r"what (?:percentage|share|number|proportion|amount)|wie (?:viele?|oft|alt|lange?|hoch|groß|weit|tief|breit|schwer)|"
+        r"quel(?:le)? (?:part|nombre|pourcentage)|qué porcentaje",
+        r"combien|cuánt[oa]s?|quant[oiae]",
+    ),
+    "when": (
+        r"(?:what|which) (?:year|date|day|month|century|decade)|welche[ms]? (?:jahr|datum|tag)|quelle année|qué año|che anno",
+        r"when|wann|quand|cuándo|quando",
+    ),
+    "who": ("(?!)", r"who|whom|whose|wer|wem|wen|wessen|qui|quién(?:es)?|chi"),
+    "where": ("(?!)", r"where|wo|woher|où|dónde|dove"),
+}
+"""What tells a kind anywhere in a question; what tells it where it begins or ends, since within it joins clauses."""
+_BEFORE = (
+    r"(?:in|on|at|by|to|from|of|with|for|since|until|and|seit|bis|von|mit|an|und|depuis|à|de|par|et|desde|hasta|a|con|y|"
+    r"da|di)\s+"
+)
+_KIND = {
+    kind: re.compile(
+        rf"^\W*(?:{_BEFORE})?(?:{asks})(?=\W|$)|(?:^|\W)(?:{asks})\W*$|(?:^|\W)(?:{said})(?=\W|$)", re.IGNORECASE
+    )
+    for kind, (said, asks) in _KINDS.items()
+}
+_EITHER = re.compile(r"\b(?:which|who|what|welche\w*|quel\w*|cuál\w*)\b.*\b(?:or|oder|ou|o)\b", re.IGNORECASE)
+_WHICH = re.compile(r"\b(?:which|what|welche\w*|quel\w*|qué|cuál\w*)\b", re.IGNORECASE)
+_EACH = re.compile(r"\b(?:each|both|respective\w*|jeweils|beide\w*|chacun\w*|cada un[oa])\b", re.IGNORECASE)
+_POINTING = re.compile(
+    r"\b(?:it|its|they|them|their|he|she|his|her|these|those|each|both|one|sie|ihr\w*|diese\w*|beide\w*|ils?|elles?|ellos|ellas)\b",
+    re.IGNORECASE,
+)
+"""Words by which a part of a question points at what another part names."""
+_WIDE = re.compile(
+    r"\bwhat (?:do|does|did|can|could|should|will|would|happen\w*)\b|\b(?:which|what)\s+[a-z]+[^siu\W]s\b",
+    re.IGNORECASE,
+)
+"""Asks for what there is, or for several things, not for one."""
+_PART = re.compile(
+    r"(?:[,;]\s*|\s+)(?:and|und|et|y|e)\s+(?=(?:(?:for|in|at|on|by|to|how|with|from) )?"
+    r"(?:what|which|who|whom|whose|why|how|when|where|was|wer|warum|wie|wann|wo|qui|quand|comment|pourquoi|combien|"
+    r"qué|quién|cómo|cuándo|cuánt\w+|chi|quando|dove|do|does|did|is|are|were|will|should)\b)",
+    re.IGNORECASE,
+)
 _SETTING = re.compile(r"^\W*(?:i|we|my|our|take|consider|ich|wir|je|nous|yo)\b", re.IGNORECASE)
 _LINK = re.compile(
     r"\w+\W+\w+.*\b(?:who|whose|whom|which|that|where|deren|dessen|dont|cuyo)\b"
     r"|\bof the [^\W_]+ (?:of|in|at|by|from|for)\b|[’']s [^\W_]+[’']s\b",
     re.IGNORECASE,
 )
-_IS = re.compile(r"\b(?:is|are|was|were|both)(?: an?)? $")
-_ORIGIN = re.compile(r"[A-Z][a-z]*(?:an|ish|ese|sh|ch|ek|ss|ic)")
-_ASIDE = re.compile(r"\s*\([^()]*\)")
-_SITE = re.compile(r"\s*\([^()]*\)\s*$")
 _TOPIC = re.compile(r"^([^:?]{2,80}): ([^:?]+)$")
-_FRAME = frozenset(distinct("name known called list kind type"))
+_SMALL = frozenset("the of and in a an at on for".split())
+FORM = frozenset(
+    stem(word)
+    for word in (
+        "name known called kind type list many much often old long high far tall large big year date day share number percentage "
+        "first each both same together common between different following according say tell give person people thing "
+        "which one ones also currently today respectively exactly really main"
+    ).split()
+)
+"""Words of asking that no answer repeats."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One part of a question, made ready for holding words against it."""
+
+    text: str
+    kind: AnswerKind
+    names: tuple[frozenset[str], ...]
+    """Each name as the stems of its words; nationalities are none."""
+    matter: frozenset[str]
+    """Roots of the words that say what is asked of the names."""
+    short: frozenset[str]
+    """Abbreviations of three letters and more under which the names are known."""
+    language: str
+    shown: tuple[str, ...]
+    """The names as they are written."""
+    rivals: tuple[frozenset[str], ...]
+    """All names of the whole question, where `names` may be one of them."""
+
+    @property
+    def is_specific(self) -> bool:
+        """Whether it asks for one thing: a person, a date, one of two, or which and what; not how, why or what about."""
+        return self.kind != "other" or bool(_WHICH.search(self.text))
+
+
+@lru_cache(maxsize=1_024)
+def parts_of(question: str) -> tuple[Question, ...]:
+    """Take a question apart into what needs an answer each: `…, and who founded each of them?` is two parts."""
+    sentences = [question[one.start : one.end] for one in lang.spans(question)]
+    # What is told before it is asked wants no answer; the names in it are those that the question points at.
+    told = [one for one in sentences if not one.endswith("?")] if question.rstrip().endswith("?") else []
+    asked = " ".join(one for one in sentences if one not in told) if told else question
+    parts: list[Question] = []
+    named = _read(" ".join(told)) if told else None
+    for text in [text for part in _PART.split(asked) if (text := part.strip(" ,;")).strip("?")] or [question]:
+        one = _read(text)
+        if not one.names and named and named.names:
+            one = replace(one, names=named.names, short=named.short, shown=named.shown)
+        elif one.names:
+            named = one
+        if _EACH.search(text) and len(one.names) > 1 and one.kind not in PAIRED:
+            parts += [replace(one, names=(n,), shown=(said,)) for n, said in zip(one.names, one.shown, strict=True)]
+        else:
+            parts.append(one)
+    return tuple(parts)
+
+
+def _read(text: str) -> Question:
+    language = language_of(text)
+    found = [name for name in names_by_form(text, language) if name.sure and not all(map(is_nationality, name.words))]
+    apart = {stems: said for name in reversed(found) for stems, said in reversed(list(_single_names(name)))}
+    each = tuple(reversed(apart))
+    held = frozenset().union(*each)
+    telling = frozenset(content_words(text, language)) - FORM
+    start = _WHICH.search(text)
+    # Of `in what city` a name is wanted: no answer need call it a city. `What cities` wants to be told which are meant.
+    sort = next((word for word in plain_words(text[start.end() :] if start else "") if not is_nationality(word)), "")
+    matter = frozenset(
+        root(word)
+        for word in plain_words(text)
+        if len(word) > 1
+        and stem(word, language) in telling
+        and stem(word) not in held
+        and (word != sort or sort.endswith("s"))
+        and not word.isdigit()
+    )
+    short = frozenset(one.upper() for one in abbreviations(text, tuple(found)) if len(one) > 2)
+    shown = tuple(apart[name] for name in each)
+    return Question(text, _kind(text, len(each)), each, matter, short, language, shown, each)
+
+
+def _kind(text: str, named: int) -> AnswerKind:
+    if opening("yes_no").match(text):
+        return "yes_no"
+    if named > 1 and _EITHER.search(text):
+        return "either"
+    return next((one for one, form in _KIND.items() if form.search(text)), "other")
+
+
+def _single_names(name: Name) -> Iterable[tuple[frozenset[str], str]]:
+    """`Nantong and Jingdezhen` are two names."""
+    for part in re.split(r"\s+(?:and|und|et|y|&)\s+", name.shown):
+        stems = frozenset(stem(word) for word in plain_words(part) if word in name.words and len(word) > 1)
+        if stems:
+            yield stems, part
+
+
+def is_nationality(word: str) -> bool:
+    """Tell a word that only says which country somebody or something is of."""
+    return word in _demonyms() or bool(re.fullmatch(r"[a-z]{3,}(?:ians?|icans?|eans?|ese)", word))
+
+
+def nationalities(text: str) -> frozenset[str]:
+    """Give the roots of the words that say of which country somebody or something is: `English`, no `musician`."""
+    return frozenset(
+        root(word.casefold())
+        for word in re.findall(r"[^\W\d_]+", text)
+        if word[:1].isupper() and is_nationality(word.casefold())
+    )
+
+
+@lru_cache(maxsize=1)
+def _demonyms() -> frozenset[str]:
+    return frozenset(word for _, *others in lang.rows("demonyms") for word in others)
+
+
+def plain_words(text: str) -> list[str]:
+    """Give the words of a text as they are compared: casefolded, without the `’s` of belonging."""
+    return [
+        word.casefold().removesuffix("'s").removesuffix("’s") for word in re.findall(r"[^\W_]+(?:['’][^\W_]+)*", text)
+    ]
+
+
+@lru_cache(4096)
+def stems_of(text: str) -> frozenset[str]:
+    """Give the stems under which names are looked for in a text."""
+    plain = plain_words(text)
+    return frozenset(stem(word) for word in (*plain, *variants(plain)))
+
+
+def asks_for_facts(question: str) -> bool:
+    """Tell a question, in one part or a few, each for a fact about something with a name: it needs no plan but itself.
+
+    `What do the figures show?` asks for what there is, not for a fact.
+    """
+    parts = parts_of(question)
+    return (
+        len(question) <= LONGEST_LOOKUP
+        and len(parts) <= MOST_PARTS
+        and all(part.names and (part.kind in LOOKUPS | PAIRED or _is_single(part)) for part in parts)
+    )
+
+
+def _is_single(part: Question) -> bool:
+    return bool(_WHICH.search(part.text)) and not _WIDE.search(part.text) and is_single_fact(part.text)
 
 
 @lru_cache(maxsize=2_048)
@@ -212,18 +411,10 @@ def is_single_fact(question: str) -> bool:
     found = questions(question)
     if not names(question) or SPACELESS.search(question) or len(found) != 1 or len(found[0].parts) != 1:
         return False
-    if (
-        _SETTING.match(question)
-        or "?" in question.strip()[:-1]
-        or any(listed(name).search(question) for name in ("reason", "effect", "differ_asked", "doubt_asked"))
-    ):
+    wide = any(listed(name).search(question) for name in ("reason", "effect", "differ_asked", "doubt_asked"))
+    if wide or _SETTING.match(question) or "?" in question.strip()[:-1]:
         return False
     return bool(listed("one").search(question) or opening("yes_no").match(question))
-
-
-def is_no_thing(word: str) -> bool:
-    """Tell a word for what one thing does to another, or for what a source does: shows, reports."""
-    return bool(listed("effect").fullmatch(word) or listed("telling").fullmatch(word))
 
 
 def is_lookup(question: str) -> bool:
@@ -236,42 +427,48 @@ def is_linked(question: str) -> bool:
     return is_single_fact(question) and bool(_LINK.search(question))
 
 
-@lru_cache(maxsize=2_048)
-def subjects(question: str) -> tuple[frozenset[str], ...]:
-    """Names that a question for one fact turns on, each as its terms; nothing for other questions."""
+def standalone(question: str, whole: str) -> str:
+    """Give a question that names nothing, as in `Who founded each of them?`, the names of the whole that it is a part of."""
+    if not _POINTING.search(question) or any(part.names for part in parts_of(question)):
+        return question
+    named = dict.fromkeys(name for part in parts_of(whole) for name in part.shown)
+    return f"{question.rstrip(' ?？')}, {' and '.join(named)}?" if named else question
+
+
+def names_held(question: Question, held: frozenset[str]) -> tuple[frozenset[str], ...]:
+    """Give the names of a question that a text holds; words that two of its names share tell neither."""
+    return tuple(
+        name
+        for name in question.names
+        if len(name & held) >= (len(name) if len(name) < 3 else ceil(MOST_OF_A_NAME * len(name)))
+        and all(name - other <= held for other in question.rivals if name & other and name - other)
+    )
+
+
+def is_named(question: Question, title: str) -> bool:
+    """Tell whether a document is called after what a question asks about: where nothing answers, it is the first step."""
+    called = stems_of(ASIDE.sub("", title)) - _SMALL
+    return any(2 * len(name & called) >= len(called) for name in names_held(question, called))
+
+
+def is_called(question: Question, title: str) -> bool:
+    """Tell whether a document is called just as what a question asks about, not `Cotula australis` for `Cotula`."""
+    called = stems_of(ASIDE.sub("", title)) - _SMALL
+    return bool(names_held(question, called)) and called <= stems_of(question.text)
+
+
+def about(question: str) -> Question | None:
+    """Give what a question for one fact, or a further step, turns on; None for a question that documents are not named for."""
+    part = parts_of(question)[0]
     if step := _TOPIC.match(question):
-        return (frozenset(distinct(step[1])),)
-    if not is_single_fact(question):
-        return ()
-    named = names(question)
-    things = [name for name in named if not _describes(name, question)]
-    return tuple(found for name in things or named if (found := frozenset(distinct(name))))
+        name = stems_of(step[1])
+        return replace(part, names=(name,), shown=(step[1],), rivals=(name,))
+    return part if part.names and is_single_fact(question) else None
 
 
-def _describes(name: str, question: str) -> bool:
-    """Tell a word of origin (`Danish band`, `is American`) from the name of a thing."""
-    before, _, after = question.partition(name)
-    return bool(_ORIGIN.fullmatch(name)) and bool(re.match(r" [a-z]", after) or _IS.search(before))
-
-
-@lru_cache(maxsize=4_096)
-def standing(question: str, title: str, text: str) -> Standing:
-    """Say how a document, or a quotation of it, stands to a question; where no name is asked about, it is `named`."""
-    about = subjects(question)
-    if not about:
-        return "named"
-    named = frozenset[str]().union(*about)
-    own = frozenset(distinct(_ASIDE.sub("", title)))
-    if own and len(own) <= _LONGEST_TITLE and own <= frozenset(distinct(question)) and own & named:
-        return "titled"
-    held = frozenset(terms(text)) | own
-    return "named" if any(name <= held for name in about) else "apart"
-
-
-def title_of(source: str, *, bare: bool = False) -> str:
-    """Give the title of a source without who published it; `bare`, without what else stands in brackets."""
-    title = _SITE.sub("", source)
-    return (_ASIDE.sub("", title) or title) if bare else title
+def is_no_thing(word: str) -> bool:
+    """Tell a word for what one thing does to another, or for what a source does: shows, reports."""
+    return bool(listed("effect").fullmatch(word) or listed("telling").fullmatch(word))
 
 
 def topic(name: str, rest: Sequence[str]) -> str:
@@ -287,9 +484,8 @@ def is_topic(text: str) -> bool:
 def words_of(question: str) -> dict[str, str]:
     """The question's words that carry meaning, as written and in order, each under its term."""
     found: dict[str, str] = {}
-    telling = frozenset(distinct(question)) - _FRAME
     for word in re.findall(r"[^\W_]+(?:[-’'][^\W_]+)*", question):
         for term in distinct(word):
-            if term in telling:
+            if term in distinct(question) and stem(word.casefold()) not in FORM:
                 found.setdefault(term, re.sub(r"[’']s$", "", word))
     return found

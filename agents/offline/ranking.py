@@ -207,9 +207,10 @@ class Ranking:
         weight *= _FRAME_WEIGHT if term in _frame() else 1.0
         return weight * (_TITLE_WEIGHT if term in self._title else 1.0)
 
-    def score(self, at: int, wanted: Wanted, before: frozenset[str] = frozenset()) -> float:
-        """Say how well sentence `at` answers, 0 to about 2; words of those `before` it that it leans on count too."""
-        sentence, held = self.sentences[at], self.held[at] | before
+    def score(self, at: int, wanted: Wanted, first: int | None = None) -> float:
+        """Say how well sentence `at` answers, 0 to about 2; with those from `first` on that it leans on."""
+        first = at if first is None else first
+        sentence, held = " ".join(self.sentences[first : at + 1]), frozenset().union(*self.held[first : at + 1])
         above = self._headings[at] - held
         telling = [term for term in wanted.core if term in held or term in above]
         spoken = [term for term in telling if not term[0].isdigit()]

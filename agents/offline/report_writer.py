@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from agents.contracts.finding import AnsweredBy, Frame, FrameInput, LeadInput, NumberedFact, Section, SectionInput
 from agents.nlp.lang import spans
 from agents.offline.planner import TITLE_LENGTH, label
-from agents.offline.questions import is_topic, questions, standing, subjects, title_of
+from agents.offline.questions import ASIDE, about, is_called, is_topic, names_held, questions, stems_of
 from agents.offline.ranking import Ranking, at_sentence_end, bare, cells, is_order, leans
 from agents.offline.terms import differ, distinct, listed, quantities, say, span_of_years
 
@@ -22,7 +22,7 @@ LONGEST_QUOTE = 420
 _SAME = 0.8
 """Share of common words from which two quotations say the same; their numbers must be the same too."""
 _MARK_LIKE = re.compile(r"\[#?[fF]\s?[0-9a-f]+|\[\s*f\d")
-_SITE = re.compile(r"\(([^()]{2,80})\)\s*$")
+_SITE = re.compile(r"\s*\(([^()]{2,80})\)\s*$")
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,14 @@ def first_words(fact: NumberedFact) -> str:
     return f"{in_quotes(' '.join(fact.quote.replace('|', '/').split()))}[f{fact.number}]"
 
 
+def _title(fact: NumberedFact) -> str:
+    return _SITE.sub("", fact.source)
+
+
 def short_source(fact: NumberedFact) -> str:
     """Name a source briefly: who published it, else its title."""
     site = _SITE.search(fact.source)
-    title = re.split(r"\s[|–—-]\s|: ", fact.source[: site.start()] if site else fact.source)[0].strip(" ,")
+    title = re.split(r"\s[|–—-]\s|: ", _title(fact))[0].strip(" ,")
     if site and re.fullmatch(r"[a-z0-9_-]+", site[1]):  # a folder, not a publisher
         return title or site[1]
     return site[1].strip() if site else title
@@ -255,24 +259,22 @@ def _about(found: Sequence[MergedQuotation], question: str) -> list[MergedQuotat
     Documents named for a name come first; a name that has none keeps the quotations that use it and answer about as well
     as the best of them. What gives another figure than a kept one stays in any case.
     """
-    names = subjects(question)
-    if not names:
+    subject = about(question)
+    if subject is None:
         return list(found)
-    ranks = [standing(question, title_of(unit.first.source), unit.text) for unit in found]
-    own = [frozenset(distinct(title_of(unit.first.source, bare=True))) for unit in found]
-    titles = {title for title, rank in zip(own, ranks, strict=True) if rank == "titled"}
-    named = [unit for unit, rank in zip(found, ranks, strict=True) if rank == "named"]
+    own = {unit: stems_of(ASIDE.sub("", _title(unit.first))) for unit in found}
+    titles = {own[unit] for unit in found if is_called(subject, _title(unit.first))}
+    named = [
+        unit for unit in found
+        if own[unit] not in titles and names_held(subject, stems_of(f"{_title(unit.first)} {unit.text}"))
+    ]  # fmt: skip
     if not titles and len(found) <= _VERY_FEW:
         return named or list(found[:1])
-    kept = [
-        unit
-        for unit, rank, title in zip(found, ranks, own, strict=True)
-        # Of `Flute Sonata` and `Flute Sonata in C major` the question means the longer one.
-        if rank == "titled" and not any(title < other for other in titles)
-    ]
-    for name in names:
+    # Of `Flute Sonata` and `Flute Sonata in C major` the question means the longer one.
+    kept = [unit for unit in found if own[unit] in titles and not any(own[unit] < other for other in titles)]
+    for name in subject.names:
         if not any(name <= title or title <= name for title in titles):
-            using = [unit for unit in named if name <= unit.terms]
+            using = [unit for unit in named if name <= stems_of(unit.text)]
             kept += [unit for unit in using if unit.score >= _AS_WELL * using[0].score]
     kept += [unit for clash in clashes(found) if any(unit in kept for unit in clash.units) for unit in clash.units]
     sources = {unit.first.source_number for unit in kept}

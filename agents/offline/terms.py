@@ -13,8 +13,10 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from agents.contracts.frozen import Frozen
-from agents.nlp.tokens import content_words
+from agents.nlp.tokens import content_words, language_of
 from agents.verify.figures import figures, units
+from agents.verify.negation import root
+from agents.verify.parsed_text import names as names_by_form
 
 LANGUAGES = ("en", "de", "fr", "es")
 SPACELESS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
@@ -74,39 +76,13 @@ def _all(name: str) -> str:
     return "|".join(words for language in LANGUAGES if (words := _locale(language).words.get(name)))
 
 
-_ENDINGS = (
-    "isation", "ization", "ations", "ation", "ement", "ments", "ment", "ance", "ence", "ions", "ness", "ally", "ity",
-    "ion", "ical", "anc", "enc", "ungen", "ung", "ers", "er", "al", "ly", "ic", "or", "en",
-)  # fmt: skip
-_MEASURES = {"deep": "depth", "wide": "width", "long": "length", "high": "height"}
-"""Adjectives whose nouns no ending gives: `how deep` asks for a depth."""
-_LONGEST = 9
-"""Letters that words are compared by: inflection stands at the end, whatever the language."""
-_UPPER = r"[^\W\d_a-zà-öø-ÿ\u3040-\u9fff][\w’'-]*"
-_SMALL = r"(?:of|the|de|du|von|van|da|del|la|le|and|&) "
-_NAME = re.compile(rf"{_UPPER}(?: (?:{_SMALL}){{0,2}}{_UPPER})*")
-_OPENS_SENTENCE = re.compile(r"(?:^|[.?!:;“\"(¿¡]\s*|\n)\W*$")
 _YEAR = re.compile(r"(?<![\d.,])(1[5-9]\d\d|20\d\d)(?!\d|[.,]\d)")
-
-
-@lru_cache(maxsize=16_384)
-def _common(stem: str) -> str:
-    """Cut what derives one word from another (`survival`, `survive`)."""
-    if stem in _MEASURES:
-        return _MEASURES[stem]
-    if stem.isalpha():
-        for ending in _ENDINGS:
-            # `restor` is not `rest`: a short ending may only be cut from a long word.
-            if stem.endswith(ending) and len(stem) - len(ending) >= (4 if len(ending) > 2 else 5):
-                stem = stem[: -len(ending)]
-                break
-    return stem[:_LONGEST]
 
 
 @lru_cache(maxsize=8_192)
 def terms(text: str, language: str | None = None) -> tuple[str, ...]:
     """List the terms of the content words of `text`, in order, repeats kept."""
-    return tuple(_common(word) for word in content_words(text, language))
+    return tuple(root(word) for word in content_words(text, language))
 
 
 @lru_cache(maxsize=8_192)
@@ -117,27 +93,8 @@ def distinct(text: str, language: str | None = None) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4_096)
 def names(text: str, language: str | None = None) -> tuple[str, ...]:
-    """List proper names: capitalised words that do not open a sentence, with those joined to them.
-
-    German writes every noun with a capital; there only names with a hyphen or in capitals can be told apart.
-    """
-    found: list[str] = []
-    for match in _NAME.finditer(text):
-        name = match.group().rstrip("'’-")
-        if _OPENS_SENTENCE.search(text[: match.start()]):
-            first, _, rest = name.partition(" ")
-            rest = re.sub(f"^{_SMALL}", "", rest)
-            if not rest[:1].isupper():
-                if "-" not in name or language == "de":
-                    continue
-            elif first.casefold() in entries("before_name") or len(rest.split()) > 1:
-                name = rest
-        if name.casefold() in entries("no_name") or len(name) < 2:
-            continue
-        if language == "de" and "-" not in name and not name.isupper():
-            continue
-        found.append(name)
-    return tuple(dict.fromkeys(found))
+    """List proper names, as far as capitals tell."""
+    return tuple(dict.fromkeys(one.shown for one in names_by_form(text, language or language_of(text)) if one.sure))
 
 
 def years(text: str) -> tuple[int, ...]:

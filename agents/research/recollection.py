@@ -21,12 +21,12 @@ from agents.core.port import Ctx, Handler, Handlers
 from agents.memory.knowledge import KnowledgeStore, MemoryDown, in_time
 from agents.nlp import lang
 from agents.nlp.tokens import content_words, years_in
+from agents.offline.questions import LOOKUPS, parts_of
 from agents.research.loop.topics import compare
 from agents.research.planning.drafting import DraftGiven
 from agents.research.reading.answering import answers
 from agents.research.reading.leaf import SOURCES_OF_A_LOOKUP, sub_questions
 from agents.research.reading.searching import LeafGiven, Setting
-from agents.research.reading.subject import LOOKUPS, parts_of
 from agents.research.remembering import Remembering
 from agents.research.run_context import RetrievedSource, RunContext
 from agents.search.scope_filter import enforced

@@ -19,7 +19,7 @@ from agents.contracts.verification import Stance
 from agents.nlp import lang
 from agents.nlp.tokens import language_of
 from agents.verify.compare import Comparison, compare, named_words
-from agents.verify.frames import doubts
+from agents.verify.distortions import doubts
 from agents.verify.negation import denies
 from agents.verify.parsed_text import Discrepancy, ParsedText, joined, names, read, reason
 from agents.verify.quotes import Place, find_quote, speaks_for_itself

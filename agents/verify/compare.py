@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from agents.nlp import lang
 from agents.verify.compare_figures import SAME_CONTEXT, compare_amounts, compare_dates
-from agents.verify.frames import framed, substitutions
+from agents.verify.distortions import framed, substitutions
 from agents.verify.negation import alike, classes, opposites
 from agents.verify.parsed_text import Discrepancy, ParsedSentence, ParsedText, absent, found, names
 
@@ -57,7 +57,7 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
     findings = [
         *compare_amounts(mine, near, source.units, context, language),
         *compare_dates(mine, near, source.units, context, language),
-        *_names(mine, source, near, known, context, language),
+        *_names(mine, source.words | known, near, language),
         *(_polarity(mine, near, language) if best >= ENOUGH / 1.5 and context >= SAME_CONTEXT else ()),
         *(_quantifiers(mine, source, near, context, language) if best >= ENOUGH / 1.5 else ()),
         *framed(mine, near, best, language),
@@ -133,35 +133,19 @@ def _context(mine: ParsedSentence, near: Sequence[ParsedSentence], named: set[st
 
 
 def _names(
-    mine: ParsedSentence,
-    source: ParsedText,
-    near: Sequence[ParsedSentence],
-    known: frozenset[str],
-    context: float,
-    language: str,
+    mine: ParsedSentence, spoken: frozenset[str], near: Sequence[ParsedSentence], language: str
 ) -> Iterator[Discrepancy]:
-    spoken = source.words | known
+    """Names that no quote has; one that stands in another's place shows where the sentences are aligned."""
     pronoun = bool(near) and near[0].opens_with_pronoun
-    theirs = [name for unit in near for name in unit.names]
-    ours = {word for name in mine.names for word in name.words}
     for name in mine.names:
         lost = absent(name, spoken)
-        if not lost or not name.sure:
-            continue
-        if len(lost) == 1 < len(name.words) and name.words[-1] not in lost and len(name.words[-1]) > 2:
-            # A first name more than the quote gives is no fault, another first name is.
-            fuller = (other for other in theirs if other.words[-1] == name.words[-1] and len(other.words) > 1)
-            rival = next(fuller, None)
-            if rival and not set(rival.words) <= set(name.words):
-                yield found("contradicted", "other", language, ours=name.shown, theirs=rival.shown)
-        elif pronoun and name.start <= 4:
+        first_name = len(lost) == 1 < len(name.words) and name.words[-1] not in lost and len(name.words[-1]) > 2
+        if not lost or not name.sure or first_name:
+            continue  # a first name more than the quote gives is no fault
+        if pronoun and name.start <= 4:
             yield found("partly", "pronoun", language, ours=name.shown)
         else:
-            others = (one for one in theirs if set(one.words) & set(name.words) and not set(one.words) <= ours)
-            if (rival := next(others, None)) and context >= SAME_CONTEXT:
-                yield found("contradicted", "other", language, ours=name.shown, theirs=rival.shown)
-            else:
-                yield found("unsupported", "name_missing", language, ours=name.shown)
+            yield found("unsupported", "name_missing", language, ours=name.shown)
 
 
 def _polarity(mine: ParsedSentence, near: Sequence[ParsedSentence], language: str) -> Iterator[Discrepancy]:

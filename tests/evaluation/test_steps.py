@@ -3,15 +3,13 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from agents.contracts.fact import ExtractionInput, NumberedSentence, ShownSource
 from agents.contracts.finding import NumberedFact, SectionInput
 from agents.contracts.plan import ReflectionInput
 from agents.contracts.sources import Hit
 from agents.offline.extractor import extract
 from agents.offline.judgements import reflect
-from agents.offline.questions import is_linked, is_single_fact, questions, standing, subjects
+from agents.offline.questions import about, is_called, is_linked, is_single_fact, names_held, questions, stems_of
 from agents.offline.report_writer import write_section
 from agents.search.index import reranked
 
@@ -35,19 +33,16 @@ def test_a_question_that_goes_by_way_of_something_else_is_told_from_a_plain_one(
 def test_a_word_of_origin_is_nothing_that_a_question_turns_on() -> None:
     asked = "Which Danish band recorded Harbour Songs?"
 
-    assert subjects(asked) == subjects("Which band recorded Harbour Songs?")
+    assert about(asked).names == about("Which band recorded Harbour Songs?").names
 
 
-@pytest.mark.parametrize(
-    ("title", "text", "stands"),
-    [
-        ("Ostrel Lighthouse (tower)", "It is tall.", "titled"),
-        ("Towers", "The Ostrel Lighthouse is tall.", "named"),
-        ("Engineers", "An engineer was born in a town.", "apart"),
-    ],
-)
-def test_a_document_is_named_for_the_subject_or_names_it_or_stands_apart(title: str, text: str, stands: str) -> None:
-    assert standing(CHAIN, title, text) == stands
+def test_a_document_is_called_as_the_subject_or_names_it_or_neither() -> None:
+    subject = about(CHAIN)
+
+    assert is_called(subject, "Ostrel Lighthouse (tower)")
+    assert not is_called(subject, "Towers")
+    assert names_held(subject, stems_of("The Ostrel Lighthouse is tall."))
+    assert not names_held(subject, stems_of("An engineer was born in a town."))
 
 
 def test_an_initial_or_a_title_of_a_person_ends_no_question() -> None:

@@ -17,13 +17,13 @@ from agents.core.budget import Usage
 from agents.core.events import RoleAsked
 from agents.core.role import Reply
 from agents.nlp.lang import spans
+from agents.offline.questions import asks_for_facts
 from agents.report.document import build
 from agents.research.loop.compaction import summarised
 from agents.research.planning.drafting import plan_of
 from agents.research.planning.freeze_contract import MODES, CapOverrides, at_pace, make_contract
 from agents.research.reading.answering import Told, beside_the_point
 from agents.research.reading.hold_extraction import SourceExcerpt, SourceGiven, held_against
-from agents.research.reading.subject import asks_for_facts
 from agents.roles import carried_section
 from agents.verify.checks import mixes
 from tests.scripted_search import ScriptedSearcher

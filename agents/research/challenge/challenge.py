@@ -22,6 +22,7 @@ from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.nlp.lang import spans
 from agents.offline.judgements import challenge as searches_against
+from agents.offline.questions import asks_for_facts, names_held, stems_of
 from agents.research.challenge.claim_ledger import (
     SAME_MATTER,
     UNRELATED,
@@ -41,7 +42,6 @@ from agents.research.challenge.claim_ledger import (
 from agents.research.reading.hold_extraction import fact_of
 from agents.research.reading.leaf import spent
 from agents.research.reading.searching import Setting, search_all, teller
-from agents.research.reading.subject import asks_for_facts, names_held, stems_of
 from agents.research.run_context import RetrievedSource, RunContext
 from agents.roles import CHALLENGER, STANCE_JUDGE
 from agents.web.url_key import publisher

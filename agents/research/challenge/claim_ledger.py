@@ -29,11 +29,11 @@ from agents.contracts.verification import (
 )
 from agents.nlp.lang import spans
 from agents.nlp.tokens import content_words, language_of, years_in
+from agents.offline.questions import Question, asks_for_facts, names_held, parts_of, stems_of
+from agents.offline.ranking import leans
 from agents.research.loop.loop_decision import facts_of, sources_of
 from agents.research.loop.topics import compare
 from agents.research.reading.answering import answer_of, told_by
-from agents.research.reading.hold_extraction import leans
-from agents.research.reading.subject import Question, asks_for_facts, names_held, parts_of, stems_of
 from agents.verify.checks import carried, stance
 from agents.verify.confidence import Witness, origins, weigh
 from agents.web.url_key import publisher

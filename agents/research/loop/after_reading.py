@@ -10,6 +10,7 @@ from agents.contracts.finding import Finding
 from agents.contracts.plan import Leaf, Node
 from agents.contracts.sources import Candidate, SourceCard
 from agents.contracts.verification import Claim, CounterSearch
+from agents.offline.questions import parts_of
 from agents.research.challenge.claim_ledger import (
     UNRELATED,
     claims_of,
@@ -23,7 +24,6 @@ from agents.research.challenge.claim_ledger import (
 from agents.research.reading.answering import is_about
 from agents.research.reading.searching import Setting
 from agents.research.reading.shortlisting import fed
-from agents.research.reading.subject import parts_of
 
 MOVED = frozenset({"qualified", "contested", "refuted"})
 """Verdicts that a section has to agree with."""

@@ -18,7 +18,7 @@ from agents.core.errors import ModelError
 from agents.core.role import AskContext, In, OnText, Out, Role, RoleAnswer, ask, estimated_tokens
 from agents.nlp.lang import spans
 from agents.nlp.tokens import content_words
-from agents.research.reading.subject import choose_among
+from agents.research.reading.passages import choose_among
 
 LOW_SHARE = 0.25
 """Share of the job's tokens below which every input is kept short (specification, section 12)."""

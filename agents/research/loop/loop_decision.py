@@ -16,10 +16,10 @@ from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, LeafBudget, LoopDecision, Node, ReflectionResponse
 from agents.contracts.sources import SourceCard
+from agents.offline.questions import asks_for_facts, parts_of
 from agents.research.loop.success import Retries, Success, below, explain
 from agents.research.loop.topics import compare
 from agents.research.reading.answering import answer_of, told_by
-from agents.research.reading.subject import asks_for_facts, parts_of
 
 Cause = Literal[
     "continue",

@@ -21,8 +21,8 @@ from agents.contracts.plan import RetryEntry, SuccessCriteria
 from agents.contracts.sources import SourceCard
 from agents.nlp import lang
 from agents.nlp.tokens import LETTERED, MARKS, SYLLABIC, ascii_digits, content_words, language_of, stop_words
+from agents.offline.questions import parts_of
 from agents.research.reading.answering import Told, answer_of, told_by
-from agents.research.reading.subject import parts_of
 from agents.web.url_key import publisher
 
 ANSWERS = 0.5

@@ -35,9 +35,9 @@ from agents.core.role import RoleAnswer
 from agents.core.time_policy import PLANNING_SHARE
 from agents.nlp.tokens import content_words
 from agents.offline.planner import asks_for_a_list
+from agents.offline.questions import asks_for_facts, standalone
 from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of, in_leaves
 from agents.research.reading.searching import Setting, query_of
-from agents.research.reading.subject import asks_for_facts, standalone
 from agents.research.run_context import RunContext
 from agents.roles import EXTRACTOR, PLANNER, only_given_years
 

@@ -16,8 +16,7 @@ from agents.contracts.sources import SourceCard
 from agents.nlp.lang import spans
 from agents.nlp.similarity import closeness, direction
 from agents.nlp.tokens import content_words, language_of, stem, words
-from agents.offline.questions import is_no_thing
-from agents.research.reading.subject import (
+from agents.offline.questions import (
     ASIDE,
     FORM,
     LOOKUPS,
@@ -27,6 +26,7 @@ from agents.research.reading.subject import (
     is_called,
     is_named,
     is_nationality,
+    is_no_thing,
     names_held,
     nationalities,
     parts_of,

@@ -28,9 +28,9 @@ from agents.contracts.plan import TaskSpec
 from agents.contracts.sources import HEAD_CHARS, SentenceSpan, Source
 from agents.nlp.lang import spans
 from agents.nlp.tokens import language_of
-from agents.offline.ranking import orders_a_machine
+from agents.offline.questions import Question, asks_for_facts, is_named, parts_of
+from agents.offline.ranking import leans, orders_a_machine
 from agents.research.reading.answering import answers, each_name, is_about
-from agents.research.reading.subject import Question, asks_for_facts, is_named, parts_of
 from agents.verify.checks import carried, find_quote
 from agents.web.url_key import IN_TEXT
 
@@ -43,13 +43,6 @@ SHORTEST = 12
 FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 ALMOST = 0.92
 """Likeness from which differing words count as a slip of copying and are replaced by the source's own."""
-
-_LEANS = re.compile(
-    r"(?:it|its|this|that|these|those|they|their|he|his|she|her|such|however|but|here|there|er|sie|es|dies\w*|seine?|ihre?|il|elle|ils|elles|"
-    r"ce|cette|él|ella|este|esta|su)\b",
-    re.IGNORECASE,
-)
-"""Words that point at what was said before."""
 
 
 def fact_of(
@@ -94,11 +87,6 @@ def _carried(statement: str, quote: str, source: Source, language: str) -> str:
     # In another language only figures, names and negations can be compared; nothing but those may decide.
     translated = language_of(quote) != language_of(statement) and not found.binding
     return statement if found.verdict == "supported" or translated else ""
-
-
-def leans(sentence: str) -> bool:
-    """Tell whether a sentence can't be understood without the one before it."""
-    return bool(_LEANS.match(sentence.strip()))
 
 
 def _by_number(numbers: tuple[int, ...], text: str, spans: tuple[SentenceSpan, ...]) -> tuple[int, int] | None:

@@ -15,13 +15,13 @@ from agents.contracts.report import Earlier
 from agents.contracts.sources import RejectedSource, Source, SourceCard
 from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler, Handlers
+from agents.offline.questions import asks_for_facts, is_named, parts_of
 from agents.report.wording import wording
 from agents.research.loop.success import MAX_ATTEMPTS
 from agents.research.reading.answering import Told, beside_the_point, is_about, leads_to, settled_by
 from agents.research.reading.hold_extraction import SourceGiven
 from agents.research.reading.read_sources import LATE_FINDING_SHARE, SourceDone, SourcesDone
 from agents.research.reading.searching import Found, LeafGiven, attempt_number, search_for, teller
-from agents.research.reading.subject import asks_for_facts, is_named, parts_of
 from agents.research.run_context import RunContext, TakenSources
 from agents.research.steering import CUT, STOPPED
 

@@ -25,7 +25,7 @@ from agents.nlp.lang import spans
 from agents.offline.extractor import extract as quoted
 from agents.research.reading.answering import leads_to
 from agents.research.reading.hold_extraction import MAX_FACTS, SourceExcerpt, SourceGiven, held_against
-from agents.research.reading.subject import MAX_CHARS, choose, is_worth_reading
+from agents.research.reading.passages import MAX_CHARS, choose, is_worth_reading
 from agents.research.run_context import RetrievedSource, RunContext
 from agents.research.steering import CUT
 from agents.roles import EXTRACTOR

@@ -20,9 +20,9 @@ from agents.core.events import Charged, Event, Noted, RoleAsked
 from agents.core.port import Ctx, together
 from agents.core.role import OnText, RoleAnswer
 from agents.nlp.tokens import language_of
+from agents.offline.questions import asks_for_facts
 from agents.research.planning.drafting import draft_plans
 from agents.research.planning.freeze_contract import CapOverrides, caps_of
-from agents.research.reading.subject import asks_for_facts
 from agents.research.run_context import NO_STAND_IN, RunContext
 from agents.research.scoping.authorization import DEFAULT_MINUTES
 from agents.roles import MANAGER

@@ -18,11 +18,11 @@ from agents.core.events import JobChanged
 from agents.core.port import Ctx, Handler, together
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import FRAME_SHARE, REFLECTION_SHARE
+from agents.offline.questions import Question, parts_of
 from agents.research.challenge.challenge import Challenged, ChallengeGiven
 from agents.research.loop.after_reading import MOVED, at_hand, verdict_line
 from agents.research.reading.answering import Told, absent_words, answer_of, told_by
 from agents.research.reading.searching import ClosingTask, Setting
-from agents.research.reading.subject import Question, parts_of
 from agents.research.run_context import RunContext
 from agents.research.writing.sections import Numbering, facts_behind, prose_of, sources_behind
 from agents.roles import FRAME_WRITER, REFLECTOR

@@ -24,13 +24,13 @@ from agents.core.events import SectionDraft, SectionWritten
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.nlp.tokens import content_words
+from agents.offline.questions import asks_for_facts, parts_of
 from agents.report.parse_body import parse
 from agents.report.wording import states_no_fact, wording
 from agents.report.write_markdown import markdown_of
 from agents.research.reading.answering import answer_of, each_name, told_by
 from agents.research.reading.leaf import SHORTENED, graded, kept, spent, stopped_with, sub_questions
 from agents.research.reading.searching import LeafGiven, teller
-from agents.research.reading.subject import asks_for_facts, parts_of
 from agents.research.run_context import MAX_FACTS, RunContext
 from agents.research.steering import CUT, STOPPED
 from agents.roles import SECTION_WRITER

@@ -20,8 +20,8 @@ from agents.core.budget import Deadline, spent_by
 from agents.core.errors import BadOutput, DossierError, ModelError
 from agents.core.prompts import load
 from agents.core.role import AskContext, Role
+from agents.llm.capabilities import KeptWays
 from agents.llm.litellm_model import LiteLLMModel, close
-from agents.llm.manners import KeptWays
 from agents.research.loop.compaction import Rooms, ask_fitting
 from agents.roles import EXTRACTOR, MANAGER, SECTION_WRITER
 

@@ -1,0 +1,223 @@
+"""What a sentence does to a source sentence whose words it keeps: a frame left out, one word put for another, sides exchanged."""
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+
+from agents.nlp import lang
+from agents.verify.negation import alike, classes, opposites, root
+from agents.verify.parsed_text import Discrepancy, ParsedSentence, Severity, found
+
+SPOKEN_OF = 0.5
+"""Share of the sentence that a source sentence must have before how it says it is held against how the sentence does."""
+MAX_WORDS = 160
+"""Longer sentences are not aligned: the time grows with the square."""
+NEARLY_SAME = 0.6
+"""Share of the sentence's words in the source's order from which single differences can be told."""
+SURELY_SAME = 0.8
+"""Share from which one word in the place of another one was surely put there for it."""
+_MAX_SLOT = 4  # words in one place that were put for others
+
+_LEFT_OUT: tuple[tuple[str, Severity, str], ...] = (
+    ("claimed", "partly", "hedged"),
+    ("forecast", "partly", "hedged"),
+    ("except", "partly", "restricted"),
+    ("condition", "partly", "hedged"),
+    ("nearly", "partly", "hedged"),
+)
+"""Cues of the source that a sentence may not leave out, how grave that is, and its reason."""
+_OPPOSED = (("unlike", "like"), ("like", "unlike"), ("few", "many"), ("many", "few"))
+
+
+def doubts(text: str) -> bool:
+    """Tell whether words beside a quotation say that it is false, unproven, claimed, forecast or excepted."""
+    return any(lang.cue(key).search(text) for key in ("false", "untrue", "unproven", "forecast", "except"))
+
+
+def framed(mine: ParsedSentence, near: Sequence[ParsedSentence], best: float, language: str) -> Iterator[Discrepancy]:
+    """Find what a sentence does to the sense of the source sentences that have its words.
+
+    Args:
+        mine: the sentence.
+        near: source sentences that say most of it, best first.
+        best: share of the sentence that the first of them has.
+        language: of the reasons.
+    """
+    if not near or best < SPOKEN_OF:
+        return
+    unit = near[0]
+    soft = bool(mine.scope.hedges or mine.scope.open or mine.scope.not_yet)
+    false, denied = _cued("false", unit), _cued("false", mine)
+    if false and not denied and not mine.scope.cues:
+        yield found("contradicted", "affirmed", language, ours=false.group())
+    if denied and not false and not unit.scope.cues:
+        yield found("contradicted", "denied", language, ours=denied.group())
+    unproven = _cued("unproven", unit) and not _cued("unproven", mine) and not mine.scope.cues and not soft
+    if (unit.asks and not mine.asks) or unproven:
+        yield found("unsupported", "open", language)
+    told = _cued("claimed", mine) or _cued("forecast", mine)
+    for key, severity, why in _LEFT_OUT:
+        excused = (mine.scope.cues if key == "except" else soft) or (told and key in {"claimed", "forecast"})
+        theirs = _cued(key, unit)
+        if key == "nearly" and theirs and not _goes_on_with(mine, unit.text[theirs.end() :]):
+            continue
+        if theirs and not excused and not _cued(key, mine):
+            yield found(severity, why, language, theirs=theirs.group().strip(" ,;"))
+    for one, other in _OPPOSED:
+        ours, opposed = _cued(one, mine), _cued(other, unit)
+        if ours and opposed and not _cued(one, unit) and not _cued(other, mine) and not unit.scope.cues:
+            yield found("contradicted", "other", language, ours=ours.group(), theirs=opposed.group())
+            break
+    cause = lang.cue("cause").search(mine.text)
+    if cause and not any(lang.cue("reason").search(unit.text) for unit in near):
+        yield found("partly", "cause", language, ours=cause.group())
+
+
+def _cued(key: str, unit: ParsedSentence) -> re.Match[str] | None:
+    text = lang.cue("no_condition").sub(" ", unit.text) if key == "condition" else unit.text
+    return lang.cue(key).search(text)
+
+
+def _goes_on_with(mine: ParsedSentence, rest: str) -> bool:
+    """Tell whether the sentence has one of the next two words: `nearly extinct` said as `extinct`."""
+    return bool({root(word) for word in re.findall(r"[^\W\d_]{3,}", rest.casefold())[:2]} & set(mine.content_roots))
+
+
+def substitutions(mine: ParsedSentence, theirs: ParsedSentence, language: str) -> tuple[float, list[Discrepancy]]:
+    """Align a sentence with a source sentence.
+
+    Returns:
+        The share of the sentence's words that stand in the source in the same order, and what was put for what: a name
+        for another, a number for another, a negation that came or went, two stretches that changed places.
+    """
+    ours, other = _letters(mine), _letters(theirs)
+    if not ours or not other or len(ours) > MAX_WORDS or len(other) > MAX_WORDS:
+        return 0.0, []
+    codes = SequenceMatcher(
+        None, [mine.roots[at] for at in ours], [theirs.roots[at] for at in other], autojunk=False
+    ).get_opcodes()
+    same = sum(stop - start for kind, start, stop, _, _ in codes if kind == "equal") / len(ours)
+    findings: list[Discrepancy] = []
+    for place, (kind, one, one_end, two, two_end) in enumerate(codes if same >= NEARLY_SAME else ()):
+        if kind == "equal":
+            continue
+        new, old = ours[one:one_end], other[two:two_end]
+        inside = 0 < place < len(codes) - 1
+        if inside or kind == "insert":
+            findings.extend(_negation(mine, new, theirs, old, language, inside=inside))
+        if kind == "replace" and len(new) <= _MAX_SLOT and len(old) <= _MAX_SLOT:
+            findings.extend(_slot(mine, new, theirs, old, language, surely=same >= SURELY_SAME))
+    return same, findings or _exchanged(mine, theirs, language)
+
+
+def _letters(unit: ParsedSentence) -> list[int]:
+    return [at for at, word in enumerate(unit.words) if any(sign.isalnum() for sign in word)]
+
+
+def _negation(
+    mine: ParsedSentence, new: Sequence[int], theirs: ParsedSentence, old: Sequence[int], language: str, *, inside: bool
+) -> list[Discrepancy]:
+    added = [at for at in new if at in mine.scope.cues]
+    gone = [at for at in old if at in theirs.scope.cues]
+    if bool(added) == bool(gone):
+        return []
+    if added:
+        return [found("contradicted", "denied", language, ours=_around(mine, added[0]))]
+    if not inside or len(old) > _MAX_SLOT:
+        return []  # a whole part of the source was left out, and its negation with it
+    return [found("contradicted", "affirmed", language, ours=_around(theirs, gone[0]))]
+
+
+def _around(unit: ParsedSentence, at: int) -> str:
+    return " ".join(unit.words[max(0, at - 1) : at + 3])
+
+
+def _slot(
+    mine: ParsedSentence, new: Sequence[int], theirs: ParsedSentence, old: Sequence[int], language: str, *, surely: bool
+) -> list[Discrepancy]:
+    """A name or a number that stands where the source has another one."""
+    denied = bool(set(new) & set(mine.scope.cues)) != bool(set(old) & set(theirs.scope.cues))
+    for at in () if denied else new:  # not open is closed
+        for place in (place for place in old if theirs.roots[place] in opposites(mine.roots[at])):
+            return [found("contradicted", "other", language, ours=mine.words[at], theirs=theirs.words[place])]
+    ours, other = _telling(mine, new), _telling(theirs, old)
+    if not ours or not other or ours & other or any(alike(one, two) for one in ours for two in other):
+        return []
+    (named, numbered), (their_named, their_numbered) = _kinds(mine, new), _kinds(theirs, old)
+    if not (named and their_named) and not (numbered and their_numbered):
+        return []
+    if numbered and _same_figures(mine, theirs):
+        return []  # written in another unit
+    # What stands elsewhere in the source too was put in another's place only if its own place was given away.
+    one_for_one = surely and len(new) == len(old) == 1
+    if ours <= set(theirs.roots) and not one_for_one and not other <= set(mine.roots):
+        return []
+    return [found("contradicted", "other", language, ours=_written(mine, new), theirs=_written(theirs, old))]
+
+
+def _same_figures(mine: ParsedSentence, theirs: ParsedSentence) -> bool:
+    """Tell whether all figures of the sentence are in the source, and some of them in another unit or spelling."""
+    equal = [(one, [other for other in theirs.figures if one.equals(other)]) for one in mine.figures]
+    spelled = {theirs.text[one.start : one.end] for one in theirs.figures}
+    changed = any(
+        mine.text[one.start : one.end] not in spelled or any(one.unit != other.unit for other in others)
+        for one, others in equal
+    )
+    return changed and all(others for _, others in equal)
+
+
+def _telling(unit: ParsedSentence, places: Sequence[int]) -> set[str]:
+    return {unit.roots[at] for at in places if unit.content[at] or unit.roots[at][:1].isdigit()}
+
+
+def _kinds(unit: ParsedSentence, places: Sequence[int]) -> tuple[bool, bool]:
+    named = {word for name in unit.names for word in name.words}
+    return any(unit.words[at] in named for at in places), any(unit.roots[at][:1].isdigit() for at in places)
+
+
+def _written(unit: ParsedSentence, places: Sequence[int]) -> str:
+    shown = " ".join(unit.words[at] for at in places)
+    at = unit.text.casefold().find(shown)
+    return unit.text[at : at + len(shown)] if at >= 0 else shown
+
+
+def _exchanged(mine: ParsedSentence, theirs: ParsedSentence, language: str) -> list[Discrepancy]:
+    """The same words with two stretches of them in each other's place: smoking causes stress, stress causes smoking."""
+    ours, other = _places(mine), _places(theirs)
+    one, two = [mine.roots[at] for at in ours], [theirs.roots[at] for at in other]
+    if len(one) != len(two) or sorted(one) != sorted(two):
+        return []
+    first = next((at for at in range(len(one)) if one[at] != two[at]), len(one))
+    last = next((at for at in range(len(one), first, -1) if one[at - 1] != two[at - 1]), first)
+    one, two = one[first:last], two[first:last]
+    both = lang.words("and") | lang.words("or") | {","}
+    mutual = {root(word) for word in lang.words("mutual", "en")}
+    for start in range(1, len(one) - 1):
+        for end in range(start + 1, len(one)):
+            between = one[start:end]
+            if two != [*one[end:], *between, *one[:start]] or not {*one[:start], *one[end:]} - both:
+                continue
+            if (between[0] in both and between[-1] in both) or mutual & set(between):
+                return []  # a list, or what both do to each other
+            if any(classes(a) & classes(b) for a in one[:start] for b in one[end:]):
+                return []
+            stretches = (ours[first : first + start], ours[first + end : last])
+            shown, shown_theirs = (
+                _written(mine, [at for at in places if mine.content[at] or at in _digits(mine)]) for places in stretches
+            )
+            return (
+                [found("contradicted", "order", language, ours=shown, theirs=shown_theirs)]
+                if shown and shown_theirs
+                else []
+            )
+    return []
+
+
+def _digits(unit: ParsedSentence) -> set[int]:
+    return {at for at, one in enumerate(unit.roots) if one[:1].isdigit()}
+
+
+def _places(unit: ParsedSentence) -> list[int]:
+    """Places of its words and commas, without articles."""
+    articles = lang.words("articles")
+    return [at for at, word in enumerate(unit.words) if word == "," or (word not in articles and word[:1].isalnum())]
