@@ -7,7 +7,15 @@ from agents.contracts.contract import Query, ScopingInput, ScopingTurn
 from agents.contracts.frozen import QueryType
 from agents.contracts.sources import CorpusSurvey
 from agents.offline.planner import draft
-from agents.offline.questions import IndependentQuestion, asks, is_lookup, questions
+from agents.offline.questions import (
+    LOOKUPS,
+    IndependentQuestion,
+    asks,
+    is_lookup,
+    leans_on_another,
+    parts_of,
+    questions,
+)
 from agents.offline.terms import SPACELESS, distinct, known, knows, listed, names, opening, overlap, say, terms, years
 
 MAX_QUERIES = 6
@@ -129,6 +137,9 @@ def open_points(question: IndependentQuestion, language: str) -> tuple[str, ...]
     # Of a language whose grammar is not known only the question mark is.
     foreign = not knows(language) and text.rstrip('"”») ')[-1:] in _ASKS
     asking = foreign or listed("ask").search(text) or opening("order").match(text) or opening("yes_no").match(text)
+    # Who, when, where and how many of something is one fact, whether capitals tell its name or, as in German, do not.
+    fact = all(part.kind in LOOKUPS and (part.names or part.matter) for part in parts_of(text))
+    fact = fact and not leans_on_another(text)
     on_nobody = pinned < _PINNED and listed("effect").search(text) and listed("nobody").search(text)
     bare = pinned < _PINNED and not lists and not asking
     vague = (
@@ -137,7 +148,7 @@ def open_points(question: IndependentQuestion, language: str) -> tuple[str, ...]
     )  # fmt: skip
     ordered = not pinned and not lists and bool(opening("order").match(text))
     sweeping = listed("everything").search(text) or (pinned < _PINNED and listed("sweeping").search(text))
-    if not (sweeping or on_nobody or bare or vague or ordered):
+    if not (sweeping or on_nobody or ((bare or vague or ordered) and not fact)):
         return ()
     if on_nobody:
         return ("open_scope", "open_people")

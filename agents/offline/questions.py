@@ -218,7 +218,7 @@ _KINDS: dict[AnswerKind, tuple[str, str]] = {
         r"when|wann|quand|cuándo|quando",
     ),
     "who": ("(?!)", r"who|whom|whose|wer|wem|wen|wessen|qui|quién(?:es)?|chi"),
-    "where": ("(?!)", r"where|wo|woher|où|dónde|dove"),
+    "where": ("(?!)", r"where|wo|woher|où|dónde|dove|dov"),
 }
 """What tells a kind anywhere in a question; what tells it where it begins or ends, since within it joins clauses."""
 _BEFORE = (
@@ -329,7 +329,7 @@ def _read(text: str) -> Question:
         root(word)
         for word in plain_words(text)
         if len(word) > 1
-        and stem(word, language) in telling
+        and stem(word) in telling
         and stem(word) not in held
         and (word != sort or sort.endswith("s"))
         and not word.isdigit()

@@ -109,8 +109,9 @@ def _forms(language: str) -> tuple[re.Pattern[str], ...]:
         r"\b(?P<one>[0-3]?\d)/(?P<other>[0-3]?\d)/(?P<year>\d{4})\b",
         r"\b(?P<year>1[0-9]\d{2}|20\d{2})(?:\s?[-–/]\s?(?P<until>\d{4}|\d{2}))\b(?![-–/]\d)",
         r"(?<![\w.,])(?P<decade>\d{3}0)(?:['’]?s|er(?:n|\b))(?!\w)|\b(?:années|años|los)\s(?P<decade2>\d{3}0)\b",
-        r"\b(?P<century>\d{1,2})(?:st|nd|rd|th|\.|e|ème)[\s-](?:century|centuries|jahrhunderts?|siècle)\b",
-        r"\b(?:siglo\s(?P<roman>[IVX]+)|(?P<roman2>[IVX]+)(?:e|ème|er)\ssiècle)\b",
+        r"\b(?P<century>\d{1,2})(?:st|nd|rd|th|\.|e|ème|º|°)[\s-](?:century|centuries|jahrhunderts?|siècle|secolo|século)\b",
+        r"\b(?:(?:siglo|século)\s(?P<roman>[IVX]+)|(?P<roman2>[IVX]+)(?:e|ème|er|st|nd|rd|th|\.)?[\s-]"
+        r"(?:century|centuries|jahrhunderts?|siècle|secolo))\b",
         r"(?<![\w.,/€$£-])(?P<year>1[0-9]\d{2}|20\d{2}|[1-9]\d{0,2}(?=\s(?:AD|BC|BCE|CE)\b))(?![\w%€$£]|[.,]\d|\s?(?:%|per ?cent))",
         rf"\b(?:in|since|until|by|of|early|late|mid|during|last|this|before|after|from|to|im|seit|en|depuis|desde|"
         rf"jusqu['’]en|hasta|bis|ab|anfang|ende|mitte|and|und|et|y|through)[\s-](?P<name>{month})\b(?!\s\w+\s(?:be|have))",

@@ -1,128 +1,35 @@
-"""What numerals are worth: digits of every script and grouping, scale words, Chinese numerals, number words.
+"""Figures in sentences: one reading for every spelling of a number, with its unit, bound and rate.
 
-Figures in sentences: one reading for every spelling of a number, with its unit, bound and rate.
-
-Digits of any script, grouped in any way (2,000, 2.000, 2 000, 12,34,567), scaled (0.5 billion, 352万, 3 lakh), number
-words, Chinese numerals, percentages, ranges, ordinals and fractions. Dates are read by `agents.verify.dates` and left out.
+Digits of any script, grouped in any way (2,000, 2.000, 2 000, 12,34,567), scaled (0.5 billion, 352万, half a million), with
+powers of ten, number words, Chinese numerals, percentages, ranges, ordinals and fractions. Dates are read by
+`agents.verify.dates` and left out.
 """
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
-from text_to_num import find_numbers
-
 from agents.nlp import lang
 from agents.nlp.tokens import NUMBER_WORDS, ascii_digits, stop_words
 from agents.verify.dates import dates
-
-SPACE = "\u00a0\u202f\u2009 "
-"""Character class of the spaces that group digits."""
-_COMMA_IS_DECIMAL = frozenset("el id vi ro hu cs fi de fr es it pt nl da sv nb ru uk pl tr".split())
-HAN_DIGITS = {sign: at for at, sign in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "兩": 2}
-_HAN_PLACES = {"十": 10, "百": 100, "千": 1000}
-_HAN_SCALES = {"万": 10**4, "萬": 10**4, "만": 10**4, "亿": 10**8, "億": 10**8, "억": 10**8, "兆": 10**12, "조": 10**12}
-_HAN_COUNTERS = "个個人天日年月名位次座项項条條所家只隻艘篇岁歳回件本枚時时种種倍度分%％"
-HAN = re.compile(
-    rf"(?P<share>百分之)?(?P<han>[{''.join(HAN_DIGITS)}十百千][{''.join((*HAN_DIGITS, *_HAN_PLACES, *_HAN_SCALES))}]+"
-    rf"|[{''.join(HAN_DIGITS)}十百千](?=[{_HAN_COUNTERS}]))"
-)
-_SCALED = re.compile(rf"\s?(?P<scale>[{''.join(_HAN_SCALES)}])(?P<rest>\d[\d.,]*)?")
-_SCALE = re.compile(rf"[{SPACE}-]?(?P<scale>[^\W\d_]+(?:[\u0900-\u0963\u0e31-\u0e4e][^\W\d_]*)*)\.?")
-
-
-def readings(written: str, language: str) -> tuple[float, ...]:
-    """Give the values that digits with their marks may have, the likelier one first."""
-    plain = re.sub(rf"[{SPACE}'’]", "", written)
-    marks = re.findall(r"[.,]", plain)
-    if not marks:
-        return (float(plain),)
-    as_grouped = float(re.sub(r"[.,]", "", plain))
-    last = max(plain.rfind("."), plain.rfind(","))
-    as_decimal = float(re.sub(r"[.,]", "", plain[:last]) + "." + (plain[last + 1 :] or "0"))
-    if re.fullmatch(r"\d{1,2}(?:,\d{2})+,\d{3}", plain):
-        return (as_grouped,)  # 12,34,567 in India
-    if len(set(marks)) > 1 or not re.fullmatch(r"\d{1,3}(?:[.,]\d{3})+", plain):
-        return (as_decimal,)
-    if len(marks) > 1 or as_decimal < 1:
-        return (as_grouped,) if len(marks) > 1 else (as_decimal,)
-    native = "." if language in _COMMA_IS_DECIMAL else ","
-    return (as_grouped, as_decimal) if marks[0] == native else (as_decimal, as_grouped)
-
-
-def scaled(text: str, end: int, language: str, *, is_money: bool) -> tuple[float, int, float]:
-    """Read `million`, `crore` or 万 behind a number: the factor, where it ends, and what is added (3亿5000万)."""
-    if han := _SCALED.match(text, end):
-        factor, end, rest = float(_HAN_SCALES[han["scale"]]), han.end("scale"), 0.0
-        if han["rest"]:
-            small, after, more = scaled(text, han.end(), language, is_money=False)
-            rest, end = readings(han["rest"], language)[0] * small + more, after
-        return factor, end, rest
-    word = _SCALE.match(text, end)
-    if word is None:
-        return 1.0, end, 0.0
-    low = word["scale"].casefold()
-    for table in (lang.table("scales", language), lang.table("scales", "en"), lang.table("scales", "common")):
-        if low in table and (len(low) > 1 or is_money):
-            return float(table[low]), word.end("scale"), 0.0
-    return 1.0, end, 0.0
-
-
-def han_value(numeral: str) -> float:
-    """Give the value of a Chinese numeral, written by places (三百五十二万) or digit by digit (二〇二三)."""
-    if not set(numeral) & {*_HAN_PLACES, *_HAN_SCALES}:
-        return float("".join(str(HAN_DIGITS[sign]) for sign in numeral))  # 二〇二三
-    total = part = digit = 0
-    for sign in numeral:
-        if sign in HAN_DIGITS:
-            digit = HAN_DIGITS[sign]
-        elif sign in _HAN_PLACES:
-            part, digit = part + max(digit, 1) * _HAN_PLACES[sign], 0
-        else:
-            total, part, digit = total + max(part + digit, 1) * _HAN_SCALES[sign], 0, 0
-    return float(total + part + digit)
-
-
-class Spoken(NamedTuple):
-    """A number written as words: its value and the words that it takes."""
-
-    value: float
-    ordinal: bool
-    first: int
-    end: int
-
-
-class _Token:
-    """A word as the reader of number words takes it."""
-
-    def __init__(self, written: str) -> None:
-        self.written = written
-
-    def text(self) -> str:
-        return self.written
-
-    def nt_separated(self, previous: "_Token") -> bool:
-        return False
-
-    def not_a_number_part(self) -> bool:
-        return False
-
-
-def spoken(words: Sequence[str], language: str) -> Iterator[Spoken]:
-    """Read the numbers among words, by the rules of the language, or of English where it is not known."""
-    known = language if language in NUMBER_WORDS else "en"
-    for one in find_numbers([_Token("-" if word in "-‐–" else word) for word in words], known, 0.0):
-        yield Spoken(float(one.value), bool(one.is_ordinal), one.start, one.end)
-
-
-def counted(word: str, language: str) -> int:
-    """Give the value of a word for a small number, as in `two thirds`; 1 for any other."""
-    found = next(spoken([word], language), None) if word else None
-    return int(found.value) if found and not found.ordinal and found.value < 10 else 1
-
+from agents.verify.numerals import (
+    HAN,
+    HAN_DIGITS,
+    HAN_PLACES,
+    SPACE,
+    counted,
+    han_value,
+    raised,
+    readings,
+    scale_words,
+    scaled,
+    small_number,
+    spoken,
+)  # fmt: skip
 
 Kind = Literal["amount", "ordinal", "fraction"]
 Bound = Literal["", "least", "most"]
@@ -130,8 +37,8 @@ Role = Literal["", "from", "to", "by"]
 
 _NUMBER = rf"\d{{1,3}}(?:[{SPACE}'’]\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*"
 _DIGITS = re.compile(
-    rf"(?P<money>[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|JPY|INR|Rs\.?|US\$)\s?)?\s?(?P<sign>(?<![\w)])[-−+±~≈<>≤≥](?=[\d.,€$£]))?\s?"
-    rf"(?P<number>(?<![A-Za-zÀ-ɏ_\d.,])(?:{_NUMBER}))"
+    rf"(?P<money>[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|JPY|INR|Rs\.?|US\$)\s?)?\s?(?P<sign>(?<![\w)])(?:(?:\+/[-−]|[-−+±~≈<>≤≥])(?=[\d.,€$£])|±(?=\s))|(?<!\d\s)\b(?:minus|moins)(?=\s\d))?\s?"
+    rf"(?P<number>(?<![A-Za-zÀ-ɏ_\d.,])(?:{_NUMBER})|(?<!\w)[¼-¾⅐-⅞](?=\s))"
 )
 _RANGE = re.compile(
     rf"(?:\s?[-–—~]\s?|\s(?P<word>to|and|bis|und|à|et|a|y|or|oder|ou|o)\s)(?P<high>{_NUMBER})(?![\w])", re.IGNORECASE
@@ -139,6 +46,7 @@ _RANGE = re.compile(
 _RANGE_OPENS = re.compile(r"(?:\bfrom|\bbetween|\bzwischen|\bvon|\bde|\bentre|\bdel?)\s*$", re.IGNORECASE)
 _RANGE_LINKS = frozenset("and bis und à et a y".split())
 _ORDINAL_END = re.compile(r"(?:st|nd|rd|th|ère|er|re|nde|e|ème|º|ª|\.º)(?!\w)|\.(?=\s[a-zà-ü])", re.IGNORECASE)
+_VULGAR = re.compile(r"\s?([¼-¾⅐-⅞])")
 _CODE = re.compile(r"[A-Za-zÀ-ɏ]\d|[A-Za-zÀ-ɏ]{1,2}[-/]\d")
 _UNIT = re.compile(
     rf"[{SPACE}-]{{0,2}}(?:d['’]|de\s)?(?P<unit>[%‰]|°\s?[CF]?|[€$£¥₹]|[^\W\d_]+[²³2]?(?:/[^\W\d_]+)?)(?!['’])"
@@ -283,7 +191,7 @@ def figures(text: str, language: str = "en", without_dates: bool = True) -> tupl
     plain = ascii_digits(text)
     taken = [(when.start, when.end) for when in dates(text, language)] if without_dates else []
     found: list[Figure] = []
-    for reader in (_clocks, _written_in_digits, _written_in_han, _fractions, _written_in_words):
+    for reader in _READERS:
         for figure in reader(plain, taken, language):
             found.append(figure)
             taken.append((figure.start, figure.end))
@@ -320,9 +228,18 @@ def _written_in_digits(text: str, taken: Sequence[tuple[int, int]], language: st
 def _from_digits(text: str, match: re.Match[str], language: str) -> Figure | None:
     written, end = match["number"], match.end()
     start = match.start() + len(match[0]) - len(match[0].lstrip())
-    if len(written) > _LONGEST or (text[end : end + 1].isalpha() and _CODE.match(text, end)):
+    if not written[0].isdigit():
+        return _figure(text, start, end, (100 * unicodedata.numeric(written),), "%", "fraction", language)
+    likely, powered = raised(text, end, written, readings(written, language)[:1])
+    if len(written) > _LONGEST or (powered == end and text[end : end + 1].isalpha() and _CODE.match(text, end)):
         return None  # a code, not an amount
+    sign = -1 if (match["sign"] or "").casefold() in {"-", "−", "minus", "moins"} else 1
+    if powered > end:
+        unit, end = _unit(text, powered, match["money"] or "")
+        return _figure(text, start, end, (sign * likely[0],), unit, "amount", language, match["sign"] or "")
     likely = readings(written, language)
+    if vulgar := _VULGAR.match(text, end):
+        likely, end = (likely[0] + unicodedata.numeric(vulgar[1]),), vulgar.end()
     mark = _ORDINAL_END.match(text, end)
     if mark and written.isdigit() and (mark[0] != "." or language == "de"):
         return _figure(text, start, mark.end(), likely[:1], "", "ordinal", language)
@@ -331,7 +248,6 @@ def _from_digits(text: str, match: re.Match[str], language: str) -> Figure | Non
         width, end = readings(span["high"], language)[0] - likely[0], span.end()
         likely = likely[:1]
     factor, end, rest = scaled(text, end, language, is_money=bool(match["money"]))
-    sign = -1 if match["sign"] in {"-", "−"} else 1
     unit, end = _unit(text, end, match["money"] or "")
     values = tuple(sign * (value * factor + rest) for value in likely)
     return _figure(text, start, end, values, unit, "amount", language, match["sign"] or "", width * factor)
@@ -339,9 +255,10 @@ def _from_digits(text: str, match: re.Match[str], language: str) -> Figure | Non
 
 def _is_range(text: str, start: int, span: re.Match[str]) -> bool:
     word = (span["word"] or "").casefold()
-    if not word:
-        return True
-    return word in _RANGE_LINKS and bool(_RANGE_OPENS.search(text[max(0, start - _LOOK_BACK) : start]))
+    opened = _RANGE_OPENS.search(text[max(0, start - _LOOK_BACK) : start])
+    if not word or (word in {"to", "bis", "à"} and not opened):
+        return True  # `from 5 to 10` may tell a change, `5 to 10 days` does not
+    return word in _RANGE_LINKS and bool(opened)
 
 
 def _unit(text: str, end: int, money: str) -> tuple[str, int]:
@@ -365,13 +282,79 @@ def _unit(text: str, end: int, money: str) -> tuple[str, int]:
 def _written_in_han(text: str, taken: Sequence[tuple[int, int]], language: str) -> Iterator[Figure]:
     """Read Chinese and Japanese numerals; a single one only where it counts something."""
     for match in HAN.finditer(text):
-        if not _is_free(match.start(), match.end(), taken) or not set(match["han"]) & {*HAN_DIGITS, *"十百千"}:
+        if not _is_free(match.start(), match.end(), taken) or not set(match["han"]) & {*HAN_DIGITS, *HAN_PLACES}:
             continue
         if text[match.start() - 1 : match.start()].isdigit():
             continue
         kind: Kind = "ordinal" if text[match.start() - 1 : match.start()] == "第" else "amount"
-        unit, end = ("%", match.end()) if match["share"] else _unit(text, match.end(), "")
-        yield _figure(text, match.start(), end, (han_value(match["han"]),), unit, kind, language)
+        value = han_value(match["han"]) + (
+            float("0." + f"{han_value('〇' + match['point']):.0f}".zfill(len(match["point"]))) if match["point"] else 0
+        )
+        unit, end = _unit(text, match.end(), "")
+        if match["whole"]:  # 百分之三十, 三分之一
+            value, unit, end = 100 * value / (han_value(match["whole"]) or 100), "%", match.end()
+        yield _figure(text, match.start(), end, (value,), unit, kind, language)
+
+
+def _parts_of_scales(text: str, taken: Sequence[tuple[int, int]], language: str) -> Iterator[Figure]:
+    """Read `half a million`, `half a dozen`, `two and a half million`, and `two and a half hours`."""
+    known = language if language in NUMBER_WORDS else "en"
+    for match in _of_a_scale().finditer(text):
+        whole = (match["whole"] or "").casefold()
+        count = float(whole) if whole.isdecimal() else float(counted(whole, known)) if whole else 0.0
+        if whole and not whole.isdecimal() and whole not in lang.words("ones", known) and count == 1:
+            count, whole = 0.0, ""
+        start = match.start() if whole or not match["whole"] else match.start("part")
+        value = count + float(lang.table("parts", "common")[match["part"].casefold()])
+        scale, end = (match["scale"] or "").casefold(), match.end()
+        size = next(
+            (one[scale] for one in (_dozens(known), *scale_words(language)) if len(scale) > 2 and scale in one), 0.0
+        )
+        if not _is_free(start, end, taken) or not (size or (whole and value % 1)):
+            continue
+        unit, end = _unit(text, end if size else match.end("part"), "")
+        yield _figure(text, start, end, (value * (size or 1),), unit, "amount", language)
+
+
+@cache
+def _of_a_scale() -> re.Pattern[str]:
+    parts, one = "|".join(lang.table("parts", "common")), r"(?:(?:an?|eine?[rnsm]?|un[ea]?)[\s-])?"
+    return re.compile(
+        rf"(?:\b(?P<whole>\w+)[\s-](?:and|und|et|y|e)[\s-])?{one}\b(?P<part>{parts})\b"
+        rf"(?:(?:[\s-](?:of|de|di))?[\s-]{one}(?P<scale>[^\W\d_]+))?",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _dozens(language: str) -> dict[str, float]:
+    return {word: float(value) for word, value in lang.table("dozens", language).items()}
+
+
+_SHARE = re.compile(
+    r"\b(?P<part>\w+)\s(?:in(?:\severy)?|out\sof(?:\severy)?|de\scada|ogni)\s(?P<whole>\w+)\b(?!\s(?:\w+\s)?(?:days?|weeks?|months?|years?|hours?|minutes?)\b)"
+    r"|(?<![\d/.,])(?P<part2>\d)/(?P<whole2>\d{1,2})(?=\s(?:of|der|des|de|di|du)\b)",
+    re.IGNORECASE,
+)
+_FOLD = re.compile(r"\b(?P<word>[^\W\d_]{3,9}?)-?(?:fold|fach\w{0,2})\b", re.IGNORECASE)
+
+
+def _one_in_so_many(text: str, taken: Sequence[tuple[int, int]], language: str) -> Iterator[Figure]:
+    """Read `1 in 5`, `three out of four` and `2/3 of` as shares of a hundred."""
+    known = language if language in NUMBER_WORDS else "en"
+    for match in _SHARE.finditer(text):
+        written = (match["part"] or match["part2"], match["whole"] or match["whole2"])
+        part, whole = (small_number(one, known) for one in written)
+        if 0 < part < whole <= 1_000 and _is_free(match.start(), match.end(), taken):
+            yield _figure(text, match.start(), match.end(), (100 * part / whole,), "%", "fraction", language)
+
+
+def _folds(text: str, taken: Sequence[tuple[int, int]], language: str) -> Iterator[Figure]:
+    """Read `twofold` as two times."""
+    known = language if language in NUMBER_WORDS else "en"
+    for match in _FOLD.finditer(text):
+        if (value := small_number(match["word"].casefold(), known)) and _is_free(match.start(), match.end(), taken):
+            yield _figure(text, match.start(), match.end(), (value,), "", "amount", language)
 
 
 def _fractions(text: str, taken: Sequence[tuple[int, int]], language: str) -> Iterator[Figure]:
@@ -406,6 +389,7 @@ def _written_in_words(text: str, taken: Sequence[tuple[int, int]], language: str
             value = count * float(dozens[word.casefold()])
             words[start] = words[at] = ","
             yield _figure(text, matches[start].start(), matches[at].end(), (value,), "", "amount", language)
+    before: Figure | None = None
     for one in spoken(words, known):
         first, last = matches[one.first], matches[one.end - 1]
         written = text[first.start() : last.end()]
@@ -419,7 +403,25 @@ def _written_in_words(text: str, taken: Sequence[tuple[int, int]], language: str
         unit, end = ("", end) if one.ordinal else _unit(text, end, "")
         weak = written.casefold() in ones and not unit
         kind: Kind = "ordinal" if one.ordinal else "amount"
-        yield _figure(text, start, end, (value,), unit, kind, language, weak=weak)
+        figure = _figure(text, start, end, (value,), unit, kind, language, weak=weak)
+        is_high = (
+            before
+            and not before.unit
+            and before.kind == kind
+            and before.role == ""
+            and _TO.fullmatch(text[before.end : start])
+        )
+        if before and is_high and before.low < value:  # `six to eleven years`
+            wide = _figure(text, before.start, end, (before.low,), unit, kind, language, width=value - before.low)
+            before, figure = None, wide
+        elif before:
+            yield before
+        before = figure
+    if before:
+        yield before
+
+
+_TO = re.compile(r"\s(?:to|bis|à)\s")
 
 
 def _figure(
@@ -463,3 +465,8 @@ def _role(before: str) -> Role:
     if _ends_with("to", before) or (signs and signs["to"]):
         return "to"
     return "by" if _ends_with("by", before) or signs else ""
+
+
+_READERS = (
+    _clocks, _one_in_so_many, _parts_of_scales, _written_in_digits, _written_in_han, _fractions, _folds, _written_in_words,
+)  # fmt: skip

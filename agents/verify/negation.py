@@ -4,7 +4,7 @@ What words mean, as far as lists go: irregular forms, words of one meaning, oppo
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -17,6 +17,7 @@ _CLAUSE_MARKS = frozenset(", ; : . ! ? ( ) – —".split())
 _BOTH_SIDES = frozenset("pending planned proposed discussion review".split())
 """Last words of cues that leave open what stands before them too: the bridge is planned."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_PHRASE = re.compile(r"[^\W\d_]+'?")
 _UNSPACED_BEFORE = re.compile(r"[未没沒不无無非]$")
 _UNSPACED_AFTER = re.compile(r"\s?(?:な[いかく]|ず|ません|지\s?(?:않|못)|않|못|ไม่)")
 
@@ -56,8 +57,11 @@ def is_cue(word: str, language: str = "en") -> bool:
 
 def denies(text: str) -> bool:
     """Tell whether a piece of text holds a negation, in any of the languages that are known well."""
-    words = _WORD.findall(lang.cue("no_denial").sub(" ", text).casefold().replace("’", "'"))
-    return any(word in _cues("en") or word.endswith("n't") or word.startswith("n'") for word in words)
+    plain = lang.cue("no_denial").sub(" ", text)
+    words = _WORD.findall(plain.casefold().replace("’", "'"))
+    return bool(lang.cue("denying").search(plain)) or any(
+        word in _cues("en") or word.endswith("n't") or word.startswith("n'") for word in words
+    )
 
 
 def is_cut_from_negation(before: str, after: str) -> bool:
@@ -69,6 +73,8 @@ def is_cut_from_negation(before: str, after: str) -> bool:
         return True
     clause = re.split(r"[.!?;:,()–—。！？；：，、]|\n\s*\n", before[-200:])[-1]
     beside = _WORD.findall(lang.cue("no_denial").sub(" ", clause).casefold().replace("’", "'"))[-3:]
+    if re.search(rf"\b(?:{lang.alternatives('denying')})(?:\W+\w+){{0,2}}\W*$", clause, re.IGNORECASE):
+        return True
     follows = _WORD.match(after.lstrip(" "))
     if follows and follows[0].casefold() == "nicht":
         return True
@@ -88,10 +94,11 @@ def scope(words: Sequence[str], content: Sequence[bool], text: str, language: st
     excused = {match.group().casefold().split()[0] for match in lang.cue("no_denial").finditer(text)}
     excused |= {word for match in lang.cue("open").finditer(text) for word in match.group().casefold().split()}
     failing = lang.words("failing", "en")
+    phrases = {place[-1] for place in _phrases("denying", words, text)}
     cues = tuple(
         at
         for at, word in enumerate(words)
-        if (is_cue(word, language) or (word in failing and words[at + 1 : at + 2] == ["to"]))
+        if (at in phrases or is_cue(word, language) or (word in failing and words[at + 1 : at + 2] == ["to"]))
         and word not in excused
         and not (word == "no" and list(words[at + 1 : at + 2]) == ["."] and words[at + 2 : at + 3])  # No. 1
     )
@@ -119,14 +126,18 @@ def scope(words: Sequence[str], content: Sequence[bool], text: str, language: st
 def _left_open(words: Sequence[str], content: Sequence[bool], text: str) -> frozenset[int]:
     """Content words behind a cue such as "will decide", up to the end of its clause."""
     found: set[int] = set()
-    for match in lang.cue("open").finditer(text):
-        cue = match.group().casefold().split()
-        for at in range(len(words) - len(cue) + 1):
-            if list(words[at : at + len(cue)]) == cue:
-                found.update(_reach(words, content, range(at + len(cue), len(words))))
-                if len(cue) == 1 or cue[-1] in _BOTH_SIDES:
-                    found.update(_reach(words, content, range(at - 1, -1, -1)))
+    for place in _phrases("open", words, text):
+        found.update(_reach(words, content, range(place[-1] + 1, len(words))))
+        if len(place) == 1 or words[place[-1]] in _BOTH_SIDES:
+            found.update(_reach(words, content, range(place[0] - 1, -1, -1)))
     return frozenset(found)
+
+
+def _phrases(key: str, words: Sequence[str], text: str) -> Iterator[range]:
+    """Give the places of the words of each cue of several words."""
+    for match in lang.cue(key).finditer(text):
+        cue = _PHRASE.findall(match.group().casefold().replace("’", "'"))
+        yield from (range(at, at + len(cue)) for at in range(len(words)) if list(words[at : at + len(cue)]) == cue)
 
 
 def _reach(words: Sequence[str], content: Sequence[bool], order: range) -> list[int]:

@@ -27,7 +27,7 @@ _RUN = re.compile(
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)*")
 _BELONGING = re.compile(r"(?:ians?|ans?|ns?|ish|ese|'s|s)$")
 _LINKS = frozenset("of the de del la van von der du des di al el bin and".split())
-_OPENS = re.compile(r"(?:^|[.!?:;…]|[\"“„«(]|^\s*[-*•])\s*$")
+_OPENS = re.compile(r"(?:^|[.!?:;…¿¡]|[\"“„«(]|^\s*[-*•])\s*$")
 _LEADING = re.compile(r"^[\s.’']*(?:(?:of|the|de|del|la|le|der|die|das|des|du|and|&)\s+)*")
 _BARE_SUBJECT = re.compile(r"\s+(?:is|was|has|had|will|became|ist|war|hat|est|était|fue|es|'s)\b")
 
@@ -154,6 +154,8 @@ _TOKEN = re.compile(
     rf"|(?P<word>(?:[^\W_{UNSPACED}]|[\u0300-\u036f\u0610-\u065f\u0900-\u0963])+(?:['’](?:[^\W\d_])+)*)|(?P<mark>[^\w\s])",
     re.IGNORECASE,
 )
+_HIRAGANA = re.compile("[\u3041-\u309f]+")
+"""Endings and particles of Japanese carry no meaning of their own."""
 _CITATION = re.compile(r"\[(?:\^|#)?\w{1,12}(?:\s?[,–-]\s?\d{1,3})*\]|【\d+】")
 _QUOTATION = re.compile(r"[“„«「『\"]([^“”„«»「」『』\"]{8,600})[”“»」』\"]")
 _LIFE = re.compile(r"\([^()]*\b\d{3,4}\s?[-–—]\s?[^()]*\b\d{3,4}[^()]*\)")
@@ -248,7 +250,7 @@ def _unit(text: str, language: str) -> ParsedSentence:
         if match.lastgroup == "run" and len(word) > 1:
             pairs = [word[at : at + 2] for at in range(len(word) - 1)]
             words.extend(pairs)
-            content.extend([True] * len(pairs))
+            content.extend(not _HIRAGANA.fullmatch(pair) for pair in pairs)
             continue
         word = word.removesuffix("'s")
         if value := starts.get(match.start()):

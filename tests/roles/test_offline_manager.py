@@ -7,6 +7,7 @@ import pytest
 from agents.contracts.contract import ScopingInput, ScopingTurn, Turn
 from agents.contracts.sources import CorpusSurvey, DocumentNote
 from agents.core.paths import RESOURCES
+from agents.nlp.tokens import language_of
 from agents.offline.manager import scope
 from agents.roles import MANAGER
 
@@ -267,3 +268,29 @@ def test_a_plain_question_is_taken_in_any_language_and_it_says_which_it_does_not
 
     assert turn.ready
     assert ("I do not know the grammar" in turn.reply) is (language != "de")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Wann wurde die Brücke eröffnet?",
+        "Wann wurde die Brücke von Orvelle eröffnet?",
+        "Wer baute den Turm von Sarn?",
+        "Wo steht der Leuchtturm von Ostrel?",
+        "Wie viele Menschen leben in Brindle?",
+        "Quand le pont d'Orvelle a-t-il été ouvert ?",
+        "Où se trouve le phare ?",
+        "¿Cuándo se inauguró el puente de Orvelle?",
+        "¿Cuántos habitantes tiene Brindle?",
+        "Quando è stato aperto il ponte di Orvelle?",
+        "Dov'è il faro di Ostrel?",
+        "When was the bridge opened?",
+    ],
+)
+def test_who_when_where_and_how_many_of_one_thing_is_never_too_broad(message: str) -> None:
+    assert talk(message, language=language_of(message)).ready
+
+
+@pytest.mark.parametrize("message", ["Who built it?", "Wer hat sie gebaut?", "Wie viele Brücken gibt es weltweit?"])
+def test_a_question_for_one_fact_about_nothing_or_everything_is_asked_back_about(message: str) -> None:
+    assert not talk(message, language=language_of(message)).ready

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from agents.verify.dates import dates
 from agents.verify.figures import figures
 
 
@@ -107,3 +108,107 @@ def test_a_figure_in_another_spelling_is_the_same_and_another_figure_is_not(name
 def test_scales_shares_and_signs(one: str, two: str, language: str, same: bool) -> None:
     assert agree(one, two, language) is same
     assert figures(one, language)
+
+
+NEIGHBOURS = [
+    ("মোট ২৫% মানুষ।", "মোট 25 % মানুষ।", "bn", True),
+    ("বাজেট ৩ লক্ষ টাকা।", "বাজেট 3,00,000 টাকা।", "bn", True),
+    ("বাজেট ৫ কোটি টাকা।", "বাজেট 5,00,00,000 টাকা।", "bn", True),
+    ("বাজেট ৫ কোটি টাকা।", "বাজেট ৫ লক্ষ টাকা।", "bn", False),
+    ("ประชากร ๖๙ ล้านคน", "ประชากร 69,000,000 คน", "th", True),
+    ("ราคา ๒.๕ หมื่นบาท", "ราคา 25,000 บาท", "th", True),
+    ("เพิ่มขึ้น ๑๒ เปอร์เซ็นต์", "เพิ่มขึ้น 12%", "th", True),
+    ("共计壹佰贰拾叁元。", "共计123元。", "zh", True),
+    ("共计壹佰贰拾叁元。", "共计132元。", "zh", False),
+    ("金额为伍仟万元。", "金额为5000万元。", "zh", True),
+    ("金額は壱万円です。", "金額は10,000円です。", "ja", True),
+    ("参加者は一〇五人でした。", "参加者は105人でした。", "ja", True),
+    ("二〇二三人参加。", "2023人参加。", "zh", True),
+    ("参加者は三〇〇人でした。", "参加者は30人でした。", "ja", False),
+    ("占三分之一。", "占四分之一。", "zh", False),
+    ("增长了百分之十二点五。", "增长了12.5%。", "zh", True),
+    ("约有两千人。", "约有2000人。", "zh", True),
+    ("约有1.5亿人。", "约有1亿5000万人。", "zh", True),
+    ("बजट 12,34,567 रुपये था।", "बजट 1234567 रुपये था।", "hi", True),
+    ("बजट 2.5 करोड़ रुपये था।", "बजट 25 मिलियन रुपये था।", "hi", True),
+    ("It cost 12,34,567 rupees.", "It cost 1,234,567 rupees.", "en", True),
+    ("Es kostet 1’234.50 Franken.", "Es kostet 1234.50 Franken.", "de", True),
+    ("Es kostet 1'234.50 Franken.", "Es kostet 1.234,50 Franken.", "de", True),
+    ("Es kostet 1’234.50 Franken.", "Es kostet 1’234.05 Franken.", "de", False),
+    ("Half a million people came.", "500,000 people came.", "en", True),
+    ("Half a million people came.", "5,000,000 people came.", "en", False),
+    ("A quarter of a million people came.", "250,000 people came.", "en", True),
+    ("One and a half million people came.", "1.5 million people came.", "en", True),
+    ("A dozen boats sank.", "12 boats sank.", "en", True),
+    ("Half a dozen boats sank.", "6 boats sank.", "en", True),
+    ("A dozen boats sank.", "10 boats sank.", "en", False),
+    ("Eine halbe Million Menschen kam.", "500.000 Menschen kamen.", "de", True),
+    ("Anderthalb Millionen Menschen kamen.", "1,5 Millionen Menschen kamen.", "de", True),
+    ("Un demi-million de personnes.", "500 000 personnes.", "fr", True),
+    ("Medio millón de personas.", "500.000 personas.", "es", True),
+    ("Mezzo milione di persone.", "500.000 persone.", "it", True),
+    ("It took 5–10 days.", "It took 5-10 days.", "en", True),
+    ("It took 5–10 days.", "It took 5 to 10 days.", "en", True),
+    ("It took between 5 and 10 days.", "It took 5–10 days.", "en", True),
+    ("It took 5–10 days.", "It took 5–12 days.", "en", False),
+    ("It took 5–10 days.", "It took 510 days.", "en", False),
+    ("The error is ±5 mm.", "The error is +/- 5 mm.", "en", True),
+    ("It was −5 °C cold.", "It was -5 °C cold.", "en", True),
+    ("It was minus 5 degrees Celsius.", "It was −5 °C.", "en", True),
+    ("It was −5 °C cold.", "It was 5 °C cold.", "en", False),
+    ("The share is 5 ‰.", "The share is 0.5 %.", "en", True),
+    ("The share is 5 ‰.", "The share is 5 %.", "en", False),
+    ("The share is 5 per mille.", "The share is 5 ‰.", "en", True),
+    ("It holds 400 ppm of it.", "It holds 0.04 % of it.", "en", True),
+    ("It holds 400 ppm of it.", "It holds 400 ppb of it.", "en", False),
+    ("The count was 3.2e5 cells.", "The count was 320,000 cells.", "en", True),
+    ("The count was 3.2 × 10^5 cells.", "The count was 320,000 cells.", "en", True),
+    ("The count was 3.2×10⁵ cells.", "The count was 320,000 cells.", "en", True),
+    ("The count was 3.2e5 cells.", "The count was 3.2e6 cells.", "en", False),
+    ("The count was 10⁶ cells.", "The count was one million cells.", "en", True),
+    ("The size is 2.5 × 10⁻³ m.", "The size is 2.5 mm.", "en", True),
+    ("It was 20 °C warm.", "It was 20 °F warm.", "en", False),
+    ("It was 20 °C warm.", "It was 68 °F warm.", "en", True),
+    ("It was 20 °C warm.", "It was 20 degrees Celsius warm.", "en", True),
+    ("It was 1 in 5 of them.", "It was 20 % of them.", "en", True),
+    ("One in five people left.", "20 % of people left.", "en", True),
+    ("One in five people left.", "One in six people left.", "en", False),
+    ("Three out of four people left.", "75 % of people left.", "en", True),
+    ("It is two-thirds of them.", "It is 2/3 of them.", "en", True),
+    ("Output rose twofold.", "Output rose 2 times.", "en", True),
+    ("Output rose tenfold.", "Output rose 10-fold.", "en", True),
+    ("Output rose threefold.", "Output rose 2 times.", "en", False),
+    ("It weighs 2.5 kg.", "It weighs 2,500 g.", "en", True),
+    ("It cost $5m.", "It cost 5 million dollars.", "en", True),
+    ("It cost €1.2bn.", "It cost 1.2 billion euros.", "en", True),
+    ("It cost €1.2bn.", "It cost 1.2 million euros.", "en", False),
+    ("It lasted 1½ hours.", "It lasted 1.5 hours.", "en", True),
+    ("It lasted 2 ¾ hours.", "It lasted 2.75 hours.", "en", True),
+    ("It lasted 1½ hours.", "It lasted 11/2 hours.", "en", False),
+]  # fmt: skip
+"""Scales of India and Bengal, Thai without spaces, numerals of cheques, half a million, ranges, powers, shares, folds."""
+
+
+@pytest.mark.parametrize(("one", "two", "language", "same"), NEIGHBOURS)
+def test_a_figure_said_in_another_way_is_the_same_and_another_is_another(
+    one: str, two: str, language: str, same: bool
+) -> None:
+    assert figures(one, language) and figures(two, language)
+    assert agree(one, two, language) is same
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "language", "same"),
+    [
+        ("in the XIX century", "in the 19th century", "en", True),
+        ("im XIX. Jahrhundert", "im 19. Jahrhundert", "de", True),
+        ("au XIXe siècle", "au 19e siècle", "fr", True),
+        ("nel XIX secolo", "nel 19º secolo", "it", True),
+        ("el siglo XIX", "el siglo XX", "es", False),
+        ("in the XIXth century", "in the 20th century", "en", False),
+    ],
+)
+def test_a_century_may_be_counted_in_roman_numerals(one: str, two: str, language: str, same: bool) -> None:
+    (mine,), (yours,) = dates(one, language), dates(two, language)
+
+    assert mine.same_year(yours) is same

@@ -3,8 +3,8 @@
 import pytest
 
 from agents.offline.questions import parts_of, standalone
+from agents.research.loop.compaction import is_worth_reading
 from agents.research.reading.answering import Told, absent_words, answer_of, answers, is_about, leads_to, settled_by
-from agents.research.reading.passages import is_worth_reading
 
 BANDS = "Which band was formed first, The Exies or Circus Diablo, and who founded each of them?"
 EXIES = "The Exies were an American rock band from Los Angeles, California, formed in 1997."

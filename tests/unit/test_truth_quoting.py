@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.verify.checks import carried
 from agents.verify.quotes import find_quote, speaks_for_itself
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
@@ -107,3 +108,106 @@ def test_words_that_the_rest_of_their_sentence_denies_do_not_speak_for_themselve
 @pytest.mark.parametrize("honest", ["The minister said that the dam holds", "It fell to −12.5 degrees at night"])
 def test_an_honest_quote_is_found_over_a_hyphen_and_with_its_sign(honest):
     assert find_quote(honest, PAGE)
+
+
+CUTS = [
+    ("a cure for the disease", "There is no evidence that it is a cure for the disease.", True),
+    ("effective in all patients", "The drug was far from effective in all patients.", False),
+    ("met its target in 2020", "The ministry failed to meet: it never met its target in 2020.", False),
+    ("effective against the new strain", "The vaccine was hardly effective against the new strain.", False),
+    ("safe for use in schools", "It was neither safe for use in schools nor cheap.", False),
+    ("cheap to build and run", "It was neither safe nor cheap to build and run.", False),
+    ("available to the public yet", "The data are not available to the public yet.", False),
+    ("the plan was approved by council", "It is false that the plan was approved by council.", True),
+    ("sicher für kleine Kinder", "Das Mittel ist keineswegs sicher für kleine Kinder.", False),
+    ("Nachweis für eine Wirkung", "Es gibt keinen Nachweis für eine Wirkung.", False),
+    ("billig im täglichen Betrieb", "Das Gerät ist weder leise noch billig im täglichen Betrieb.", False),
+    ("efficace contre la grippe", "Le produit n'est pas efficace contre la grippe.", False),
+    ("efficace contre la grippe saisonnière", "Le produit n’est guère efficace contre la grippe saisonnière.", False),
+    ("efficace chez les enfants", "Le produit n'est efficace que chez les adultes, pas efficace chez les enfants.", False),
+    ("eficaz contra la gripe", "El producto no es eficaz contra la gripe.", False),
+    ("eficaz en los niños pequeños", "El producto nunca fue eficaz en los niños pequeños.", False),
+    ("sicuro per i bambini", "Il prodotto non è sicuro per i bambini.", False),
+    ("seguro para crianças pequenas", "O produto não é seguro para crianças pequenas.", False),
+    ("veilig voor jonge kinderen", "Het middel is niet veilig voor jonge kinderen.", False),
+    ("säker för små barn", "Medlet är inte säker för små barn.", False),
+    ("known to cause any harm", "It is not known to cause any harm.", False),
+    ("possible without the grant", "The work was impossible without the grant.", False),
+    ("legal in most of the states", "It is illegal in most of the states.", False),
+    ("2 percent of the total", "It made up 12 percent of the total.", False),
+    ("000 people lost their homes", "In all 12,000 people lost their homes.", False),
+    ("5 million euros were spent", "In all 1.5 million euros were spent.", False),
+    ("closed for 12 days", "The line was closed for 12 days.", True),
+    ("could be seen from afar", "The tower could not be seen from afar.", False),
+    ("The tower could be seen", "The tower could not be seen from afar.", False),
+    ("a threat to the bees", "The spray is no longer a threat to the bees.", False),
+    ("without a permit of the city", "They built it without a permit of the city.", True),
+    ("a permit of the city", "They built it without a permit of the city.", False),
+    ("of the opinion that it works", "Nobody was of the opinion that it works.", False),
+]  # fmt: skip
+DENIED = [
+    ("The drug lowers fever in children.", "No evidence shows that the drug lowers fever in children.", "en"),
+    ("The drug lowers fever in children.", "There is little evidence that the drug lowers fever in children.", "en"),
+    ("The drug lowers fever in children.", "The study fails to show that the drug lowers fever in children.", "en"),
+    ("The drug lowers fever in children.", "The drug fails to lower fever in children.", "en"),
+    ("The bridge is safe.", "The bridge is far from safe.", "en"),
+    ("The bridge is safe.", "The bridge is anything but safe.", "en"),
+    ("The city chose steel.", "The city chose timber rather than steel.", "en"),
+    ("The city chose steel.", "The city chose timber instead of steel.", "en"),
+    ("The plan was approved.", "The plan was never approved.", "en"),
+    ("The plan was approved.", "The plan has yet to be approved.", "en"),
+    ("The plan was approved.", "The plan was all but approved.", "en"),
+    ("The mayor knew of the leak.", "The mayor denied having known of the leak.", "en"),
+    ("The ferry runs in winter.", "The ferry no longer runs in winter.", "en"),
+    ("The ferry runs in winter.", "The ferry ceased to run in winter.", "en"),
+    ("The drug is effective.", "The claim that the drug is effective has been refuted.", "en"),
+    ("The drug is effective.", "It is doubtful whether the drug is effective.", "en"),
+    ("Both lines were closed.", "Neither line was closed.", "en"),
+    ("The shops were open.", "None of the shops were open.", "en"),
+    ("The company paid tax.", "The company avoided paying tax.", "en"),
+    ("The village has water.", "The village lacks water.", "en"),
+    ("The rule applies to firms.", "The rule applies to everyone but firms.", "en"),
+    ("Die Brücke ist sicher.", "Die Brücke ist keineswegs sicher.", "de"),
+    ("Die Brücke ist sicher.", "Die Brücke ist alles andere als sicher.", "de"),
+    ("Die Brücke ist sicher und billig.", "Die Brücke ist weder sicher noch billig.", "de"),
+    ("Es gibt Belege für die Wirkung.", "Es gibt keine Belege für die Wirkung.", "de"),
+    ("Die Stadt wählte Stahl.", "Die Stadt wählte Holz statt Stahl.", "de"),
+    ("Die Fähre fährt im Winter.", "Die Fähre fährt im Winter nicht mehr.", "de"),
+    ("Le produit est efficace chez les enfants.", "Le produit n'est efficace que chez les adultes.", "fr"),
+    ("Le pont est sûr.", "Le pont n'est pas sûr.", "fr"),
+    ("Le pont est sûr.", "Le pont est loin d'être sûr.", "fr"),
+    ("La ville a choisi l'acier.", "La ville a choisi le bois plutôt que l'acier.", "fr"),
+    ("El puente es seguro.", "El puente no es seguro.", "es"),
+    ("El puente es seguro.", "El puente dista de ser seguro.", "es"),
+    ("El puente es seguro y barato.", "El puente no es ni seguro ni barato.", "es"),
+    ("Il ponte è sicuro.", "Il ponte non è sicuro.", "it"),
+    ("De brug is veilig.", "De brug is niet veilig.", "nl"),
+    ("该药有效。", "该药无效。", "zh"),
+    ("该桥是安全的。", "该桥并不安全。", "zh"),
+    ("橋は安全だ。", "橋は安全ではない。", "ja"),
+]  # fmt: skip
+HONEST = [
+    ("The drug does not lower fever in children.", "The drug fails to lower fever in children.", "en"),
+    ("The bridge is not safe.", "The bridge is far from safe.", "en"),
+    ("The city chose timber.", "The city chose timber rather than steel.", "en"),
+    ("The city chose timber rather than steel.", "The city chose timber instead of steel.", "en"),
+    ("No evidence shows that the drug lowers fever.", "No evidence shows that the drug lowers fever.", "en"),
+    ("The ferry does not run in winter any more.", "The ferry no longer runs in winter.", "en"),
+    ("Die Stadt wählte Holz.", "Die Stadt wählte Holz statt Stahl.", "de"),
+    ("The line was not only closed but removed.", "The line was not only closed but removed.", "en"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("quote", "source", "stands"), CUTS)
+def test_a_quote_is_refused_exactly_where_it_was_cut_from_a_number_a_word_or_its_denial(quote, source, stands):
+    assert bool(find_quote(quote, source)) is stands
+
+
+@pytest.mark.parametrize(("sentence", "quote", "language"), DENIED)
+def test_what_a_source_denies_in_any_form_is_not_carried_by_it(sentence, quote, language):
+    assert carried(sentence, [quote], language=language).verdict != "supported"
+
+
+@pytest.mark.parametrize(("sentence", "quote", "language"), HONEST)
+def test_what_a_source_denies_may_be_denied_in_other_words(sentence, quote, language):
+    assert carried(sentence, [quote], language=language).verdict in {"supported", "partly"}

@@ -1,18 +1,14 @@
 """Reading sources: fetch each, then extract from several in one call. A straggler is cut by its time-out.
 
-What the extractor points at is then held against the texts (`hold_extraction.py`).
+Of long sources the passages that share words or meaning with the questions are shown. What the extractor points at is then
+held against the texts (`hold_extraction.py`).
 """
 
 import asyncio
 from collections.abc import Sequence
 from typing import Literal
 
-from agents.contracts.fact import (
-    Extraction,
-    ExtractionInput,
-    ShownSource,
-    SourceReading,
-)
+from agents.contracts.fact import Extraction, ExtractionInput, ShownSource, SourceReading
 from agents.contracts.finding import Problem
 from agents.contracts.frozen import Frozen
 from agents.contracts.sources import Source, SourceCard
@@ -23,9 +19,9 @@ from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.nlp.lang import spans
 from agents.offline.extractor import extract as quoted
+from agents.research.loop.compaction import MAX_CHARS, choose, is_worth_reading
 from agents.research.reading.answering import leads_to
 from agents.research.reading.hold_extraction import MAX_FACTS, SourceExcerpt, SourceGiven, held_against
-from agents.research.reading.passages import MAX_CHARS, choose, is_worth_reading
 from agents.research.run_context import RetrievedSource, RunContext
 from agents.research.steering import CUT
 from agents.roles import EXTRACTOR

@@ -1,0 +1,163 @@
+"""What numerals are worth: digits of every script and grouping, scale words, Chinese numerals, number words."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from text_to_num import find_numbers
+
+from agents.nlp import lang
+from agents.nlp.tokens import LETTERED, MARKS, NUMBER_WORDS
+
+SPACE = "\u00a0\u202f\u2009 "
+"""Character class of the spaces that group digits."""
+_COMMA_IS_DECIMAL = frozenset("el id vi ro hu cs fi de fr es it pt nl da sv nb ru uk pl tr".split())
+_FORMAL = "零壹贰叁肆伍陆柒捌玖"
+"""Digits as cheques and contracts have them, which nobody can alter; they count nothing by themselves."""
+HAN_DIGITS = (
+    {sign: at for at, sign in enumerate("〇一二三四五六七八九")}
+    | {sign: at for at, sign in enumerate(_FORMAL)}
+    | {"两": 2, "兩": 2, "貳": 2, "弐": 2, "參": 3, "参": 3, "陸": 6, "壱": 1}
+)
+HAN_PLACES = {"十": 10, "百": 100, "千": 1000, "拾": 10, "佰": 100, "仟": 1000}
+_COUNTING = "〇一二三四五六七八九两兩十百千"
+_HAN_SCALES = {"万": 10**4, "萬": 10**4, "만": 10**4, "亿": 10**8, "億": 10**8, "억": 10**8, "兆": 10**12, "조": 10**12}
+_HAN_COUNTERS = "个個人天日年月名位次座项項条條所家只隻艘篇岁歳回件本枚時时种種倍度分%％"
+_HAN_NUMERAL = f"[{''.join((*HAN_DIGITS, *HAN_PLACES))}][{''.join((*HAN_DIGITS, *HAN_PLACES, *_HAN_SCALES))}]+"
+HAN = re.compile(
+    rf"(?:(?P<whole>[{_COUNTING}]{{1,4}})分之)?"
+    rf"(?P<han>{_HAN_NUMERAL}|[{_COUNTING}](?=[{_HAN_COUNTERS}])|(?<=分之)[{_COUNTING}])"
+    rf"(?:[点點](?P<point>[{_COUNTING[:10]}]+)(?![十分]))?"
+)
+_SCALED = re.compile(rf"\s?(?P<scale>[{''.join(_HAN_SCALES)}])(?P<rest>\d[\d.,]*)?")
+_SCALE = re.compile(rf"[{SPACE}-]?(?P<scale>(?:[^\W\d_]|[{MARKS}\u0e31-\u0e4e])+)\.?")
+
+
+def readings(written: str, language: str) -> tuple[float, ...]:
+    """Give the values that digits with their marks may have, the likelier one first."""
+    plain = re.sub(rf"[{SPACE}'’]", "", written)
+    marks = re.findall(r"[.,]", plain)
+    if not marks:
+        return (float(plain),)
+    as_grouped = float(re.sub(r"[.,]", "", plain))
+    last = max(plain.rfind("."), plain.rfind(","))
+    as_decimal = float(re.sub(r"[.,]", "", plain[:last]) + "." + (plain[last + 1 :] or "0"))
+    if re.fullmatch(r"\d{1,2}(?:,\d{2})+,\d{3}", plain):
+        return (as_grouped,)  # 12,34,567 in India
+    if len(set(marks)) > 1 or not re.fullmatch(r"\d{1,3}(?:[.,]\d{3})+", plain):
+        return (as_decimal,)
+    if len(marks) > 1 or as_decimal < 1:
+        return (as_grouped,) if len(marks) > 1 else (as_decimal,)
+    native = "." if language in _COMMA_IS_DECIMAL else ","
+    return (as_grouped, as_decimal) if marks[0] == native else (as_decimal, as_grouped)
+
+
+_POWER = re.compile(
+    r"(?:\s?[×x·*]\s?10)?(?:\^(?P<by>[-−+]?\d{1,2})|(?P<signs>[⁻⁺]?[⁰¹²³⁴-⁹]{1,2}))(?!\w)|e(?P<e>[-−+]?\d{1,2})(?!\w)",
+    re.IGNORECASE,
+)
+"""The power of ten behind a number: 3.2 × 10⁵, 3.2e5; with nothing between, that of the number itself: 10⁶."""
+
+
+def raised(text: str, end: int, written: str, values: tuple[float, ...]) -> tuple[tuple[float, ...], int]:
+    """Multiply a number by the power of ten behind it, and give where that ends; a mark of a note is none."""
+    power = _POWER.match(text, end)
+    if not power or not (power["e"] or "10" in power[0] or written == "10"):
+        return values, end
+    size = int(unicodedata.normalize("NFKC", power["by"] or power["signs"] or power["e"]).replace("−", "-"))
+    is_times = bool(power["e"]) or "10" in power[0]
+    return tuple((value if is_times else 1) * 10.0**size for value in values), power.end()
+
+
+def scaled(text: str, end: int, language: str, *, is_money: bool) -> tuple[float, int, float]:
+    """Read `million`, `crore` or 万 behind a number: the factor, where it ends, and what is added (3亿5000万)."""
+    if han := _SCALED.match(text, end):
+        factor, end, rest = float(_HAN_SCALES[han["scale"]]), han.end("scale"), 0.0
+        if han["rest"]:
+            small, after, more = scaled(text, han.end(), language, is_money=False)
+            rest, end = readings(han["rest"], language)[0] * small + more, after
+        return factor, end, rest
+    word = _SCALE.match(text, end)
+    if word is None:
+        return 1.0, end, 0.0
+    low = word["scale"].casefold()
+    for known in scale_words(language):
+        if low in known and (len(low) > 1 or is_money):
+            return known[low], word.end("scale"), 0.0
+        # Thai and its relatives write on without a space: ล้านคน.
+        ahead = next((one for one in known if not one.isascii() and low.startswith(one)), "")
+        if ahead and re.match(f"[{LETTERED}]", ahead):
+            return known[ahead], word.start("scale") + len(ahead), 0.0
+    return 1.0, end, 0.0
+
+
+@cache
+def scale_words(language: str) -> tuple[dict[str, float], ...]:
+    """Give the words that multiply a number: of a language, of English, and of all."""
+    tables = (lang.table("scales", one) for one in (language, "en", "common"))
+    return tuple({name: float(value) for name, value in table.items()} for table in tables)
+
+
+def han_value(numeral: str) -> float:
+    """Give the value of a Chinese numeral, written by places (三百五十二万) or digit by digit (二〇二三)."""
+    if not set(numeral) & {*HAN_PLACES, *_HAN_SCALES}:
+        return float("".join(str(HAN_DIGITS[sign]) for sign in numeral))  # 二〇二三
+    total = part = digit = 0
+    for sign in numeral:
+        if sign in HAN_DIGITS:
+            digit = HAN_DIGITS[sign]
+        elif sign in HAN_PLACES:
+            part, digit = part + max(digit, 1) * HAN_PLACES[sign], 0
+        else:
+            total, part, digit = total + max(part + digit, 1) * _HAN_SCALES[sign], 0, 0
+    return float(total + part + digit)
+
+
+class Spoken(NamedTuple):
+    """A number written as words: its value and the words that it takes."""
+
+    value: float
+    ordinal: bool
+    first: int
+    end: int
+
+
+class _Token:
+    """A word as the reader of number words takes it."""
+
+    def __init__(self, written: str) -> None:
+        self.written = written
+
+    def text(self) -> str:
+        return self.written
+
+    def nt_separated(self, previous: "_Token") -> bool:
+        return False
+
+    def not_a_number_part(self) -> bool:
+        return False
+
+
+def spoken(words: Sequence[str], language: str) -> Iterator[Spoken]:
+    """Read the numbers among words, by the rules of the language, or of English where it is not known."""
+    known = language if language in NUMBER_WORDS else "en"
+    for one in find_numbers([_Token("-" if word in "-‐–" else word) for word in words], known, 0.0):
+        yield Spoken(float(one.value), bool(one.is_ordinal), one.start, one.end)
+
+
+@lru_cache(maxsize=8_192)
+def counted(word: str, language: str) -> int:
+    """Give the value of a word for a small number, as in `two thirds`; 1 for any other."""
+    found = next(spoken([word], language), None) if word else None
+    return int(found.value) if found and not found.ordinal and found.value < 10 else 1
+
+
+@lru_cache(maxsize=8_192)
+def small_number(written: str, language: str) -> float:
+    """Give the value of a number in digits or words; 0 for any other word."""
+    if written.isdecimal():
+        return float(written)
+    found = next(spoken([written], language), None)
+    return found.value if found and not found.ordinal else 0.0
