@@ -1,14 +1,8 @@
-"""The command line of kept jobs: list, show, steer, export, replay.
-
-The command line that changes running jobs: stop, drop or retry a branch, narrow what is searched.
-
-The command `worker`: runs kept jobs without a chat.
-"""
+"""The command line of kept jobs: list, show, export, replay; stop, drop or retry a branch, narrow what is searched."""
 
 import asyncio
 import contextlib
 import re
-import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
@@ -393,34 +387,3 @@ def narrow(
         await _done(store, row, "change", wanted.model_dump_json(), wanted.kind)
 
     _with_job(job_id, work)
-
-
-def worker(
-    name: Annotated[str, typer.Option(help="Distinct, and the same after a restart. Default: the host's name.")] = "",
-    until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no job waits or runs.")] = False,
-) -> None:
-    """Run jobs without a chat: those that a server left, or those that chat servers put into PostgreSQL."""
-    from agents.api.metrics import log_to_stderr
-    from agents.core.settings import load
-    from agents.team import open_team
-
-    async def work() -> None:
-        settings = load().model_copy(update={"runs_jobs": True})
-        log_to_stderr(settings.log_level)
-        team = open_team(settings.model_copy(update={"worker_name": name}) if name else settings, durable=True)
-        stopping = asyncio.Event()
-        for sign in (signal.SIGTERM, signal.SIGINT):
-            with contextlib.suppress(NotImplementedError):
-                asyncio.get_running_loop().add_signal_handler(sign, stopping.set)
-        try:
-            await team.open()
-            typer.echo(f"worker {name or settings.worker_name or 'of this host'} runs jobs; Ctrl+C stops it")
-            while not stopping.is_set():
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(stopping.wait(), 1.0)
-                if until_idle and not await team.jobs.waiting():
-                    break
-        finally:
-            await team.close()
-
-    run_to_exit(work())

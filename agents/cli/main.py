@@ -1,9 +1,11 @@
-"""The command line: run, serve, doctor. Heavy imports stand inside the commands, so that `--help` answers at once."""
+"""The command line: run, serve, worker, doctor. Heavy imports stand inside the commands, so that `--help` answers at once."""
 
 import asyncio
+import contextlib
 import gc
 import logging
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,7 +13,7 @@ from typing import Annotated, Literal
 import typer
 
 from agents.cli import jobs_commands, memory_commands
-from agents.cli.jobs_commands import exits, fail, worker
+from agents.cli.jobs_commands import exits, fail, run_to_exit
 
 app = typer.Typer(
     add_completion=False,
@@ -154,7 +156,36 @@ def doctor(
     raise typer.Exit(0 if usable else 1)
 
 
-app.command()(worker)
+@app.command()
+def worker(
+    name: Annotated[str, typer.Option(help="Distinct, and the same after a restart. Default: the host's name.")] = "",
+    until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no job waits or runs.")] = False,
+) -> None:
+    """Run jobs without a chat: those that a server left, or those that chat servers put into PostgreSQL."""
+    from agents.api.metrics import log_to_stderr
+    from agents.core.settings import load
+    from agents.team import open_team
+
+    async def work() -> None:
+        settings = load().model_copy(update={"runs_jobs": True})
+        log_to_stderr(settings.log_level)
+        team = open_team(settings.model_copy(update={"worker_name": name}) if name else settings, durable=True)
+        stopping = asyncio.Event()
+        for sign in (signal.SIGTERM, signal.SIGINT):
+            with contextlib.suppress(NotImplementedError):
+                asyncio.get_running_loop().add_signal_handler(sign, stopping.set)
+        try:
+            await team.open()
+            typer.echo(f"worker {name or settings.worker_name or 'of this host'} runs jobs; Ctrl+C stops it")
+            while not stopping.is_set():
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(stopping.wait(), 1.0)
+                if until_idle and not await team.jobs.waiting():
+                    break
+        finally:
+            await team.close()
+
+    run_to_exit(work())
 
 
 def main() -> None:

@@ -36,7 +36,7 @@ from agents.core.errors import BadRequest, DossierError
 from agents.core.events import SourceRead
 from agents.core.settings import Settings
 from agents.core.time_policy import SCOPING_SHARE
-from agents.evaluation.labelled_sets import Row, Variant, load, mean, share
+from agents.evaluation.labelled_sets import Row, Variant, gold_of, load, mean, pairs, share, text_of
 from agents.report.cut_sentences import URL, find_marks, is_reference_heading, trimmed_url
 from agents.research.scoping.turn import ScopingState
 from agents.team import Team, open_team
@@ -48,15 +48,6 @@ FOLDER = "corpus"
 
 
 @dataclass(frozen=True)
-class Paired:
-    """A file of questions, and the corpus beside it."""
-
-    name: str
-    questions: list[Row]
-    corpus: list[Row]
-
-
-@dataclass(frozen=True)
 class Answered:
     """What came of one question."""
 
@@ -65,41 +56,6 @@ class Answered:
     """Addresses of the documents that were read, in order."""
     problem: str
     """Why there is no report; empty when there is one."""
-
-
-def pairs(path: Path) -> list[Paired]:
-    """Find questions with their corpus: `x_questions.jsonl` and `x_corpus.jsonl`, by either name or by their folder.
-
-    Raises:
-        BadRequest: there are none, or a file cannot be used.
-    """
-    files = (
-        sorted(path.glob("*questions*.jsonl"))
-        if path.is_dir()
-        else [path.with_name(path.name.replace("corpus", "questions"))]
-    )
-    if not files:
-        raise BadRequest(f"{path} holds no file of questions (*questions*.jsonl).")
-    found = []
-    for file in files:
-        rows = load(file, ("question", "answer", "gold"))
-        corpus = file.with_name(file.name.replace("questions", "corpus"))
-        if corpus == file or not corpus.is_file():
-            raise BadRequest(
-                f"The corpus of {file} is not beside it: a file {corpus.name} with the documents is missing."
-            )
-        found.append(Paired(file.stem, rows, load(corpus, ("doc_id", "title"))))
-    return found
-
-
-def gold_of(row: Row) -> list[str]:
-    """Give the names of the documents that a question needs, in order."""
-    return list(dict.fromkeys(str(one["doc_id"] if isinstance(one, dict) else one) for one in row["gold"]))
-
-
-def text_of(document: Row) -> str:
-    """Give the text of a document of a corpus, whole or in sentences."""
-    return str(document["text"] if "text" in document else " ".join(document["sentences"]))
 
 
 @asynccontextmanager

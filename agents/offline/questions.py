@@ -29,8 +29,8 @@ _AND = r"(?:\s+(?:and|or|und|oder|sowie|et|ou|y|e|o|versus|vs\.?)\s+|\s*&\s*)"
 _SEPARATOR = re.compile(rf",{_AND}|{_AND}|,\s+")
 _ARTICLE = re.compile(r"^(?:the|its|their|an?|der|die|das|den|les?|la|los?|las|el)\s+", re.IGNORECASE)
 _BREAK = "\ue000"
-_LONGEST_ENTRY, _SEVERAL = 7, 4
-"""Words of one entry of a list at most; terms that a coordinated clause has at least to be a question of its own."""
+_LONGEST_ENTRY = 7
+"""Words of one entry of a list at most."""
 
 
 @dataclass(frozen=True)
@@ -137,22 +137,7 @@ def _apart(sentence: str) -> list[str]:
             found[-1] = f"{found[-1]}; {part}"
         else:
             found.append(part if part.startswith(_BREAK) or not at or leans_on_another(part) else _BREAK + part)
-    cut: list[str] = []
-    for part in found:
-        start = 0
-        for match in _coordinated().finditer(part):
-            before, after = part[start : match.start()], part[match.end() :]
-            if "," in match.group() and len(terms(before)) > 1 and _independent(before, after):
-                cut.append(before)
-                part = f"{part[: match.end()]}{_BREAK}{after}"
-                start = match.end()
-        cut.append(part[start:])
-    return cut
-
-
-def _independent(before: str, after: str) -> bool:
-    own = distinct(after)
-    return len(own) >= _SEVERAL and not leans_on_another(after) and not set(own) & set(distinct(before))
+    return found
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,4 @@
-"""A leaf: search, and read a handful of sources side by side; its section is written when those beside it were read.
-
-Facts that a job takes over from an earlier report: a leaf gets those that speak of its questions, beside what it reads.
-"""
+"""A leaf: search, and read a handful of sources side by side, beside the facts of an earlier report that speak to it."""
 
 from collections.abc import Callable, Sequence
 from typing import TypedDict
