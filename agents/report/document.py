@@ -20,7 +20,7 @@ from agents.contracts.verification import Claim
 from agents.nlp.tokens import content_words
 from agents.report.composer import Composer, introduced, paragraph, title_line
 from agents.report.earlier import since, since_lines
-from agents.report.methodology import LIMITS, Making, phase_state, rounds_log, unverified
+from agents.report.methodology import LIMITS, Making, unverified
 from agents.report.references import shortened
 from agents.report.write_markdown import document_markdown
 
@@ -103,6 +103,7 @@ class _Report:
             *((_heading(words.limitations), *introduced("", limitations)) if limitations else ()),
         ], since_lines(changed, words) if changed else ())  # fmt: skip
         queries = tuple(query.text for query in self.brief.queries)
+        above = next((top.path for top in outcome.findings), "")
         return ReportDocument(
             job_id=job_id,
             grade=grade,
@@ -130,8 +131,8 @@ class _Report:
             confidence=truth.confidence,
             limitations=limitations,
             degraded_mode="#DEGRADED_SEARCH" in tags,
-            rounds_log=rounds_log(outcome.findings),
-            phase_state=phase_state(outcome.contract, outcome.findings, making.actual.started_at, outcome.changes),
+            rounds_log=making.rounds(),
+            phase_state=making.phase_state(),
             changes=making.changes(),
             since=changed,
             insufficient_termination=grade != "complete" and not LIMITS.isdisjoint(tags),
@@ -140,7 +141,10 @@ class _Report:
                 *(one for node in making.nodes for one in node.problems),
                 *(one for top in outcome.counter for node in top.walk() for one in node.problems),
             ))),
-            nodes=tuple(self._rows()),
+            nodes=(
+                *(row for top in outcome.findings for row in _rows(top, "", truth.claims)),
+                *(row for top in outcome.counter for row in _rows(top, above, truth.claims)),
+            ),
             contract=BoundContract(
                 hash=outcome.contract.hash, question=self.brief.question, queries=queries, minutes=self.brief.minutes,
                 mode=self.brief.tier or self.brief.mode,
@@ -347,15 +351,6 @@ class _Report:
                 kept.setdefault(line, line)
                 told.append(words)
         return tuple(kept.values())
-
-    # ---- the tree
-
-    def _rows(self) -> Iterator[NodeRow]:
-        for top in self.outcome.findings:
-            yield from _rows(top, "", self.truth.claims)
-        above = self.outcome.findings[0].path if self.outcome.findings else ""
-        for top in self.outcome.counter:
-            yield from _rows(top, above, self.truth.claims)
 
 
 def _heading(text: str) -> Heading:

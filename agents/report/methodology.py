@@ -10,7 +10,7 @@ from functools import cached_property
 from urllib.parse import unquote
 
 from agents.contracts.body import Block, Line, Table, Words
-from agents.contracts.contract import Change, Contract, ForecastLine, place
+from agents.contracts.contract import Change, ForecastLine, place
 from agents.contracts.fact import MemoryNote
 from agents.contracts.finding import Finding, SearchRecord
 from agents.contracts.plan import RetryEntry
@@ -304,6 +304,46 @@ class Making:
             case "restart":
                 yield said.restart
 
+    # ---- the loop's state
+
+    def rounds(self) -> tuple[RoundRow, ...]:
+        """List every round of every node, in reading order."""
+        return tuple(
+            RoundRow.model_validate(record.model_dump(exclude={"phase", "tag", "judged"}))
+            for node in self.nodes
+            for record in node.rounds
+        )
+
+    def phase_state(self) -> PhaseState:
+        """Describe every node's loop; the job's is the root's, with the retries of all of them."""
+        caps, queries = self.outcome.contract.caps, self.outcome.findings
+        authorized_s = None if caps.minutes is None else caps.minutes * 60
+        # Changes after the authorization may have shortened the time.
+        total_s = least(authorized_s, *(change.limits.seconds for change in self.outcome.changes))
+        budget = TimeBudget(
+            total_minutes=None if total_s is None else total_s / 60,
+            synthesis_reserve_minutes=round(synthesis_reserve_s(total_s) / 60, 3),
+            started_at=self.actual.started_at,
+        )
+
+        def state(node: Finding, over: Iterable[Finding]) -> ResearchState:
+            history = tuple(record.decision for record in node.rounds)
+            return ResearchState(
+                time_budget=budget,
+                iteration=Iteration(current=len(node.rounds), max=caps.rounds),
+                retry_tracking=tracking(entry for top in over for part in top.walk() for entry in part.attempts),
+                gap_analysis=GapAnalysis(loop_decision=history[-1] if history else None, history=history),
+            )
+
+        def own(nodes: Iterable[Finding]) -> tuple[NodePhase, ...]:
+            return tuple(NodePhase(node=node.path, research=state(node, (node,))) for node in nodes)
+
+        return PhaseState(
+            research=state(queries[0], queries) if queries else ResearchState(),
+            nodes=own(node for node in self.nodes if node.rounds),
+            queries=own(queries if len(queries) > 1 else ()),
+        )
+
 
 def claims_table(claims: Iterable[Claim], cards: dict[str, SourceCard], words: Wording) -> Table:
     """Put claims into a table: statement, verdict, confidence, who speaks for and against, the counter-search."""
@@ -365,60 +405,6 @@ def duration(seconds: float, words: Wording) -> str:
 def money(usd: float, words: Wording) -> str:
     """Write an amount in US dollars, without the sign that formulas use; small amounts with four places."""
     return f"{words.number(usd, '0.0000' if 0 < usd < 0.1 else '0.00')} USD"
-
-
-# ---- the loop's state
-
-
-def rounds_log(findings: Iterable[Finding]) -> tuple[RoundRow, ...]:
-    """List every round of every node, in reading order."""
-    return tuple(
-        RoundRow.model_validate(record.model_dump(exclude={"phase", "tag", "judged"}))
-        for finding in findings
-        for part in finding.walk()
-        for record in part.rounds
-    )
-
-
-def phase_state(
-    contract: Contract,
-    findings: tuple[Finding, ...],
-    started_at: str | None = None,
-    changes: tuple[Change, ...] = (),
-) -> PhaseState:
-    """Describe every node's loop; the job's is the root's, with the retries of all of them.
-
-    Args:
-        contract: whose caps bound the rounds.
-        findings: of the queries.
-        started_at: when the job was started, as ISO 8601.
-        changes: after the authorization; some may have shortened the time.
-    """
-    authorized_s = None if contract.caps.minutes is None else contract.caps.minutes * 60
-    total_s = least(authorized_s, *(change.limits.seconds for change in changes))
-    budget = TimeBudget(
-        total_minutes=None if total_s is None else total_s / 60,
-        synthesis_reserve_minutes=round(synthesis_reserve_s(total_s) / 60, 3),
-        started_at=started_at,
-    )
-
-    def state(node: Finding, over: Iterable[Finding]) -> ResearchState:
-        history = tuple(record.decision for record in node.rounds)
-        return ResearchState(
-            time_budget=budget,
-            iteration=Iteration(current=len(node.rounds), max=contract.caps.rounds),
-            retry_tracking=tracking(entry for top in over for part in top.walk() for entry in part.attempts),
-            gap_analysis=GapAnalysis(loop_decision=history[-1] if history else None, history=history),
-        )
-
-    loops = (part for finding in findings for part in finding.walk() if part.rounds)
-    return PhaseState(
-        research=state(findings[0], findings) if findings else ResearchState(),
-        nodes=tuple(NodePhase(node=part.path, research=state(part, (part,))) for part in loops),
-        queries=tuple(NodePhase(node=part.path, research=state(part, (part,))) for part in findings)
-        if len(findings) > 1
-        else (),
-    )
 
 
 def tracking(entries: Iterable[RetryEntry]) -> RetryTracking:

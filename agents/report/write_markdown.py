@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 
 from agents.contracts.body import (
     Block,
@@ -33,6 +34,7 @@ Cite = Callable[[Sentence], str]
 UNVERIFIED = " `#UNVERIFIED`"
 """Stands behind a sentence that its own quotes do not carry."""
 _BARE = re.compile(r"(?:https?://|www\.)[^\s<>\"'`]+", re.IGNORECASE)
+_BESIDE = re.compile(r"[\w$]")
 _WRAPS = (("struck", "~~"), ("bold", "**"), ("italic", "*"))
 
 
@@ -120,55 +122,43 @@ def _cell(text: str) -> str:
 def line_markdown(line: Line, before: str = "") -> str:
     """Write runs; emphasis that Markdown can't express at its place is left out, never its words."""
     out = ""
-    for number, part in enumerate(line):
-        if isinstance(part, Words):
-            following = line[number + 1] if number + 1 < len(line) else None
-            after = (
-                following.text[:1] if isinstance(following, Words) else "$" if isinstance(following, Formula) else ""
-            )
-            out += _words(part, before=(before + out)[-1:], after=after)
-        elif isinstance(part, Formula):
-            following = line[number + 1] if number + 1 < len(line) else None
-            after = following.text[:1] if isinstance(following, Words) else "" if following is None else "$"
-            beside = re.compile(r"[\w$]")
-            tight = beside.match(out[-1:]) or beside.match(after)
-            marks = ("$$", "$$") if part.display else ("\\( ", " \\)") if tight else ("$", "$")
-            out += part.tex.join(marks)
-        elif isinstance(part, LineBreak):
-            out = out.rstrip() + "\\\n"
+    for part, following in zip_longest(line, line[1:]):
+        after = following.text[:1] if isinstance(following, Words) else "$" if isinstance(following, Formula) else ""
+        match part:
+            case Words():
+                out += _words(part, before=(before + out)[-1:], after=after)
+            case Formula(tex=tex, display=display):
+                tight = _BESIDE.match(out[-1:]) or _BESIDE.match(after)
+                out += tex.join(("$$", "$$") if display else ("\\( ", " \\)") if tight else ("$", "$"))
+            case LineBreak():
+                out = out.rstrip() + "\\\n"
+            case _:
+                pass
     return out
 
 
 def _words(part: Words, *, before: str, after: str) -> str:
-    style = set(part.style)
+    style, text, lead, trail = set(part.style), part.text, "", ""
     if "code" in style:
-        ticks = "`" * (1 + max((len(run) for run in re.findall("`+", part.text)), default=0))
-        pad = " " if part.text[:1] in {"`", ""} or part.text[-1:] == "`" or _is_padded(part.text) else ""
-        core, lead, trail = f"{ticks}{pad}{part.text}{pad}{ticks}", "", ""
+        ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+        pad = " " if not text or "`" in {text[0], text[-1]} or (text[0] == text[-1] == " " and text.strip()) else ""
+        core = f"{ticks}{pad}{text}{pad}{ticks}"
     else:
         # A bare address would become a link wherever the Markdown is shown.
-        core = (part.text if part.address else _BARE.sub(lambda found: host(found[0]), part.text)).strip(" ")
-        lead, trail = (
-            " " * (len(part.text) - len(part.text.lstrip(" "))),
-            " " * (len(part.text) - len(part.text.rstrip(" "))),
-        )
+        core = (text if part.address else _BARE.sub(lambda found: host(found[0]), text)).strip(" ")
         if not core:
-            return part.text
-        first, last = core[0], core[-1]
+            return text
+        lead, trail = text[: len(text) - len(text.lstrip(" "))], text[len(text.rstrip(" ")) :]
+        wraps = _may_wrap(lead or before, core[0], core[-1], trail or after)
         core = escape_inline(core)
-        if style & {"bold", "italic", "struck"} and _may_wrap(lead or before, first, last, trail or after):
-            for name, mark in reversed(_WRAPS):
-                core = f"{mark}{core}{mark}" if name in style else core
+        for name, mark in reversed(_WRAPS):
+            core = f"{mark}{core}{mark}" if wraps and name in style else core
     for name in ("sup", "sub"):
         core = f"<{name}>{core}</{name}>" if name in style else core
     if part.address:
         inside = core.replace("]", "\\]")
         core = f"[{inside}]({link_target(part.address)})"
     return lead + core + trail
-
-
-def _is_padded(text: str) -> bool:
-    return text.startswith(" ") and text.endswith(" ") and bool(text.strip())
 
 
 def _may_wrap(before: str, first: str, last: str, after: str) -> bool:
@@ -188,8 +178,11 @@ def _is_sign(char: str) -> bool:
 
 def by_number(sentence: Sentence) -> str:
     """Cite by the numbers of references, and mark what its own quotes do not carry."""
-    numbers = "".join(f"[{number}]" for number in sentence.citations)
-    return numbers + (UNVERIFIED if numbers and sentence.verdict in {"unsupported", "contradicted"} else "")
+    return "".join(f"[{number}]" for number in sentence.citations) + _doubt(sentence)
+
+
+def _doubt(sentence: Sentence) -> str:
+    return UNVERIFIED if sentence.citations and sentence.verdict in {"unsupported", "contradicted"} else ""
 
 
 def document_markdown(
@@ -207,19 +200,17 @@ def document_markdown(
     """
     citations = Citations(references)
 
-    def linked(sentence: Sentence) -> str:
-        numbers = ""
-        for cite in citations.of(sentence):
-            text = rf"\[{cite.reference.n}\]"
-            address = link(cite.reference, cite.quotes[0]) if link and cite.quotes else ""
-            numbers += f"[{text}]({link_target(address)})" if is_safe(address) or is_route(address) else text
-        return numbers + by_number(sentence).removeprefix("".join(f"[{n}]" for n in sentence.citations))
+    def cite(sentence: Sentence) -> str:
+        out = ""
+        for one in citations.of(sentence):
+            text = rf"\[{one.reference.n}\]" if link else f"[{one.reference.n}]"
+            address = link(one.reference, one.quotes[0]) if link and one.quotes else ""
+            out += f"[{text}]({link_target(address)})" if is_safe(address) or is_route(address) else text
+        if marks:
+            mark = marked(sentence, words)
+            return out + (f" *({escape_text(mark)})*" if mark else "")
+        return out + _doubt(sentence)
 
-    def in_words(sentence: Sentence) -> str:
-        mark = marked(sentence, words)
-        return by_number(sentence).removesuffix(UNVERIFIED) + (f" *({escape_text(mark)})*" if mark else "")
-
-    cite = in_words if marks else linked if link else by_number
     parts: list[str] = []
     for block in body.blocks:
         if isinstance(block, ReferenceList):
