@@ -323,13 +323,16 @@ class _Report:
             stated += [*insights.source_identified_gaps, *(one.question for one in raised if one.confidence >= MATTERS)]
         unsaid = (" ".join(one.split()) for one in dict.fromkeys(stated) if not self.composer.is_said(one))
         questions += [f"{opening}{one}{closing}" for one in unsaid][:MAX_STATED]
-        sections = {one.section for one in self.truth.answers}
-        followed = (one for one in making.nodes if one.in_vain and one.note and one.title not in sections)
+        # What later rounds followed up for a question without an answer is told by that question.
+        answered = all(one.status == "answered" for one in self.truth.answers)
+        followed = [one.title.rstrip(".?!") for one in making.nodes if one.in_vain and one.note and answered]
         # Figures of the whole report stand in Methodology, just above.
         counted = set(making.whole_report())
         lines = [line for line in reasons if line not in counted]
         lines += [self.words.unchecked] if cites and not self.truth.checks else []
-        return self._each_once([*lines, *making.weak_claims(), *map(self._of_part, followed)], questions)
+        lines += making.weak_claims()
+        lines += [self.words.in_vain.format(titles="; ".join(dict.fromkeys(followed)))] if followed else []
+        return self._each_once(lines, questions)
 
     def _each_once(self, lines: Iterable[str], open_: Iterable[str] = ()) -> tuple[str, ...]:
         """Leave out what is said again: of a question without an answer, of an answered one, or in other words.

@@ -185,7 +185,18 @@ def test_what_a_later_round_followed_in_vain_is_told_and_lowers_nothing():
     document = world.document(findings=(top,))
 
     assert document.grade == "complete"
-    assert any("Ash road" in line for line in document.limitations)
+    assert "Followed up without result: Ash road: closed." in document.limitations
+
+
+def test_what_was_followed_in_vain_for_a_question_without_an_answer_is_told_by_that_question():
+    later = Finding(path="j/0/r2-0", title="Level: closed", role="leaf", status="empty", note="none mentions it")
+    top = world.TOP.model_copy(update={"children": (world.ROADS, later), "status": "done"})
+    missing = QuestionAnswer(question="Which road was open?", status="not_found")
+
+    said = world.document(findings=(top,), truth=Truth(answers=(missing,))).limitations
+
+    assert said[0] == "Which road was open: nothing to the point was found."
+    assert not any("Level" in line for line in said)
 
 
 def test_a_report_whose_branches_are_done_is_complete():
