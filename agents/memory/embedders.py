@@ -6,35 +6,17 @@ An embedding model in the ONNX format, run in this process: a folder with `model
 import asyncio
 import math
 import os
-import struct
 from array import array
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 from agents.core.errors import ConfigError, ModelError
 from agents.llm.litellm_model import embed_texts
-from agents.memory.knowledge import MemoryDown
+from agents.memory.knowledge import Embedder, MemoryDown
 from agents.nlp.similarity import DIMENSIONS, TABLE, direction
 
 EMBED_S = 20.0
 """Seconds that a model of a provider gets for one batch."""
-
-
-class Embedder(Protocol):
-    """Gives texts directions. Those of two embedders, told apart by `id`, are never compared."""
-
-    id: str
-    dimensions: int
-    """0 until a model has answered once."""
-
-    async def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Give each text its direction as signed bytes; empty where it has none.
-
-        Raises:
-            MemoryDown: the model can't be asked.
-        """
-        ...
 
 
 class StaticEmbedder:
@@ -71,8 +53,6 @@ def embedder_of(name: str) -> Embedder:
         ConfigError: a model of one's own can't be used.
     """
     if name.startswith("onnx:"):
-        from agents.memory.embedders import OnnxEmbedder
-
         return OnnxEmbedder(Path(name.removeprefix("onnx:")))
     return LiteLLMEmbedder(name) if name else StaticEmbedder()
 
@@ -85,12 +65,22 @@ def as_bytes(vector: Sequence[float]) -> bytes:
     return array("b", [round(127 * one / largest) for one in vector]).tobytes()
 
 
-def signs(vector: bytes) -> int:
+def signs(vector: bytes) -> bytes:
     """Give the signs of a direction as bits: two texts that point the same way differ in few of them."""
-    bits = 0
-    for one in struct.unpack(f"{len(vector)}b", vector):
-        bits = bits << 1 | (one > 0)
-    return bits
+    bits = "".join("01"[0 < one < 128] for one in vector)
+    return int(bits or "0", 2).to_bytes((len(vector) + 7) // 8, "big")
+
+
+def nearest(vector: bytes, rows: Sequence[tuple[int, bytes]]) -> list[int]:
+    """Put numbered directions in order, those first that point the way of `vector`; others' sizes are left out."""
+    import numpy as np  # not before somebody searches: it costs every start a tenth of a second, and 20 MB
+
+    alike = [row for row in rows if len(row[1]) == len(vector)]
+    if not alike:
+        return []
+    found = np.frombuffer(b"".join(one for _, one in alike), np.int8).reshape(len(alike), -1).astype(np.float32)
+    cosines = found @ np.frombuffer(vector, np.int8).astype(np.float32) / np.linalg.norm(found, axis=1)
+    return [alike[at][0] for at in np.argsort(-cosines, kind="stable")]
 
 
 LONGEST = 256

@@ -1,18 +1,24 @@
-"""The knowledge base as its users see it: one interface, and a guard that keeps whatever is wrong with it out of a run."""
+"""The knowledge base: what its stores share, and the guard that keeps whatever is wrong with one out of a run.
+
+A store keeps things under their ids, finds them by words and by directions, and forgets. Batches, embedding, the change of
+an embedder, export and import are the same for all of them, and stand here.
+"""
 
 import asyncio
-import json
 import logging
 import math
+import zlib
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Protocol, TypeVar
-
-from pydantic import ValidationError
 
 from agents.contracts.fact import MemoryStats, Remembered, Selection
 from agents.core.errors import DossierError
 from agents.core.settings import Settings
+from agents.nlp.tokens import segmented
+from agents.web.url_key import registrable_domain
 
 T = TypeVar("T")
 
@@ -22,6 +28,10 @@ LOCAL_OWNER = "local"
 """Whose memory the command line and library calls use: the one user of a server on this machine."""
 BATCH = 256
 """Things that are written, embedded or sent at a time."""
+POOL = 60
+"""Things of each of the two rankings, by words and by directions, that are fused."""
+MAX_TERMS = 24
+"""Words of a question that are looked for."""
 SLICE_S = 0.01
 """Seconds between two looks whether an answer is there."""
 MAX_LINE = 200_000
@@ -38,32 +48,52 @@ class MemoryDown(DossierError):
         self.notice = message
 
 
-class KnowledgeStore(Protocol):
+class Embedder(Protocol):
+    """Gives texts directions. Those of two embedders, told apart by `id`, are never compared."""
+
+    id: str
+    dimensions: int
+    """0 until a model has answered once."""
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        """Give each text its direction as signed bytes; empty where it has none.
+
+        Raises:
+            MemoryDown: the model can't be asked.
+        """
+        ...
+
+
+class KnowledgeStore(ABC):
     """Where things are kept. Every method may raise `MemoryDown`; no owner ever sees what is another's."""
 
     name: str
 
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+
     async def put(self, owner: str, items: Sequence[Remembered]) -> int:
         """Keep things under their ids, in the place of what is kept under the same; says how many are new."""
-        ...
+        new = 0
+        for at in range(0, len(items), BATCH):
+            part = list({one.id: one for one in items[at : at + BATCH]}.values())
+            new += await self._put(owner, part, await self._directions(part))  # embedded outside any transaction
+        return new
 
     async def search(
         self, owner: str, text: str, where: Selection = Selection(), limit: int = 10
     ) -> tuple[Remembered, ...]:
         """Find things by words and meaning, best first; with an empty text the last seen."""
-        ...
+        if not text.strip():
+            return await self.get(owner, where, limit, newest=True)
+        (vector,) = await self.embedder.embed([text])
+        return await self._search(owner, text, vector, where, limit)
 
-    async def get(self, owner: str, where: Selection, limit: int = 1_000) -> tuple[Remembered, ...]:
-        """Give things as they are, oldest first."""
-        ...
-
-    async def forget(self, owner: str, where: Selection) -> int:
-        """Forget what is meant, for good; says how much it was."""
-        ...
-
-    def every(self, owner: str) -> AsyncIterator[Remembered]:
+    async def every(self, owner: str) -> AsyncIterator[Remembered]:
         """Give everything, oldest first."""
-        ...
+        async for page in self._pages(owner):
+            for item in page:
+                yield item
 
     async def reembed(self, owner: str, progress: Callable[[int, int], object] = lambda _done, _all: None) -> int:
         """Embed anew what another model embedded; what that left stays until all is done. Can be broken off at any time.
@@ -72,19 +102,101 @@ class KnowledgeStore(Protocol):
             owner: whose memory.
             progress: told how many are done, of how many.
         """
-        ...
+        await self.embedder.embed(["a text"])  # its size is known from now on
+        before, done = await self.stats(owner), 0
+        async for part in self._stale(owner):
+            await self._embedded(owner, part, await self._directions(part))
+            done += len(part)
+            progress(before.embedded + done, before.items)
+        await self._drop_stale(owner)
+        return done
 
+    async def _directions(self, items: Sequence[Remembered]) -> list[bytes]:
+        """Embed the words of things under the titles of their sources."""
+        return await self.embedder.embed([f"{one.source.title}. {one.text}" if one.source else one.text for one in items])
+
+    @abstractmethod
+    async def get(
+        self, owner: str, where: Selection, limit: int = 1_000, *, newest: bool = False
+    ) -> tuple[Remembered, ...]:
+        """Give things as they are, oldest first, or the last seen first."""
+
+    @abstractmethod
+    async def forget(self, owner: str, where: Selection) -> int:
+        """Forget what is meant, for good; says how much it was."""
+
+    @abstractmethod
     async def owners(self) -> tuple[str, ...]:
         """Name everybody who has a memory here."""
-        ...
 
+    @abstractmethod
     async def stats(self, owner: str) -> MemoryStats:
         """Count what there is."""
-        ...
 
+    @abstractmethod
     async def close(self) -> None:
         """Let go of files and connections."""
-        ...
+
+    @abstractmethod
+    async def _put(self, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> int:
+        """Keep one batch, each thing once."""
+
+    @abstractmethod
+    async def _search(
+        self, owner: str, text: str, vector: bytes, where: Selection, limit: int
+    ) -> tuple[Remembered, ...]: ...
+
+    @abstractmethod
+    def _pages(self, owner: str) -> AsyncIterator[list[Remembered]]: ...
+
+    @abstractmethod
+    def _stale(self, owner: str) -> AsyncIterator[list[Remembered]]:
+        """Give what has directions of other embedders alone, batch by batch."""
+
+    @abstractmethod
+    async def _embedded(self, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> None:
+        """Add directions of the present embedder."""
+
+    @abstractmethod
+    async def _drop_stale(self, owner: str) -> None:
+        """Drop the directions of other embedders."""
+
+
+# ---- a thing as stores write it
+
+
+def words_of(item: Remembered) -> tuple[str, str]:
+    """Give the words by which a thing is found, and those that only add to them, segmented for an index."""
+    quote = item.fact.quote if item.fact and item.fact.quote != item.text else ""
+    title = item.source.title if item.source else ""
+    return segmented(f"{item.text} {quote}".strip()), " ".join(_often_segmented(one) for one in (title, *item.topics))
+
+
+_often_segmented, _often_domain = lru_cache(2_048)(segmented), lru_cache(2_048)(registrable_domain)
+"""The facts of one page share its address, its title and their questions."""
+
+
+def columns_of(item: Remembered) -> dict[str, str]:
+    """Give what is filtered by."""
+    url = item.source.url if item.source else ""
+    return {
+        "id": item.id, "kind": item.kind, "verdict": item.verdict, "url": url,
+        "domain": _often_domain(url) if url else "", "text_hash": item.source.text_hash if item.source else "",
+        "seen": item.seen,
+    }  # fmt: skip
+
+
+def body_of(item: Remembered) -> bytes:
+    """Write a thing for a database."""
+    return zlib.compress(item.model_dump_json(exclude_none=True).encode(), 1)
+
+
+def item_of(body: bytes) -> Remembered:
+    """Read a thing from its stored body."""
+    return Remembered.model_validate_json(zlib.decompress(body))
+
+
+# ---- what is done with a store, whichever it is
 
 
 async def in_time(work: Awaitable[T], seconds: float) -> T:
@@ -118,16 +230,14 @@ async def imported(store: KnowledgeStore, owner: str, lines: Sequence[str]) -> t
     """
     items: dict[str, Remembered] = {}
     broken = 0
-    for line in lines:
-        if not line.strip():
-            continue
+    for line in filter(str.strip, lines):
         try:
             if len(line) > MAX_LINE:
                 raise ValueError("the line is too long")
-            one = Remembered.model_validate(json.loads(line))
+            one = Remembered.model_validate_json(line)
             if one.id != one.id.strip("/") or (one.kind == "fact" and (one.fact is None or one.source is None)):
                 raise ValueError("a fact needs its words and its source")
-        except (ValueError, ValidationError, RecursionError):
+        except ValueError:  # also what does not fit the contract
             broken += 1
         else:
             items[one.id] = one
@@ -161,36 +271,27 @@ async def forget_with(
     return gone
 
 
-async def forget_old(store: KnowledgeStore, before: str) -> int:
-    """Forget, for everybody, what was last seen before a day (ISO date); says how much it was."""
-    gone = 0
-    try:
-        for owner in await store.owners():
-            gone += await store.forget(owner, Selection(date_to=before))
-    except MemoryDown as error:
-        log.warning("what is old could not be forgotten: %s", error)
-    return gone
-
-
-async def reembed_all(store: KnowledgeStore) -> int:
-    """Embed anew, for everybody, what another embedder than the present one has embedded; says how much it was.
+async def tended(store: KnowledgeStore, keep_days: float) -> tuple[int, int]:
+    """Embed anew, for everybody, where the embedder changed, and forget what was last seen longer ago than it is kept.
 
     Until one's memory is through, the directions of the former embedder stay: whoever sets that again loses nothing.
+
+    Args:
+        store: the knowledge base.
+        keep_days: 0 is for ever.
+
+    Returns:
+        How much was embedded anew, and how much forgotten.
     """
-    done = 0
+    done = gone = 0
+    before = (datetime.now(UTC) - timedelta(days=keep_days)).date().isoformat()
     try:
         for owner in await store.owners():
             done += await store.reembed(owner, lambda ready, of: log.info("embedded anew: %d of %d", ready, of))
+            gone += await store.forget(owner, Selection(date_to=before)) if keep_days else 0
     except MemoryDown as error:
-        log.warning("the knowledge base could not be embedded anew: %s", error)
-    return done
-
-
-async def tended(store: KnowledgeStore, keep_days: float) -> None:
-    """Embed anew where the embedder changed, and forget what was last seen longer ago than it is kept (0 is for ever)."""
-    await reembed_all(store)
-    if keep_days:
-        await forget_old(store, (datetime.now(UTC) - timedelta(days=keep_days)).date().isoformat())
+        log.warning("the knowledge base could not be tended: %s", error)
+    return done, gone
 
 
 def open_memory(settings: Settings) -> KnowledgeStore | None:

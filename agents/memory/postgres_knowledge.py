@@ -6,7 +6,7 @@ server before it looks at any direction itself.
 
 import asyncio
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import sqlalchemy as sa
@@ -15,16 +15,24 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from agents.contracts.fact import MemoryStats, Remembered, Selection
 from agents.core.errors import ConfigError
-from agents.memory.embedders import Embedder, signs
-from agents.memory.knowledge import BATCH, MemoryDown
-from agents.memory.sql_knowledge import POOL, columns_of, embedded_text, item_of, words_of
-from agents.nlp.similarity import closeness
+from agents.memory.embedders import nearest, signs
+from agents.memory.knowledge import (
+    BATCH,
+    MAX_TERMS,
+    POOL,
+    Embedder,
+    KnowledgeStore,
+    MemoryDown,
+    body_of,
+    columns_of,
+    item_of,
+    words_of,
+)
+from agents.memory.sql_knowledge import NEAR, chosen_by
 from agents.nlp.tokens import content_words, segmented
 from agents.search.scope_filter import by_rank
 
-_NEAR = 120  # directions that are compared exactly, those whose signs differ least
 _LOOKED_AT = 4_000  # rows whose words are weighed
-_MAX_TERMS = 24
 _LOCK = 0x446F734D  # one process makes the tables at a time
 _TABLES = (
     "create table if not exists memory_items (n bigint generated always as identity primary key, owner text not null,"
@@ -51,20 +59,123 @@ insert into memory_meanings (n, embedder, owner, code, vector)
 select n, :embedder, owner, cast(cast(:code as text) as varbit), :vector from memory_items
 where owner = :owner and id = :id on conflict do nothing
 """
+_STALE = """
+select body from memory_items where owner = :owner
+    and exists (select 1 from memory_meanings as one where one.n = memory_items.n)
+    and not exists (select 1 from memory_meanings as one where one.n = memory_items.n and embedder = :embedder) limit :most
+"""
 
 
-class PostgresKnowledge:
+class PostgresKnowledge(KnowledgeStore):
     """Two tables beside those of the jobs, made when somebody first asks; users are told apart in every request."""
 
     name = "postgresql"
 
     def __init__(self, url: str, embedder: Embedder) -> None:
-        self.embedder = embedder
+        super().__init__(embedder)
         try:
             self._engine = create_async_engine(sa.make_url(url).set(drivername="postgresql+asyncpg"), pool_size=4)
         except (ImportError, SQLAlchemyError) as error:
             raise ConfigError(f"The knowledge base can't be kept in this database: {error}") from error
         self._made, self._making = False, asyncio.Lock()
+
+    async def get(
+        self, owner: str, where: Selection, limit: int = 1_000, *, newest: bool = False
+    ) -> tuple[Remembered, ...]:
+        condition, values = _condition(owner, where)
+        order = "seen desc, n desc" if newest else "n"
+        query = f"select body from memory_items where {condition} order by {order} limit :limit"
+        return tuple(item_of(row["body"]) for row in await self._rows(query, {**values, "limit": limit}))
+
+    async def forget(self, owner: str, where: Selection) -> int:
+        condition, values = _condition(owner, where)
+        return len(await self._rows(f"delete from memory_items where {condition} returning n", values))
+
+    async def owners(self) -> tuple[str, ...]:
+        rows = await self._rows("select distinct owner from memory_items order by owner", {})
+        return tuple(row["owner"] for row in rows)
+
+    async def stats(self, owner: str) -> MemoryStats:
+        count = "select kind, count(*) as found from memory_items where owner = :owner group by kind"
+        pages = "select count(distinct url) as found from memory_items where owner = :owner and url <> ''"
+        meant = "select count(*) as found from memory_meanings where owner = :owner and embedder = :embedder and vector <> ''"
+        kinds = {row["kind"]: row["found"] for row in await self._rows(count, {"owner": owner})}
+        (sources,) = await self._rows(pages, {"owner": owner})
+        (embedded,) = await self._rows(meant, {"owner": owner, "embedder": self._embedder})
+        return MemoryStats(
+            store=self.name, items=sum(kinds.values()), by_kind=kinds, sources=sources["found"],
+            embedder=self.embedder.id, dimensions=self.embedder.dimensions, embedded=embedded["found"],
+        )  # fmt: skip
+
+    async def close(self) -> None:
+        await self._engine.dispose()
+
+    async def _put(self, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> int:
+        rows = [_row(owner, one) for one in items]
+        async with self._connected() as connection:
+            known = "select count(*) from memory_items where owner = :owner and id = any(:ids)"
+            values = {"owner": owner, "ids": [one.id for one in items]}
+            there = int((await connection.execute(sa.text(known), values)).scalar_one())
+            await connection.execute(sa.text(_PUT), rows)
+            await self._mean(connection, owner, items, vectors)
+        return len(items) - there
+
+    async def _mean(
+        self, connection: AsyncConnection, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]
+    ) -> None:
+        rows = [
+            {"owner": owner, "id": item.id, "embedder": self._embedder, "code": _code(vector), "vector": vector}
+            for item, vector in zip(items, vectors, strict=True)
+        ]
+        await connection.execute(sa.text(_MEAN), rows)
+
+    async def _search(
+        self, owner: str, text: str, vector: bytes, where: Selection, limit: int
+    ) -> tuple[Remembered, ...]:
+        condition, values = _condition(owner, where)
+        terms = [word for term in content_words(text) for word in segmented(term).replace("\0", " ").split()]
+        any_of = " || ".join(f"plainto_tsquery('simple', :t{n})" for n in range(len(terms[:MAX_TERMS])))
+        values |= {f"t{n}": term for n, term in enumerate(terms[:MAX_TERMS])}
+        by_words = (
+            f"select n from (select n, words, {any_of} as asked from memory_items where {condition}"
+            f" and words @@ ({any_of}) order by n desc limit {_LOOKED_AT}) as looked_at"
+            f" order by ts_rank(words, asked) desc limit {POOL}"
+        )
+        near = (
+            f"select n, vector from memory_meanings join memory_items using (n) where {condition}"
+            " and embedder = :embedder and length(code) = length(cast(cast(:code as text) as varbit))"
+            f" order by bit_count(code # cast(cast(:code as text) as varbit)) limit {NEAR}"
+        )
+        worded = await self._rows(by_words, values) if terms else ()
+        meant = await self._rows(near, {**values, "embedder": self._embedder, "code": _code(vector)}) if vector else ()
+        ranked = nearest(vector, [(row["n"], row["vector"]) for row in meant])[:POOL]
+        scores = by_rank(([row["n"] for row in worded], ranked))
+        best = sorted(scores, key=lambda n: -scores[n])[:limit]
+        found = await self._rows("select n, body from memory_items where n = any(:best)", {"best": best})
+        items = {row["n"]: item_of(row["body"]) for row in found}
+        return tuple(items[n] for n in best if n in items)
+
+    async def _pages(self, owner: str) -> AsyncIterator[list[Remembered]]:
+        last, query = 0, "select n, body from memory_items where owner = :owner and n > :last order by n limit :most"
+        while rows := await self._rows(query, {"owner": owner, "last": last, "most": BATCH}):
+            last = rows[-1]["n"]
+            yield [item_of(row["body"]) for row in rows]
+
+    async def _stale(self, owner: str) -> AsyncIterator[list[Remembered]]:
+        while rows := await self._rows(_STALE, {"owner": owner, "embedder": self._embedder, "most": BATCH}):
+            yield [item_of(row["body"]) for row in rows]
+
+    async def _embedded(self, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> None:
+        async with self._connected() as connection:
+            await self._mean(connection, owner, items, vectors)
+
+    async def _drop_stale(self, owner: str) -> None:
+        drop = "delete from memory_meanings where owner = :owner and embedder <> :embedder returning n"
+        await self._rows(drop, {"owner": owner, "embedder": self._embedder})
+
+    @property
+    def _embedder(self) -> str:
+        return f"{self.embedder.id} {self.embedder.dimensions}"
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[AsyncConnection]:
@@ -86,149 +197,19 @@ class PostgresKnowledge:
         async with self._connected() as connection:
             return (await connection.execute(sa.text(query), values)).mappings().all()
 
-    async def put(self, owner: str, items: Sequence[Remembered]) -> int:
-        new = 0
-        for at in range(0, len(items), BATCH):
-            part = list({one.id: one for one in items[at : at + BATCH]}.values())
-            vectors = await self.embedder.embed([embedded_text(one) for one in part])
-            async with self._connected() as connection:
-                known = "select count(*) from memory_items where owner = :owner and id = any(:ids)"
-                values = {"owner": owner, "ids": [one.id for one in part]}
-                new += len(part) - int((await connection.execute(sa.text(known), values)).scalar_one())
-                await connection.execute(sa.text(_PUT), [_values(owner, one) for one in part])
-                await self._mean(connection, owner, part, vectors)
-        return new
-
-    async def _mean(
-        self, connection: AsyncConnection, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]
-    ) -> None:
-        rows = [
-            {"owner": owner, "id": item.id, "embedder": self._embedder, "code": _code(vector), "vector": vector}
-            for item, vector in zip(items, vectors, strict=True)
-        ]
-        await connection.execute(sa.text(_MEAN), rows)
-
-    @property
-    def _embedder(self) -> str:
-        return f"{self.embedder.id} {self.embedder.dimensions}"
-
-    async def search(
-        self, owner: str, text: str, where: Selection = Selection(), limit: int = 10
-    ) -> tuple[Remembered, ...]:
-        if not text.strip():
-            return await self._items(owner, where, limit, "seen desc, n desc")
-        vector = (await self.embedder.embed([text]))[0]
-        condition, values = _condition(owner, where)
-        terms = [word for term in content_words(text) for word in segmented(term).replace("\0", " ").split()]
-        any_of = " || ".join(f"plainto_tsquery('simple', :t{n})" for n in range(len(terms[:_MAX_TERMS])))
-        values |= {f"t{n}": term for n, term in enumerate(terms[:_MAX_TERMS])}
-        by_words = (
-            f"select n from (select n, words, {any_of} as asked from memory_items where {condition}"
-            f" and words @@ ({any_of}) order by n desc limit {_LOOKED_AT}) as looked_at"
-            f" order by ts_rank(words, asked) desc limit {POOL}"
-        )
-        near = (
-            f"select n, vector from memory_meanings join memory_items using (n) where {condition}"
-            " and embedder = :embedder and length(code) = length(cast(cast(:code as text) as varbit))"
-            f" order by bit_count(code # cast(cast(:code as text) as varbit)) limit {_NEAR}"
-        )
-        worded = await self._rows(by_words, values) if terms else ()
-        meant = await self._rows(near, {**values, "embedder": self._embedder, "code": _code(vector)}) if vector else ()
-        ranked = sorted(meant, key=lambda row: -closeness(vector, row["vector"]))[:POOL]
-        scores = by_rank(([row["n"] for row in worded], [row["n"] for row in ranked]))
-        best = sorted(scores, key=lambda n: -scores[n])[:limit]
-        found = await self._rows("select n, body from memory_items where n = any(:best)", {"best": best})
-        items = {row["n"]: item_of(row["body"]) for row in found}
-        return tuple(items[n] for n in best if n in items)
-
-    async def _items(self, owner: str, where: Selection, limit: int, order: str) -> tuple[Remembered, ...]:
-        condition, values = _condition(owner, where)
-        query = f"select body from memory_items where {condition} order by {order} limit :limit"
-        return tuple(item_of(row["body"]) for row in await self._rows(query, {**values, "limit": limit}))
-
-    async def get(self, owner: str, where: Selection, limit: int = 1_000) -> tuple[Remembered, ...]:
-        return await self._items(owner, where, limit, "n")
-
-    async def forget(self, owner: str, where: Selection) -> int:
-        condition, values = _condition(owner, where)
-        return len(await self._rows(f"delete from memory_items where {condition} returning n", values))
-
-    async def every(self, owner: str) -> AsyncIterator[Remembered]:
-        last, query = 0, "select n, body from memory_items where owner = :owner and n > :last order by n limit :limit"
-        while rows := await self._rows(query, {"owner": owner, "last": last, "limit": BATCH}):
-            last = rows[-1]["n"]
-            for row in rows:
-                yield item_of(row["body"])
-
-    async def reembed(self, owner: str, progress: Callable[[int, int], object] = lambda _done, _all: None) -> int:
-        await self.embedder.embed(["a text"])  # its size is known from now on
-        done = 0
-        left = (
-            "select body from memory_items where owner = :owner and exists (select 1 from memory_meanings as one"
-            " where one.n = memory_items.n) and not exists (select 1 from memory_meanings as one"
-            " where one.n = memory_items.n and embedder = :embedder) limit :limit"
-        )
-        values = {"owner": owner, "embedder": self._embedder, "limit": BATCH}
-        while rows := await self._rows(left, values):
-            items = [item_of(row["body"]) for row in rows]
-            vectors = await self.embedder.embed([embedded_text(item) for item in items])
-            async with self._connected() as connection:
-                await self._mean(connection, owner, items, vectors)
-            done += len(items)
-            stats = await self.stats(owner)
-            progress(stats.embedded, stats.items)
-        drop = "delete from memory_meanings where owner = :owner and embedder <> :embedder returning n"
-        await self._rows(drop, {"owner": owner, "embedder": self._embedder})
-        return done
-
-    async def owners(self) -> tuple[str, ...]:
-        rows = await self._rows("select distinct owner from memory_items order by owner", {})
-        return tuple(row["owner"] for row in rows)
-
-    async def stats(self, owner: str) -> MemoryStats:
-        count = "select kind, count(*) as found from memory_items where owner = :owner group by kind"
-        pages = "select count(distinct url) as found from memory_items where owner = :owner and url <> ''"
-        meant = "select count(*) as found from memory_meanings where owner = :owner and embedder = :embedder and vector <> ''"
-        kinds = {row["kind"]: row["found"] for row in await self._rows(count, {"owner": owner})}
-        (sources,) = await self._rows(pages, {"owner": owner})
-        (embedded,) = await self._rows(meant, {"owner": owner, "embedder": self._embedder})
-        return MemoryStats(
-            store=self.name, items=sum(kinds.values()), by_kind=kinds, sources=sources["found"],
-            embedder=self.embedder.id, dimensions=self.embedder.dimensions, embedded=embedded["found"],
-        )  # fmt: skip
-
-    async def close(self) -> None:
-        await self._engine.dispose()
-
 
 def _code(vector: bytes) -> str:
-    return f"{signs(vector):0{len(vector)}b}" if vector else ""
+    return f"{int.from_bytes(signs(vector), 'big'):0{len(vector)}b}" if vector else ""
 
 
-def _values(owner: str, item: Remembered) -> dict[str, object]:
-    names = ("kind", "verdict", "url", "domain", "text_hash", "seen", "body")
+def _row(owner: str, item: Remembered) -> dict[str, object]:
     words, aside = (text.replace("\0", " ") for text in words_of(item))
-    columns = dict(zip(names, columns_of(item), strict=True))
-    return {"owner": owner, "id": item.id, "jobs": list(item.jobs), "words": words, "aside": aside, **columns}
+    return {
+        **columns_of(item), "owner": owner, "jobs": list(item.jobs), "words": words, "aside": aside,
+        "body": body_of(item),
+    }  # fmt: skip
 
 
 def _condition(owner: str, where: Selection) -> tuple[str, dict[str, object]]:
-    """Write a selection as a condition on `memory_items`, and its values."""
-    parts, values = ["memory_items.owner = :owner"], {"owner": owner}
-    made: dict[str, object] = dict(values)
-    for column, given in (("id", where.ids), ("kind", where.kinds), ("verdict", where.verdicts)):
-        if given:
-            parts.append(f"{column} = any(:{column}s)")
-            made[f"{column}s"] = list(given)
-    for column, value in (("url", where.url), ("domain", where.domain), ("text_hash", where.text_hash)):
-        if value:
-            parts.append(f"{column} = :{column}")
-            made[column] = value
-    if where.job:
-        parts.append(":job = any(jobs)")
-        made["job"] = where.job
-    for name, sign, date in (("since", ">=", where.date_from), ("until", "<=", where.date_to and f"{where.date_to}~")):
-        if date:
-            parts.append(f'seen collate "C" {sign} :{name}')
-            made[name] = date
-    return " and ".join(parts), made
+    parts, values = chosen_by(where, "{0} = any(:{0})", ":job = any(jobs)", 'seen collate "C"')
+    return " and ".join(("memory_items.owner = :owner", *parts)), {**values, "owner": owner}

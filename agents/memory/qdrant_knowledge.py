@@ -5,18 +5,15 @@ import re
 import threading
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
 from agents.contracts.fact import MemoryStats, Remembered, Selection
 from agents.core.errors import ConfigError
-from agents.memory.embedders import Embedder
-from agents.memory.knowledge import BATCH, MemoryDown
-from agents.memory.sql_knowledge import POOL, embedded_text, words_of
+from agents.memory.knowledge import BATCH, POOL, Embedder, KnowledgeStore, MemoryDown, columns_of, words_of
 from agents.nlp.tokens import content_words, segmented
 from agents.search.scope_filter import by_rank
-from agents.web.url_key import registrable_domain
 
 if TYPE_CHECKING:
     from qdrant_client import models
@@ -29,21 +26,23 @@ IN_MEMORY = ":memory:"
 TIMEOUT_S = 10
 _K1, _B, _USUAL_WORDS = 1.2, 0.75, 40
 """BM25's own constants, and the words of a usual thing; how rare a word is, is counted by the server."""
+_BODY = ["body"]
 
 
-class QdrantKnowledge:
+class QdrantKnowledge(KnowledgeStore):
     """Collections on a server, or in memory."""
 
     name = "qdrant"
 
     def __init__(self, url: str, embedder: Embedder, key: str = "") -> None:
+        super().__init__(embedder)
         try:
             from qdrant_client import QdrantClient, models
         except ImportError as error:
             raise ConfigError(
                 "DOSSIER_QDRANT_URL needs the package qdrant-client: install the extra `qdrant`."
             ) from error
-        self.embedder, self.models = embedder, models
+        self.models = models
         self._local = threading.Lock() if url == IN_MEMORY else None
         try:
             self.client: QdrantClient = (
@@ -55,29 +54,16 @@ class QdrantKnowledge:
             raise ConfigError(f"DOSSIER_QDRANT_URL can't be used: {error}") from error
         self._known: set[str] = set()
 
-    async def put(self, owner: str, items: Sequence[Remembered]) -> int:
-        new = 0
-        for at in range(0, len(items), BATCH):
-            part = list({one.id: one for one in items[at : at + BATCH]}.values())
-            vectors = await self.embedder.embed([embedded_text(one) for one in part])
-            new += await self._ask(self._put, owner, part, vectors)
-        return new
-
-    async def search(
-        self, owner: str, text: str, where: Selection = Selection(), limit: int = 10
+    async def get(
+        self, owner: str, where: Selection, limit: int = 1_000, *, newest: bool = False
     ) -> tuple[Remembered, ...]:
-        if not text.strip():
-            found = await self.get(owner, where)
-            return tuple(sorted(found, key=lambda one: one.seen, reverse=True)[:limit])
-        vector = (await self.embedder.embed([text]))[0]
-        return await self._ask(self._search, owner, text, vector, where, limit)
-
-    async def get(self, owner: str, where: Selection, limit: int = 1_000) -> tuple[Remembered, ...]:
         def got() -> tuple[Remembered, ...]:
             found: list[Remembered] = []
             for name in self._collections():
-                records, _ = self.client.scroll(name, self._filter(owner, where), limit=limit, with_payload=["body"])
+                records, _ = self.client.scroll(name, self._filter(owner, where), limit=limit, with_payload=_BODY)
                 found += [_item(one.payload) for one in records]
+            if newest:
+                return tuple(sorted(found, key=lambda one: one.seen, reverse=True)[:limit])
             return tuple(sorted(found, key=lambda one: (one.since, one.id))[:limit])
 
         return await self._ask(got)
@@ -92,33 +78,10 @@ class QdrantKnowledge:
 
         return await self._ask(forgotten)
 
-    async def every(self, owner: str) -> AsyncIterator[Remembered]:
-        for name in await self._ask(self._collections):
-            async for page in self._pages(owner, name):
-                for item in page:
-                    yield item
-
-    async def reembed(self, owner: str, progress: Callable[[int, int], object] = lambda _done, _all: None) -> int:
-        await self.embedder.embed(["a text"])  # its size is known from now on
-        here, done = self._collection(), 0
-        everything = (await self.stats(owner)).items
-        for name in await self._ask(self._collections):
-            if name == here:
-                continue
-            async for page in self._pages(owner, name):
-                await self.put(owner, page)
-                done += len(page)
-                progress(done, everything)
-            chosen = self.models.FilterSelector(filter=self._filter(owner, Selection()))
-            await self._ask(self.client.delete, name, chosen)
-        return done
-
     async def owners(self) -> tuple[str, ...]:
         def named() -> tuple[str, ...]:
-            found: set[str] = set()
-            for name in self._collections():
-                found |= {str(hit.value) for hit in self.client.facet(name, "owner", limit=10_000, exact=True).hits}
-            return tuple(sorted(found))
+            facets = (self.client.facet(name, "owner", limit=10_000, exact=True) for name in self._collections())
+            return tuple(sorted({str(hit.value) for found in facets for hit in found.hits}))
 
         return await self._ask(named)
 
@@ -127,7 +90,7 @@ class QdrantKnowledge:
         sources: set[str] = set()
         embedded, here = 0, self._collection()
         for name in await self._ask(self._collections):
-            async for page in self._pages(owner, name):
+            async for page in self._scrolled(owner, name):
                 kinds.update(one.kind for one in page)
                 sources |= {one.source.url for one in page if one.source}
                 embedded += len(page) * (name == here)
@@ -138,6 +101,85 @@ class QdrantKnowledge:
 
     async def close(self) -> None:
         await asyncio.to_thread(self.client.close)
+
+    async def _put(self, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> int:
+        def put() -> int:
+            name = self._ready()
+            points = [
+                self.models.PointStruct(
+                    id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"{owner}\0{item.id}")),
+                    vector=self._vectors(item, vector),
+                    payload={
+                        **columns_of(item), "owner": owner, "jobs": list(item.jobs),
+                        "body": item.model_dump_json(exclude_none=True),
+                    },
+                )
+                for item, vector in zip(items, vectors, strict=True)
+            ]  # fmt: skip
+            there = self.client.retrieve(name, [one.id for one in points], with_payload=False)
+            self.client.upsert(name, points, wait=True)
+            return len(points) - len(there)
+
+        return await self._ask(put)
+
+    async def _search(
+        self, owner: str, text: str, vector: bytes, where: Selection, limit: int
+    ) -> tuple[Remembered, ...]:
+        m, chosen = self.models, self._filter(owner, where)
+        words = {crc32(part.encode()) for word in content_words(text) for part in segmented(word).split()}
+
+        def asked(name: str) -> "Iterator[models.QueryRequest]":
+            if words:
+                sparse = m.SparseVector(indices=list(words), values=[1.0] * len(words))
+                yield m.QueryRequest(query=sparse, using="words", filter=chosen, limit=POOL, with_payload=_BODY)
+            if vector and name == self._collection():
+                dense = _floats(vector)
+                yield m.QueryRequest(query=dense, using="dense", filter=chosen, limit=POOL, with_payload=_BODY)
+
+        def found() -> list[list[Remembered]]:
+            return [
+                [_item(point.payload) for point in answer.points]
+                for name in self._collections()
+                if (requests := list(asked(name)))
+                for answer in self.client.query_batch_points(name, requests)
+            ]
+
+        lists = await self._ask(found)
+        bodies = {one.id: one for each in lists for one in each}
+        scores = by_rank([one.id for one in each] for each in lists)
+        return tuple(bodies[one] for one in sorted(scores, key=lambda one: -scores[one])[:limit])
+
+    async def _pages(self, owner: str) -> AsyncIterator[list[Remembered]]:
+        for name in await self._ask(self._collections):
+            async for page in self._scrolled(owner, name):
+                yield page
+
+    async def _stale(self, owner: str) -> AsyncIterator[list[Remembered]]:
+        for name in await self._others():
+            async for page in self._scrolled(owner, name):
+                yield page
+
+    async def _embedded(self, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> None:
+        await self._put(owner, items, vectors)
+
+    async def _drop_stale(self, owner: str) -> None:
+        chosen = self.models.FilterSelector(filter=self._filter(owner, Selection()))
+        for name in await self._others():
+            await self._ask(self.client.delete, name, chosen)
+
+    async def _others(self) -> list[str]:
+        return [name for name in await self._ask(self._collections) if name != self._collection()]
+
+    async def _scrolled(self, owner: str, name: str) -> AsyncIterator[list[Remembered]]:
+        def page(offset: object) -> "tuple[list[models.Record], object]":
+            return self.client.scroll(name, chosen, limit=BATCH, offset=offset, with_payload=_BODY)  # type: ignore[arg-type]
+
+        chosen, offset, first = self._filter(owner, Selection()), None, True
+        while first or offset is not None:
+            records, offset = await self._ask(page, offset)
+            first = False
+            if records:
+                yield [_item(one.payload) for one in records]
 
     # ---- in a thread
 
@@ -194,16 +236,6 @@ class QdrantKnowledge:
         self._known.add(name)
         return name
 
-    def _put(self, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> int:
-        m, name = self.models, self._ready()
-        points = [
-            m.PointStruct(id=_point(owner, item), vector=self._vectors(item, vector), payload=_payload(owner, item))
-            for item, vector in zip(items, vectors, strict=True)
-        ]
-        there = self.client.retrieve(name, [one.id for one in points], with_payload=False)
-        self.client.upsert(name, points, wait=True)
-        return len(points) - len(there)
-
     def _vectors(self, item: Remembered, vector: bytes) -> "dict[str, list[float] | models.SparseVector]":
         counts = Counter(crc32(word.encode()) for part in words_of(item) for word in part.split())
         long = 1 - _B + _B * counts.total() / _USUAL_WORDS
@@ -215,74 +247,23 @@ class QdrantKnowledge:
             found["dense"] = _floats(vector)
         return found
 
-    def _search(self, owner: str, text: str, vector: bytes, where: Selection, limit: int) -> tuple[Remembered, ...]:
-        m, chosen, here = self.models, self._filter(owner, where), self._collection()
-        words = {crc32(part.encode()) for word in content_words(text) for part in segmented(word).split()}
-        bodies: dict[str, Remembered] = {}
-        lists: list[list[str]] = []
-        for name in self._collections():
-            asked: list[models.QueryRequest] = []
-            if words:
-                sparse = m.SparseVector(indices=list(words), values=[1.0] * len(words))
-                asked.append(
-                    m.QueryRequest(query=sparse, using="words", filter=chosen, limit=POOL, with_payload=["body"])
-                )
-            if vector and name == here:
-                asked.append(
-                    m.QueryRequest(
-                        query=_floats(vector), using="dense", filter=chosen, limit=POOL, with_payload=["body"]
-                    )
-                )
-            for answer in self.client.query_batch_points(name, asked) if asked else ():
-                found = [_item(point.payload) for point in answer.points]
-                bodies |= {one.id: one for one in found}
-                lists.append([one.id for one in found])
-        scores = by_rank(lists)
-        return tuple(bodies[one] for one in sorted(scores, key=lambda one: -scores[one])[:limit])
-
-    async def _pages(self, owner: str, name: str) -> AsyncIterator[list[Remembered]]:
-        chosen, offset = self._filter(owner, Selection()), None
-        while True:
-            records, offset = await self._ask(self._page, name, chosen, offset)
-            if records:
-                yield [_item(one.payload) for one in records]
-            if offset is None:
-                return
-
-    def _page(self, name: str, chosen: "models.Filter", offset: object) -> "tuple[list[models.Record], object]":
-        return self.client.scroll(name, chosen, limit=BATCH, offset=offset, with_payload=["body"])  # type: ignore[arg-type]
-
     def _filter(self, owner: str, where: Selection) -> "models.Filter":
         """Write a selection as a filter; the owner always is part of it."""
         m = self.models
-        must: list[models.Condition] = [m.FieldCondition(key="owner", match=m.MatchValue(value=owner))]
-        for key, value in (
-            ("url", where.url), ("domain", where.domain), ("text_hash", where.text_hash), ("jobs", where.job),
-        ):  # fmt: skip
-            if value:
-                must.append(m.FieldCondition(key=key, match=m.MatchValue(value=value)))
-        for key, listed in (("id", where.ids), ("kind", where.kinds), ("verdict", where.verdicts)):
-            if listed:
-                must.append(m.FieldCondition(key=key, match=m.MatchAny(any=[str(one) for one in listed])))
+        one_of = {"id": where.ids, "kind": where.kinds, "verdict": where.verdicts, "owner": (owner,)}
+        equal = {"url": where.url, "domain": where.domain, "text_hash": where.text_hash, "jobs": where.job}
+        listed = {**one_of, **{key: (value,) for key, value in equal.items() if value}}
+        must: list[models.Condition] = [
+            m.FieldCondition(key=key, match=m.MatchAny(any=[str(one) for one in values]))
+            for key, values in listed.items()
+            if values
+        ]
         if where.date_from or where.date_to:
             until = f"{where.date_to}T23:59:59Z" if where.date_to else None
             dates = m.DatetimeRange.model_validate({"gte": where.date_from or None, "lte": until})
             must.append(m.FieldCondition(key="seen", range=dates))
         chosen: models.Filter = m.Filter(must=must)
         return chosen
-
-
-def _point(owner: str, item: Remembered) -> str:
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{owner}\0{item.id}"))
-
-
-def _payload(owner: str, item: Remembered) -> dict[str, object]:
-    url = item.source.url if item.source else ""
-    return {
-        "owner": owner, "id": item.id, "kind": item.kind, "verdict": item.verdict, "url": url,
-        "domain": registrable_domain(url) if url else "", "text_hash": item.source.text_hash if item.source else "",
-        "seen": item.seen, "jobs": list(item.jobs), "body": item.model_dump_json(exclude_none=True),
-    }  # fmt: skip
 
 
 def _item(payload: dict[str, object] | None) -> Remembered:

@@ -5,6 +5,7 @@ import json
 import os
 import sqlite3
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -12,7 +13,7 @@ from agents.contracts.fact import Fact, Remembered, Selection, Sighting
 from agents.contracts.frozen import digest
 from agents.contracts.sources import Source, SourceCard
 from agents.memory.embedders import StaticEmbedder
-from agents.memory.knowledge import KnowledgeStore, MemoryDown, exported, forget_old, imported, in_time, reembed_all
+from agents.memory.knowledge import KnowledgeStore, MemoryDown, exported, imported, in_time, tended
 from agents.memory.postgres_knowledge import PostgresKnowledge
 from agents.memory.qdrant_knowledge import IN_MEMORY, QdrantKnowledge
 from agents.memory.sql_knowledge import SqlKnowledge
@@ -205,8 +206,8 @@ async def test_after_a_change_of_the_embedder_everybodys_is_embedded_anew_and_th
     await other.put(OTHER, [BRIDGE])
     assert (await store.stats(ME)).embedded == 3  # whoever goes back before it is through has lost nothing
 
-    assert await reembed_all(other) == 3
-    assert await reembed_all(other) == 0
+    assert await tended(other, 0) == (3, 0)
+    assert await tended(other, 0) == (0, 0)
     assert (await other.stats(ME)).embedded == 3
 
 
@@ -319,11 +320,13 @@ async def test_a_wrong_address_or_a_server_that_is_away_is_said():
 
 async def test_what_nobody_has_met_with_for_long_is_forgotten_for_everybody(open_store):
     store = open_store()
-    old = fact("The Velsmar ferry was sold in 2004.", seen="2026-01-05T10:00:00+00:00")
-    await store.put(ME, [BRIDGE, old])
+    now = datetime.now(UTC)
+    new = fact("The Velsmar bridge was painted anew.", seen=now.isoformat())
+    old = fact("The Velsmar ferry was sold in 2004.", seen=(now - timedelta(days=200)).isoformat())
+    await store.put(ME, [new, old])
     await store.put(OTHER, [old])
 
-    assert await forget_old(store, "2026-05-01") == 2
+    assert await tended(store, 180) == (0, 2)
 
-    assert await store.get(ME, Selection()) == (BRIDGE,)
+    assert await store.get(ME, Selection()) == (new,)
     assert await store.get(OTHER, Selection()) == ()
