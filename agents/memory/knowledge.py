@@ -113,7 +113,9 @@ class KnowledgeStore(ABC):
 
     async def _directions(self, items: Sequence[Remembered]) -> list[bytes]:
         """Embed the words of things under the titles of their sources."""
-        return await self.embedder.embed([f"{one.source.title}. {one.text}" if one.source else one.text for one in items])
+        return await self.embedder.embed(
+            [f"{one.source.title}. {one.text}" if one.source else one.text for one in items]
+        )
 
     @abstractmethod
     async def get(
