@@ -12,6 +12,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from weakref import WeakSet
 
@@ -44,6 +45,7 @@ from agents.research.planning.drafting import Begun
 from agents.research.planning.flat_plan import flat_leaf, flat_plan
 from agents.research.planning.freeze_contract import TIERS
 from agents.research.reading.searching import Setting
+from agents.research.recollection import asked_first
 from agents.research.run_context import NO_STAND_IN, RunContext
 from agents.research.scoping.turn import ScopingState, checked, refuse_broad, seeds_in, take_turn
 from agents.roles import FLAT_MAX_QUERIES as MAX_QUERIES
@@ -137,8 +139,8 @@ async def run_research(
     return answer(team, run, job)
 
 
-async def plan_run(team: Team, task: str, wish: RunOptions) -> FlatRun:
-    """Plan a run: what to search for, within which bounds.
+async def plan_run(team: Team, task: str, wish: RunOptions, owner: str = "") -> FlatRun:
+    """Plan a run: what to search for, within which bounds; what its owner knows already is not searched for meanwhile.
 
     Raises:
         NotFeasible: the task is too broad for one run.
@@ -148,6 +150,7 @@ async def plan_run(team: Team, task: str, wish: RunOptions) -> FlatRun:
     started = team.clock()
     text = checked(task)
     context = team.context()
+    asked_first(context, team.memory, (owner or LOCAL_OWNER) if wish.memory else None, lambda: datetime.now(UTC))
     total = wish.max_execution_time_s or team.settings.max_execution_time_s
     known = total or TIERS[wish.tier or "simple"].minutes * 60
     # What it began to search for is the job's: nothing is closed here.
@@ -211,7 +214,7 @@ async def _draft(team: Team, context: RunContext, task: str, wish: RunOptions, u
         if (ahead := team.drafts.look_ahead(task)) is not None:
             context.look_ahead(ahead).allow()
         most = min(FLAT_MIN_QUERIES, given.max_queries)
-        begun = Begun(context, Setting(query=task), most, partial(_leaf_of, given))
+        begun = Begun(context, Setting(query=task, today=context.today), most, partial(_leaf_of, given))
         try:
             # Without the context's own stand-in: the offline engine plans from other contracts.
             asked: RoleAnswer[FlatPlan] = await replace(context, fallback=None).ask(
@@ -294,7 +297,7 @@ async def taken_up(team: Team, task: str, wish: RunOptions, owner: str) -> tuple
         left = job.status in {"queued", "running"} and job not in _ATTENDED
         if request is not None and request.fingerprint == fingerprint and left:
             return planned_of(job), _attended(job)
-    run = await plan_run(team, task, wish)
+    run = await plan_run(team, task, wish, owner)
     return run, _attended(await begin_once(team, run, owner, f"run/{uuid.uuid4().hex}", fingerprint))
 
 

@@ -73,7 +73,7 @@ async def _run(
     else:
 
         async def begun(fingerprint: str) -> Job:
-            planned = await plan_run(site.team, sent.task, wish)
+            planned = await plan_run(site.team, sent.task, wish, owner)
             return await begin_once(site.team, planned, owner, key, fingerprint)
 
         job = await site.once(owner, key, f"{request.url.path}{sent.model_dump_json()}{tier}", begun)
@@ -96,7 +96,7 @@ async def start(site: Site, owner: str, task: str, wish: RunOptions) -> tuple[Fl
     Raises:
         DossierError: it is not feasible, or the planner gave nothing usable.
     """
-    planned = await plan_run(site.team, task, wish)
+    planned = await plan_run(site.team, task, wish, owner)
     return planned, begin(site.team, planned, owner)
 
 

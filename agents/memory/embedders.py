@@ -71,16 +71,17 @@ def signs(vector: bytes) -> bytes:
     return int(bits or "0", 2).to_bytes((len(vector) + 7) // 8, "big")
 
 
-def nearest(vector: bytes, rows: Sequence[tuple[int, bytes]]) -> list[int]:
-    """Put numbered directions in order, those first that point the way of `vector`; others' sizes are left out."""
+def cosines(vector: bytes, rows: Sequence[tuple[int, bytes]]) -> dict[int, float]:
+    """Hold numbered directions against one; those of another size are left out."""
     import numpy as np  # not before somebody searches: it costs every start a tenth of a second, and 20 MB
 
     alike = [row for row in rows if len(row[1]) == len(vector)]
-    if not alike:
-        return []
+    if not alike or not vector:
+        return {}
     found = np.frombuffer(b"".join(one for _, one in alike), np.int8).reshape(len(alike), -1).astype(np.float32)
-    cosines = found @ np.frombuffer(vector, np.int8).astype(np.float32) / np.linalg.norm(found, axis=1)
-    return [alike[at][0] for at in np.argsort(-cosines, kind="stable")]
+    wanted = np.frombuffer(vector, np.int8).astype(np.float32)
+    near = found @ wanted / (np.linalg.norm(found, axis=1) * np.linalg.norm(wanted))
+    return dict(zip((n for n, _ in alike), near.tolist(), strict=True))
 
 
 LONGEST = 256

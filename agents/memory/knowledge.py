@@ -9,7 +9,7 @@ import logging
 import math
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Protocol, TypeVar
@@ -18,9 +18,10 @@ from agents.contracts.fact import MemoryStats, Remembered, Selection
 from agents.core.errors import DossierError
 from agents.core.settings import Settings
 from agents.nlp.tokens import segmented
+from agents.search.index import NAMED, names
 from agents.web.url_key import registrable_domain
 
-T = TypeVar("T")
+T, K = TypeVar("T"), TypeVar("K")
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,13 @@ LOCAL_OWNER = "local"
 BATCH = 256
 """Things that are written, embedded or sent at a time."""
 POOL = 60
-"""Things of each of the two rankings, by words and by directions, that are fused."""
+"""Things that words find whose scores are raised by their directions."""
+NEAR = 300
+"""Directions that are compared exactly, those whose signs differ least."""
+ASIDE = 0.3
+"""A word of title or question against one of the thing itself."""
+_MEANT = 0.5  # what a thing gains that points the same way, as a share of the best score by words
+_WEIGHED = 3  # times as many things as asked for are weighed by the titles of their sources
 MAX_TERMS = 24
 """Words of a question that are looked for."""
 SLICE_S = 0.01
@@ -87,7 +94,11 @@ class KnowledgeStore(ABC):
         if not text.strip():
             return await self.get(owner, where, limit, newest=True)
         (vector,) = await self.embedder.embed([text])
-        return await self._search(owner, text, vector, where, limit)
+        found = [
+            (score * (NAMED if one.source and names(text, one.source.title) else 1.0), one)
+            for score, one in await self._search(owner, text, vector, where, _WEIGHED * limit)
+        ]
+        return tuple(one for _, one in sorted(found, key=lambda each: -each[0])[:limit])
 
     async def every(self, owner: str) -> AsyncIterator[Remembered]:
         """Give everything, oldest first."""
@@ -146,7 +157,8 @@ class KnowledgeStore(ABC):
     @abstractmethod
     async def _search(
         self, owner: str, text: str, vector: bytes, where: Selection, limit: int
-    ) -> tuple[Remembered, ...]: ...
+    ) -> list[tuple[float, Remembered]]:
+        """Find things by words and by a direction, scored as `fused` does, best first."""
 
     @abstractmethod
     def _pages(self, owner: str) -> AsyncIterator[list[Remembered]]: ...
@@ -162,6 +174,16 @@ class KnowledgeStore(ABC):
     @abstractmethod
     async def _drop_stale(self, owner: str) -> None:
         """Drop the directions of other embedders."""
+
+
+def fused(worded: Mapping[K, float], meant: Mapping[K, float], most: int) -> dict[K, float]:
+    """Raise scores by words by how near the directions are; gives the best `most`, best first.
+
+    Ranks alone found less: what shares many words with a question is not one rank better than what shares few.
+    """
+    unit = _MEANT * max(worded.values(), default=1.0)
+    scores = {key: worded.get(key, 0.0) + unit * max(0.0, meant.get(key, 0.0)) for key in (*worded, *meant)}
+    return dict(sorted(scores.items(), key=lambda one: -one[1])[:most])
 
 
 # ---- a thing as stores write it

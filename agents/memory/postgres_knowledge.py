@@ -15,22 +15,23 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from agents.contracts.fact import MemoryStats, Remembered, Selection
 from agents.core.errors import ConfigError
-from agents.memory.embedders import nearest, signs
+from agents.memory.embedders import cosines, signs
 from agents.memory.knowledge import (
     BATCH,
     MAX_TERMS,
+    NEAR,
     POOL,
     Embedder,
     KnowledgeStore,
     MemoryDown,
     body_of,
     columns_of,
+    fused,
     item_of,
     words_of,
 )
-from agents.memory.sql_knowledge import NEAR, chosen_by
+from agents.memory.sql_knowledge import chosen_by
 from agents.nlp.tokens import content_words, segmented
-from agents.search.scope_filter import by_rank
 
 _LOOKED_AT = 4_000  # rows whose words are weighed
 _LOCK = 0x446F734D  # one process makes the tables at a time
@@ -131,29 +132,32 @@ class PostgresKnowledge(KnowledgeStore):
 
     async def _search(
         self, owner: str, text: str, vector: bytes, where: Selection, limit: int
-    ) -> tuple[Remembered, ...]:
+    ) -> list[tuple[float, Remembered]]:
         condition, values = _condition(owner, where)
         terms = [word for term in content_words(text) for word in segmented(term).replace("\0", " ").split()]
         any_of = " || ".join(f"plainto_tsquery('simple', :t{n})" for n in range(len(terms[:MAX_TERMS])))
         values |= {f"t{n}": term for n, term in enumerate(terms[:MAX_TERMS])}
         by_words = (
-            f"select n from (select n, words, {any_of} as asked from memory_items where {condition}"
+            f"select n, ts_rank(words, asked) as score from (select n, words, {any_of} as asked from memory_items where {condition}"
             f" and words @@ ({any_of}) order by n desc limit {_LOOKED_AT}) as looked_at"
-            f" order by ts_rank(words, asked) desc limit {POOL}"
+            f" order by score desc limit {POOL}"
         )
         near = (
             f"select n, vector from memory_meanings join memory_items using (n) where {condition}"
             " and embedder = :embedder and length(code) = length(cast(cast(:code as text) as varbit))"
             f" order by bit_count(code # cast(cast(:code as text) as varbit)) limit {NEAR}"
         )
-        worded = await self._rows(by_words, values) if terms else ()
-        meant = await self._rows(near, {**values, "embedder": self._embedder, "code": _code(vector)}) if vector else ()
-        ranked = nearest(vector, [(row["n"], row["vector"]) for row in meant])[:POOL]
-        scores = by_rank(([row["n"] for row in worded], ranked))
-        best = sorted(scores, key=lambda n: -scores[n])[:limit]
-        found = await self._rows("select n, body from memory_items where n = any(:best)", {"best": best})
+        rows = await self._rows(by_words, values) if terms else ()
+        worded = {int(row["n"]): float(row["score"]) for row in rows}
+        vectors: list[sa.RowMapping] = []
+        if vector:
+            of_words = "select n, vector from memory_meanings where embedder = :embedder and n = any(:worded)"
+            vectors += await self._rows(near, {**values, "embedder": self._embedder, "code": _code(vector)})
+            vectors += await self._rows(of_words, {"embedder": self._embedder, "worded": list(worded)})
+        best = fused(worded, cosines(vector, [(row["n"], row["vector"]) for row in vectors]), limit)
+        found = await self._rows("select n, body from memory_items where n = any(:best)", {"best": list(best)})
         items = {row["n"]: item_of(row["body"]) for row in found}
-        return tuple(items[n] for n in best if n in items)
+        return [(score, items[n]) for n, score in best.items() if n in items]
 
     async def _pages(self, owner: str) -> AsyncIterator[list[Remembered]]:
         last, query = 0, "select n, body from memory_items where owner = :owner and n > :last order by n limit :most"

@@ -5,15 +5,14 @@ import re
 import threading
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
 from agents.contracts.fact import MemoryStats, Remembered, Selection
 from agents.core.errors import ConfigError
-from agents.memory.knowledge import BATCH, POOL, Embedder, KnowledgeStore, MemoryDown, columns_of, words_of
+from agents.memory.knowledge import BATCH, POOL, Embedder, KnowledgeStore, MemoryDown, columns_of, fused, words_of
 from agents.nlp.tokens import content_words, segmented
-from agents.search.scope_filter import by_rank
 
 if TYPE_CHECKING:
     from qdrant_client import models
@@ -124,30 +123,35 @@ class QdrantKnowledge(KnowledgeStore):
 
     async def _search(
         self, owner: str, text: str, vector: bytes, where: Selection, limit: int
-    ) -> tuple[Remembered, ...]:
+    ) -> list[tuple[float, Remembered]]:
         m, chosen = self.models, self._filter(owner, where)
         words = {crc32(part.encode()) for word in content_words(text) for part in segmented(word).split()}
+        asked: dict[str, list[float] | models.SparseVector] = {}
+        if words:
+            asked["words"] = m.SparseVector(indices=list(words), values=[1.0] * len(words))
+        if vector:
+            asked["dense"] = _floats(vector)
+        bodies: dict[str, Remembered] = {}
+        scores: dict[str, dict[str, float]] = {"words": {}, "dense": {}}
 
-        def asked(name: str) -> "Iterator[models.QueryRequest]":
-            if words:
-                sparse = m.SparseVector(indices=list(words), values=[1.0] * len(words))
-                yield m.QueryRequest(query=sparse, using="words", filter=chosen, limit=POOL, with_payload=_BODY)
-            if vector and name == self._collection():
-                dense = _floats(vector)
-                yield m.QueryRequest(query=dense, using="dense", filter=chosen, limit=POOL, with_payload=_BODY)
+        def find() -> None:
+            for name in self._collections():
+                kinds = [one for one in asked if one == "words" or name == self._collection()]
+                requests = [
+                    m.QueryRequest(query=asked[one], using=one, filter=chosen, limit=POOL, with_payload=_BODY)
+                    for one in kinds
+                ]
+                answers = self.client.query_batch_points(name, requests) if requests else ()
+                for kind, answer in zip(kinds, answers, strict=True):
+                    for point in answer.points:
+                        item = _item(point.payload)
+                        bodies[item.id], scores[kind][item.id] = item, point.score
 
-        def found() -> list[list[Remembered]]:
-            return [
-                [_item(point.payload) for point in answer.points]
-                for name in self._collections()
-                if (requests := list(asked(name)))
-                for answer in self.client.query_batch_points(name, requests)
-            ]
-
-        lists = await self._ask(found)
-        bodies = {one.id: one for each in lists for one in each}
-        scores = by_rank([one.id for one in each] for each in lists)
-        return tuple(bodies[one] for one in sorted(scores, key=lambda one: -scores[one])[:limit])
+        await self._ask(find)
+        # What words find and the nearest do not hold is at most as near as the last of these.
+        least = min(scores["dense"].values(), default=0.0)
+        meant = {**dict.fromkeys(scores["words"], least), **scores["dense"]}
+        return [(score, bodies[one]) for one, score in fused(scores["words"], meant, limit).items()]
 
     async def _pages(self, owner: str) -> AsyncIterator[list[Remembered]]:
         for name in await self._ask(self._collections):

@@ -17,21 +17,23 @@ from typing import TypeVar
 
 from agents.contracts.fact import MemoryKind, MemoryStats, Remembered, Selection
 from agents.contracts.frozen import digest
-from agents.memory.embedders import nearest, signs
+from agents.memory.embedders import cosines, signs
 from agents.memory.knowledge import (
+    ASIDE,
     BATCH,
     MAX_TERMS,
+    NEAR,
     POOL,
     Embedder,
     KnowledgeStore,
     MemoryDown,
     body_of,
     columns_of,
+    fused,
     item_of,
     words_of,
 )
 from agents.nlp.tokens import content_words, segmented
-from agents.search.scope_filter import by_rank
 
 T = TypeVar("T")
 
@@ -39,11 +41,8 @@ APPLICATION = 0x446F734D
 """Written into each file, so that a database of something else is never taken for one."""
 LAYOUT = 1
 """Raised when the tables change; a file of another layout is left alone."""
-NEAR = 300
-"""Directions of a kind that are compared exactly, those whose signs differ least."""
 _LOOKED_AT = 4_000  # rows whose words are weighed: the rarest words of a question until they come to so many
 _RANKED = 400  # of them, those that are held against a wide filter
-_ASIDE = 0.4  # a word of title or question against one of the thing itself
 _SCANNED = 5_000  # rows up to which a filter goes first and every direction behind it is compared
 _BUSY_S = 10.0
 
@@ -73,7 +72,7 @@ _MEAN = """
 insert or ignore into meaning(embedder, n, kind, code, vector) select ?, n, kind, ?, ? from item where id = ?
 """
 _STALE = """
-select body from item where exists (select 1 from meaning where meaning.n = item.n)
+select n, body from item where exists (select 1 from meaning where meaning.n = item.n)
     and not exists (select 1 from meaning where meaning.n = item.n and embedder = ?) limit ?
 """
 
@@ -94,9 +93,9 @@ class SqlKnowledge(KnowledgeStore):
     ) -> tuple[Remembered, ...]:
         condition, values = _condition(where)
         order = "seen desc, n desc" if newest else "n"
-        query = f"select body from item where {condition} order by {order} limit :limit"
+        query = f"select n, body from item where {condition} order by {order} limit :limit"
         rows = await self._ask(owner, _OwnFile.rows, query, {**values, "limit": limit})
-        return tuple(item_of(body) for (body,) in rows)
+        return tuple(item_of(body) for _, body in rows)
 
     async def forget(self, owner: str, where: Selection) -> int:
         return await self._ask(owner, _OwnFile.forget, *_condition(where))
@@ -130,7 +129,7 @@ class SqlKnowledge(KnowledgeStore):
 
     async def _search(
         self, owner: str, text: str, vector: bytes, where: Selection, limit: int
-    ) -> tuple[Remembered, ...]:
+    ) -> list[tuple[float, Remembered]]:
         return await self._ask(owner, _OwnFile.search, text, vector, where, limit)
 
     async def _pages(self, owner: str) -> AsyncIterator[list[Remembered]]:
@@ -141,7 +140,7 @@ class SqlKnowledge(KnowledgeStore):
 
     async def _stale(self, owner: str) -> AsyncIterator[list[Remembered]]:
         while rows := await self._ask(owner, lambda file: file.rows(_STALE, (file.number(), BATCH))):
-            yield [item_of(body) for (body,) in rows]
+            yield [item_of(body) for _, body in rows]
 
     async def _embedded(self, owner: str, items: Sequence[Remembered], vectors: Sequence[bytes]) -> None:
         await self._ask(owner, _OwnFile.embedded, items, vectors)
@@ -149,7 +148,7 @@ class SqlKnowledge(KnowledgeStore):
     async def _drop_stale(self, owner: str) -> None:
         await self._ask(owner, _OwnFile.drop_stale)
 
-    async def _ask(self, owner: str, ask: "Callable[..., T]", *given: object) -> T:
+    async def _ask(self, owner: str, ask: Callable[..., T], *given: object) -> T:
         def asked() -> T:
             with self._opening:
                 file = self._open.get(owner)
@@ -262,7 +261,8 @@ class _OwnFile:
 
     # ---- reading
 
-    def rows(self, query: str, values: Sequence[object] | Mapping[str, object]) -> list[tuple[int | bytes, ...]]:
+    def rows(self, query: str, values: Sequence[object] | Mapping[str, object]) -> list[tuple[int, bytes]]:
+        """Give numbers and bodies."""
         with self._reading:
             return self._read.execute(query, values).fetchall()
 
@@ -270,19 +270,20 @@ class _OwnFile:
         with self._reading:
             return self._number(self._read)
 
-    def search(self, text: str, vector: bytes, where: Selection, limit: int) -> tuple[Remembered, ...]:
+    def search(self, text: str, vector: bytes, where: Selection, limit: int) -> list[tuple[float, Remembered]]:
         narrow = where.model_copy(update={"kinds": ()}) != Selection()
         with self._reading:
-            by_words = self._by_words(text, where, narrow=narrow)
-            scores = by_rank((by_words, self._by_meaning(vector, where, narrow=narrow)))
-            best = sorted(scores, key=lambda n: -scores[n])[:limit]
-            rows = self._read.execute(
-                "select n, body from item where n in (select value from json_each(?))", (json.dumps(best),)
-            )
-            found = dict(rows.fetchall())
-        return tuple(item_of(found[n]) for n in best if n in found)
+            worded = self._by_words(text, where, narrow=narrow)
+            embedder = self._number(self._read)
+            near = self._near(embedder, vector, where, narrow=narrow) if vector and embedder >= 0 else []
+            query = "select n, vector from meaning where embedder = ? and n in (select value from json_each(?))"
+            vectors = self._read.execute(query, (embedder, json.dumps([*near, *worded])))
+            best = fused(worded, cosines(vector, vectors.fetchall()), limit)
+            query = "select n, body from item where n in (select value from json_each(?))"
+            found = dict(self._read.execute(query, (json.dumps([*best]),)).fetchall())
+        return [(score, item_of(found[n])) for n, score in best.items() if n in found]
 
-    def _by_words(self, text: str, where: Selection, *, narrow: bool) -> list[int]:
+    def _by_words(self, text: str, where: Selection, *, narrow: bool) -> dict[int, float]:
         terms = list(dict.fromkeys(segmented(word) for word in content_words(text)))[:MAX_TERMS]
         spread = {
             term: self._read.execute("select doc from vocabulary where term = ?", (term.split()[0],)).fetchone()
@@ -297,35 +298,28 @@ class _OwnFile:
             chosen.append(f'"{term}"')
             looked_at += rows
         if not chosen:
-            return []
+            return {}
         newest = self._read.execute("select max(n) from item").fetchone()[0] or 0
         # Where even the rarest word is in too many, the newest of them are looked at.
         first = int(newest * (1 - _LOOKED_AT / looked_at)) if looked_at > _LOOKED_AT else 0
         condition, values = _condition(where)
         # A narrow filter goes first; of the usual ones it is enough that some of the best rows pass.
         found = self._read.execute(
-            "select best.n from (select rowid as n, rank as badness from words where words match :words and rowid > :first"
-            f" and rank match 'bm25(1.0, {_ASIDE})' order by rank limit :most) as best"
+            "select best.n, best.badness from (select rowid as n, rank as badness from words where words match :words"
+            f" and rowid > :first and rank match 'bm25(1.0, {ASIDE})' order by rank limit :most) as best"
             f" join item on item.n = best.n where {condition} order by best.badness limit {POOL}",
             {**values, "words": " OR ".join(chosen), "first": first, "most": looked_at if narrow else _RANKED},
         )
-        return [int(row[0]) for row in found]
+        return {int(n): -float(badness) for n, badness in found}
 
-    def _by_meaning(self, vector: bytes, where: Selection, *, narrow: bool) -> list[int]:
-        embedder = self._number(self._read)
-        if not vector or embedder < 0:
-            return []
+    def _near(self, embedder: int, vector: bytes, where: Selection, *, narrow: bool) -> list[int]:
         if narrow:  # the newest of what a filter leaves, where that is too much to be compared as it is
             condition, values = _condition(where)
             rows = self._read.execute(f"select n from item where {condition} order by n desc limit {_SCANNED}", values)
-            near = [int(n) for (n,) in rows]
-        else:
-            self._load(embedder)
-            signed = signs(vector)
-            kinds = [kind for kind in self._signs if not where.kinds or kind in where.kinds]
-            near = [n for kind in kinds for n in self._signs[kind].nearest(signed, NEAR)]
-        query = "select n, vector from meaning where embedder = ? and n in (select value from json_each(?))"
-        return nearest(vector, self._read.execute(query, (embedder, json.dumps(near))).fetchall())[:POOL]
+            return [int(n) for (n,) in rows]
+        self._load(embedder)
+        kinds = [kind for kind in self._signs if not where.kinds or kind in where.kinds]
+        return [n for kind in kinds for n in self._signs[kind].nearest(signs(vector), NEAR)]
 
     def _load(self, embedder: int) -> None:
         """Take the signs of what was added since, here or by another process; what was forgotten is left out later."""

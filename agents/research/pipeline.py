@@ -217,17 +217,11 @@ def research_handler(context: RunContext, means: Means) -> Handler:
 def _root(plan: Plan, brief: Brief, loop: LoopSettings, closing: ClosingTask | None, several: bool) -> NodeGiven:
     return NodeGiven(
         node=plan.root,
-        setting=Setting(
-            query=plan.query,
-            language=brief.language,
-            query_type=brief.query_type,
-            today=brief.today,
-            domains=brief.domains,
-            exclude_domains=brief.exclude_domains,
-            date_from=brief.date_from,
-            date_to=brief.date_to,
-            loop=loop,
-            claims=tuple(PlannedClaim(text=claim.text, leaves=claim.leaves) for claim in planned_claims(plan)),
+        setting=Setting.of(plan.query, brief).model_copy(
+            update={
+                "loop": loop,
+                "claims": tuple(PlannedClaim(text=claim.text, leaves=claim.leaves) for claim in planned_claims(plan)),
+            }
         ),
         parent="job",
         role="query",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from agents.contracts.contract import Brief
-from agents.contracts.fact import REUSABLE, Fact, MemoryKind, MemoryNote, Remembered, Selection
+from agents.contracts.fact import REUSABLE, Contradiction, Fact, MemoryKind, MemoryNote, Remembered, Selection
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import Frozen, QueryType
 from agents.contracts.plan import Leaf, Node, Plan
@@ -78,18 +78,16 @@ class Recalled(Frozen):
     fault: str = ""
 
 
-class KnownLines(Frozen):
-    """What a planner is told: questions answered before, and questions that earlier sources raised."""
-
-    lines: tuple[str, ...] = ()
-    known: tuple[int, ...] = ()
-    """Facts known for each leaf of a plan, where their sources are enough."""
-
-
-class KnownPlan(KnownLines):
-    """A plan that needs no planner: everything in it is answered."""
+class KnownPlan(Frozen):
+    """What is known before a query is planned."""
 
     plan: Plan | None = None
+    """By which it was researched before, where everything in it is still answered."""
+    counts: tuple[int, ...] = ()
+    """Facts known for each leaf of a plan, 0 where they are not enough to spare it a search."""
+    lines: tuple[str, ...] = ()
+    """Else what a planner is told: questions answered before, and questions that earlier sources raised."""
+    fault: str = ""
 
 
 class Recollection:
@@ -107,32 +105,43 @@ class Recollection:
         await in_time(asyncio.shield(self._opening), OPENING_S)
 
     async def _found(self, text: str, kinds: tuple[MemoryKind, ...], limit: int) -> tuple[Remembered, ...]:
+        await self._opened()
         return await in_time(self.store.search(self.owner, text, Selection(kinds=kinds), limit), RECALL_S)
+
+    async def _got(self, where: Selection) -> tuple[Remembered, ...]:
+        return await in_time(self.store.get(self.owner, where), RECALL_S)
 
     async def recall(self, questions: tuple[str, ...], setting: Setting) -> Recalled:
         """Find the facts that answer questions, as far as they are fresh enough and within the limits of the run."""
         try:
-            await self._opened()
-            each = [await self._answering(one, setting) for one in questions]
-            links = await self._links(questions, setting)
+            facts, sources = await self._facts(questions, setting)
+            return Recalled(facts=facts, sources=sources, links=await self._links(questions, setting))
         except MemoryDown as error:
             return Recalled(fault=error.notice)
-        facts: dict[str, Fact] = {}
-        cards: dict[str, SourceCard] = {}
+
+    async def answered(self, leaf: Leaf, setting: Setting) -> bool:
+        """Tell whether a leaf needs no search; False also where nothing can be asked."""
+        recalled = await self.recall(sub_questions(leaf), setting)
+        return bool(recalled.facts) and not missing(sub_questions(leaf), recalled.facts)
+
+    async def _facts(
+        self, questions: Sequence[str], setting: Setting
+    ) -> tuple[tuple[Fact, ...], tuple[SourceCard, ...]]:
         # The best of each source for each question first, then the second best: nobody is heard out alone.
-        turns: list[tuple[int, str, Remembered]] = []
-        for question, found in zip(questions, each, strict=True):
+        turns: list[tuple[int, Fact, SourceCard]] = []
+        for question in questions:
             heard: Counter[str] = Counter()
+            found = await self._answering(question, setting)
             for item in sorted(found, key=lambda one: (one.verdict == "quoted", -(one.confidence or 0))):
-                if item.source:
-                    turns.append((heard[item.source.url], question, item))
+                if item.fact and item.source:
+                    known = item.fact.model_copy(update={"topic": question, "known_since": item.since[:10]})
+                    turns.append((heard[item.source.url], known, item.source))
                     heard[item.source.url] += 1
-        for _, question, item in sorted(turns, key=lambda turn: turn[0]):
-            if item.fact and item.source and len(facts) < MOST_FACTS:
-                known = item.fact.model_copy(update={"topic": question, "known_since": item.since[:10]})
-                facts.setdefault(known.id, known)
-                cards.setdefault(item.source.id, item.source)
-        return Recalled(facts=tuple(facts.values()), sources=tuple(cards.values()), links=links)
+        facts: dict[str, tuple[Fact, SourceCard]] = {}
+        for _, fact, source in sorted(turns, key=lambda turn: turn[0]):
+            facts.setdefault(fact.id, (fact, source))
+        taken = list(facts.values())[:MOST_FACTS]
+        return tuple(fact for fact, _ in taken), tuple({card.id: card for _, card in reversed(taken)}.values())[::-1]
 
     async def _links(self, questions: Sequence[str], setting: Setting) -> tuple[str, ...]:
         found: dict[str, None] = {}
@@ -143,12 +152,8 @@ class Recollection:
                 hit = Hit(url=one.topics[0], title=one.text) if one.topics else None
                 if near and hit and (one.confidence or 0) >= LINK_PRIORITY and _allowed(hit, setting):
                     found[hit.url] = None
-        read = [await self._read(url) for url in found]
+        read = [await self._got(Selection(url=url, kinds=("reading",))) for url in found]
         return tuple(url for url, known in zip(found, read, strict=True) if not known)[:MOST_LINKS]
-
-    async def _read(self, url: str) -> bool:
-        where = Selection(url=url, kinds=("reading",))
-        return bool(await in_time(self.store.get(self.owner, where, 1), RECALL_S))
 
     async def _answering(self, question: str, setting: Setting) -> list[Remembered]:
         keep = keeps(question, setting.query_type, setting.today)
@@ -159,7 +164,7 @@ class Recollection:
         readings = await self._found(question, ("reading",), 24)
         same = [one for one in readings if fresh(one) and compare(question, [one.text]).duplicate]
         ids = tuple(dict.fromkeys(fact for one in same for fact in one.facts))
-        found = list(await in_time(self.store.get(self.owner, Selection(ids=ids)), RECALL_S)) if ids else []
+        found = list(await self._got(Selection(ids=ids))) if ids else []
         parts = parts_of(question)
         if all(part.kind in LOOKUPS for part in parts):
             near = await self._found(question, ("fact",), 12)
@@ -173,80 +178,72 @@ class Recollection:
         return [
             one
             for one in {one.id: one for one in found}.values()
-            if one.source and one.verdict in REUSABLE and fresh(one) and _within(one.source, setting)
+            if one.source and one.verdict in REUSABLE and fresh(one)
+            if _allowed(Hit(url=one.source.url, title=one.source.title, published=one.source.published), setting)
             if read_as.get(one.source.url, one.source.text_hash) == one.source.text_hash
         ]
 
-    async def told(self, query: str) -> KnownLines:
-        """Say what a planner should know: what was answered before, in the words it was asked in, and what is open."""
+    async def known(self, query: str, setting: Setting) -> KnownPlan:
+        """Give the plan by which a query was researched before, where all of it is still answered.
+
+        Else what a planner should know: what was answered before, in the words it was asked in, and what is open.
+        """
         try:
-            await self._opened()
-            readings, raised = (
-                await self._found(query, ("reading",), 60),
-                await self._found(query, ("question", "gap"), 4),
-            )
+            for one in await self._found(query, ("plan",), 4):
+                if one.plan is not None and compare(query, [one.text]).duplicate:
+                    counts = await self._counts(one.plan, setting)
+                    if counts and all(counts):
+                        return KnownPlan(plan=one.plan, counts=counts)
+            readings = await self._found(query, ("reading",), 60)
+            raised = await self._found(query, ("question", "gap"), 4)
         except MemoryDown as error:
-            self.faults[error.notice] = None
-            return KnownLines()
-        counts: Counter[str] = Counter()
+            return KnownPlan(fault=error.notice)
+        sources: Counter[str] = Counter()
         last: dict[str, str] = {}
         for one in readings:
             if one.facts:
-                counts[one.text] += 1
+                sources[one.text] += 1
                 last[one.text] = max(last.get(one.text, ""), one.seen[:10])
         lines = [
             f"answered before, costs nothing in these words: {text} ({count} sources, read {last[text]})"
-            for text, count in counts.items()
+            for text, count in sources.items()
             if count >= ENOUGH_SOURCES
         ]
-        return KnownLines(lines=(*lines[:MOST_TOLD], *(f"raised before, still open: {one.text}" for one in raised)))
+        return KnownPlan(lines=(*lines[:MOST_TOLD], *(f"raised before, still open: {one.text}" for one in raised)))
 
-    async def planned(self, query: str, setting: Setting) -> KnownPlan:
-        """Give the plan by which a question was researched before, where each of its leaves is still answered."""
+    async def covered(self, plan: Plan, setting: Setting) -> KnownPlan:
+        """Count for each leaf of a new plan the facts that are known."""
         try:
-            await self._opened()
-            for one in await self._found(query, ("plan",), 4):
-                if one.plan is not None and compare(query, [one.text]).duplicate:
-                    told = await self.covered(one.plan.root.leaves(), setting)
-                    if told.known and all(told.known):
-                        return KnownPlan(plan=one.plan, known=told.known)
+            return KnownPlan(counts=await self._counts(plan, setting))
         except MemoryDown as error:
-            self.faults[error.notice] = None
-        return KnownPlan()
+            return KnownPlan(fault=error.notice)
 
-    async def covered(self, leaves: tuple[Leaf, ...], setting: Setting) -> KnownLines:
-        """Count for each leaf the facts that are known, 0 where they are not enough to spare it a search."""
+    async def _counts(self, plan: Plan, setting: Setting) -> tuple[int, ...]:
         counts: list[int] = []
-        for leaf in leaves:
-            questions = sub_questions(leaf)
-            recalled = await self.recall(questions, setting)
-            counts.append(len(recalled.facts) if not missing(questions, recalled.facts) else 0)
-        return KnownLines(known=tuple(counts))
+        for leaf in plan.root.leaves():
+            facts, _ = await self._facts(sub_questions(leaf), setting)
+            counts.append(0 if missing(sub_questions(leaf), facts) else len(facts))
+        return tuple(counts)
 
     # ---- adding to it
 
     async def remember(self, job: str, outcome: Outcome) -> MemoryNote:
         """Keep what a job has found out, with its verdicts: the body of a step, which done twice changes nothing."""
-        findings = [part for top in outcome.findings for part in top.walk()]
-        reused = [fact for part in findings for fact in part.facts if fact.known_since]
-        note = MemoryNote(
-            reused=len({fact.id for fact in reused}),
-            sources=len({fact.source_id for fact in reused}),
-            since=min((fact.known_since for fact in reused), default=""),
-        )
+        reused = {
+            fact.id: fact for top in outcome.findings for part in top.walk() for fact in part.facts if fact.known_since
+        }.values()
+        learned, conflicts = 0, tuple[Contradiction, ...]()
         try:
-            learned, conflicts = await in_time(
-                Remembering(self.store, self.owner, self.texts).add(
-                    job, self.now().isoformat(timespec="seconds"), outcome
-                ),
-                REMEMBER_S,
-            )
+            at = self.now().isoformat(timespec="seconds")
+            adding = Remembering(self.store, self.owner, self.texts).add(job, at, outcome)
+            learned, conflicts = await in_time(adding, REMEMBER_S)
         except MemoryDown as error:
             self.faults[error.notice] = None
-            learned, conflicts = 0, ()
-        return note.model_copy(
-            update={"learned": learned, "conflicts": conflicts, "fault": next(iter(self.faults), "")}
-        )
+        return MemoryNote(
+            reused=len(reused), sources=len({fact.source_id for fact in reused}),
+            since=min((fact.known_since for fact in reused), default=""),
+            learned=learned, conflicts=conflicts, fault=next(iter(self.faults), ""),
+        )  # fmt: skip
 
 
 def missing(questions: Sequence[str], facts: Sequence[Fact]) -> tuple[str, ...]:
@@ -255,10 +252,6 @@ def missing(questions: Sequence[str], facts: Sequence[Fact]) -> tuple[str, ...]:
     for fact in facts:
         held[fact.topic].add(fact.source_id)
     return tuple(one for one in questions if len(held[one]) < ENOUGH_SOURCES)
-
-
-def _within(card: SourceCard, setting: Setting) -> bool:
-    return _allowed(Hit(url=card.url, title=card.title, published=card.published), setting)
 
 
 def _allowed(hit: Hit, setting: Setting) -> bool:
@@ -272,6 +265,17 @@ def _allowed(hit: Hit, setting: Setting) -> bool:
 # ---- around the handlers of a run
 
 
+def asked_first(
+    context: RunContext, store: KnowledgeStore | None, owner: str | None, now: Callable[[], datetime]
+) -> Recollection | None:
+    """Have the knowledge base asked before a search begins while a plan is still written; None where it has no part in a run."""
+    if store is None or owner is None:
+        return None
+    memory = Recollection(store, owner, context.texts, now)
+    context.answered = memory.answered
+    return memory
+
+
 def with_memory(
     handlers: Handlers,
     context: RunContext,
@@ -280,9 +284,8 @@ def with_memory(
     now: Callable[[], datetime],
 ) -> Handlers:
     """Have planners told, leaves ask, and the job add what it has found out; nothing changes where there is no memory."""
-    if store is None or brief is None or brief.memory is None:
+    if (memory := asked_first(context, store, brief.memory if brief else None, now)) is None:
         return handlers
-    memory = Recollection(store, brief.memory, context.texts, now)
     return {
         **handlers,
         "draft": _told(handlers["draft"], memory),
@@ -295,40 +298,34 @@ def with_memory(
 def _told(draft: Handler, memory: Recollection) -> Handler:
     async def run(ctx: Ctx, given: DraftGiven) -> Plan:
         asked, brief = given.query.text, given.brief
-        setting = Setting(
-            query=asked, query_type=brief.query_type, today=brief.today, domains=brief.domains,
-            exclude_domains=brief.exclude_domains, date_from=brief.date_from, date_to=brief.date_to,
-        )  # fmt: skip
-        before = await ctx.call("before", "0", memory.planned, asked, setting, gives=KnownPlan, pool="local")
-        if before.plan is not None:
-            return _marked_plan(before.plan.model_copy(update={"query": asked}), before.known)
-        told = await ctx.call("told", "0", memory.told, asked, gives=KnownLines, pool="local")
-        brief = given.brief.model_copy(update={"known": (*given.brief.known, *told.lines)})
+        setting = Setting.of(asked, brief)
+        known = await ctx.call("known", "0", memory.known, asked, setting, gives=KnownPlan, pool="local")
+        if known.fault:
+            memory.faults[known.fault] = None
+        if known.plan is not None:
+            return _marked_plan(known.plan.model_copy(update={"query": asked}), known.counts)
+        brief = brief.model_copy(update={"known": (*brief.known, *known.lines)})
         plan: Plan = await draft.run(ctx, given.model_copy(update={"brief": brief}))
-        if not told.lines:
+        if not known.lines:
             return plan
-        covered = await ctx.call(
-            "covered", "0", memory.covered, plan.root.leaves(), setting, gives=KnownLines, pool="local"
-        )
-        return _marked_plan(plan, covered.known)
+        covered = await ctx.call("covered", "0", memory.covered, plan, setting, gives=KnownPlan, pool="local")
+        return _marked_plan(plan, covered.counts) if covered.counts else plan
 
     return Handler(run=run, takes=DraftGiven, gives=Plan)
 
 
 def _marked_plan(plan: Plan, counts: Sequence[int]) -> Plan:
-    known = dict(zip((leaf.title for leaf in plan.root.leaves()), counts, strict=True))
-    return plan.model_copy(update={"root": _marked(plan.root, known)})
-
-
-def _marked(node: Node, known: Mapping[str, int]) -> Node:
     """Note in the leaves of a plan how many facts are known for them."""
-    children = tuple(
-        one.model_copy(update={"known_facts": known.get(one.title, 0)})
-        if isinstance(one, Leaf)
-        else _marked(one, known)
-        for one in node.children
-    )
-    return node.model_copy(update={"children": children})
+    known = dict(zip((leaf.title for leaf in plan.root.leaves()), counts, strict=True))
+
+    def marked(node: Node) -> Node:
+        children = tuple(
+            one.model_copy(update={"known_facts": known.get(one.title, 0)}) if isinstance(one, Leaf) else marked(one)
+            for one in node.children
+        )
+        return node.model_copy(update={"children": children})
+
+    return plan.model_copy(update={"root": marked(plan.root)})
 
 
 def _asking(first: Handler, leaf: Handler, context: RunContext, memory: Recollection) -> Handler:
@@ -347,47 +344,40 @@ def _asking(first: Handler, leaf: Handler, context: RunContext, memory: Recollec
 
 async def _recalled(ctx: Ctx, context: RunContext, memory: Recollection, given: LeafGiven) -> LeafGiven:
     """Give a leaf what is known, as far as its pages are unchanged, and leave to it what has to be searched for."""
-    questions = sub_questions(given.leaf)
+    leaf, questions = given.leaf, sub_questions(given.leaf)
     recalled = await ctx.call("recall", "0", memory.recall, questions, given.setting, gives=Recalled, pool="local")
     if recalled.fault:
         memory.faults[recalled.fault] = None
-    links = tuple(dict.fromkeys((*given.leaf.sources, *recalled.links)))
-    if not recalled.facts:
-        return given.model_copy(update={"leaf": given.leaf.model_copy(update={"sources": links})})
-    known = recalled.sources[:MOST_PAGES]
+    known = recalled.sources[:MOST_PAGES] if recalled.facts else ()
     fetched = await ctx.fan(
         "recheck", context.fetch, [(Source.id_of(card.url), card.url, ctx.deadline) for card in known],
         gives=RetrievedSource, pool="web",
-    )  # fmt: skip
+    ) if known else ()  # fmt: skip
     now = [(card, one.card) for card, one in zip(known, fetched, strict=True) if isinstance(one, RetrievedSource)]
     unchanged = {old.id: new for old, new in now if old.text_hash == new.text_hash and old.id == new.id}
     facts = tuple(fact for fact in recalled.facts if fact.source_id in unchanged)
-    changed = tuple(new.url for old, new in now if old.id not in unchanged)
     open_ones = missing(questions, facts)
-    leaf = given.leaf
     if not open_ones:
-        leaf = leaf.model_copy(update={"searches": (), "sources": leaf.sources})
+        leaf = leaf.model_copy(update={"searches": ()})
     else:
         answered = [one for one in questions if one not in open_ones]
         left = tuple(text for text in leaf.searches if not (answered and compare(text, answered).duplicate))
-        leaf = leaf.model_copy(
-            update={"searches": left or open_ones, "sources": tuple(dict.fromkeys((*links, *changed)))}
+        changed = (new.url for old, new in now if old.id not in unchanged)
+        sources = tuple(dict.fromkeys((*leaf.sources, *recalled.links, *changed)))
+        leaf = leaf.model_copy(update={"searches": left or open_ones, "sources": sources})
+    if facts:
+        for card in unchanged.values():
+            count = sum(fact.source_id == card.id for fact in facts)
+            ctx.emit(f"known:{card.id}", SourceRead(node=ctx.path, source=card, facts=count))
+        since = min(fact.known_since for fact in facts)
+        searching = "" if open_ones else "; nothing is searched again"
+        said = (
+            f"{len(facts)} facts of {len(unchanged)} sources are known since {since}, their pages unchanged{searching}."
         )
-    if not facts:
-        return given.model_copy(update={"leaf": leaf})
-    since = min(fact.known_since for fact in facts)
-    for card in unchanged.values():
-        count = sum(fact.source_id == card.id for fact in facts)
-        ctx.emit(f"known:{card.id}", SourceRead(node=ctx.path, source=card, facts=count))
-    searching = "" if open_ones else "; nothing is searched again"
-    said = f"{len(facts)} facts of {len(unchanged)} sources are known since {since}, their pages unchanged{searching}."
-    ctx.emit("known", Noted(node=ctx.path, text=said))
+        ctx.emit("known", Noted(node=ctx.path, text=said))
+    cards = {card.id: card for card in (*given.known_sources, *unchanged.values())}
     return given.model_copy(
-        update={
-            "leaf": leaf,
-            "known": (*given.known, *facts),
-            "known_sources": tuple({card.id: card for card in (*given.known_sources, *unchanged.values())}.values()),
-        }
+        update={"leaf": leaf, "known": (*given.known, *facts), "known_sources": tuple(cards.values())}
     )
 
 

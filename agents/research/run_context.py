@@ -4,12 +4,12 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from agents.contracts.finding import Section, SectionInput
 from agents.contracts.frozen import Frozen
-from agents.contracts.plan import SkippedTopic
+from agents.contracts.plan import Leaf, SkippedTopic
 from agents.contracts.report import ReportDocument
 from agents.contracts.sources import CorpusSurvey, Hit, SearchQuery, SearchResult, Source, SourceCard
 from agents.core.budget import NOTHING, Deadline, Usage, spent_by
@@ -25,6 +25,9 @@ from agents.roles import SECTION_WRITER
 from agents.search.scope_filter import enforced
 from agents.search.searcher import CircuitBreaker, Crawler, Searcher, Texts
 from agents.web.url_key import canonical
+
+if TYPE_CHECKING:
+    from agents.research.reading.searching import Setting
 
 T = TypeVar("T")
 
@@ -117,10 +120,10 @@ class LookAhead:
     def __init__(self) -> None:
         self.searches: Once[Searched] = Once()
         self._allowed = False
-        self._wanted: list[Callable[[], Awaitable[Searched]]] = []
-        self._begun: set[asyncio.Future[Searched]] = set()
+        self._wanted: list[Callable[[], Awaitable[object]]] = []
+        self._begun: set[asyncio.Future[object]] = set()
 
-    def want(self, search: Callable[[], Awaitable[Searched]]) -> None:
+    def want(self, search: Callable[[], Awaitable[object]]) -> None:
         """Make a search, now or when it may be made; a failure is met again by whoever needs its hits."""
         self._wanted.append(search)
         if self._allowed:
@@ -193,6 +196,8 @@ class RunContext:
     answers: Once[Charged] = field(default_factory=Once)
     ahead: LookAhead | None = None
     """Where a plan's searches may begin while it is written: its run is authorized by the request for it."""
+    answered: "Callable[[Leaf, Setting], Awaitable[bool]] | None" = None
+    """Tells of a leaf whether it is known what it would search for; None where nothing is kept between runs."""
 
     def look_ahead(self, ahead: LookAhead | None = None) -> LookAhead:
         """Let a plan's searches begin while it is written, or take over those that have begun."""

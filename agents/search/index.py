@@ -16,7 +16,7 @@ from agents.contracts.sources import Hit, SearchQuery, SearchResult, Source
 from agents.core.errors import ConfigError
 from agents.nlp.lang import spans
 from agents.nlp.similarity import closeness, direction, fingerprint
-from agents.nlp.tokens import content_words, segmented
+from agents.nlp.tokens import content_words, language_of, segmented
 from agents.search.telling_terms import Phrase, phrases
 
 APPLICATION = 0x446F7369
@@ -25,6 +25,9 @@ APPLICATION = 0x446F7369
 LAYOUT = 5
 """Raised when the tables, or what is written into them, change."""
 
+NAMED = 1.5
+"""What a document gains that a search names."""
+
 PASSAGE = 5
 """Sentences of a passage; the last one is the first of the next."""
 
@@ -32,7 +35,6 @@ _TITLE_WEIGHT = 3.0  # a word of the title against one of the passage
 _PASSAGES_SEEN = 60  # passages looked at for each document asked for
 _RERANKED = 3  # times as many documents as asked for are ranked again by their titles
 _MEANT = 0.6  # what a passage gains that points the same way, as a share of the best score by words
-_NAMED = 1.5  # what a document gains that the search names
 _ASIDE = re.compile(r"\s*\([^()]*\)")
 _MAX_TERMS = 64
 _MAX_SNIPPET = 700
@@ -266,14 +268,14 @@ def by_meaning(text: str, passages: Sequence[Passage]) -> list[Passage]:
 
 
 def reranked(text: str, found: Sequence[Hit]) -> list[Hit]:
-    """Put documents first that a search names: all words of their title, what stands in brackets aside, are in it."""
-    asked = frozenset(content_words(text))
+    """Put documents first that a search names."""
+    return sorted(found, key=lambda one: -one.score * (NAMED if names(text, one.title) else 1.0))
 
-    def named(one: Hit) -> bool:
-        words = frozenset(content_words(_ASIDE.sub("", one.title)))
-        return bool(words) and words <= asked
 
-    return sorted(found, key=lambda one: -one.score * (_NAMED if named(one) else 1.0))
+def names(text: str, title: str) -> bool:
+    """Tell whether all words of a title, what stands in brackets aside, are among those of a search."""
+    words = frozenset(content_words(_ASIDE.sub("", title), language_of(text)))
+    return bool(words) and words <= frozenset(content_words(text))
 
 
 def _opened(path: Path) -> sqlite3.Connection:

@@ -1,6 +1,7 @@
 """The knowledge base under load: how fast things go in, how long a search takes, how large the file is, what is found.
 
-`python -m tests.bench.memory [--facts N] [--server URL] [SHARED]`. Statements are made of the sentences of the labelled
+`python -m tests.bench.memory [--facts N] [--server URL] [--recall] [SHARED]`. With `--recall` the labelled corpora are kept sentence by
+sentence and asked their questions, beside the index of the user's own files with the same texts. Else statements are made of the sentences of the labelled
 corpora in SHARED (`$DOSSIER_SHARED`, else `../shared`) with names and figures put in, so that words are spread as in
 real text. Asserts nothing; each figure stands beside what it must be.
 """
@@ -18,10 +19,12 @@ from pathlib import Path
 
 from agents.contracts.fact import Fact, Remembered, Selection, Sighting
 from agents.contracts.frozen import digest
-from agents.contracts.sources import Source, SourceCard
+from agents.contracts.sources import SearchQuery, Source, SourceCard
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.knowledge import KnowledgeStore
 from agents.memory.sql_knowledge import SqlKnowledge
+from agents.nlp.lang import spans
+from agents.search.index import FileOutcome, Index
 
 ROOT = Path(__file__).resolve().parents[2]
 SEARCHES = 200
@@ -118,6 +121,44 @@ async def run(count: int, url: str, texts: list[str]) -> dict[str, float]:
             await store.close()
 
 
+async def recall(shared: Path, store: KnowledgeStore) -> list[tuple[str, float, float]]:
+    """Give for each corpus the share of the documents a question rests on that are among the first five, here and in the index."""
+    table: list[tuple[str, float, float]] = []
+    for name in ("hotpotqa", "musique"):
+        read = (shared / f"data/multihop/{name}_{part}.jsonl" for part in ("corpus", "questions"))
+        documents, questions = ([json.loads(line) for line in path.read_text("utf-8").splitlines()] for path in read)
+        index, items = Index(None), list[Remembered]()
+        for document in documents:
+            url = f"https://{name}.example/{document['doc_id']}"
+            text = document.get("text") or "".join(document["sentences"])
+            source = Source(
+                id=Source.id_of(url), url=url, title=document["title"], kind="web", text=text, text_hash=digest(text)
+            )
+            index.change((), [FileOutcome(url, "", source)])
+            items += [kept(SourceCard.of(source), text[span.start : span.end]) for span in spans(text)]
+        await store.put(name, items)
+        hits: list[tuple[float, float]] = []
+        for question in questions:
+            resting = (one if isinstance(one, str) else one["doc_id"] for one in question["gold"])
+            gold = {f"https://{name}.example/{one}" for one in resting}
+            found = await store.search(name, question["question"], limit=60)
+            ours = list(dict.fromkeys(one.source.url for one in found if one.source))[:5]
+            asked = index.search(SearchQuery(text=question["question"], max_results=5), "index")
+            theirs = [hit.url for hit in asked.hits]
+            hits.append((len(gold & set(ours)) / len(gold), len(gold & set(theirs)) / len(gold)))
+        table.append((name, *(statistics.mean(share) for share in zip(*hits, strict=True))))
+    return table
+
+
+def kept(card: SourceCard, text: str) -> Remembered:
+    """Keep one sentence of a document."""
+    fact = Fact(
+        id="f" + digest(card.url + text, 12), source_id=card.id, statement=text, quote=text, start=0, end=len(text),
+        confidence=0.8,
+    )  # fmt: skip
+    return Remembered(id=digest(fact.id), kind="fact", text=text, fact=fact, source=card, since=NOW, seen=NOW)
+
+
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -125,7 +166,17 @@ def main() -> int:
     parser.add_argument("--server", default="", help="address of a PostgreSQL database or a Qdrant server, or :memory:")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("shared", nargs="?", default=os.environ.get("DOSSIER_SHARED") or str(ROOT.parent / "shared"))
+    parser.add_argument(
+        "--recall", action="store_true", help="what is found of the labelled corpora, instead of how fast"
+    )
     given = parser.parse_args()
+    if given.recall:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            found = asyncio.run(recall(Path(given.shared), SqlKnowledge(Path(folder), StaticEmbedder())))
+        print("| recall@5 of documents | knowledge base | index of the user's own files |\n| --- | ---: | ---: |")
+        for name, ours, theirs in found:
+            print(f"| {name} | {ours:.3f} | {theirs:.3f} |")
+        return 0
     table = asyncio.run(run(given.facts, given.server, sentences(Path(given.shared))))
     if given.json:
         print(json.dumps(table))

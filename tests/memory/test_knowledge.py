@@ -8,16 +8,20 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from qdrant_client import models
 
 from agents.contracts.fact import Fact, Remembered, Selection, Sighting
 from agents.contracts.frozen import digest
 from agents.contracts.sources import Source, SourceCard
+from agents.core.errors import ConfigError
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.knowledge import KnowledgeStore, MemoryDown, exported, imported, in_time, tended
 from agents.memory.postgres_knowledge import PostgresKnowledge
 from agents.memory.qdrant_knowledge import IN_MEMORY, QdrantKnowledge
 from agents.memory.sql_knowledge import SqlKnowledge
+from agents.research.recollection import RECALL_S
 from tests.jobs.postgres import database, server  # noqa: F401 - fixtures, one server for all
+from tests.memory.qdrant_server import qdrant_server
 
 ME, OTHER = "ada", "bob"
 SERVER = os.environ.get("DOSSIER_TEST_QDRANT_URL", "")
@@ -57,12 +61,22 @@ CHEESE = fact(
 ALL = (BRIDGE, TUNNEL, CHEESE)
 
 
-@pytest.fixture(params=["embedded", "postgresql", "qdrant in memory", *(["qdrant server"] if SERVER else [])])
+@pytest.fixture
+def qdrant():
+    with qdrant_server() as running:
+        yield running
+
+
+@pytest.fixture(params=["embedded", "postgresql", "qdrant in memory", "qdrant", *(["qdrant server"] if SERVER else [])])
 async def open_store(request, tmp_path):
     """Open the same store again and again, with whichever embedder."""
     opened: list[KnowledgeStore] = []
     first: list[QdrantKnowledge] = []
-    url = request.getfixturevalue("database") if request.param == "postgresql" else ""
+    url = {
+        "postgresql": lambda: request.getfixturevalue("database"),
+        "qdrant in memory": lambda: IN_MEMORY,
+        "qdrant": lambda: request.getfixturevalue("qdrant").url,
+    }.get(request.param, lambda: SERVER)()
 
     def opening(embedder=None):
         embedder = embedder or StaticEmbedder()
@@ -71,7 +85,7 @@ async def open_store(request, tmp_path):
         elif request.param == "postgresql":
             store = PostgresKnowledge(url, embedder)
         else:
-            store = QdrantKnowledge(IN_MEMORY if request.param == "qdrant in memory" else SERVER, embedder)
+            store = QdrantKnowledge(url, embedder)
             if first and request.param == "qdrant in memory":
                 store.client = first[0].client  # what a server would still hold
             first.append(store)
@@ -309,6 +323,9 @@ async def test_a_full_disk_is_said(folder):
     assert len(await store.get(ME, Selection())) == 3
 
 
+# ---- a Qdrant server alone
+
+
 async def test_a_wrong_address_or_a_server_that_is_away_is_said():
     store = QdrantKnowledge("http://127.0.0.1:9", StaticEmbedder())
 
@@ -316,6 +333,67 @@ async def test_a_wrong_address_or_a_server_that_is_away_is_said():
         await store.search(ME, "bridge")
 
     await store.close()
+
+
+def test_what_is_no_address_is_said_at_the_start():
+    with pytest.raises(ConfigError, match="DOSSIER_QDRANT_URL"):
+        QdrantKnowledge("http://[", StaticEmbedder())
+
+
+@pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection")  # loopback has no certificate
+async def test_a_server_is_asked_with_its_key_and_one_that_is_refused_is_said(qdrant):
+    qdrant.key = "right"
+    right, wrong = (QdrantKnowledge(qdrant.url, StaticEmbedder(), key) for key in ("right", "wrong"))
+
+    assert await right.put(ME, ALL) == 3
+    with pytest.raises(MemoryDown, match="401"):
+        await wrong.search(ME, "bridge")
+    assert "wrong" not in str(await _fault(wrong.put(ME, ALL)))
+
+
+async def test_a_collection_of_another_dimension_is_left_as_it_is(qdrant):
+    store = QdrantKnowledge(qdrant.url, StaticEmbedder())
+    vectors = {"dense": models.VectorParams(size=32, distance=models.Distance.COSINE)}
+    qdrant.client.create_collection("dossier-minilm-64-64", vectors_config=vectors)
+
+    assert "holds vectors of 32 parts, not 64" in str(await _fault(store.put(ME, ALL)))
+    assert qdrant.client.count("dossier-minilm-64-64").count == 0
+
+
+async def test_a_server_makes_its_indexes_once_and_each_user_is_one_tenant(qdrant):
+    store = QdrantKnowledge(qdrant.url, StaticEmbedder())
+    await store.put(ME, ALL)
+    await store.put(OTHER, ALL)
+
+    assert qdrant.asked.count("PUT /collections/dossier-minilm-64-64/index") == 9
+    assert qdrant.asked.count("PUT /collections/dossier-minilm-64-64") == 1
+
+
+@pytest.mark.parametrize("status", [500, 503])
+async def test_a_server_that_fails_on_the_way_loses_nothing_it_has(qdrant, status):
+    store = QdrantKnowledge(qdrant.url, StaticEmbedder())
+    await store.put(ME, ALL)
+    qdrant.fails = status
+
+    assert str(status) in str(await _fault(store.search(ME, "bridge")))
+    assert str(status) in str(await _fault(store.put(ME, [fact("A new one.")])))
+    assert str(status) in str(await _fault(store.forget(ME, Selection())))
+    qdrant.fails = 0
+    assert len(await store.get(ME, Selection())) == 3
+
+
+async def test_a_slow_server_is_not_waited_for(qdrant):
+    store = QdrantKnowledge(qdrant.url, StaticEmbedder())
+    await store.put(ME, ALL)
+    qdrant.late_s = 3.0
+
+    assert "no answer within 300 ms" in str(await _fault(in_time(store.search(ME, "bridge"), RECALL_S)))
+
+
+async def _fault(work):
+    with pytest.raises(MemoryDown) as raised:
+        await work
+    return raised.value
 
 
 async def test_what_nobody_has_met_with_for_long_is_forgotten_for_everybody(open_store):

@@ -1,5 +1,6 @@
 """Research that remembers: what a run leaves behind, what a later one takes over, and what it never takes over."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,14 +8,19 @@ import pytest
 from agents.contracts.contract import Brief
 from agents.contracts.fact import Remembered, Selection, Sighting
 from agents.contracts.frozen import digest
+from agents.contracts.plan import Leaf
 from agents.contracts.sources import Source
 from agents.contracts.verification import Claim, Evidence, SentenceCheck
 from agents.memory.embedders import StaticEmbedder
 from agents.memory.knowledge import MemoryDown
+from agents.memory.qdrant_knowledge import QdrantKnowledge
 from agents.memory.sql_knowledge import SqlKnowledge
 from agents.report.document import build
-from agents.research.recollection import Recollection, keeps, with_memory
+from agents.research.planning.drafting import Begun
+from agents.research.reading.searching import Setting
+from agents.research.recollection import Recollection, asked_first, keeps, with_memory
 from agents.research.remembering import standings
+from tests.memory.qdrant_server import qdrant_server
 from tests.research.conftest import Bench, MemoryTexts
 from tests.scripted_search import ScriptedSearcher
 from tests.scripts import BRIEF, QUERY, leaf, tree, working_model
@@ -138,6 +144,59 @@ async def test_a_neighbouring_question_searches_only_for_what_is_missing(life):
     assert {fact.topic for fact in facts_of(outcome) if fact.known_since} <= {CLOSED, COST}
     assert any(fact.known_since for fact in facts_of(outcome))
     assert any(fact.topic == CREW and not fact.known_since for fact in facts_of(outcome))
+
+
+async def test_while_a_plan_is_written_searches_begin_only_for_what_is_not_known(life):
+    """Whoever plans: the memory is asked beside the planner, which does not wait for it."""
+    await life.run()
+    context = life.bench.context
+    asked_first(context, life.store, "ada", lambda: life.now)
+    context.searcher = web = ScriptedSearcher([page(url, *said) for url, said in (PAGES | MORE).items()])
+    ahead = context.look_ahead()
+    ahead.allow()
+    begun = Begun(context, Setting(query=NEIGHBOUR.text), 3, Leaf.model_validate_json)
+    for question in (CLOSED, CREW):
+        planned = Leaf(title=question, objective=question, questions=(question,), searches=(question,))
+        await begun.take(f"{planned.model_dump_json()}\n")
+    assert not web.asked
+
+    await asyncio.gather(*ahead._begun)
+
+    assert [query.text for query in web.asked] == [CREW]
+
+
+async def test_a_memory_that_is_down_keeps_no_search_from_beginning(life):
+    async def down(*args, **kwargs):
+        raise MemoryDown("the knowledge base can't be used: disk I/O error")
+
+    life.store.search = down
+    memory = Recollection(life.store, "ada", life.texts, lambda: life.now)
+    leaf_of = Leaf(title="Closures", objective=CLOSED, questions=(CLOSED,), searches=(CLOSED,))
+
+    assert not await memory.answered(leaf_of, Setting(query=QUERY.text))
+
+
+async def test_a_server_that_fails_in_mid_run_is_left_out_and_the_run_goes_on(tmp_path):
+    """It answers the planner, and then no more: what was found is in the report all the same, with one line of why."""
+    with qdrant_server() as server:
+        life = Life(tmp_path / "memory", PAGES)
+        await life.store.close()
+        life.store = QdrantKnowledge(server.url, StaticEmbedder())
+        await life.run()
+        get = life.store.get
+
+        async def failing(*args, **kwargs):
+            server.fails = 500
+            return await get(*args, **kwargs)
+
+        life.store.get = failing
+        outcome, *_ = await life.run()
+
+        assert outcome.findings[0].status == "done"
+        assert facts_of(outcome)
+        report = build("a" * 32, outcome, _actual(), engine="scripted", reasons=True)
+        assert report.markdown.count("The knowledge base was left out") == 1
+        await life.store.close()
 
 
 async def test_the_plan_says_what_is_known_and_the_forecast_shrinks(life):

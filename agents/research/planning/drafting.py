@@ -79,8 +79,7 @@ def draft_handler(context: RunContext, limits: CapOverrides) -> Handler:
         planning = planning_for(given.query, given.brief, limits, taken.survey, given.suggested)
         own = is_its_own_plan(given, planning)
         planner = context.by_code(PLANNER.name) if own else context
-        # What is known already is looked at before anything is searched for.
-        early = planner is context and context.ahead is not None and not given.brief.known
+        early = planner is context and context.ahead is not None
         ahead = begun(context, given.brief, planning) if early else None
         asked = await ctx.call(
             "planner", "0", planner.ask, PLANNER, planning, ctx.within(PLANNING_SHARE), None, ahead and ahead.take,
@@ -94,19 +93,17 @@ def draft_handler(context: RunContext, limits: CapOverrides) -> Handler:
 
 
 class Begun:
-    """A plan while it is written: each leaf's first search begins when the leaf is closed.
+    """A plan while it is written: each leaf's first search begins when the leaf is closed, unless its answer is known.
 
     Args:
         context: makes the searches.
-        scope: their domains and dates.
+        setting: their domains and dates.
         most: searches that the run makes for sure.
         admit: from a leaf as a line of JSON to the plan's own; None where it is left out.
     """
 
-    def __init__(
-        self, context: RunContext, scope: Brief | Setting, most: int, admit: Callable[[str], Leaf | None]
-    ) -> None:
-        self._context, self._scope, self._left, self._admit = context, scope, most, admit
+    def __init__(self, context: RunContext, setting: Setting, most: int, admit: Callable[[str], Leaf | None]) -> None:
+        self._context, self._setting, self._left, self._admit = context, setting, most, admit
         self._rest = ""
 
     async def take(self, lines: str) -> None:
@@ -119,8 +116,13 @@ class Begun:
                 leaf = self._admit(line)
                 if leaf and not leaf.discovery and leaf.searches and self._left > 0 and self._context.ahead:
                     self._left -= 1
-                    query = query_of(self._scope, leaf.searches[0])
-                    self._context.ahead.want(partial(self._context.search, query, Deadline(), ahead=True))
+                    self._context.ahead.want(partial(self._search, leaf))
+
+    async def _search(self, leaf: Leaf) -> None:
+        """Ask what is known before the web; the planner goes on writing meanwhile."""
+        if self._context.answered is None or not await self._context.answered(leaf, self._setting):
+            query = query_of(self._setting, leaf.searches[0])
+            await self._context.search(query, Deadline(), ahead=True)
 
 
 def begun(context: RunContext, brief: Brief, planning: PlanningInput) -> Begun:
@@ -131,7 +133,7 @@ def begun(context: RunContext, brief: Brief, planning: PlanningInput) -> Begun:
     def admit(line: str) -> Leaf | None:
         return builder.admit(only_given_years(planning, PlannedLeaf.model_validate_json(line)))
 
-    return Begun(context, brief, most, admit)
+    return Begun(context, Setting.of(planning.query, brief), most, admit)
 
 
 def is_its_own_plan(given: DraftGiven, planning: PlanningInput) -> bool:

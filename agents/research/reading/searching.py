@@ -116,6 +116,14 @@ class Setting(Frozen):
     claims: tuple[PlannedClaim, ...] = ()
     """The plan's claims, which sections are written to agree with as far as code can tell."""
 
+    @classmethod
+    def of(cls, query: str, brief: Brief) -> "Setting":
+        """Give the setting of a query that is still being planned."""
+        return cls(
+            query=query, language=brief.language, query_type=brief.query_type, today=brief.today, domains=brief.domains,
+            exclude_domains=brief.exclude_domains, date_from=brief.date_from, date_to=brief.date_to,
+        )  # fmt: skip
+
 
 class LeafGiven(Frozen):
     """One leaf of the plan or of a later round, in its setting."""
@@ -279,7 +287,7 @@ def attempt_number(attempts: tuple[RetryEntry, ...], leaf: Leaf) -> int:
     return min(failed + 1, MAX_ATTEMPTS)
 
 
-def query_of(setting: Setting | Brief, text: str) -> SearchQuery:
+def query_of(setting: Setting, text: str) -> SearchQuery:
     """Put one search of a query together."""
     return SearchQuery(
         text=text,
