@@ -41,8 +41,8 @@ APPLICATION = 0x446F734D
 """Written into each file, so that a database of something else is never taken for one."""
 LAYOUT = 1
 """Raised when the tables change; a file of another layout is left alone."""
-_LOOKED_AT = 4_000  # rows whose words are weighed: the rarest words of a question until they come to so many
-_RANKED = 400  # of them, those that are held against a wide filter
+_LOOKED_AT = 2_500  # rows whose words are weighed: the rarest words of a question until they come to so many
+_RANKED = 300  # of them, those that are held against a wide filter
 _SCANNED = 5_000  # rows up to which a filter goes first and every direction behind it is compared
 _BUSY_S = 10.0
 
