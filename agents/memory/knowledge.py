@@ -21,7 +21,8 @@ from agents.nlp.tokens import segmented
 from agents.search.index import NAMED, names
 from agents.web.url_key import registrable_domain
 
-T, K = TypeVar("T"), TypeVar("K")
+T = TypeVar("T")
+K = TypeVar("K")
 
 log = logging.getLogger(__name__)
 
