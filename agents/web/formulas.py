@@ -7,9 +7,9 @@ from lxml import etree
 
 _RAISED = dict(zip("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ", strict=True))
 _LOWERED = dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎", strict=True))
-_NOTES = re.compile(r"\d+(?:\s*[,;–-]\s*\d+)+|\d+[a-z]?(?:\s*[,;]\s*[a-z])+")
+_NOTES = re.compile(r"\d+(?:\s*[,;–-]\s*\d+)+|(?:\d+[a-z]?|[a-z])(?:\s*[,;]\s*[a-z])+")
 _JOINED = frozenset(
-    "st nd rd th e er re ère ème os as ª º ° ™ ® © ′ ″ % ‰ * † ‡ § tm sm".split()
+    "st nd rd th e er re ère ème o os as ª º ° ™ ® © ′ ″ % ‰ * † ‡ § tm sm".split()
 )  # fmt: skip
 _ACCENTS = {"¯": "\u0304", "‾": "\u0304", "^": "\u0302", "~": "\u0303", "˙": "\u0307", "→": "\u20d7", "⃗": "\u20d7"}
 _SIGN = re.compile(r"(^|[(\[]) ?([-−+±]) (?=\S)")  # of a number or a term, not between two
@@ -41,7 +41,9 @@ def raised(text: str, *, is_link: bool = False) -> str:
 def lowered(text: str) -> str:
     """Write lowered characters: figures as such, letters as they are."""
     mark = " ".join(text.split())
-    return "".join(_LOWERED[letter] for letter in mark) if all(letter in _LOWERED for letter in mark) else mark
+    if all(letter in _LOWERED for letter in mark):
+        return "".join(_LOWERED[letter] for letter in mark)
+    return f"_({mark})" if any(sign in mark for sign in "+-−=/") else mark  # the index of x, not a sum with it
 
 
 def formula(element: etree._Element) -> str:

@@ -81,7 +81,12 @@ def make_readable(tree: Element) -> None:
     sheet = StyleSheet(tree)
     _write_formulas(tree)
     _remove_hidden(tree, sheet)
+    for footer in tree.iter("footer"):
+        footer.tag = "aside" if footer.find(".//sup") is not None else "footer"  # notes stand in it
     _write_scripts(tree)
+    for quote in tree.iter("q"):
+        quote.text = f"“{quote.text or ''}"
+        quote.tail = f"”{quote.tail or ''}"
     for element in list(tree.iter(*_OTHERWISE, "aside")):
         if element.tag != "aside":
             element.tag = _OTHERWISE[str(element.tag)]

@@ -159,7 +159,11 @@ def read_word(archive: zipfile.ZipFile) -> Document:
     body = tree.find("body")
     if body is None:
         raise KeyError("body")
-    for gone in [*body.iterfind(".//tr/trPr/del/../.."), *body.iterfind(".//tc/tcPr/cellDel/../..")]:
+    for gone in [
+        *body.iterfind(".//tr/trPr/del/../.."),
+        *body.iterfind(".//tr/trPr/hidden/../.."),
+        *body.iterfind(".//tc/tcPr/cellDel/../.."),
+    ]:
         drop(gone)
     for paragraph in [one for one in body.iter("p") if one.find("pPr/rPr/del") is not None]:
         following = paragraph.getnext()  # the end of the paragraph is deleted: it goes on with the next
@@ -169,7 +173,8 @@ def read_word(archive: zipfile.ZipFile) -> Document:
     behind = _Behind("p", "tbl")
     for mark in list(body.iter("footnoteReference", "endnoteReference")):
         kind = str(mark.tag).removesuffix("Reference")
-        if (note := notes.pop((kind, mark.get("id")), None)) is not None:
+        is_gone = next(mark.iterancestors("del", "moveFrom"), None) is not None
+        if not is_gone and (note := notes.pop((kind, mark.get("id")), None)) is not None:
             behind.note(mark, list(note.iter("p")))
     for gone in list(body.iter(*_NEVER_IN_WORD)):
         drop(gone)

@@ -56,6 +56,7 @@ _MEANINGFUL = 0.70  # how near the letters of a text come to those of European l
 _OFTEN = dict(zip("etaonirsldhucmpgfyvbwkxzjq", (12.5, 7, 8.5, 6.3, 7.2, 7.5, 6.6, 6.8, 4.6, 4, 2.5, 4, 3.2, 2.9, 2.6,
     1.9, 1.3, 1.4, 1.6, 1.5, 1.2, 1.2, 0.2, 0.8, 0.4, 0.4), strict=True))  # fmt: skip
 _LATIN = ("en", "de", "fr", "es", "it", "pt", "nl", "sv")
+_TICKED = frozenset({raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON})
 _TYPED = frozenset({raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX})
 
 
@@ -287,9 +288,11 @@ def _with_fields(words: list[Word], page: pypdfium2.PdfPage) -> list[Word]:
         return words
     for at in range(raw.FPDFPage_GetAnnotCount(page)):
         annotation = raw.FPDFPage_GetAnnot(page, at)
-        if raw.FPDFAnnot_GetFormFieldType(page.formenv, annotation) in _TYPED and (
-            value := one_line(_value_of(page.formenv, annotation))
-        ):
+        kind = raw.FPDFAnnot_GetFormFieldType(page.formenv, annotation)
+        value = one_line(_value_of(page.formenv, annotation)) if kind in _TYPED else ""
+        if kind in _TICKED and raw.FPDFAnnot_IsChecked(page.formenv, annotation):
+            value = "[x]"
+        if value:
             box = raw.FS_RECTF()
             raw.FPDFAnnot_GetRect(annotation, box)
             place = _place_of(words, box)

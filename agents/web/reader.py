@@ -30,8 +30,8 @@ from agents.web.walls import EMPTY, wall_of, without_demands
 MAX_COLUMNS = 60
 """Columns from which a line is not read as a table: the parser takes seconds for thousands of them."""
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
-_PAIR = re.compile(r"([A-Za-z][\w -]*?)\s*:(?:\s+(.*))?$")
+_FRONT_MATTER = re.compile(r"\A(?:---|\+\+\+)[ \t]*\n(.*?)\n(?:---|\.\.\.|\+\+\+)[ \t]*(?:\n|\Z)", re.S)
+_PAIR = re.compile(r"([A-Za-z][\w -]*?)\s*(?::(?:\s+(.*))?|=\s*(.*))$")
 _ENTRY = re.compile(r"\s*-\s+(.*)$")
 _DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?=$|[T\s])")
 _DATE_FORMS = ("%d %B %Y", "%B %d, %Y", "%d.%m.%Y", "%Y/%m/%d", "%B %Y")
@@ -77,7 +77,7 @@ def front_matter(block: str) -> dict[str, str]:
             facts[key] = ", ".join(filter(None, (facts[key], _unquoted(entry[1]))))
         elif pair := _PAIR.match(line):
             key = pair[1].strip().lower()
-            value = (pair[2] or "").strip()
+            value = (pair[2] or pair[3] or "").strip()
             if value.startswith("[") and value.endswith("]"):
                 value = ", ".join(_unquoted(one) for one in value[1:-1].split(","))
             facts[key] = _unquoted(value)

@@ -22,7 +22,8 @@ def read_table(text: str, *, tabs: bool = False) -> str | None:
     told = _TOLD_MARK.match(text)
     text = text[told.end() :] if told else text
     parted = [_parted(text, mark) for mark in (told[1] if told else "\t" if tabs else "\t;,|")]
-    rows = max((rows for rows in parted if _is_even(rows)), key=lambda rows: max(map(len, rows)), default=None)
+    even = [rows for rows in parted if _is_even(rows)]  # a decimal comma parts no heads
+    rows = max(even, key=lambda rows: (sum(len(row) > 1 for row in rows), max(map(len, rows))), default=None)
     return "\n".join(records(rows, is_data=True)) if rows else None
 
 

@@ -9,6 +9,7 @@ import pptx
 import pytest
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
+from docx.shared import RGBColor
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from pptx.util import Inches
@@ -72,6 +73,19 @@ def nested_table(d):
     inner = t.cell(1, 1).add_table(1, 2)
     inner.cell(0, 0).text = "men 4"
     inner.cell(0, 1).text = "women 12"
+
+
+def rows_and_grounds(d):
+    n = nsdecls("w")
+    table = d.add_table(3, 2)
+    for at, value in enumerate(("Year", "Deaths", "1994", "412", "1995", "HIDDEN")):
+        table.cell(at // 2, at % 2).text = value
+    table.rows[2]._tr.get_or_add_trPr().append(parse_xml(f"<w:hidden {n}/>"))
+    control = "<w:sdt {}><w:sdtContent><w:r><w:t>In a control.</w:t></w:r></w:sdtContent></w:sdt>"
+    d.add_paragraph("")._p.append(parse_xml(control.format(n)))
+    cell = d.add_table(1, 1).cell(0, 0)
+    cell.paragraphs[0].add_run("Boxed white.").font.color.rgb = RGBColor(255, 255, 255)
+    cell._tc.get_or_add_tcPr().append(parse_xml(f'<w:shd {n} w:val="clear" w:fill="000000"/>'))
 
 
 def deleted_paragraph_end(d):
@@ -228,6 +242,29 @@ CASES = [
  ("pdf right aligned", "a.pdf", typeset(f"{DAM}\n\n#table(columns: 3, align: (left, right, right), stroke: none, [Place], [Deaths], [Cost], [Orvelle], [1,412], [9.5], [Kelwick], [8], [12,000.25], [Marrick], [], [3])"), f"{DAM}\n\nPlace: Orvelle; Deaths: 1,412; Cost: 9.5.\nPlace: Kelwick; Deaths: 8; Cost: 12,000.25.\nPlace: Marrick; Cost: 3."),
  ("pdf ligatures, hyphens", "a.pdf", typeset("#set page(width: 8cm)\n#set par(justify: true)\n#set text(hyphenate: true, lang: \"en\")\nThe office of the harbour officially affirmed the difficult configuration of efficient floodgates, offering sufficient reflection and classification of significant administrative responsibilities."), "The office of the harbour officially affirmed the difficult configuration of efficient floodgates, offering sufficient reflection and classification of significant administrative responsibilities."),
  ("pdf merged cells", "a.pdf", typeset("#table(columns: 3, [Region], [Year], [Deaths], table.cell(rowspan: 2)[North], [1994], [4], [1995], [5], [South], [1994], [7])"), "Region: North; Year: 1994; Deaths: 4.\nYear: 1995; Deaths: 5.\nRegion: South; Year: 1994; Deaths: 7."),
+]  # fmt: skip
+
+BOX = b"<< /Type /Annot /Subtype /Widget /FT /Btn /T (%s) /Rect [200 %d 212 %d] /AS /%s /V /%s /AP << /N << /Yes 8 0 R >> >> >>"
+BOXES = {
+    "catalog": b"/AcroForm << /Fields [6 0 R 7 0 R] >>",
+    "more": (
+        BOX % (b"a", 700, 712, b"Yes", b"Yes"),
+        BOX % (b"b", 680, 692, b"Off", b"Off"),
+        b"<< /Type /XObject /Subtype /Form /BBox [0 0 12 12] /Length 0 >>\nstream\n\nendstream",
+    ),
+}
+TICKED = drawn(
+    b"BT /F1 12 Tf 72 702 Td (The gate is closed) Tj ET BT /F1 12 Tf 72 682 Td (The gate is open) Tj ET", **BOXES
+)
+TICKED = TICKED.replace(b"/Contents 4 0 R", b"/Contents 4 0 R /Annots [6 0 R 7 0 R]")
+CASES += [
+    ("html: quotes, an index, marks of letters", "a.html", page("<p>He said <q>it is safe</q>, x<sub>i+1</sub> of 412<sup>a,b</sup>, n<sup>o</sup> 5.</p><footer><p><sup>a</sup> Estimated.</p></footer>"), HEAD + "He said “it is safe”, x_(i+1) of 412 [a,b], no 5.\n\n[a] Estimated."),
+    ("docx: a hidden row, letters on dark ground", "a.docx", word(rows_and_grounds), "Year: 1994; Deaths: 412.\n\nIn a control.\n\nBoxed white."),
+    ("csv: bars and decimal commas", "a.csv", b"Jahr|Tiefe\n1994|84,5\n1995|90,1\n", "Jahr: 1994; Tiefe: 84,5.\nJahr: 1995; Tiefe: 90,1."),
+    ("markdown: facts between plus signs", "a.md", f'+++\ntitle = "The dam"\n+++\n\n{DAM}\n'.encode(), DAM),
+    ("pdf: ticked boxes", "a.pdf", TICKED, f"{DAM}\n\nThe gate is closed [x]\nThe gate is open"),
+    ("pdf: decimals, a sum, a minus", "a.pdf", typeset("#table(columns: 3, stroke: none, align: (left, right, right), [Item], [2019], [Change (%)], [Road], [1,204], [−17.1], [Wall], [12], [+8250.0], table.hline(), [Total], [1,216], [64.5])"), "Item: Road; 2019: 1,204; Change (%): −17.1.\nItem: Wall; 2019: 12; Change (%): +8250.0.\nItem: Total; 2019: 1,216; Change (%): 64.5."),
+    ("pdf: a cell over two columns", "a.pdf", typeset("#table(columns: 3, [Year], [Deaths], [Note], [1994], table.cell(colspan: 2)[no figures], [1995], [98], [closed])"), "Year: 1994; Deaths: no figures.\nYear: 1995; Deaths: 98; Note: closed."),
 ]  # fmt: skip
 
 
