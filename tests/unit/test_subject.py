@@ -178,3 +178,21 @@ def test_what_a_question_says_of_its_sources_is_no_thing_that_they_must_name():
 
     assert "show" not in absent_words(part, [near])
     assert "mussel" in absent_words(part, [near])
+
+
+def test_what_is_told_before_a_question_is_no_part_of_it_but_names_what_it_is_about():
+    part = one('“Ostrau” is the third episode of “Velsmar”. What recurring character makes a first appearance in it?')
+    assert part.shown == ("Ostrau", "Velsmar")
+    assert "third" not in part.matter
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [("is an English musician.", "answered"), ("is the lead singer of a band.", "partly")],
+)
+def test_who_is_of_another_country_is_told_from_who_is_of_the_one_asked_for(words, status):
+    rows = [
+        Told("a", "Nick Hexum is an American singer and songwriter.", "Nick Hexum", ""),
+        Told("b", f"Mark King {words}", "Mark King (musician)", ""),
+    ]
+    assert answer_of(one("Which singer is American, Mark King or Nick Hexum?"), rows)[0] == status
