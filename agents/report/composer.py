@@ -171,7 +171,9 @@ class Composer:
         # A cell is cited by its row, and may be a label.
         if not sure and not isinstance(block, Table) and self.is_foreign(new.text):
             return None
-        check = mend or self._checks.get((new.text, new.facts))
+        # Facts that other sources say in the same words may have come to it since it was checked.
+        same = (one for (text, facts), one in self._checks.items() if text == new.text and set(facts) & set(new.facts))
+        check = mend or self._checks.get((new.text, new.facts)) or next(same, None)
         verdict: SentenceVerdict = check.verdict if check else "unchecked" if new.citations else "uncited"
         why = check.reason if check and verdict in DOUBTFUL else ""
         return new.model_copy(update={"verdict": verdict, "why": why})

@@ -759,7 +759,8 @@ parts.ResearchRun =
         }
         const watcher = new IntersectionObserver(
           ([seen]) => setEdge(seen.isIntersecting ? null : frame.getBoundingClientRect()),
-          { root: frame },
+          // The last line of a card is not the card: it has left when only its lower edge is seen.
+          { root: frame, rootMargin: '-80px 0px -40px' },
         );
         watcher.observe(box.current);
         return () => watcher.disconnect();
@@ -946,7 +947,7 @@ parts.ResearchRun =
           ) : null}
           <header>
             <div className="ds-row">
-              <h2 className="ds-title ds-clip" dir="auto" title={p.title || job.title || ''}>
+              <h2 className="ds-title ds-fit" dir="auto" title={p.title || job.title || ''}>
                 {queries(job) > 1
                   ? t('Researching {n} questions', { n: queries(job) })
                   : p.title || job.title || t('Research')}

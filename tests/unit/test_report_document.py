@@ -485,6 +485,18 @@ def test_no_quote_is_lost(facts, noise):
     assert {fact.id for fact in facts} <= quoted
 
 
+def test_a_sentence_keeps_its_verdict_when_another_source_of_the_same_words_comes_to_it():
+    one, two = FACTS[:2]
+    text = f"Ice held.[#{one.id}][#{two.id}]\n"
+    top = Finding(path="j/0", title="T", role="query", status="done", facts=(one, two), sources=tuple(SOURCES))
+    check = SentenceCheck(text="Ice held.", facts=(one.id,), verdict="supported", reason="")
+
+    composer = Composer([top], "en", checks=[check])
+    composer.prose(text)
+
+    assert [sentence.verdict for sentence in composer.body().sentences()] == ["supported"]
+
+
 @pytest.mark.parametrize("language", languages())
 def test_a_language_has_no_text_that_english_lacks_and_fills_in_the_same_places(language):
     def texts(table, above=""):

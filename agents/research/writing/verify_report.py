@@ -15,6 +15,7 @@ from agents.contracts.verification import SentenceCheck, SentenceNote, Verified,
 from agents.core.errors import StepFailed
 from agents.core.port import Ctx
 from agents.core.role import RoleAnswer
+from agents.nlp.lang import spans
 from agents.nlp.tokens import content_words
 from agents.research.run_context import RunContext
 from agents.roles import VERIFIER
@@ -65,7 +66,7 @@ def check_all(
         behind = [cards[fact.source_id] for fact in held if fact.source_id in cards]
         words = unattributed(sentence.text, behind)
         told_by = [text for card in behind for text in (card.site, card.author, card.title) if text]
-        if quotes_alone(words, [fact.quote for fact in held], told_by):
+        if any(_stands(words, fact.quote) for fact in held) or quotes_alone(words, [f.quote for f in held], told_by):
             checks.append(
                 SentenceCheck(
                     text=sentence.text, facts=sentence.facts, verdict="supported", reason="quoted word for word"
@@ -87,6 +88,12 @@ def check_all(
         reason = found.reasons[0] if found.reasons else ""
         checks.append(SentenceCheck(text=sentence.text, facts=sentence.facts, verdict=found.verdict, reason=reason))
     return Checks(checks=tuple(checks), unsure=tuple(unsure))
+
+
+def _stands(sentence: str, quote: str) -> bool:
+    """Tell whether a sentence is a whole one of a quote, word for word."""
+    said = {" ".join(quote[one.start : one.end].split()).rstrip(" .") for one in spans(quote)}
+    return " ".join(sentence.split()).rstrip(" .") in said
 
 
 def _mixed(sentence: str, held: Sequence[Fact], cards: Mapping[str, SourceCard], language: str) -> bool:
