@@ -389,6 +389,7 @@ export const WORDS = {
     'Claim {n}': 'Behauptung {n}',
     For: 'Dafür',
     Against: 'Dagegen',
+    'Qualifies it': 'Schränkt ein',
     'None found.': 'Nichts gefunden.',
     'qualifies it': 'schränkt ein',
     'Counter-search: {queries}, {n} found.': 'Gegensuche: {queries}, {n} gefunden.',

@@ -225,6 +225,7 @@ parts.EvidencePanel =
               );
             const pro = evidence.filter((e) => e.stance === 'supports'),
               against = evidence.filter((e) => ['contradicts', 'qualifies'].includes(e.stance));
+            const qualified = against.length > 0 && against.every((e) => e.stance === 'qualifies');
             const cs = c.counter_search,
               queries = cs && (Array.isArray(cs.queries) ? cs.queries.length : cs.queries),
               found = cs && (Array.isArray(cs.found) ? cs.found.length : cs.found);
@@ -257,7 +258,7 @@ parts.EvidencePanel =
                 {evidence.length ? (
                   <div className="ds-fa">
                     <Side name={t('For')} rows={pro} />
-                    <Side name={t('Against')} rows={against} />
+                    <Side name={t(qualified ? 'Qualifies it' : 'Against')} rows={against} />
                   </div>
                 ) : null}
                 {foot ? <p className="ds-small ds-dim">{foot}</p> : null}

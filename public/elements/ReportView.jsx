@@ -291,7 +291,9 @@ parts.ReportView =
         if (report && article.current) article.current.replaceChildren(clean(report.html, prefix));
       }, [report, prefix]);
       const file = (ext) => url(`/research/jobs/${encodeURIComponent(id)}/report.${ext}`);
-      const evidence = () =>
+      // The press is painted before the panel is drawn, which takes longer than a frame.
+      const evidence = () => requestAnimationFrame(() => setTimeout(showPanel));
+      const showPanel = () =>
         setSide({
           title: t('Evidence'),
           key: 'evidence-' + id,
