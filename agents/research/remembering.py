@@ -7,7 +7,6 @@ verdict; what its page no longer says is never used again.
 from collections import defaultdict
 from collections.abc import Mapping
 
-from agents.contracts.contract import Contract
 from agents.contracts.fact import REUSABLE, Contradiction, Fact, MemoryKind, Remembered, Selection, Sighting, Standing
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import digest
@@ -42,12 +41,10 @@ class Remembering:
             outcome: what it came to.
         """
         made = _Made(job, at, outcome)
-        findings = [part for top in outcome.findings for part in top.walk()]
-        cards: dict[str, SourceCard] = {}
-        for part in (*findings, *outcome.counter):
-            cards |= {card.id: card for card in part.sources if card.kind != "sample"}
+        parts = (*(part for top in outcome.findings for part in top.walk()), *outcome.counter)
+        cards = {card.id: card for part in parts for card in part.sources if card.kind != "sample"}
         texts = {card.id: text for card in cards.values() if (text := await self._text(card)) is not None}
-        for part in (*findings, *outcome.counter):
+        for part in parts:
             for fact in part.facts:
                 if fact.source_id in texts:
                     made.fact(fact, cards[fact.source_id], texts[fact.source_id])
@@ -60,13 +57,13 @@ class Remembering:
         for plan in outcome.contract.plans:
             made.add("plan", "", plan.query, plan=plan)
         for claim in outcome.truth.claims:
-            made.claim(await self._as_known(claim, made))
+            made.claim(claim, await self._as_known(claim))
         before = {one.id: one for one in await self.store.get(self.owner, Selection(ids=tuple(made.items)), 10_000)}
         items = {key: merged(before.get(key), item) for key, item in made.items.items()}
-        items |= await self._no_longer_there(cards, texts, items, made)
-        conflicts = await self._contradicted(items, before, outcome.contract)
-        learned = await self.store.put(self.owner, list(items.values()))
-        return learned, conflicts
+        for source_id, text in texts.items():
+            items |= await self._no_longer_there(cards[source_id], text, made)
+        conflicts = await self._contradicted(items, before, made.language)
+        return await self.store.put(self.owner, list(items.values())), conflicts
 
     async def _text(self, card: SourceCard) -> str | None:
         try:
@@ -74,60 +71,49 @@ class Remembering:
         except SourceError:
             return None
 
-    async def _as_known(self, claim: Claim, made: "_Made") -> Claim:
-        """Give a claim the words in which it is known, where it is: a later verdict then is one of the same claim."""
-        for one in await self.store.search(self.owner, claim.text, Selection(kinds=("claim",)), 4):
-            if compare(claim.text, [one.text]).duplicate:
-                return claim.model_copy(update={"text": one.text})
-        return claim
+    async def _as_known(self, claim: Claim) -> str:
+        """Give the words in which a claim is known, where it is: a later verdict then is one of the same claim."""
+        near = await self.store.search(self.owner, claim.text, Selection(kinds=("claim",)), 4)
+        return next((one.text for one in near if compare(claim.text, [one.text]).duplicate), claim.text)
 
-    async def _no_longer_there(
-        self, cards: Mapping[str, SourceCard], texts: Mapping[str, str], items: Mapping[str, Remembered], made: "_Made"
-    ) -> dict[str, Remembered]:
-        """Hold what was known of pages against what they say now: words that are gone are never used again."""
+    async def _no_longer_there(self, card: SourceCard, text: str, made: "_Made") -> dict[str, Remembered]:
+        """Hold what was known of a page against what it says now: words that are gone are never used again."""
         changed: dict[str, Remembered] = {}
-        for source_id, text in texts.items():
-            card = cards[source_id]
-            for one in await self.store.get(self.owner, Selection(url=card.url, kinds=("fact",))):
-                if one.id in items or one.source is None or one.source.text_hash == card.text_hash or not one.fact:
-                    continue
-                start = text.find(one.fact.quote)
-                if start < 0:
-                    changed[one.id] = made.seen(one, "gone", None)
-                else:
-                    moved = {"start": start, "end": start + len(one.fact.quote), "source_id": card.id}
-                    now = {"source": card, "fact": one.fact.model_copy(update=moved)}
-                    changed[one.id] = made.seen(one, one.verdict, now)
+        for one in await self.store.get(self.owner, Selection(url=card.url, kinds=("fact",))):
+            if one.id in made.items or one.source is None or one.source.text_hash == card.text_hash or not one.fact:
+                continue
+            start = text.find(one.fact.quote)
+            now: dict[str, object] = {"verdict": "gone"}
+            if start >= 0:
+                span = {"start": start, "end": start + len(one.fact.quote), "source_id": card.id}
+                now = {"source": card, "fact": one.fact.model_copy(update=span), "seen": made.at}
+            met = made.sighting(one.verdict if start >= 0 else "gone")
+            changed[one.id] = one.model_copy(update={**now, "history": _longer(one.history, (met,))})
         return changed
 
     async def _contradicted(
-        self, items: dict[str, Remembered], before: Mapping[str, Remembered], contract: Contract
+        self, items: dict[str, Remembered], before: Mapping[str, Remembered], language: str
     ) -> tuple[Contradiction, ...]:
         """Hold new facts against those of other sources, and note both sides where code sees them contradict."""
         found: list[Contradiction] = []
         for new in list(items.values()):
-            if new.kind != "fact" or new.id in before or new.fact is None or new.source is None:
+            if new.kind != "fact" or new.id in before or new.source is None:
                 continue
-            for old in await self.store.search(self.owner, new.text, Selection(kinds=("fact",)), 4):
-                if (
-                    old.fact is None
-                    or old.source is None
-                    or old.verdict not in REUSABLE
-                    or old.source.url == new.source.url
-                ):
+            for one in await self.store.search(self.owner, new.text, Selection(kinds=("fact",)), 4):
+                old = items.get(one.id, one)
+                if one.verdict not in REUSABLE or not old.fact or not old.source or old.source.url == new.source.url:
                     continue
-                held = held_against(new.text, old.fact, old.source, contract.brief.language)
-                if held.stance == "contradicts":
-                    items[new.id] = new.model_copy(update={"against": (*new.against, old.id)})
-                    old = items.get(old.id, old)
-                    items[old.id] = old.model_copy(update={"against": tuple(dict.fromkeys((*old.against, new.id)))})
-                    if old.source is not None:
-                        found.append(
-                            Contradiction(
-                                new=new.text, new_title=new.source.title, old=old.text, old_title=old.source.title,
-                                since=old.since[:10],
-                            )
-                        )  # fmt: skip
+                if held_against(new.text, old.fact, old.source, language).stance == "contradicts":
+                    for side, other in ((new, old), (old, new)):
+                        side = items.get(side.id, side)
+                        against = tuple(dict.fromkeys((*side.against, other.id)))
+                        items[side.id] = side.model_copy(update={"against": against})
+                    found.append(
+                        Contradiction(
+                            new=new.text, new_title=new.source.title, old=old.text, old_title=old.source.title,
+                            since=old.since[:10],
+                        )
+                    )  # fmt: skip
         return tuple(found)
 
 
@@ -144,11 +130,10 @@ class _Made:
         # By address, and by the words that count: the same said twice, or laid out otherwise, is one thing.
         key = digest(f"{kind}|{where}|{fingerprint(text)}")
         if key not in self.items:
-            sighting = Sighting(job=self.job, at=self.at, verdict=verdict)
             self.items[key] = Remembered.model_validate(
                 {
                     "id": key, "kind": kind, "text": text, "verdict": verdict, "since": self.at, "seen": self.at,
-                    "history": (sighting,), "language": self.language, **fields,
+                    "history": (self.sighting(verdict),), "language": self.language, **fields,
                 }
             )  # fmt: skip
         return key
@@ -176,9 +161,9 @@ class _Made:
             )
             self.add("reading", canonical(card.url), question, source=card, facts=kept)
 
-    def claim(self, claim: Claim) -> None:
+    def claim(self, claim: Claim, text: str) -> None:
         self.add(
-            "claim", "", claim.text, claim.verdict, confidence=claim.confidence,
+            "claim", "", text, claim.verdict, confidence=claim.confidence,
             facts=tuple(one.fact_id for one in claim.evidence),
         )  # fmt: skip
 
@@ -193,15 +178,8 @@ class _Made:
             for link in one.linked_candidate_sources:
                 self.add("link", link.url, link.context or link.url, confidence=link.priority, topics=(link.url,))
 
-    def seen(self, one: Remembered, verdict: Standing, now: Mapping[str, object] | None) -> Remembered:
-        """Add a sighting to what is known; `now` holds what the page says of it now."""
-        sighting = Sighting(job=self.job, at=self.at, verdict=verdict)
-        update = {
-            "verdict": verdict,
-            "history": _longer(one.history, (sighting,)),
-            "seen": self.at if now else one.seen,
-        }
-        return one.model_copy(update={**update, **(now or {})})
+    def sighting(self, verdict: Standing) -> Sighting:
+        return Sighting(job=self.job, at=self.at, verdict=verdict)
 
 
 def _longer(history: tuple[Sighting, ...], more: tuple[Sighting, ...]) -> tuple[Sighting, ...]:
@@ -231,18 +209,16 @@ def standings(outcome: Outcome) -> dict[str, Standing]:
     for check in outcome.truth.checks:
         for fact in check.facts:
             cited[fact].add(check.verdict)
+    said: tuple[tuple[str, Standing], ...] = (
+        ("supported", "supported"), ("partly", "qualified"), ("unsupported", "unsupported"), ("contradicted", "unsupported"),
+    )  # fmt: skip
     for fact, verdicts in cited.items():
-        if verdicts & {"supported", "partly"}:
-            found[fact] = "supported" if "supported" in verdicts else "qualified"
-        elif verdicts & {"unsupported", "contradicted"}:
-            found[fact] = "unsupported"
+        if of_sentences := [standing for verdict, standing in said if verdict in verdicts]:
+            found[fact] = of_sentences[0]
+    good, bad = {"supported", "qualified"}, {"contested", "refuted"}
     for claim in outcome.truth.claims:
         for one in claim.evidence:
-            if one.stance == "supports" and claim.verdict in {"supported", "qualified", "contested", "refuted"}:
-                worse = found.get(one.fact_id) in {"contested", "refuted"} and claim.verdict in {
-                    "supported",
-                    "qualified",
-                }
-                if not worse:
-                    found[one.fact_id] = claim.verdict
+            better = found.get(one.fact_id) in bad and claim.verdict in good
+            if one.stance == "supports" and claim.verdict in good | bad and not better:
+                found[one.fact_id] = claim.verdict
     return found

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sqlite3
+import sys
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -310,6 +311,29 @@ async def test_two_processes_write_and_each_sees_what_the_other_wrote(folder):
     assert len(await one.get(ME, Selection())) == len(await two.get(ME, Selection())) == 60
     assert facts[59].text in await texts(one, "weighs 59 kilograms")
     assert facts[3].text in await texts(two, "weighs 3 kilograms")
+
+
+async def test_another_process_writes_at_the_same_time_and_nothing_is_lost(folder):
+    """Each process holds the file open; what it writes waits for the other, and both see all of it."""
+    script = (
+        "import asyncio, pathlib, sys\n"
+        "from agents.memory.embedders import StaticEmbedder\n"
+        "from agents.memory.sql_knowledge import SqlKnowledge\n"
+        "from tests.memory.test_knowledge import ME, fact\n"
+        "store = SqlKnowledge(pathlib.Path(sys.argv[1]), StaticEmbedder())\n"
+        "for n in range(20):\n"
+        "    asyncio.run(store.put(ME, [fact(f'Their thing {n} weighs {n} kilograms.', f'https://y.example/{n}')]))\n"
+    )
+    other = await asyncio.create_subprocess_exec(sys.executable, "-c", script, str(folder))
+    store = SqlKnowledge(folder, StaticEmbedder())
+    for n in range(20):
+        await store.put(ME, [fact(f"Thing number {n} weighs {n} kilograms.", f"https://x.example/{n}")])
+        await asyncio.sleep(0.05)
+
+    assert await other.wait() == 0
+    assert len(await store.get(ME, Selection())) == 40
+    assert any("Their thing 7" in text for text in await texts(store, "Their thing weighs 7 kilograms"))
+    await store.close()
 
 
 async def test_a_full_disk_is_said(folder):
