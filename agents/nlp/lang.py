@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from nupunkt import sent_spans
 
@@ -86,16 +86,10 @@ Block = tuple[int, int, bool]
 """The same of a piece of layout, and whether it is one unit whatever full stops it holds."""
 
 
-class _Lines(Protocol):
-    """A test on one line."""
-
-    def __call__(self, line: str, /) -> object: ...
-
-
-_is_heading: _Lines = re.compile(r"\s{0,3}#{1,6}\s").match
-_is_item: _Lines = re.compile(r"\s*(?:[-*+•‣·–]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+\S").match
+_is_heading = re.compile(r"\s{0,3}#{1,6}\s").match
+_is_item = re.compile(r"\s*(?:[-*+•‣·–]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s+\S").match
 # Columns are told by bars, tabs or wide gaps.
-_is_row: _Lines = re.compile(r"\s*\||.*?[^\s.!?](?: \| |\t| {3,})\S").match
+_is_row = re.compile(r"\s*\||.*?[^\s.!?](?: \| |\t| {3,})\S").match
 _STOPS = re.compile(r"[.!?…]")
 # Full stops of scripts that nupunkt does not cut at, with the closing marks that belong to them. A quotation that runs
 # on with と is one sentence.

@@ -10,7 +10,7 @@ import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Protocol, cast
 
 import snowballstemmer
@@ -234,27 +234,15 @@ def stem(word: str, language: str = "en") -> str:
     # Accents go for English, as they do in the index; other languages tell words apart by them.
     plain = word if name != "english" or word.isascii() else _unaccented(word)
     with _lock:  # a stemmer keeps the word it works on: two threads must not share it at once
-        cut = _stemmer(name).stemWord(plain)
-    return _unaccented(cut)
+        return _unaccented(_stemmer(name).stemWord(plain))
 
 
 _lock = threading.Lock()
 
 
-class _Stemmers(threading.local):
-    """Stemmers of one thread: they keep the word they work on, so that no two threads may share one."""
-
-    def __init__(self) -> None:
-        self.by_name: dict[str, _Stemmer] = {}
-
-
-_STEMMERS = _Stemmers()
-
-
+@cache
 def _stemmer(name: str) -> _Stemmer:
-    if name not in _STEMMERS.by_name:
-        _STEMMERS.by_name[name] = cast("_Stemmer", snowballstemmer.stemmer(name))
-    return _STEMMERS.by_name[name]
+    return cast("_Stemmer", snowballstemmer.stemmer(name))
 
 
 def _unaccented(word: str) -> str:
@@ -336,51 +324,31 @@ def years_in(text: str) -> frozenset[int]:
     return frozenset(int(found) for found in _YEAR.findall(text))
 
 
-def given_years(text: str, today: str) -> frozenset[int]:
-    """Give the years that a text and today give: named ones, those of a span, and today's with its neighbours."""
-    spans = (range(int(first), int(last) + 1) for first, last in _SPAN.findall(text))
-    now = years_in(today[:4])
-    near = (year + step for year in now for step in (-1, 0, 1))
-    return frozenset((*years_in(text), *(year for span in spans for year in span), *near))
-
-
-def without_stray_years(text: str, allowed: Iterable[int], today: str) -> str:
-    """Take recent years out of a search text that nobody gave.
-
-    Args:
-        text: what is searched for.
-        allowed: years that may stand.
-        today: ISO date; without one nothing is taken out.
-    """
-    if not (now := years_in(today[:4])):
-        return text
-    newest, known = max(now), frozenset(allowed)
-
-    def judged(match: re.Match[str]) -> str:
-        years = years_in(match["stamp"])
-        stray = {year for year in years if newest - FRESH <= year <= newest and year not in known}
-        if not stray or _NAMED_SO.search(text[: match.start("stamp")]):
-            return match[0]
-        return " "
-
-    kept = re.sub(r"\s{2,}", " ", _STAMP.sub(judged, text)).strip(" ,;:-–")
-    return re.sub(r"\s+(?=[?!.,])", "", kept) if kept else text
-
-
 class Calendar:
     """The years that a question and the date of today give, and no others.
 
     Args:
-        given: all that the question says, in any form.
+        given: all that the question says, in any form: its years, those of its spans, and today's with its neighbours count.
         today: ISO date; without one every year may stand.
     """
 
     def __init__(self, given: str, today: str) -> None:
-        self._allowed, self._today = given_years(given, today), today
+        spans = (range(int(first), int(last) + 1) for first, last in _SPAN.findall(given))
+        self._newest = max(years_in(today[:4]), default=0)
+        near = range(self._newest - 1, self._newest + 2)
+        self._allowed = years_in(given).union(near, *spans)
 
     def clean(self, text: str) -> str:
         """Take out of one text the recent years that nobody gave."""
-        return without_stray_years(text, self._allowed, self._today)
+        if not self._newest:
+            return text
+        kept = re.sub(r"\s{2,}", " ", _STAMP.sub(self._judged, text)).strip(" ,;:-–")
+        return re.sub(r"\s+(?=[?!.,])", "", kept) if kept else text
+
+    def _judged(self, match: re.Match[str]) -> str:
+        recent = {year for year in years_in(match["stamp"]) if self._newest - FRESH <= year <= self._newest}
+        stray = recent - self._allowed and not _NAMED_SO.search(match.string[: match.start("stamp")])
+        return " " if stray else match[0]
 
     def clean_all(self, texts: Iterable[str]) -> tuple[str, ...]:
         """The same for several; those that become one are one."""

@@ -143,57 +143,39 @@ def _shortened(text: str) -> str:
     return text[: max((end for end in ends if end <= LONGEST_QUOTE), default=ends[0])]
 
 
-@dataclass(frozen=True)
-class Clash:
-    """Units that give different figures for the same thing."""
-
-    units: tuple[MergedQuotation, ...]
-
-    @property
-    def numbers(self) -> frozenset[int]:
-        """Numbers of all its facts."""
-        return frozenset(number for unit in self.units for number in unit.numbers)
+Clash = tuple[MergedQuotation, ...]
+"""Quotations of several sources that give different figures for the same thing; four at most."""
 
 
 def clashes(found: Sequence[MergedQuotation]) -> list[Clash]:
     """Find disagreements between sources, the most relevant first; each unit is in one at most."""
     result: list[Clash] = []
-    taken: set[int] = set()
+    taken: set[MergedQuotation] = set()
     for at, one in enumerate(found):
-        if one.first.number in taken:
-            continue
-        group = [one]
-        for other in found[at + 1 :]:
+        group = [one] if one not in taken else []
+        for other in found[at + 1 :] if group else ():
             known = {unit.first.source_number for unit in group}
-            open_yet = other.first.number not in taken and other.first.source_number not in known
-            if open_yet and differ(one.text, other.text):
+            if other not in taken and other.first.source_number not in known and differ(one.text, other.text):
                 group.append(other)
         if len(group) > 1:
-            taken |= {unit.first.number for unit in group}
-            result.append(Clash(tuple(group[:4])))
+            taken |= {*group}
+            result.append(tuple(group[:4]))
     return result
+
+
+def _numbers(clash: Clash) -> frozenset[int]:
+    return frozenset(number for unit in clash for number in unit.numbers)
 
 
 def told(clash: Clash, language: str) -> str:
     """Set the sides of a disagreement beside each other, each with source and year."""
-    texts = [at_sentence_end(unit.text) for unit in clash.units]
-    sources = [dated_source(unit.first) for unit in clash.units]
-    marks = [unit.marks for unit in clash.units]
-    sentences = [
-        say(
-            language,
-            "differ",
-            one=texts[0],
-            one_source=sources[0],
-            one_mark=marks[0],
-            other=texts[1],
-            other_source=sources[1],
-            other_mark=marks[1],
-        )
-    ]
-    for text, source, mark in zip(texts[2:], sources[2:], marks[2:], strict=True):
-        sentences.append(f"“{text}” ({source}){mark}.")
-    return " ".join(sentences)
+    sides = [(at_sentence_end(unit.text), dated_source(unit.first), unit.marks) for unit in clash]
+    (one, one_source, one_mark), (other, other_source, other_mark), *more = sides
+    both = say(
+        language, "differ", one=one, one_source=one_source, one_mark=one_mark,
+        other=other, other_source=other_source, other_mark=other_mark,
+    )  # fmt: skip
+    return " ".join((both, *(f"“{text}” ({source}){mark}." for text, source, mark in more)))
 
 
 def agreement(unit: MergedQuotation, language: str) -> str:
@@ -223,7 +205,7 @@ def write_section(given: SectionInput) -> Section:
     if any(listed("latest").search(question) for question in (*given.questions, given.query)):
         kept.sort(key=lambda unit: unit.published, reverse=True)
     disputes = clashes(kept)
-    disputed = [unit for clash in disputes for unit in clash.units]
+    disputed = [unit for clash in disputes for unit in clash]
     paragraphs = _paragraphs([unit for unit in kept if unit not in disputed], given.language)
     sides = [told(clash, given.language) for clash in disputes]
     rest = [unit.score for unit in kept if unit not in disputed]
@@ -276,7 +258,7 @@ def _about(found: Sequence[MergedQuotation], question: str) -> list[MergedQuotat
         if not any(name <= title or title <= name for title in titles):
             using = [unit for unit in named if name <= stems_of(unit.text)]
             kept += [unit for unit in using if unit.score >= _AS_WELL * using[0].score]
-    kept += [unit for clash in clashes(found) if any(unit in kept for unit in clash.units) for unit in clash.units]
+    kept += [unit for clash in clashes(found) if any(unit in kept for unit in clash) for unit in clash]
     sources = {unit.first.source_number for unit in kept}
     return [unit for unit in found if unit.first.source_number in sources] or list(found[:1])
 
@@ -329,7 +311,7 @@ def frame(given: FrameInput) -> Frame:
     return Frame(
         title=title(given.question),
         summary=" ".join(sentences),
-        insight="\n\n".join(told(clash, given.language) for clash in disputes if not clash.numbers & used),
+        insight="\n\n".join(told(clash, given.language) for clash in disputes if not _numbers(clash) & used),
         conclusion="",
         open_questions=tuple(dict.fromkeys(text.strip() for text in given.missing if text.strip()))[:MOST_OPEN],
     )
@@ -361,12 +343,12 @@ def _summed_up(
         chosen = [*steps, *(unit for unit in chosen[:1] if unit not in steps)]
     sentences: list[str] = []
     for unit in chosen:
-        dispute = next((one for one in disputes if unit.numbers & one.numbers), None)
+        dispute = next((one for one in disputes if unit.numbers & _numbers(one)), None)
         if unit.numbers & used:
             continue
-        if dispute and not dispute.numbers & used:
-            dispute = Clash(dispute.units[:2])
-            used |= dispute.numbers
+        if dispute and not _numbers(dispute) & used:
+            dispute = dispute[:2]
+            used |= _numbers(dispute)
             sentences.append(told(dispute, given.language))
         else:
             used |= unit.numbers

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from agents.contracts.frozen import Frozen
 from agents.nlp.tokens import content_words, language_of
 from agents.verify.figures import figures, units
-from agents.verify.negation import root
+from agents.verify.negation import denies, root
 from agents.verify.parsed_text import names as names_by_form
 
 LANGUAGES = ("en", "de", "fr", "es")
@@ -119,7 +119,6 @@ _SAME_THING = 0.6
 _ERROR_TERM = re.compile(
     r"\b(?:standard error|standard deviation|margin|error|uncertainty|±)[^.;,]{0,12}\d[\d.,]*\s?[^\W\d_]*", re.I
 )
-_DENIED = re.compile(r"\b(?:not|never|no longer|nicht|kein\w*|pas|jamais|no)\b[^.;,]{0,60}$", re.IGNORECASE)
 
 
 class Quantity(NamedTuple):
@@ -145,7 +144,7 @@ def has_figure(text: str) -> bool:
     return bool(quantities(text))
 
 
-def subject_terms(text: str) -> frozenset[str]:
+def _matter(text: str) -> frozenset[str]:
     """Telling words of `text` without its numbers and what they are counted in."""
     units = {term for quantity in quantities(text) for term in distinct(quantity.shown)}
     return frozenset(term for term in distinct(text) if not any(map(str.isdigit, term)) and term not in units)
@@ -153,14 +152,14 @@ def subject_terms(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4_096)
 def _main_figures(text: str) -> dict[str, float]:
-    """The one value that `text` states in each unit; without units of several values, errors and denied figures."""
+    """The one value that `text` states in each unit; without units of several values, errors, times and denied figures."""
     stated: dict[str, set[float]] = {}
     spoken = _ERROR_TERM.sub(" ", text)
-    for quantity in quantities(spoken):
-        before, known = spoken[: spoken.find(quantity.shown)], units().get(quantity.unit)
+    for one in quantities(spoken):
+        known = units().get(one.unit)
         lasts = known is not None and known.dimension in {"time", "span"}
-        if quantity.unit and not lasts and not _DENIED.search(before):
-            stated.setdefault(quantity.unit, set()).add(quantity.value)
+        if one.unit and not lasts and not denies(re.split("[.;,]", spoken[: spoken.find(one.shown)])[-1]):
+            stated.setdefault(one.unit, set()).add(one.value)
     return {unit: next(iter(values)) for unit, values in stated.items() if len(values) == 1}
 
 
@@ -168,14 +167,11 @@ def differ(one: str, other: str) -> bool:
     """Tell whether two sentences give different numbers in one unit for the same thing and an overlapping time."""
     left, right = _main_figures(one), _main_figures(other)
     shared = left.keys() & right.keys()
-    if not shared or any(left[unit] == right[unit] for unit in shared):
-        return False
     first, second = span_of_years(one), span_of_years(other)
-    if first and second and (first[1] < second[0] or second[1] < first[0]):
+    apart = first and second and (first[1] < second[0] or second[1] < first[0])
+    if not shared or apart or any(left[unit] == right[unit] for unit in shared):
         return False
-    mine, yours = subject_terms(one), subject_terms(other)
+    mine, yours, named, named_there = _matter(one), _matter(other), {*names(one)}, {*names(other)}
     few = min(len(mine), len(yours))
-    if few < 3 or len(mine & yours) / few < _SAME_THING:
-        return False
-    named, named_there = frozenset(names(one)), frozenset(names(other))
-    return not (named or named_there) or bool(named & named_there)
+    same = few >= 3 and len(mine & yours) / few >= _SAME_THING
+    return same and (bool(named & named_there) or not named | named_there)

@@ -187,20 +187,17 @@ def origins(witnesses: Sequence[Witness]) -> tuple[Origin, ...]:
     Two are together when they have one domain or one canonical address, when the text of one is a copy or a long
     excerpt of the other's, or when both rest on the very same words.
     """
-    groups = [([number], list[str]()) for number in range(len(witnesses))]
     of = list(range(len(witnesses)))
+    why: dict[int, tuple[str, ...]] = {}
     runs = [shingles(witness.text) for witness in witnesses]
     for one, other in combinations(range(len(witnesses)), 2):
         low, high = sorted((of[one], of[other]))
         if low != high and (reason := _one_origin(witnesses[one], witnesses[other], runs[one], runs[other])):
-            groups[low][0].extend(groups[high][0])
-            groups[low][1].extend((*groups[high][1], reason))
-            for number in groups[high][0]:
-                of[number] = low
+            why[low] = (*why.get(low, ()), *why.pop(high, ()), reason)
+            of = [low if group == high else group for group in of]
     return tuple(
-        Origin(tuple(witnesses[number].id for number in sorted(members)), tuple(why))
-        for at, (members, why) in enumerate(groups)
-        if of[at] == at
+        Origin(tuple(one.id for one, group in zip(witnesses, of, strict=True) if group == at), why.get(at, ()))
+        for at in dict.fromkeys(of)
     )
 
 

@@ -1,7 +1,6 @@
 """Dates, years, decades and centuries in sentences, as ranges of years with a month and a day where they are given."""
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -176,7 +175,7 @@ def _years(text: str, got: dict[str, str], end: int) -> tuple[int | None, int | 
 
 
 def _int(digits: str | None) -> int | None:
-    return int("".join(str(unicodedata.digit(one)) for one in digits)) if digits else None
+    return int(digits) if digits else None
 
 
 def _roman(letters: str) -> int:

@@ -33,6 +33,8 @@ from agents.offline.questions import (
     plain_words,
     stems_of,
 )
+from agents.verify.dates import dates
+from agents.verify.figures import figures
 from agents.verify.negation import alike, root
 from agents.verify.parsed_text import names
 
@@ -59,19 +61,8 @@ _OF_SOME = re.compile(
     re.IGNORECASE,
 )
 """A choice among things that the question does not name: what is to be compared can't be told."""
-_YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
 _NUMBERS = re.compile(r"\d+")
 _PLACED = re.compile(r"\b(?:in|from|at|near|around|outside|aus|bei|à|en|desde)\s+(?:the\s+)?$", re.IGNORECASE)
-_DATE_WORDS = re.compile(
-    r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|\d{1,2}(?:st|nd|rd|th)? century|"
-    r"januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|enero|marzo|mayo)\b",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(
-    r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|half|third|once|twice|"
-    r"zwei|drei|vier|fünf|hälfte|deux|trois|quatre|moitié|dos|tres|cuatro|mitad)\b",
-    re.IGNORECASE,
-)
 
 
 def is_about(question: Question, quote: str, title: str = "", head: str = "") -> bool:
@@ -200,18 +191,13 @@ def speaks_of(question: Question, quote: str) -> bool:
 
 
 def _has_kind(question: Question, quote: str) -> bool:
-    match question.kind:
-        case "when":
-            return bool(_YEAR.search(quote) or _DATE_WORDS.search(quote))
-        case "figure":
-            return bool(_NUMBER.search(quote))
-        case "who" | "where":
-            return not quote.isascii() or _names_another(question, quote)
-        case "either" if _IN_TIME.search(question.text):
-            return bool(_YEAR.search(quote) or _DATE_WORDS.search(quote))
-        case "either" if _IN_SIZE.search(question.text):
-            return bool(_NUMBER.search(quote))
-    return True
+    wants_time = question.kind == "either" and _IN_TIME.search(question.text)
+    wants_size = question.kind == "either" and _IN_SIZE.search(question.text)
+    if question.kind == "when" or wants_time:
+        return bool(dates(quote, _language(quote)))
+    if question.kind == "figure" or wants_size:
+        return any(not one.weak for one in figures(quote, _language(quote), False))
+    return question.kind not in {"who", "where"} or not quote.isascii() or _names_another(question, quote)
 
 
 Row = tuple[str, str, str, str]
