@@ -1,15 +1,18 @@
 """Whether a quote stands in a text: typography may differ, meaning may not."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.research.writing.verify_report import quotes_alone
 from agents.verify.checks import carried
 from agents.verify.quotes import find_quote, speaks_for_itself
 
+LOCALES = Path("agents/offline/locales")
 CASES = Path(__file__).parents[1] / "data" / "cases"
 PAIRS = [json.loads(line) for line in (CASES / "C23" / "pairs.jsonl").read_text("utf-8").splitlines()]
 
@@ -211,3 +214,13 @@ def test_what_a_source_denies_in_any_form_is_not_carried_by_it(sentence, quote, 
 @pytest.mark.parametrize(("sentence", "quote", "language"), HONEST)
 def test_what_a_source_denies_may_be_denied_in_other_words(sentence, quote, language):
     assert carried(sentence, [quote], language=language).verdict in {"supported", "partly"}
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
+def test_a_sentence_that_sets_two_quotations_side_by_side_is_nothing_but_them_in_every_language_of_the_engine(language):
+    one, other = "Survival was 62 % after 24 months in sheltered plots", "Survival was 38 % when all plots are counted"
+    form = tomllib.loads((LOCALES / f"{language}.toml").read_text("utf-8"))["says"]["differ"]
+    form = form.replace(" ({one_source})", "").replace(" ({other_source})", "")
+    sentence = form.format(one=one, other=other, one_mark="", other_mark="")
+    assert quotes_alone(sentence, [f"{one}.", f"{other}."], ["Lanvik", "Skarholm"], language)
+    assert not quotes_alone(f"{sentence} Ostrau 1999.", [f"{one}.", f"{other}."], ["Lanvik", "Skarholm"], language)

@@ -121,6 +121,7 @@ def _near(document: Quoting, question: str) -> list[tuple[Reference, Quote]]:
 def _numbered(written: str, known: list[tuple[Reference, Quote]], language: str) -> FollowUpAnswer:
     """Keep the sentences that their quotes carry, and turn fact marks into the report's reference numbers."""
     places = {quote.fact_id: (reference, quote) for reference, quote in known}
+    short = language.split("-")[0]
     body = parse(
         written, {str(number): quote.fact_id for number, (_, quote) in enumerate(known, start=1)}, addresses=()
     )
@@ -130,7 +131,7 @@ def _numbered(written: str, known: list[tuple[Reference, Quote]], language: str)
     def numbered(sentence: Sentence) -> Sentence | None:
         held = [places[fact] for fact in sentence.facts]
         quotes = [quote.text for _, quote in held]
-        if held and not (quotes_alone(sentence.text, quotes) or _carried(sentence.text, quotes, language)):
+        if held and not (quotes_alone(sentence.text, quotes, language=short) or _carried(sentence.text, quotes, short)):
             return None
         return sentence.model_copy(update={"citations": tuple(dict.fromkeys(reference.n for reference, _ in held))})
 
@@ -140,4 +141,4 @@ def _numbered(written: str, known: list[tuple[Reference, Quote]], language: str)
 
 
 def _carried(sentence: str, quotes: list[str], language: str) -> bool:
-    return carried(sentence, quotes, language=language.split("-")[0]).verdict in {"supported", "partly"}
+    return carried(sentence, quotes, language=language).verdict in {"supported", "partly"}

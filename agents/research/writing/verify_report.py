@@ -66,7 +66,8 @@ def check_all(
         behind = [cards[fact.source_id] for fact in held if fact.source_id in cards]
         words = unattributed(sentence.text, behind)
         told_by = [text for card in behind for text in (card.site, card.author, card.title) if text]
-        if any(_stands(words, fact.quote) for fact in held) or quotes_alone(words, [f.quote for f in held], told_by):
+        quotes, short = [fact.quote for fact in held], language.split("-")[0]
+        if any(_stands(words, quote) for quote in quotes) or quotes_alone(words, quotes, told_by, short):
             checks.append(
                 SentenceCheck(
                     text=sentence.text, facts=sentence.facts, verdict="supported", reason="quoted word for word"
@@ -75,12 +76,12 @@ def check_all(
             continue
         found = carried(
             words,
-            [*(fact.quote for fact in held), *named(behind)],
-            language=language.split("-")[0],
+            [*quotes, *named(behind)],
+            language=short,
             context=[card.title for card in behind],
         )
         if found.verdict == "supported" and len(held) > 1 and _mixed(words, held, cards, language):
-            reason = reason_of("mixed", language.split("-")[0])
+            reason = reason_of("mixed", short)
             checks.append(SentenceCheck(text=sentence.text, facts=sentence.facts, verdict="unsupported", reason=reason))
             continue
         if not found.binding and not (found.verdict == "supported" and found.score >= SURE):
@@ -119,19 +120,20 @@ def unattributed(sentence: str, cards: Sequence[SourceCard]) -> str:
     return sentence
 
 
-def quotes_alone(sentence: str, quotes: Sequence[str], attributions: Sequence[str] = ()) -> bool:
+def quotes_alone(sentence: str, quotes: Sequence[str], attributions: Sequence[str] = (), language: str = "en") -> bool:
     """Tell whether a sentence is nothing but verbatim quotations and the few words that join them.
 
     Args:
         sentence: as it stands in the report.
         quotes: the words of its facts.
         attributions: names and titles of their sources, which the joining words may give.
+        language: of the joining words: in German every noun looks like a name elsewhere.
     """
     spoken = ["".join(groups).rstrip(" .") for groups in _QUOTED.findall(sentence)]
     if not spoken or not all(any(speaks_for_itself(part, quote) for quote in quotes) for part in spoken):
         return False
     rest = _QUOTED.sub(" ", sentence)
-    named_there = names_in(rest, "en")
+    named_there = names_in(rest, language)
     known = {word for text in (*quotes, *attributions) for word in re.findall(r"[^\W_]+", text.casefold())}
     if denies(rest) or doubts(rest) or named_there - known:
         return False  # what is said about the quotation is a statement of its own
