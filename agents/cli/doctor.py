@@ -60,7 +60,7 @@ async def report(*, really: bool = False) -> tuple[list[str], bool]:
     settings = load()
     team = open_team(settings)
     bound = orders(dict.fromkeys(role.name for role in ROLES), settings)
-    missing = _Missing()
+    missing: Missing = []
     try:
         lines = [*_engine(team, bound, missing), *_limits(bound, team.pacing)]
         if really:
@@ -76,31 +76,20 @@ async def report(*, really: bool = False) -> tuple[list[str], bool]:
     writable = _writable(settings.data_dir)
     lines += ["Data folder", f"  {settings.data_dir}: {'writable' if writable else 'NOT writable'}"]
     if not writable:
-        missing.stops(f"The data folder {settings.data_dir} can't be written to: set DOSSIER_DATA_DIR to another.")
-    lines += ["Missing", *(f"  {line}" for line in dict.fromkeys(missing.lines) or ["nothing"])]
+        missing.append(
+            (f"The data folder {settings.data_dir} can't be written to: set DOSSIER_DATA_DIR to another.", True)
+        )
+    lines += ["Missing", *(f"  {line}" for line in dict.fromkeys(line for line, _ in missing) or ["nothing"])]
     lines.append("Settings")
     lines += [f"  {name} = {_shown(settings, field)}" for name, field in sorted(variables().items())]
-    return lines, missing.usable
+    return lines, not any(stops for _, stops in missing)
 
 
-class _Missing:
-    """What is missing, in plain words, and whether research can be done all the same."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.usable = True
-
-    def says(self, line: str) -> None:
-        """Note something that can be done without."""
-        self.lines.append(line)
-
-    def stops(self, line: str) -> None:
-        """Note something without which nothing can be done."""
-        self.lines.append(line)
-        self.usable = False
+Missing = list[tuple[str, bool]]
+"""What is missing, in plain words, and whether nothing can be done without it."""
 
 
-def _engine(team: Team, bound: dict[str, Order], missing: _Missing) -> list[str]:
+def _engine(team: Team, bound: dict[str, Order], missing: Missing) -> list[str]:
     """Say which model each role is bound to, and which stand in, in order."""
     lines = ["Engine"]
     for role, order in bound.items():
@@ -110,8 +99,8 @@ def _engine(team: Team, bound: dict[str, Order], missing: _Missing) -> list[str]
         lines.append(f"  {role:12} {', then '.join(names)}")
         lines += [f"  {'':12} not {left.name}: {left.why}" for left in order.left_out]
         if order.first.name != OFFLINE and not order.first.usable:
-            note = missing.says if order.others else missing.stops
-            note(f"There is no key for {order.first.name}: put one into {order.first.key_variable} in `.env`.")
+            said = f"There is no key for {order.first.name}: put one into {order.first.key_variable} in `.env`."
+            missing.append((said, not order.others))
     if not team.engine.reasons:
         lines.append(
             "  No language model is set up. The offline engine quotes sources and cites them. It does not reason."
@@ -138,16 +127,16 @@ def _said(limits: Pace) -> str:
     return ", ".join(part for part in parts if part)
 
 
-async def _try_models(team: Team, bound: dict[str, Order], missing: _Missing) -> list[str]:
+async def _try_models(team: Team, bound: dict[str, Order], missing: Missing) -> list[str]:
     models, _ = bind(bound, team.settings, team.prompts, team.pacing, retries=1)
     single = {part.name: part for model in models.values() for part in parts_of(model) if part.reasons}
     said = await asyncio.gather(*(_try_model(model) for model in single.values()))
     mute = {name: words for name, (answers, words) in zip(single, said, strict=True) if not answers}
     for name, words in mute.items():
-        missing.says(f"{name} does not answer. {words}")
+        missing.append((f"{name} does not answer. {words}", False))
     for role, order in bound.items():
         if order.first.name != OFFLINE and {order.first.name, *(one.name for one in order.others)} <= set(mute):
-            missing.stops(f"No model answers for the {role}; see above.")
+            missing.append((f"No model answers for the {role}; see above.", True))
     rows = [f"  {name}: {words}" for name, (_, words) in zip(single, said, strict=True)]
     return ["Models, tried", *(rows or ["  none is set up"])]
 
@@ -183,29 +172,27 @@ async def _probe(model: Model, task: str, gives: type[Frozen]) -> str:
     return ""
 
 
-async def _try_search(team: Team, missing: _Missing) -> list[str]:
+async def _try_search(team: Team, missing: Missing) -> list[str]:
     if not isinstance(team.searcher, Chain):
         return ["Search, tried", "  only documents are searched, on this machine"]
     lines, tried = ["Search, tried"], await team.searcher.trial(TRIAL_S / 2)
     for one in tried:
         lines.append(f"  {one.provider}: {'answers' if one.reachable else one.reason} ({one.host})")
     if not any(one.reachable for one in tried):
-        missing.says(
-            "No web search answers: check the network and the keys of RETRIEVER. Documents are searched alone."
-        )
+        said = "No web search answers: check the network and the keys of RETRIEVER. Documents are searched alone."
+        missing.append((said, False))
     return lines
 
 
-async def _documents(team: Team, missing: _Missing) -> list[str]:
+async def _documents(team: Team, missing: Missing) -> list[str]:
     survey = await team.searcher.survey()
     lines = ["Documents", f"  {team.searcher.name}: {survey.total} documents"]
     if team.sample and isinstance(team.searcher, Chain):
         lines.append("  The sample library, which is invented, stands in only where no web search answers.")
     lines += [f"  skipped {one.url}: {one.reason}" for one in getattr(team.searcher, "skipped", ())]
     if survey.total == 0 and not getattr(team.searcher, "destinations", ()):
-        missing.stops(
-            "Nothing can be searched: put PDF, Word, HTML, Markdown or text files into a folder of DOSSIER_LIBRARY."
-        )
+        said = "Nothing can be searched: put PDF, Word, HTML, Markdown or text files into a folder of DOSSIER_LIBRARY."
+        missing.append((said, True))
     return lines
 
 

@@ -340,9 +340,11 @@ def _single_names(name: Name) -> Iterable[tuple[frozenset[str], str]]:
             yield stems, part
 
 
+@lru_cache(maxsize=8_192)
 def is_nationality(word: str) -> bool:
     """Tell a word that only says which country somebody or something is of."""
-    return word in _demonyms() or bool(re.fullmatch(r"[a-z]{3,}(?:ians?|icans?|eans?|ese)", word))
+    listed_as_one = any(word in others for _, *others in lang.rows("demonyms"))
+    return listed_as_one or bool(re.fullmatch(r"[a-z]{3,}(?:ians?|icans?|eans?|ese)", word))
 
 
 def nationalities(text: str) -> frozenset[str]:
@@ -352,11 +354,6 @@ def nationalities(text: str) -> frozenset[str]:
         for word in re.findall(r"[^\W\d_]+", text)
         if word[:1].isupper() and is_nationality(word.casefold())
     )
-
-
-@lru_cache(maxsize=1)
-def _demonyms() -> frozenset[str]:
-    return frozenset(word for _, *others in lang.rows("demonyms") for word in others)
 
 
 def plain_words(text: str) -> list[str]:
