@@ -11,13 +11,12 @@ from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from agents.api.tree import Tree
+from agents.api.tree import progress
 from agents.contracts.fact import REUSABLE, Selection
 from agents.contracts.frozen import Tier
 from agents.contracts.sources import SearchQuery
 from agents.core.errors import DossierError, NotFeasible
 from agents.core.settings import Settings
-from agents.jobs.job import Job
 from agents.run_answer import answer
 from agents.run_research import RunOptions, durable_team, taken_up
 from agents.team import Team
@@ -83,7 +82,9 @@ def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
             planned, job = await taken_up(team, question, RunOptions(tier=tier), owner)
             await ctx.report_progress(1, None, "Planned: " + "; ".join(query.intent for query in planned.queries))
             try:
-                await _watched(job, ctx)
+                async for seq, line in progress(job, heartbeat_s=5.0):
+                    if line:
+                        await ctx.report_progress(seq + 1, None, line)
             finally:
                 team.jobs.leave(job)
             made = answer(team, planned, job)
@@ -124,17 +125,6 @@ def mcp_server(team: Team, owner: str) -> "FastMCP[object]":
     if team.memory is not None:
         server.add_tool(recall)
     return server
-
-
-async def _watched(job: Job, ctx: "Calling") -> None:
-    """Report progress until the job is over, each line once."""
-    tree = Tree()
-    async for numbered in job.follow(heartbeat_s=5.0, attended=True):
-        if numbered is not None:
-            tree.take(numbered)
-            if tree.line:
-                await ctx.report_progress(tree.seq + 1, None, tree.line.text)
-    await job.settled()
 
 
 def _say(line: str) -> None:

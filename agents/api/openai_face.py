@@ -13,9 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from agents.api.access import Here, Owner
 from agents.api.app_state import Site
 from agents.api.error_responses import ERRORS, ApiError, as_api_error
-from agents.api.job_stream import STREAM_HEADERS, event_stream
+from agents.api.job_stream import STREAM_HEADERS
 from agents.api.payloads import MAX_LISTED
 from agents.api.run_routes import attended, start
+from agents.api.tree import progress
 from agents.contracts.frozen import Tier
 from agents.contracts.response import AgentResponse
 from agents.core.errors import DossierError
@@ -188,13 +189,8 @@ async def _streamed(site: Site, planned: FlatRun, job: Job, model: str, *, usage
     try:
         plan = "; ".join(query.intent for query in planned.queries)
         yield chunk({"role": "assistant", "content": "", "reasoning_content": f"Plan ({planned.tier}): {plan}.\n"})
-        async for message in event_stream(job, 0, attended=True):
-            data = next((line[6:] for line in message.split("\n") if line.startswith("data: ")), "")
-            if not data:
-                yield ": still here\n\n"
-            elif line := json.loads(data)["feed_text"]:
-                yield chunk({"reasoning_content": line + "\n"})
-        await job.settled()
+        async for _, line in progress(job):
+            yield chunk({"reasoning_content": line + "\n"}) if line else ": still here\n\n"
         try:
             made = answer(site.team, planned, job)
         except DossierError as error:

@@ -1,7 +1,7 @@
 """The live tree of a job, folded from its events: what the card draws and what "how is it going" is answered from."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 
 from agents.contracts.contract import Change, place
 from agents.contracts.frozen import Frozen
@@ -296,6 +296,17 @@ class Tree:
             nodes=tuple(self.node(path, None if over else at) for path in sorted(self._rows, key=_place)),
             feed=tuple(self._feed),
         )
+
+
+async def progress(job: Job, heartbeat_s: float = 15.0) -> AsyncIterator[tuple[int, str]]:
+    """Tell the progress of a job to whoever waits for it, a line with its event's number; an empty one as a heartbeat."""
+    tree = Tree()
+    async for numbered in job.follow(heartbeat_s=heartbeat_s, attended=True):
+        if numbered is None:
+            yield tree.seq, ""
+        elif tree.take(numbered) is not None and tree.line:
+            yield tree.seq, tree.line.text
+    await job.settled()
 
 
 _LATER = re.compile(r"r(\d+)-(\d+)")

@@ -3,7 +3,7 @@
 Rules for a handler (they make a run replayable from its record):
 
 - one paid or slow effect is one `call`, with a key that is stable data (a digest, a round), never an index into a set;
-- a branch that makes more than one call is a `child` with its own stable path;
+- a branch that makes more than one call is one of the `children`, with its own stable path;
 - no clock, random, environment or database read: `left` and `elapsed` are the recorded clock;
 - parallel work goes through `fan` and `children`, which keep order; tasks are never raced.
 
@@ -100,15 +100,8 @@ class Ctx(Protocol):
     ) -> list[M | StepFailed]:
         """Do single calls side by side, one per `(key, *args)`; same order, failures in place."""
 
-    async def child(self, kind: str, key: str, given: Frozen, *, gives: type[M]) -> M:
-        """Run the handler of `kind` as a branch with the stable path `path/key`.
-
-        Raises:
-            StepFailed: the branch failed as a whole.
-        """
-
     async def children(self, kind: str, items: Sequence[tuple[str, Frozen]], *, gives: type[M]) -> list[M | StepFailed]:
-        """Run branches side by side, one per `(key, given)`; same order, failures in place."""
+        """Run the handler of `kind` as branches side by side, one per `(key, given)`; same order, failures in place."""
 
     async def children_of(
         self,

@@ -65,7 +65,7 @@ class Client:
         self.store = Store(Database(config.database_url))
         self.blobs = blobs if self.store.database.sqlite else DatabaseBlobStore(blobs.folder, self.store)
         self.writer = Writer(self.store, config.policy.write_again_s)
-        self.register = Register(self.store, self.writer, config, clock=clock, limits=self.limits, per_job=per_job)
+        self.register = Register(self.store, self.writer, config, clock, self.limits, per_job)
         self.worker = Worker(self.register, self.engine, self.blobs) if config.runs else None
         self.opened = False
         self._opening: asyncio.Future[list[Job]] | None = None

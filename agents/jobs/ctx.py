@@ -179,9 +179,6 @@ class RunCtx:
 
     # ---- branches
 
-    async def child(self, kind: str, key: str, given: Frozen, *, gives: type[M]) -> M:
-        return await self._branch(kind, key, given, gives, Limits(), self.so_far)
-
     async def children(self, kind: str, items: Sequence[tuple[str, Frozen]], *, gives: type[M]) -> list[M | StepFailed]:
         return await self.children_of([(kind, key, given) for key, given in items], gives=gives)
 

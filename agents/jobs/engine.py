@@ -223,6 +223,10 @@ class JobQueue:
             self._lock.release()
             self._lock = None
 
+    @property
+    def _dbos(self) -> DBOSClient | type[DBOS]:
+        return self._client or DBOS
+
     async def enqueue(self, job: str, attempt: int, user: str) -> None:
         """Put a job's attempt into the queue; doing it again changes nothing."""
         given, partition = QueuedAttempt(job=job, attempt=attempt), user or "-"
@@ -245,19 +249,15 @@ class JobQueue:
 
     async def cancel(self, job: str, attempt: int) -> None:
         name = QueuedAttempt(job=job, attempt=attempt).workflow_id
-        await (self._client or DBOS).cancel_workflow_async(name, cancel_children=True)
+        await self._dbos.cancel_workflow_async(name, cancel_children=True)
 
     async def known(self, job: str, attempt: int) -> bool:
         names = [QueuedAttempt(job=job, attempt=attempt).workflow_id]
-        found = await (self._client or DBOS).list_workflows_async(
-            workflow_ids=names, load_input=False, load_output=False
-        )
+        found = await self._dbos.list_workflows_async(workflow_ids=names, load_input=False, load_output=False)
         return bool(found)
 
     async def queued(self) -> list[tuple[str, str]]:
-        waiting = await (self._client or DBOS).list_queued_workflows_async(
-            queue_name=QUEUE, status="ENQUEUED", load_input=False
-        )
+        waiting = await self._dbos.list_queued_workflows_async(queue_name=QUEUE, status="ENQUEUED", load_input=False)
         return [(_attempt_of(one.workflow_id)[0], one.queue_partition_key or "") for one in waiting]
 
     async def stranded(self) -> list[tuple[str, int]]:
@@ -270,7 +270,7 @@ class JobQueue:
         ]
 
     async def ended(self) -> list[tuple[str, int]]:
-        roots = await (self._client or DBOS).list_workflows_async(
+        roots = await self._dbos.list_workflows_async(
             status=["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"], has_parent=False,
             load_input=False, load_output=False,
         )  # fmt: skip
@@ -279,12 +279,10 @@ class JobQueue:
     async def forget(self, job: str, attempt: int) -> None:
         """Delete what DBOS knows of an attempt and those before it; the job store keeps all that matters."""
         names = [QueuedAttempt(job=job, attempt=one).workflow_id for one in range(1, attempt + 1)]
-        there = await (self._client or DBOS).list_workflows_async(
-            workflow_ids=names, load_input=False, load_output=False
-        )
+        there = await self._dbos.list_workflows_async(workflow_ids=names, load_input=False, load_output=False)
         if there:
             ids = [one.workflow_id for one in there]
-            await (self._client or DBOS).delete_workflows_async(ids, delete_children=True)
+            await self._dbos.delete_workflows_async(ids, delete_children=True)
 
 
 def _sqlite_engine(url: str) -> sa.Engine:

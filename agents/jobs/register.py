@@ -8,6 +8,7 @@ import contextvars
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agents.contracts.report import OVER, JobStatus
@@ -32,26 +33,21 @@ UNWIND_S = 1.5
 OPEN: tuple[JobStatus, ...] = ("queued", "running", "blocked")
 
 
+@dataclass
 class Register:
     """Live jobs by id, and the background tasks about them."""
 
-    def __init__(
-        self,
-        store: Store,
-        writer: Writer,
-        config: JobStoreConfig,
-        *,
-        clock: Clock,
-        limits: ProcessLimits,
-        per_job: int,
-    ) -> None:
-        self.store, self.writer, self.config = store, writer, config
-        self.clock, self.limits, self.per_job = clock, limits, per_job
-        self.jobs: dict[str, Job] = {}
-        self.set_up: SetUp | None = None
-        self.on_key_missing: Callable[[Job, Attempt, ModelError], object] = lambda job, run, error: None
-        self._background: set[asyncio.Task[None]] = set()
-        self._loading: dict[str, asyncio.Lock] = {}
+    store: Store
+    writer: Writer
+    config: JobStoreConfig
+    clock: Clock
+    limits: ProcessLimits
+    per_job: int
+    jobs: dict[str, Job] = field(default_factory=dict)
+    set_up: SetUp | None = None
+    on_key_missing: Callable[[Job, Attempt, ModelError], object] = lambda job, run, error: None
+    _background: set[asyncio.Task[None]] = field(default_factory=set)
+    _loading: dict[str, asyncio.Lock] = field(default_factory=dict)
 
     # ---- filling
 

@@ -58,26 +58,11 @@ class Writer:
 
     def event(self, job_id: str, numbered: Numbered, stored: Callable[[], None]) -> None:
         """Write an event; `stored` is called once it is in the store."""
-        self._batch.rows[tables.events].append(
-            {
-                "job_id": job_id,
-                "seq": numbered.seq,
-                "key": numbered.key,
-                "seconds": numbered.seconds,
-                "kind": numbered.event.kind,
-                "body": numbered.model_dump_json(),
-                "at": now(),
-            }
-        )
+        row = {"job_id": job_id, "kind": numbered.event.kind, "body": numbered.model_dump_json(), "at": now()}
+        self._batch.rows[tables.events].append(row | numbered.model_dump(include={"seq", "key", "seconds"}))
         if isinstance(numbered.event, JobChanged):
-            event = numbered.event
             # What was found is on its way while the status says so: stages go with the status.
-            self._batch.changes[job_id] |= {
-                "status": event.status,
-                "stage": event.stage,
-                "blocked_reason": event.blocked_reason,
-                "note": event.note,
-            }
+            self._batch.changes[job_id] |= numbered.event.model_dump(exclude={"kind"})
         self._batch.stored.append(stored)
         self._wake.set()
 
