@@ -386,19 +386,21 @@ class RunContext:
         if why := self.steering.refuses(url, published):
             raise SourceError(url, why, "ruled_out")
 
-    def note_unread(self, url: str, branch: str, failure: StepFailed) -> None:
-        """Count a fetch that a step recorded as failed, live and on a replay alike; the same one counts once."""
-        if failure.type == "SourceError" and failure.fault in {"document", "site"}:
-            alike = _site(url) if failure.fault == "site" else ""
+    async def note_fetched(self, url: str, branch: str, fetched: RetrievedSource | StepFailed) -> None:
+        """Know a page as read, or as failed, that a step recorded: on a replay the step itself does not run.
+
+        So a page that one branch had read before a pause is not read anew by another one after it.
+        """
+        if isinstance(fetched, RetrievedSource):
+            page = fetched
+
+            async def known() -> RetrievedSource:
+                return page
+
+            await self.pages.get(canonical(url), known)
+        elif fetched.type == "SourceError" and fetched.fault in {"document", "site"}:
+            alike = _site(url) if fetched.fault == "site" else ""
             self.retries = self.retries.merge(Retries().failed(url, alike, branch=branch))
-
-    async def remember(self, url: str, fetched: RetrievedSource) -> None:
-        """Take a page as read that a step recorded: on a replay the step itself does not run."""
-
-        async def known() -> RetrievedSource:
-            return fetched
-
-        await self.pages.get(canonical(url), known)
 
     async def keep_draft(self, document: ReportDocument) -> ReportDocument:
         """Save a report as it stands: the body of a step."""

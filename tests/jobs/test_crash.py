@@ -1,5 +1,6 @@
 """`kill -9` at seeded moments: the job is finished by the next process, and nothing finished is paid again."""
 
+import asyncio
 import json
 import os
 import random
@@ -13,7 +14,10 @@ import pytest
 from agents.contracts.report import ReportDocument
 from tests.forked import forked
 from tests.jobs import crash_child
+from tests.jobs.conftest import until
+from tests.jobs.crash_child import team_in
 from tests.jobs.postgres import new_database
+from tests.scripts import BRIEF
 
 POINTS = (1, 2, 3)
 """Seeds of the moments."""
@@ -117,3 +121,18 @@ def test_a_domain_excluded_before_a_kill_stays_excluded_after_it_and_the_report_
     assert not [key for what, key, *_ in calls(tmp_path) if "read:https://b.example" in key]
     assert [(one.number, one.words) for one in document.changes] == [(1, "without b.example")]
     assert "Nothing of b.example was searched or read." in document.markdown
+
+
+@pytest.mark.parametrize("after", [8, 16])
+async def test_what_one_branch_had_read_before_a_pause_no_other_reads_after_it(tmp_path, after):
+    team = team_in(tmp_path)
+    await team.open()
+    job = team.commission(BRIEF)
+    await until(lambda: sum(what == "ended" for what, *_ in calls(tmp_path)) >= after, 60)
+    await team.jobs.order(job, "pause")
+    await team.jobs.order(job, "resume")
+    await asyncio.wait_for(job.wait(), 100)
+    await team.close()
+
+    done = [key for what, key, *_ in calls(tmp_path) if what == "ended"]
+    assert (job.status, sorted(done)) == ("done", sorted(set(done)))

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from contextlib import contextmanager
 
 import pytest
@@ -73,7 +74,8 @@ async def _lost(tmp_path, database, processes):
         assert all(job.report.references for job in jobs)
         assert [one.seq for one in jobs[0].run.events] == list(range(1, len(jobs[0].run.events) + 1))
         done = [key for what, key, *_ in calls(tmp_path) if what == "ended"]
-        assert len(done) - len(set(done)) <= 12  # the calls that were in flight: six of a job, were both taken for lost
+        # Both jobs ask the same. Paid once more is what was in flight: six calls of a job, were both taken for lost.
+        assert sum(max(0, times - len(jobs)) for times in Counter(done).values()) <= 12
         await until(lambda: kept.jobs.limits.share == 1)  # what a provider allows is the other's alone now
         assert shares[-1] == 1
 

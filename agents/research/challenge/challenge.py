@@ -310,8 +310,7 @@ async def _brought(ctx: Ctx, context: RunContext, given: ClaimGiven, queries: li
         "fetch", context.fetch, [(url, url, ctx.deadline) for url in urls], gives=RetrievedSource, pool="web"
     )
     for url, read in zip(urls, fetched, strict=True):
-        if isinstance(read, StepFailed):
-            context.note_unread(url, ctx.path, read)
+        await context.note_fetched(url, ctx.path, read)
     cards = tuple(one.card for one in fetched if isinstance(one, RetrievedSource))
     found = ClaimFound()
     if cards:

@@ -218,8 +218,7 @@ async def _fetched(
         except StepFailed as failure:
             fetched = [failure]
     for url, one in zip(urls, fetched, strict=True):
-        if isinstance(one, StepFailed) and one.type not in CUT:
-            context.note_unread(url, ctx.path, one)
+        await context.note_fetched(url, ctx.path, one)
     return fetched
 
 

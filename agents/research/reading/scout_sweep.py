@@ -142,16 +142,15 @@ class _Sweep:
         items = [(Source.id_of(hit.url), hit.url, self.ctx.deadline) for hit in hits]
         fetched = await self.ctx.fan("fetch", self.context.fetch, items, gives=RetrievedSource, pool="web")
         for hit, one in zip(hits, fetched, strict=True):
+            await self.context.note_fetched(hit.url, self.ctx.path, one)
             if isinstance(one, StepFailed) and one.type in CUT:
                 self.cut.add(one.type)
             elif isinstance(one, StepFailed):
                 if is_refusal := one.type == "SourceError":
                     self.empty.add(hit.url)
-                self.context.note_unread(hit.url, self.ctx.path, one)
                 self._reject(hit, one.message.removeprefix(f"{hit.url}: ") if is_refusal else one.notice)
             else:
                 self.cards[hit.url] = one.card
-                await self.context.remember(hit.url, one)
 
     async def _linked(self, hits: Sequence[Hit]) -> list[Hit]:
         """Go on from the best pages of different sites to pages of theirs that speak of the questions."""
