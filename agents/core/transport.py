@@ -123,6 +123,11 @@ def prepare() -> None:
         os.environ["SSL_CERT_FILE"] = bundle
 
 
+def keep_silent() -> None:
+    """Before it is loaded, keep the ONNX runtime from reporting its use to its makers, as its builds do on every system."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
+
 def proxies() -> dict[str, str]:
     """Give the proxies that are set, by the name of their variable; addresses without a scheme are HTTP."""
     found = urllib.request.getproxies()

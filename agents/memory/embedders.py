@@ -5,11 +5,11 @@ An embedding model in the ONNX format, run in this process: a folder with `model
 
 import asyncio
 import math
-import os
 from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
+from agents.core import transport
 from agents.core.errors import ConfigError, ModelError
 from agents.llm.litellm_model import embed_texts
 from agents.memory.knowledge import Embedder, MemoryDown
@@ -103,8 +103,7 @@ class OnnxEmbedder:
     dimensions = 0
 
     def __init__(self, folder: Path) -> None:
-        # It tells its makers of its use over the network, on every system, unless this stands before it is loaded.
-        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+        transport.keep_silent()
         try:
             import numpy
             import onnxruntime

@@ -151,7 +151,7 @@ MUTATIONS = (
     ),
     *_rows(
         "research/test_effects.py",
-        ("S3 insights: limits of sources are open questions", "report/document.py", "return (*insights.source_identified_gaps, *", "return (*(), *"),
+        ("S3 insights: limits of sources are open questions", "report/document.py", "stated += [*insights.source_identified_gaps, *(", "stated += [*(), *("),
         ("S3 insights: questions of sources are open questions", "report/document.py", "if one.confidence >= MATTERS)", "if False)"),
         ("S3 insights: the reflection is told of them", "research/loop/rounds.py", "raised=raised_by(findings),", "raised=(),"),
         ("S3 insights: the reflection sees linked addresses", "research/loop/rounds.py", "linked=tuple(f\"{one.url}: {one.context}\" for one in linked_from(findings)),", "linked=(),"),
@@ -176,10 +176,10 @@ MUTATIONS = (
         ("S1 §10: an outage degrades", "research/writing/closing.py", "        if breaker.is_open or (record.failures and not record.failed):", "        if False:"),
         ("S1 §10: a switch of provider degrades", "research/writing/closing.py", "or (record.failures and not record.failed):", "or False:"),
         ("S1 §17: failed searches are counted", "api/metrics.py", "failures.inc(1 if event.failed else len(event.failures))", "failures.inc(0)"),
-        ("Spec 9: a stand-in lowers the grade", "report/document.py", "    stood_in = stand_in_lines(actual, words) if reasons and has_facts else ()", "    stood_in = ()"),
-        ("Spec 9: branches that fell short lower the grade", "report/document.py", "*_reasons(outcome, words), ", ""),
-        ("Spec 9: nothing found is said", "report/document.py", "grade: Grade = \"nothing_found\" if not has_facts else", "grade: Grade = \"partial\" if not has_facts else"),
-        ("Spec 8: #LOW_EVIDENCE", "report/document.py", "    if cited <= 1:\n        tags[\"#LOW_EVIDENCE\"] = None", "    if False:\n        tags[\"#LOW_EVIDENCE\"] = None"),
+        ("Spec 9: a stand-in lowers the grade", "report/document.py", "*(making.stand_ins() if making.reasons else ()), ", ""),
+        ("Spec 9: branches that fell short lower the grade", "report/document.py", "            for node in _short(top)\n", "            for node in ()\n"),
+        ("Spec 9: nothing found is said", "report/document.py", "grade: Grade = \"nothing_found\" if not self.has_facts else", "grade: Grade = \"partial\" if not self.has_facts else"),
+        ("Spec 8: #LOW_EVIDENCE", "report/document.py", "\"#LOW_EVIDENCE\": cited <= 1,", "\"#LOW_EVIDENCE\": False,"),
         ("Spec 8: #DEGRADED_SEARCH", "research/pipeline.py", "\"#DEGRADED_SEARCH\": degraded,", "\"#DEGRADED_SEARCH\": False,"),
     ),
     *_rows(
