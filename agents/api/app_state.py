@@ -78,70 +78,47 @@ def about(team: Team, tried: Probed | None = None, own: int = 0) -> About:
         tried: what trying web search came to; None when it was not tried, or none would be asked.
         own: documents in the user's library, once they were counted.
     """
-    offline = not team.engine.reasons
-    engine = OFFLINE_LINE if offline else f"Model: {team.engine.name}."
+    offline, sample = not team.engine.reasons, team.sample
     hosts: tuple[str, ...] = tuple(getattr(team.searcher, "destinations", ()))
     cut_off = bool(hosts) and tried is not None and not tried.reachable
-    searched = () if cut_off else hosts
-    documents = _documents(team, hosts, cut_off=cut_off)
-    leaves = _leaves(team, searched, offline=offline)
-    return About(
-        engine=team.engine.name,
-        documents=documents,
-        leaves=leaves,
-        lines=(engine, documents, leaves),
-        cells=_cells(team, searched, own, cut_off=cut_off, offline=offline),
-        sample=team.sample,
-        offline=offline,
-    )
+    web, receivers = () if cut_off else hosts, asked_of(team)
+    others = tuple(one for one in asked_of(team, team.engine.stand_ins) if one not in receivers)
 
-
-def _documents(team: Team, hosts: tuple[str, ...], *, cut_off: bool) -> str:
-    if team.sample:
-        own = SAMPLE_DOCUMENTS
-    else:
-        own = f"Documents: your library ({', '.join(str(folder) for folder in team.settings.library)})."
-    if not hosts:
-        return own
+    engine = OFFLINE_LINE if offline else f"Model: {team.engine.name}."
+    folders = ", ".join(str(folder) for folder in team.settings.library)
+    documents = SAMPLE_DOCUMENTS if sample else f"Documents: your library ({folders})."
     if cut_off:
-        return f"Web search can't be reached from here, so it is left out. {own}"
-    beside = "" if team.sample else f" {own}"
-    return f"Searched: the web.{beside}"
+        documents = f"Web search can't be reached from here, so it is left out. {documents}"
+    elif hosts:
+        documents = "Searched: the web." if sample else f"Searched: the web. {documents}"
+    going = [
+        (web, f"Search words go to {_and(web)}, and pages that are found are fetched from their sites."),
+        (receivers, f"Your questions and passages of the documents go to {_and(receivers)}."),
+        (others, f"Where that fails, they go to {_and(others)}."),
+    ]
+    said = [line for to, line in going if to]
+    leaves = " ".join([*said, "Nothing else leaves this computer."]) if said else NOTHING_LEAVES
 
-
-def _leaves(team: Team, hosts: tuple[str, ...], *, offline: bool) -> str:
-    """Say who is sent questions and passages, and where search words go."""
-    receivers = asked_of(team)
-    said = []
-    if hosts:
-        said.append(f"Search words go to {_and(hosts)}, and pages that are found are fetched from their sites.")
-    if receivers:
-        said.append(f"Your questions and passages of the documents go to {_and(receivers)}.")
-    if others := tuple(one for one in asked_of(team, team.engine.stand_ins) if one not in receivers):
-        said.append(f"Where that fails, they go to {_and(others)}.")
-    return " ".join([*said, "Nothing else leaves this computer."]) if said else NOTHING_LEAVES
-
-
-def _cells(team: Team, hosts: tuple[str, ...], count: int, *, cut_off: bool, offline: bool) -> tuple[Cell, ...]:
-    receivers = asked_of(team)
-    writes = Cell(
-        name="Writes with",
-        value="Offline engine" if offline else ", ".join(name.partition("/")[2] or name for name in team.engine.names),
-        note="Free, on this computer" if offline else f"Asked at {_and(receivers)}" if receivers else "",
-    )
-    own = "Sample documents" if team.sample else "Your library"
-    if hosts:
-        searches = Cell(name="Searches in", value="The web", note="" if team.sample else "and your library")
+    writer = "Offline engine" if offline else ", ".join(one.partition("/")[2] or one for one in team.engine.names)
+    asked = f"Asked at {_and(receivers)}" if receivers else ""
+    searched = "The web" if web else "Sample documents" if sample else "Your library"
+    if web:
+        beside = "" if sample else "and your library"
     else:
-        note = "Web search is out of reach" if cut_off else "Invented: nothing in them is real" if team.sample else ""
-        searches = Cell(name="Searches in", value=own, note=note, count=0 if team.sample else count)
-    going = [*(["Search words"] if hosts else []), *(["questions and passages"] if receivers else [])]
-    leaving = Cell(
-        name="Leaves this computer",
-        value=", ".join(going).capitalize() if going else "Nothing",
-        note=f"to {_and((*hosts, *receivers))}" if going else "Questions and files stay here",
-    )
-    return (writes, searches, leaving)
+        beside = "Web search is out of reach" if cut_off else "Invented: nothing in them is real" if sample else ""
+    sent = [*(["Search words"] if web else []), *(["questions and passages"] if receivers else [])]
+    cells = (
+        Cell(name="Writes with", value=writer, note="Free, on this computer" if offline else asked),
+        Cell(name="Searches in", value=searched, note=beside, count=0 if web or sample else own),
+        Cell(
+            name="Leaves this computer", value=", ".join(sent).capitalize() if sent else "Nothing",
+            note=f"to {_and((*web, *receivers))}" if sent else "Questions and files stay here",
+        ),
+    )  # fmt: skip
+    return About(
+        engine=team.engine.name, documents=documents, leaves=leaves, lines=(engine, documents, leaves), cells=cells,
+        sample=sample, offline=offline,
+    )  # fmt: skip
 
 
 def asked_of(team: Team, models: tuple[str, ...] | None = None) -> tuple[str, ...]:

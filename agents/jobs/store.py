@@ -150,26 +150,17 @@ class Store:
         return next(iter(await self.texts(sa.select(tables.jobs.c.id).where(which))), None)
 
     async def jobs(
-        self,
-        owner: str | None = None,
-        *,
-        statuses: Sequence[JobStatus] = (),
-        limit: int = 50,
-        offset: int = 0,
+        self, owner: str | None = None, *, statuses: Sequence[JobStatus] = (), limit: int = 50, offset: int = 0
     ) -> list[StoredJob]:
-        query = sa.select(*LISTED).order_by(*BY_AGE).limit(limit).offset(offset)
-        query = query if owner is None else query.where(tables.jobs.c.owner == owner)
-        query = query.where(tables.jobs.c.status.in_(statuses)) if statuses else query
-        return await self._jobs(query)
+        which = _of(owner, statuses)
+        return await self._jobs(sa.select(*LISTED).where(which).order_by(*BY_AGE).limit(limit).offset(offset))
 
     async def beginning(self, start: str) -> list[StoredJob]:
         query = sa.select(*LISTED).where(tables.jobs.c.id.startswith(start, autoescape=True)).order_by(*BY_AGE).limit(5)
         return await self._jobs(query)
 
     async def count(self, owner: str | None = None, statuses: Sequence[JobStatus] = ()) -> int:
-        query = sa.select(sa.func.count()).select_from(tables.jobs)
-        query = query if owner is None else query.where(tables.jobs.c.owner == owner)
-        query = query.where(tables.jobs.c.status.in_(statuses)) if statuses else query
+        query = sa.select(sa.func.count()).select_from(tables.jobs).where(_of(owner, statuses))
         return int((await self.texts(query))[0])
 
     async def summaries(
@@ -346,6 +337,12 @@ async def insert_all(connection: AsyncConnection, store: Store, table: sa.Table,
         given = {name: bare.excluded[name] for name in ("attempt", "record", "at")}
         insert = bare.on_conflict_do_update(index_elements=["job_id", "key"], set_=given)
     await connection.execute(insert, [dict(row) for row in rows])
+
+
+def _of(owner: str | None, statuses: Sequence[JobStatus]) -> sa.ColumnElement[bool]:
+    """Choose jobs of an owner, or everybody's, in some states, or any."""
+    mine = sa.true() if owner is None else tables.jobs.c.owner == owner
+    return mine & tables.jobs.c.status.in_(statuses) if statuses else mine
 
 
 def now() -> datetime:
