@@ -57,9 +57,12 @@ def authors(written: str) -> tuple[Author, ...]:
 
 
 def _of_part(part: str) -> list[Author]:
-    """Read names that only commas part."""
+    """Read names that only commas part; people may be followed by the body that they write for."""
     if _BODY.search(part):
-        return [Author(part)]
+        first, *others = (name.strip() for name in part.split(","))
+        if not others or _BODY.search(first) or not _is_full(first):
+            return [Author(part)]
+        return [Author(name) if _BODY.search(name) else _person(name) for name in (first, *others) if name]
     if suffix := _SUFFIX.search(part):
         one = _person(part[: suffix.start()].strip())
         return [Author(one.family, f"{one.given}{suffix[0]}")] if one.given else [Author(part)]

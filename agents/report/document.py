@@ -152,10 +152,10 @@ class _Report:
         )  # fmt: skip
 
     def _title(self) -> str:
-        if self.frame and not self.composer.is_foreign(self.frame.title):
-            return self.frame.title
         queries = self.brief.queries
-        return (queries[0].text if len(queries) == 1 and self.has_facts else self.brief.question).rstrip(" ?？")
+        asked = queries[0].text if len(queries) == 1 and self.has_facts else self.brief.question
+        title = self.frame.title if self.frame and not self.composer.is_foreign(self.frame.title) else asked
+        return next((one for one in (asked, self.brief.question) if one.rstrip(" ?？") == title.rstrip(" ?？")), title)
 
     # ---- the body
 

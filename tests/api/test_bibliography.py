@@ -81,6 +81,9 @@ def test_names_in_other_scripts_get_a_key():
         ("محمد علي، أحمد حسن", ["محمد علي", "أحمد حسن"]),
         ("環境省", ["環境省"]),
         ("WHO", ["WHO"]),
+        ("Sunniva Krag, Data Desk", ["Krag, Sunniva", "Data Desk"]),
+        ("Ingrid Falsen, Petr Omdal, Marine Institute", ["Falsen, Ingrid", "Omdal, Petr", "Marine Institute"]),
+        ("Tolven Municipality, Environment Office", ["Tolven Municipality, Environment Office"]),
     ],
 )
 def test_each_author_is_a_person_or_a_body_of_its_own(written, names):

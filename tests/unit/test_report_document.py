@@ -233,7 +233,7 @@ def test_without_a_frame_code_opens_with_the_first_cited_sentence_of_each_branch
     document = world.document(frame=None)
 
     assert document.markdown.startswith("It closed on twelve days, they say.[1] Freight went by road.[2]\n\n## ")
-    assert document.title == "Why did the ice line close"
+    assert document.title == "Why did the ice line close?"
     assert "#PATH_DECISION" in [tag.tag for tag in document.methodology.tags]
 
 
