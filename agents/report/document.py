@@ -183,7 +183,7 @@ class _Report:
             ((self.words.insight, frame.insight), (self.words.conclusion, frame.conclusion)) if frame else ()
         ):
             composer.heading(2, title)
-            composer.prose(prose, level=3)
+            composer.prose(prose, level=3, once=True)
 
     def _summary_by_code(self) -> Body:
         """Open the report with the first cited sentence of each branch, where no writer gave a summary."""

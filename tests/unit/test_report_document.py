@@ -103,6 +103,19 @@ def test_a_section_that_only_repeats_the_summary_in_other_marks_is_left_out():
     assert document.markdown.count("[1]") == 1
 
 
+def test_insight_and_conclusion_do_not_say_the_summary_again():
+    said = f"Freight moved by road.[#{world.F4.id}]"
+    frame = Frame(
+        title="T", summary=said, insight=said, conclusion=f"{said} Prices rose.[#{world.F3.id}]", open_questions=()
+    )
+
+    document = world.document(frame=frame)
+
+    assert "## What stands out" not in headings(document)
+    assert document.markdown.count("Freight moved by road.[") == 1
+    assert "## Conclusion\n\nPrices rose.[" in document.markdown
+
+
 def test_a_line_of_nothing_but_titles_is_no_sentence_of_a_summary():
     lilu, alu = world.card(7, title="Lilu (mythology)"), world.card(8, title="Alû")
     facts = (world.fact(7, lilu, "Lilu is a spirit."), world.fact(8, alu, "Alû is a demon."))
