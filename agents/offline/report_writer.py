@@ -12,7 +12,18 @@ from dataclasses import dataclass, replace
 from agents.contracts.finding import AnsweredBy, Frame, FrameInput, LeadInput, NumberedFact, Section, SectionInput
 from agents.nlp.lang import spans
 from agents.offline.planner import TITLE_LENGTH, label
-from agents.offline.questions import ASIDE, about, is_called, is_topic, names_held, questions, stems_of
+from agents.offline.questions import (
+    ASIDE,
+    LOOKUPS,
+    about,
+    is_called,
+    is_linked,
+    is_topic,
+    names_held,
+    parts_of,
+    questions,
+    stems_of,
+)
 from agents.offline.ranking import Ranking, at_sentence_end, bare, cells, is_order, leans
 from agents.offline.terms import differ, distinct, listed, quantities, say, span_of_years
 
@@ -339,7 +350,10 @@ def _summed_up(
     told_already = frozenset[int]().union(used, *(unit.numbers for unit in chosen))
     if asked.facts[0] not in told_already:
         # Words do not tell what is a step away: it stands behind the step that leads there.
-        steps = [unit for number in reversed(asked.facts[:2]) for unit in found if number in unit.numbers]
+        plain = not is_linked(asked.part) and all(part.kind in LOOKUPS for part in parts_of(asked.part))
+        steps = [
+            unit for number in reversed(asked.facts[: 1 if plain else 2]) for unit in found if number in unit.numbers
+        ]
         chosen = [*steps, *(unit for unit in chosen[:1] if unit not in steps)]
     sentences: list[str] = []
     for unit in chosen:

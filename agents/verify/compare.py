@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from agents.nlp import lang
 from agents.verify.compare_figures import SAME_CONTEXT, compare_amounts, compare_dates
@@ -32,8 +31,6 @@ class Comparison:
     """Content words that no quote has, as written."""
     content: int
     """Content words, numbers, dates and names of the sentence."""
-    pairs: float
-    """Share of neighbouring content words that are neighbours in a quote too, 0 to 1: word order and grammar."""
     alike: float
     """Share of the sentence's words, of every kind, that stand in a quote in the same order, 0 to 1."""
     personal: bool
@@ -84,7 +81,6 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
         uncovered=tuple(dict.fromkeys(mine.words[at] for at in lost)),
         content=count,
         # What was computed from the source is by nature not in its words.
-        pairs=max(_pairs(mine, source), coverage * explained),
         alike=max(same, coverage * explained),
         personal=mine.personal and not any(unit.personal for unit in source.units),
         asks=mine.asks,
@@ -234,17 +230,6 @@ def _quantifiers(
             yield found("unsupported" if limited else "partly", "universal", language, ours=every[0])
     if any(word in only for word in mine.words) and not any(word in only for unit in near for word in unit.words):
         yield found("partly", "universal", language, ours="only")
-
-
-def _pairs(mine: ParsedSentence, source: ParsedText) -> float:
-    """Neighbouring content words of the sentence that are at most three words apart in a quote."""
-    wanted = list(pairwise(mine.content_roots))
-    have: set[tuple[str, str]] = set()
-    for unit in source.units:
-        theirs = unit.content_roots
-        for step in (1, 2, 3):
-            have |= set(zip(theirs, theirs[step:], strict=False))
-    return sum(pair in have for pair in wanted) / len(wanted) if wanted else 1.0
 
 
 def named_words(texts: Sequence[str], language: str) -> frozenset[str]:

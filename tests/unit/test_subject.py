@@ -196,3 +196,14 @@ def test_who_is_of_another_country_is_told_from_who_is_of_the_one_asked_for(word
         Told("b", f"Mark King {words}", "Mark King (musician)", ""),
     ]
     assert answer_of(one("Which singer is American, Mark King or Nick Hexum?"), rows)[0] == status
+
+
+def test_in_another_language_what_says_what_was_asked_comes_before_what_only_has_a_date():
+    (part,) = parts_of("Wann wurde Eelgrass Watch gegründet?")
+    beside = Told(
+        "f1", "Planting logs from 2010 to 2019 were digitised by volunteers of Eelgrass Watch.", "Data note", ""
+    )
+    founded = Told("f2", "Eelgrass Watch was founded in Marrick Quay in 2011 with 17 members.", "Coastline Weekly", "")
+
+    assert answer_of(part, [beside, founded]) == ("answered", [founded])
+    assert answer_of(part, [beside])[0] == "answered"

@@ -321,8 +321,10 @@ def answer_of(part: Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[
             good.append(row)
         elif lead and answers(part, row.quote, row.title, row.head, [f"{one.title}. {one.quote}" for one in lead]):
             good += [row, lead[0]]
+    # Of words in another language a name or a date makes an answer; where some also say what was asked, those are meant.
+    saying = [row for row in good if is_foreign(part, row.quote, row.head) and share(part.matter, row.quote)]
     if good:
-        return "answered", good
+        return "answered", saying or good
     # Words about the subject are part of an answer to a wide question, and none to one for a person, date, figure or place.
     if part.kind in LOOKUPS:
         about = [row for row in about if speaks_of(part, row.quote)]
