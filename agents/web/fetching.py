@@ -21,7 +21,7 @@ import httpx2
 from agents.core.errors import SourceError
 from agents.core.transport import PROXY_WANTS_A_NAME, RetryPolicy, advice
 from agents.web.guard import AllowedHosts, Blocked, Guard, GuardedTransport, Resolver, system_resolver
-from agents.web.politeness import ROBOTS_BYTES, HostLimiter, Robots
+from agents.web.politeness import ROBOTS_BYTES, Manners
 
 MAX_BYTES = 5 * 2**20
 TOTAL_S = 20.0
@@ -158,8 +158,7 @@ class Fetcher:
         self._max_bytes, self._total_s, self._now = max_bytes, total_s, now
         self._retry = RetryPolicy(longest_wait_s=total_s, sleep=sleep, spread=spread)
         clock = clock or (lambda: asyncio.get_running_loop().time())
-        self._robots = Robots(self._robots_txt, USER_AGENT.partition("/")[0], clock)
-        self._courtesy = HostLimiter(per_host_rate, clock, sleep)
+        self._manners = Manners(self._robots_txt, USER_AGENT.partition("/")[0], per_host_rate, clock, sleep)
 
     async def fetch(self, url: str, deadline_s: float | None = None, *, named_by_user: bool = False) -> FetchedPage:
         """Read one address, following its redirects.
@@ -206,25 +205,25 @@ class Fetcher:
                 visited.add(str(at))
                 await self._guard.admit(at)
                 origin = f"{at.scheme}://{at.netloc.decode('ascii')}"
-                if not named_by_user and not await self._robots.allows(origin, str(at)):
+                if not named_by_user and not await self._manners.allow(origin, str(at)):
                     raise SourceError(url, ROBOTS_SAY_NO)
-                if self._courtesy.pause_s(at.host) > clock.patience_s():
+                if self._manners.pause_s(origin) > clock.patience_s():
                     raise SourceError(url, PAUSES)
                 async with AsyncExitStack() as turn:
                     async with clock.standing_still():
-                        await turn.enter_async_context(self._courtesy.turn(at.host, self._robots.delay_s(origin)))
-                    answer = await self._get(url, at)
+                        await turn.enter_async_context(self._manners.turn(origin))
+                    answer = await self._get(url, at, origin)
                 if isinstance(answer, FetchedPage):
                     return answer
                 at = self._guard.check(at.join(_written(answer)))
         raise SourceError(url, f"it redirects too often (> {MAX_REDIRECTS})")
 
-    async def _get(self, url: str, at: httpx2.URL) -> FetchedPage | str:
+    async def _get(self, url: str, at: httpx2.URL, origin: str) -> FetchedPage | str:
         """Ask for one address; give the answer, or where it redirects."""
         async with self._client.stream("GET", at) as response:
             if response.status_code in _REDIRECTS and (where := response.headers.get("location")):
                 return where
-            self._judge_status(url, at.host, response)
+            self._judge_status(url, origin, response)
             self._judge_headers(url, response)
             body = await self._body(url, response)
         return FetchedPage(
@@ -234,7 +233,7 @@ class Fetcher:
             body=body,
         )
 
-    def _judge_status(self, url: str, host: str, response: httpx2.Response) -> None:
+    def _judge_status(self, url: str, origin: str, response: httpx2.Response) -> None:
         code = response.status_code
         if 200 <= code < 300:
             return
@@ -243,7 +242,7 @@ class Fetcher:
             raise SourceError(url, f"{reason} ({code})")
         wait_s = retry_after_s(response.headers.get("retry-after", ""), self._now())
         if wait_s:
-            self._courtesy.pause(host, wait_s)
+            self._manners.pause(origin, wait_s)
         raise _passing(url, f"{reason} ({code})", retry_after_s=wait_s)
 
     def _judge_headers(self, url: str, response: httpx2.Response) -> None:
