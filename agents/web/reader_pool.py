@@ -8,14 +8,14 @@ import asyncio
 import json
 import os
 import signal
-import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from typing import IO, Any
+from typing import Any
 
 from agents.core.errors import SourceError
 from agents.core.paths import IMPORT_PATH
@@ -34,7 +34,6 @@ READ_BY_ONE = 300
 """Documents after which a process is replaced, since what leaked in it has no other end."""
 
 _CALL = f"import sys; sys.path.insert(0, {str(IMPORT_PATH)!r}); from agents.web.reader_pool import main; main()"
-_SIZE = struct.Struct(">Q")
 _MAX_ANSWER = 64 * 2**20
 
 
@@ -58,32 +57,6 @@ class ReaderEnded(Exception):
         self.in_time = in_time
 
 
-def send(stream: IO[bytes], *parts: bytes) -> None:
-    """Write some bytes so that `receive` on the other side gets the same parts.
-
-    Raises:
-        OSError: the other side is gone.
-    """
-    for part in parts:
-        stream.write(_SIZE.pack(len(part)))
-        stream.write(part)
-    stream.flush()
-
-
-def receive(stream: IO[bytes]) -> bytes:
-    """Read one part.
-
-    Raises:
-        EOFError: the other side is gone, or wrote nonsense.
-    """
-    head = stream.read(_SIZE.size)
-    size = _SIZE.unpack(head)[0] if len(head) == _SIZE.size else -1
-    part = stream.read(size) if 0 <= size <= _MAX_ANSWER else b""
-    if len(part) != size:
-        raise EOFError
-    return part
-
-
 class ReaderPool:
     """A few processes that read documents.
 
@@ -94,7 +67,7 @@ class ReaderPool:
     def __init__(self, at_once: int = AT_ONCE) -> None:
         # One thread talks to one process, and waits where the event loop must not.
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="reading")
-        self._own = threading.local()
+        self._processes: dict[int, _Process] = {}
 
     async def read(self, head: Mapping[str, str], body: bytes, limit_s: float) -> dict[str, Any]:
         """Have a document read; may be called from any event loop.
@@ -105,54 +78,23 @@ class ReaderPool:
             limit_s: seconds for the reading, beside waiting for a free process.
 
         Raises:
-            Ended: the process did not answer.
+            ReaderEnded: the process did not answer.
         """
-        job = _Job(head, body, limit_s)
+        dropped = threading.Event()
+        line = json.dumps({**head, "size": len(body)}).encode() + b"\n"
         try:
-            return await asyncio.wrap_future(self._threads.submit(self._do, job))
+            return await asyncio.wrap_future(self._threads.submit(self._do, line + body, limit_s, dropped))
         finally:
-            job.drop()
+            dropped.set()
+            for process in tuple(self._processes.values()):
+                process.end(dropped)
 
-    def _do(self, job: "_Job") -> dict[str, Any]:
-        process: _Process | None = getattr(self._own, "process", None)
+    def _do(self, asked: bytes, limit_s: float, dropped: threading.Event) -> dict[str, Any]:
+        thread = threading.get_ident()
+        process = self._processes.get(thread)
         if process is None or not process.is_fresh():
-            process = self._own.process = _Process()
-        return job.done_by(process)
-
-
-class _Job:
-    """One document on its way through a process; can be dropped by whoever waits for it."""
-
-    def __init__(self, head: Mapping[str, str], body: bytes, limit_s: float) -> None:
-        self._head, self._body, self._limit_s = json.dumps(dict(head)).encode(), body, limit_s
-        self._lock = threading.Lock()
-        self._process: _Process | None = None
-        self._over = False
-
-    def done_by(self, process: "_Process") -> dict[str, Any]:
-        with self._lock:
-            if self._over:
-                raise ReaderEnded(in_time=True)
-            self._process = process
-        clock = threading.Timer(self._limit_s, process.kill)
-        clock.daemon = True
-        clock.start()
-        try:
-            return process.ask(self._head, self._body)
-        except (OSError, EOFError, ValueError) as error:
-            process.kill()
-            raise ReaderEnded(in_time=clock.is_alive()) from error
-        finally:
-            clock.cancel()
-            with self._lock:
-                self._over = True
-
-    def drop(self) -> None:
-        """End the process when it is still at work on this document: nobody waits for it any more."""
-        with self._lock:
-            if not self._over and self._process is not None:
-                self._process.kill()
-            self._over = True
+            process = self._processes[thread] = _Process()
+        return process.ask(asked, limit_s, dropped)
 
 
 class _Process:
@@ -165,26 +107,51 @@ class _Process:
             env=None if os.name == "nt" else {},  # no keys where hostile files are read; Windows starts nothing so
         )
         self._asked = 0
+        self._lock = threading.Lock()
+        self._work: threading.Event | None = None
 
     def is_fresh(self) -> bool:
         if self._asked >= READ_BY_ONE:
-            self.kill()
+            self._kill()
         return self._popen.poll() is None
 
-    def ask(self, head: bytes, body: bytes) -> dict[str, Any]:
-        self._asked += 1
-        if self._popen.stdin is None or self._popen.stdout is None:
-            raise EOFError
-        send(self._popen.stdin, head, body)
-        answer: dict[str, Any] = json.loads(receive(self._popen.stdout))
-        return answer
+    def ask(self, asked: bytes, limit_s: float, dropped: threading.Event) -> dict[str, Any]:
+        """Have a document read; `dropped` is set when nobody waits for it any more."""
+        with self._lock:
+            self._work = dropped
+        ends_at = time.monotonic() + limit_s
+        clock = threading.Timer(limit_s, self.end, (dropped,))
+        clock.daemon = True
+        clock.start()
+        try:
+            if dropped.is_set() or self._popen.stdin is None or self._popen.stdout is None:
+                raise ReaderEnded(in_time=True)
+            self._asked += 1
+            self._popen.stdin.write(asked)
+            self._popen.stdin.flush()
+            answer: dict[str, Any] = json.loads(self._popen.stdout.readline(_MAX_ANSWER))
+        except (OSError, ValueError) as error:
+            self._kill()
+            raise ReaderEnded(in_time=time.monotonic() < ends_at) from error
+        else:
+            return answer
+        finally:
+            clock.cancel()
+            with self._lock:
+                self._work = None
 
-    def kill(self) -> None:
+    def end(self, work: threading.Event) -> None:
+        """End the process when it is at work on this very document."""
+        with self._lock:
+            if self._work is work:
+                self._kill()
+
+    def _kill(self) -> None:
         self._popen.kill()
         self._popen.wait()
 
 
-# The inside of a reading process: documents come in one after the other, and go out as JSON.
+# The inside of a reading process: documents come in one after the other, and go out as lines of JSON.
 
 
 def main() -> None:
@@ -195,13 +162,12 @@ def main() -> None:
     # Libraries that print must not write between the answers.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    while True:
-        try:
-            head, body = json.loads(receive(sys.stdin.buffer)), receive(sys.stdin.buffer)
-        except EOFError:
-            return
+    while line := sys.stdin.buffer.readline():
+        head = json.loads(line)
+        body = sys.stdin.buffer.read(head["size"])
         _limit_time(LAST_S)
-        send(answers, json.dumps(_answer(read_here, body, head)).encode())
+        answers.write(json.dumps(_answer(read_here, body, head)).encode() + b"\n")
+        answers.flush()
         _limit_time(0)
 
 
