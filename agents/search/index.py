@@ -22,7 +22,7 @@ from agents.search.telling_terms import Phrase, phrases
 APPLICATION = 0x446F7369
 """Written into the file, so that a database of something else is never taken for an index."""
 
-LAYOUT = 5
+LAYOUT = 6
 """Raised when the tables, or what is written into them, change."""
 
 NAMED = 1.5

@@ -15,7 +15,7 @@ from agents.web.decoding import Document
 from agents.web.fetching import Fetcher
 from agents.web.reader import read_page
 from agents.web.url_key import Links, canonical, display, identity
-from agents.web.walls import refusal
+from agents.web.walls import wall_of
 
 MAX_TEXT = 2_000_000
 """Characters of one page, at most; what is beyond is not kept."""
@@ -160,7 +160,8 @@ class PageCache:
     ) -> None:
         """Keep the text of a page, if it is worth keeping."""
         text = unruffled(seen(text[:MAX_TEXT]))
-        if whole and (len(text) < ENOUGH or refusal_of(title, text, url)):
+        wall = wall_of(f"<title>{escape(title)}</title>", text, 200, url)
+        if whole and (len(text) < ENOUGH or (wall and wall.kind != "partial")):
             return
         if not any(letter.isalnum() for letter in text):
             return
@@ -191,8 +192,3 @@ class PageCache:
     def _drop(self, key: str) -> None:
         if kept := self._pages.pop(key, None):
             self._chars -= len(kept.source.text)
-
-
-def refusal_of(title: str, text: str, url: str) -> str:
-    """Tell why a page is not what was asked for: a log-in, a captcha, a notice. Empty when nothing is wrong."""
-    return refusal(f"<title>{escape(title)}</title>", text, 200, url)

@@ -4,14 +4,14 @@ import json
 import re
 from collections.abc import Iterator
 from copy import deepcopy
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from trafilatura import bare_extraction, extract_metadata
 
 from agents.nlp.tokens import language_of, one_line
 from agents.web.decoding import MAX_NAME, Document, title_of
 from agents.web.html_tree import Element, drop, make_readable, parsed, written
-from agents.web.url_key import links_of
+from agents.web.url_key import link, links_of
 from agents.web.walls import asks_consent
 
 FRAME = ("nav", "header", "footer", "aside", "form", "head")
@@ -50,7 +50,7 @@ def read_html(html: str, url: str) -> Document:
         default_url=url if _is_web(url) else None,
         date_config={"extensive_search": False, "original_date": True, "outputformat": "%Y-%m-%d"},
     )
-    base = _joined(url, _first(tree, "//base/@href")) or url
+    base = link(url, _first(tree, "//base/@href")) or url
     people, declared_title = _people(tree), one_line(_first(tree, "//title/text()"))
     language = (tree.get("lang") or tree.get("xml:lang") or "").split("-")[0].strip().lower()
     canonical = _first(tree, "//link[translate(@rel, 'CANOIL', 'canoil')='canonical']/@href").strip()
@@ -68,7 +68,7 @@ def read_html(html: str, url: str) -> Document:
         published=facts.date if facts and facts.date and _ISO_DATE.fullmatch(facts.date) else None,
         site=site or (_host(url) or "").removeprefix("www.") or None,
         language=language if is_declared else spoken if text else None,
-        canonical=_joined(base, canonical) if canonical else None,
+        canonical=link(base, canonical) or None,
         links=links_of(tree, base) if _is_web(url) else (),
     )
 
@@ -82,14 +82,6 @@ def _host(url: str) -> str | None:
         return urlsplit(url).hostname
     except ValueError:  # a bracket without its partner
         return None
-
-
-def _joined(base: str, url: str) -> str | None:
-    try:
-        joined = urljoin(base, url)
-    except ValueError:
-        return None
-    return joined if _is_web(joined) and _host(joined) else None
 
 
 def _first(tree: Element, path: str) -> str:

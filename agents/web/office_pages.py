@@ -245,7 +245,7 @@ def _word_style(look: Mapping[str, Element]) -> str:
     position = values.get("vertAlign", "")
     parts = ["display:none"] if on & {"vanish", "specVanish"} else ["text-decoration:line-through"] if on else []
     if (size := whole("sz")) is not None:
-        parts.append(f"font-size:{size / 2}pt")
+        parts.append(f"font-size:{size / 2}px")  # points on paper; what counts is whether anybody can read them
     if (width := whole("w")) is not None and width < _NARROW:
         parts.append("font-size:0")
     if position == "superscript" or rise >= _SHIFTED:

@@ -169,7 +169,7 @@ def _run_style(run: Element) -> str:
         return ""
     rise = look.get("baseline", "0").rstrip("%")
     parts = ["text-decoration:line-through"] if look.get("strike", "noStrike") != "noStrike" else []
-    parts += [f"font-size:{int(look.get('sz', '1800')) / 100}pt"]
+    parts += [f"font-size:{int(look.get('sz', '1800')) / 100}px"]
     if rise not in {"", "0"}:
         parts.append("vertical-align:" + ("sub" if rise.startswith("-") else "super"))
     for colour in look.iterfind("solidFill/*"):

@@ -60,23 +60,16 @@ class Wall:
     """For the reader of the report."""
 
 
-def refusal(html: str, text: str, status: int, url: str) -> str:
-    """Give the reason why a page must not be used as a source; empty when it may.
+def wall_of(html: str, text: str, status: int, url: str) -> Wall | None:
+    """Tell what stands in the way of a page's text; None when nothing does.
+
+    A page of kind `partial` may be quoted, once `without_demands` has taken the demand to pay away.
 
     Args:
         html: the page, decoded.
         text: what was read out of it as its article.
         status: of the answer.
         url: where it led in the end.
-    """
-    wall = wall_of(html, text, status, url)
-    return wall.reason if wall and wall.kind != "partial" else ""
-
-
-def wall_of(html: str, text: str, status: int, url: str) -> Wall | None:
-    """Tell what stands in the way of a page's text; None when nothing does. Arguments as for `refusal`.
-
-    A page of kind `partial` may be quoted, once `without_demands` has taken the demand to pay away.
     """
     markup, names = html[:_READ], _names(html)
     size = len(text.strip())

@@ -22,7 +22,6 @@ from agents.web.walls import (
     ROBOT_CHECK,
     SCRIPT,
     TEASER,
-    refusal,
     wall_of,
 )
 
@@ -36,8 +35,9 @@ def page(body, title="Ice days", head=""):
     return f"<!doctype html><html lang='en'><head><title>{title}</title>{head}</head><body>{body}</body></html>"
 
 
-def reason(html, url=URL):
-    return refusal(html, read_html(html, url).text, 200, url)
+def reason(html, url=URL, *, text=None, status=200):
+    wall = wall_of(html, read_html(html, url).text if text is None else text, status, url)
+    return wall.reason if wall and wall.kind != "partial" else ""
 
 
 def case(name):
@@ -158,7 +158,7 @@ def test_a_full_text_that_calls_itself_paid_is_not_a_teaser():
 
 @pytest.mark.parametrize(("status", "said"), [(401, LOG_IN), (404, NOT_FOUND), (410, NOT_FOUND), (200, "")])
 def test_the_status_counts_too(status, said):
-    assert refusal(page(f"<p>{STORY}</p>"), STORY, status, URL) == said
+    assert reason(page(f"<p>{STORY}</p>"), text=STORY, status=status) == said
 
 
 def test_a_page_behind_a_log_in_address_is_one_when_it_has_the_field():
