@@ -26,6 +26,7 @@ _BLOCKS = {
 }  # fmt: skip
 _LISTS, _ITEMS, _ROWS = {"ul", "ol", "menu", "list"}, {"li", "item"}, {"tr", "row"}
 _CELLS = {"td", "th", "cell"}
+_PARTS = _BLOCKS | _LISTS | _ITEMS | {"br"}
 # The library that takes articles out drops these with all their words.
 _OTHERWISE = {
     "time": "span", "data": "span", "output": "span", "label": "span", "ruby": "span", "figure": "div", "fieldset": "div",
@@ -223,8 +224,9 @@ def _write_table(table: Element) -> None:
     if _is_menu(table):
         return
     is_layout = table.get("role") == "presentation" or any(
-        cell.find(f".//{tag}") is not None for row in cells for cell in row for tag in ("h1", "h2", "h3", "table", "article")
-    )  # fmt: skip
+        one is not table and next(one.iterancestors("td", "th"), None) is not None
+        for one in table.iter("h1", "h2", "h3", "table", "article")
+    )
     if is_layout or sum(len(row) > 1 for row in cells) < min(2, len(cells)):
         for element in table.iter("table", "thead", "tbody", "tfoot", "tr", "td", "th"):
             element.tag = "div"
@@ -250,8 +252,10 @@ def _write_table(table: Element) -> None:
 
 
 def _cell_text(cell: Element) -> str:
+    if len(cell) == 0:
+        return " ".join((cell.text or "").replace(_NUMBERED, " ").split())
     for part in list(cell.iterdescendants()):
-        if part.tag in _BLOCKS | _LISTS | _ITEMS | {"br"}:
+        if part.tag in _PARTS:
             part.text, part.tail = f"{_ROW}{part.text or ''}", f"{_ROW}{part.tail or ''}"
     parts = (" ".join(part.split()) for part in cell.text_content().replace(_NUMBERED, " ").split(_ROW))
     return (" " if cell.tag == "th" else ", ").join(filter(None, parts)).replace(";,", ";")

@@ -9,7 +9,6 @@ from copy import deepcopy
 from posixpath import normpath
 from string import hexdigits
 
-import lxml.html
 from lxml import etree
 
 from agents.nlp.tokens import language_of, one_line, seen
@@ -47,7 +46,7 @@ _OF_ODF = {
 def part(archive: zipfile.ZipFile, name: str) -> Element:
     """Parse a part of a file, without the names of its vocabularies; ids of other parts are `rid`."""
     parser = etree.XMLParser(resolve_entities=False, remove_comments=True, remove_pis=True)
-    parser.set_element_class_lookup(lxml.html.HtmlElementClassLookup())
+    parser.set_element_class_lookup(etree.ElementDefaultClassLookup(element=Element))
     root = etree.fromstring(archive.read(name) if name in archive.namelist() else b"<none/>", parser)
     assert isinstance(root, Element)
     for node in root.iter(etree.Element):
@@ -317,7 +316,7 @@ def read_open_document(archive: zipfile.ZipFile) -> Document:
         look = looks.get(node.get("style-name", ""), {})
         if node.tag in _NEVER_IN_ODF or _is_hidden(node, look):
             drop(node)
-        elif node.tag in {"p", "h", "span", "a"}:
+        elif node.tag in {"p", "h", "span", "a"} and look:
             styled(node, _odf_style(look))
         elif node.tag in {"s", "tab", "object"}:
             put_text(node, _odf_formula(archive, node) if node.tag == "object" else " ")
@@ -398,12 +397,13 @@ def _merge_odf(table: Element) -> None:
         for cell in cells:
             number, wide = times(cell, "columns-repeated"), times(cell, "columns-spanned")
             places = range(at, at + max(number, wide))
-            shown = sum(not any(hidden[place : place + 1]) for place in places)
+            shown = sum(not any(hidden[place : place + 1]) for place in places) if hidden else len(places)
             at += number
             if cell.tag == "covered-table-cell" or not shown or (cell is cells[-1] and len(cell) == 0):
                 drop(cell)
                 continue
-            cell.set("colspan", str(min(wide, shown)))
-            cell.set("rowspan", cell.get("number-rows-spanned", "1"))
+            if "number-columns-spanned" in cell.attrib or "number-rows-spanned" in cell.attrib:
+                cell.set("colspan", str(min(wide, shown)))
+                cell.set("rowspan", cell.get("number-rows-spanned", "1"))
             for _ in range(shown - 1 if number > 1 else 0):
                 cell.addnext(deepcopy(cell))
