@@ -101,12 +101,6 @@ class KnowledgeStore(ABC):
         ]
         return tuple(one for _, one in sorted(found, key=lambda each: -each[0])[:limit])
 
-    async def every(self, owner: str) -> AsyncIterator[Remembered]:
-        """Give everything, oldest first."""
-        async for page in self._pages(owner):
-            for item in page:
-                yield item
-
     async def reembed(self, owner: str, progress: Callable[[int, int], object] = lambda _done, _all: None) -> int:
         """Embed anew what another model embedded; what that left stays until all is done. Can be broken off at any time.
 
@@ -162,7 +156,8 @@ class KnowledgeStore(ABC):
         """Find things by words and by a direction, scored as `fused` does, best first."""
 
     @abstractmethod
-    def _pages(self, owner: str) -> AsyncIterator[list[Remembered]]: ...
+    def pages(self, owner: str) -> AsyncIterator[list[Remembered]]:
+        """Give everything, oldest first, batch by batch."""
 
     @abstractmethod
     def _stale(self, owner: str) -> AsyncIterator[list[Remembered]]:
@@ -244,8 +239,9 @@ async def in_time(work: Awaitable[T], seconds: float) -> T:
 
 async def exported(store: KnowledgeStore, owner: str) -> AsyncIterator[str]:
     """Write everything as JSON Lines, without line ends."""
-    async for item in store.every(owner):
-        yield item.model_dump_json()
+    async for page in store.pages(owner):
+        for item in page:
+            yield item.model_dump_json()
 
 
 async def imported(store: KnowledgeStore, owner: str, lines: Sequence[str]) -> tuple[int, int, int]:

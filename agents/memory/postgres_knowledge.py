@@ -159,7 +159,7 @@ class PostgresKnowledge(KnowledgeStore):
         items = {row["n"]: item_of(row["body"]) for row in found}
         return [(score, items[n]) for n, score in best.items() if n in items]
 
-    async def _pages(self, owner: str) -> AsyncIterator[list[Remembered]]:
+    async def pages(self, owner: str) -> AsyncIterator[list[Remembered]]:
         last, query = 0, "select n, body from memory_items where owner = :owner and n > :last order by n limit :most"
         while rows := await self._rows(query, {"owner": owner, "last": last, "most": BATCH}):
             last = rows[-1]["n"]

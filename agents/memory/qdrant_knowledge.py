@@ -153,7 +153,7 @@ class QdrantKnowledge(KnowledgeStore):
         meant = {**dict.fromkeys(scores["words"], least), **scores["dense"]}
         return [(score, bodies[one]) for one, score in fused(scores["words"], meant, limit).items()]
 
-    async def _pages(self, owner: str) -> AsyncIterator[list[Remembered]]:
+    async def pages(self, owner: str) -> AsyncIterator[list[Remembered]]:
         for name in await self._ask(self._collections):
             async for page in self._scrolled(owner, name):
                 yield page

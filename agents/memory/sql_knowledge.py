@@ -132,7 +132,7 @@ class SqlKnowledge(KnowledgeStore):
     ) -> list[tuple[float, Remembered]]:
         return await self._ask(owner, _OwnFile.search, text, vector, where, limit)
 
-    async def _pages(self, owner: str) -> AsyncIterator[list[Remembered]]:
+    async def pages(self, owner: str) -> AsyncIterator[list[Remembered]]:
         query, last = "select n, body from item where n > ? order by n limit ?", 0
         while rows := await self._ask(owner, _OwnFile.rows, query, (last, BATCH)):
             last = rows[-1][0]
