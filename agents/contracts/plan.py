@@ -5,7 +5,7 @@ What ends or continues a round: the model's reflection, and the loop decision th
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from agents.contracts.frozen import MAX_EXECUTOR_DEPTH, Confidence, Frozen, Judged, QueryType, Text
 from agents.contracts.sources import CorpusSurvey
@@ -199,13 +199,17 @@ class PlanTree(Frozen):
 
 
 class ReflectionResponse(Frozen):
-    """The reflector's judgement of a round (names as the specification's section 5 gives them)."""
+    """The reflector's judgement of a round (names as the specification's section 5 gives them).
+
+    Model, tokens and time of it stand in `RoleAnswer` and in its event.
+    """
+
+    model_config = ConfigDict(extra="ignore")  # recorded ones of earlier versions hold a field that nobody filled
 
     sufficient: bool
     confidence: Judged
     gaps: tuple[str, ...]
     new_queries: tuple[str, ...]
-    metadata: dict[str, str] = Field(default_factory=dict)
 
 
 class LoopDecision(Frozen):

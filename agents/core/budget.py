@@ -90,11 +90,6 @@ class Budget:
         Raises:
             BudgetExceeded: names the limit and the level that ran out.
         """
-        self._check_own()
-        if self.parent:
-            self.parent.check_spending()
-
-    def _check_own(self) -> None:
         used: tuple[tuple[str, float, float | None], ...] = (
             ("token", self.spent.tokens, self.limits.tokens),
             ("cost", self.spent.cost_usd or 0.0, self.limits.cost_usd),
@@ -102,3 +97,5 @@ class Budget:
         for what, amount, limit in used:
             if limit is not None and amount >= limit:
                 raise BudgetExceeded(what, spent=amount, limit=limit, of=self.name)
+        if self.parent:
+            self.parent.check_spending()

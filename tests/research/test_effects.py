@@ -41,10 +41,13 @@ class Reader(Worker):
             return self.plan
         if kind == "ExtractionInput":
             sentences = [one for source in given.sources for one in source.sentences]
-            facts = tuple(
-                PointedFact(sentences=(one.number,), question=1, sure=0.4, statement=one.text) for one in sentences
-            )
             limits = tuple(one.number for one in sentences if one.text.startswith("This count"))
+            # What the report says itself is no open question: the limit is told of, and no fact.
+            facts = tuple(
+                PointedFact(sentences=(one.number,), question=1, sure=0.4, statement=one.text)
+                for one in sentences
+                if one.number not in limits
+            )
             return Extraction(facts=facts, limitations=limits, follow_up_questions=(ASKED,))
         if kind == "ReflectionInput" and self.reflection is not None:
             return self.reflection
