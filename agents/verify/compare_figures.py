@@ -50,7 +50,7 @@ def compare_amounts(
         if figure.weak or figure.low in years:
             continue
         if same := [other for other in theirs if figure.equals(other)]:
-            yield from _same_value(figure, same, theirs, mine, language)
+            yield from _same_value(figure, same, mine, language)
         elif any(figure.rounds(other) or figure.allows(other) for other in theirs):
             continue
         elif sources := _computed(figure, mine, every):
@@ -71,10 +71,8 @@ def _not_given(figure: Figure, rival: Figure | None, context: float, language: s
     return found("partly" if is_small else "unsupported", "number_missing", language, ours=figure.shown)
 
 
-def _same_value(
-    figure: Figure, same: Sequence[Figure], theirs: Sequence[Figure], mine: ParsedSentence, language: str
-) -> Iterator[Discrepancy]:
-    """The number is the same; what is said of it may be another thing: its bound, its rate, what it counts."""
+def _same_value(figure: Figure, same: Sequence[Figure], mine: ParsedSentence, language: str) -> Iterator[Discrepancy]:
+    """The number is the same; what is said of it may be another thing: its bound or its rate."""
     one = same[0]
     if figure.role and all(other.role not in {"", figure.role} for other in same) and _tells_growth(mine.text):
         ours, other = f"{figure.role} {figure.shown}", f"{one.role} {one.shown}"
@@ -86,15 +84,6 @@ def _same_value(
         yield found("contradicted", "other", language, ours=ours, theirs=other)
     elif not figure.bound and all(other.bound == "most" for other in same):
         yield found("partly", "restricted", language, theirs=_with_bound(one))
-    elif not figure.unit and figure.nouns and all(other.nouns and not _count_the_same(figure, other) for other in same):
-        # Five gold and two platinum albums: the same numbers, each of the other thing.
-        rival = next((one for one in theirs if one.nouns and _count_the_same(figure, one) and not one.unit), None)
-        if rival and not any(rival.equals(one) and _count_the_same(rival, one) for one in mine.figures):
-            yield found("contradicted", "other", language, ours=figure.shown, theirs=rival.shown)
-
-
-def _count_the_same(one: Figure, other: Figure) -> bool:
-    return bool(one.nouns and other.nouns) and root(one.nouns[0]) == root(other.nouns[0])
 
 
 def _with_bound(figure: Figure) -> str:

@@ -65,7 +65,8 @@ def dates(text: str, language: str = "en") -> tuple[When, ...]:
     text = ascii_digits(text)
     found: list[When] = []
     taken = [False] * len(text)
-    for form in _forms(language):
+    # Without a digit there are but centuries in Roman numerals and names of months.
+    for form in _forms(language) if re.search(r"\d", text) else _forms(language)[-3:]:
         for match in form.finditer(text):
             if any(taken[match.start() : match.end()]):
                 continue

@@ -378,7 +378,8 @@ def _fractions(text: str, taken: Sequence[tuple[int, int]], language: str) -> It
 def _written_in_words(text: str, taken: Sequence[tuple[int, int]], language: str) -> Iterator[Figure]:
     """Read numbers that are written as words, by text2num; `a dozen` and numerals of kings beside them."""
     matches = list(re.finditer(r"[^\W_]+|[^\w\s]", text))
-    words = [match[0] if _is_free(match.start(), match.end(), taken) else "," for match in matches]
+    covered = {at for start, end in taken for at in range(start, end)}
+    words = ["," if match.start() in covered else match[0] for match in matches]
     known = language if language in NUMBER_WORDS else "en"
     ones = lang.words("ones", known)
     dozens = lang.table("dozens", known)

@@ -49,10 +49,12 @@ def _cues(language: str) -> frozenset[str]:
 
 def is_cue(word: str, language: str = "en") -> bool:
     """Tell whether a casefolded word denies what it is next to."""
-    signs, excepted = lang.words("denying_signs", "zh"), lang.words("no_denying", "zh")
-    if word in lang.words("denying_pairs", "ja") or (len(word) == 2 and word[0] in signs and word not in excepted):
+    if word in _cues(language) or word.endswith("n't") or (language == "fr" and word in {"n", "n'"}):
         return True
-    return word in _cues(language) or word.endswith("n't") or (language == "fr" and word in {"n", "n'"})
+    if word.isascii():
+        return False
+    signs, excepted = lang.words("denying_signs", "zh"), lang.words("no_denying", "zh")
+    return word in lang.words("denying_pairs", "ja") or (len(word) == 2 and word[0] in signs and word not in excepted)
 
 
 def denies(text: str) -> bool:
