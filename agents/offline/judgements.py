@@ -37,6 +37,8 @@ _QUOTED = re.compile('["“„]([^"“”„]{2,60})["”“]')
 _OPENING_NAME = re.compile(r"\W*((?:[^\W\d_a-zà-öø-ÿ][\w’'-]+ ?){2,})")
 _TITLED = 1.0
 """What a name is worth because the document that brought it is one that the question names."""
+_AGAIN = 0.25
+"""What each further statement with a name in it adds to the name."""
 _DESCRIBES = 0.5
 """Part that a single word before a noun keeps: `Finnish rapper` says less than `in Finland`."""
 
@@ -74,6 +76,8 @@ def _next_steps(given: ReflectionInput, question: str) -> tuple[str, ...]:
             if value > worth.get(name, 0.0):
                 worth[name] = value
                 wanted[name] = tuple(word for term, word in asked.items() if term not in held)
+    for name in worth:
+        worth[name] += _AGAIN * (sum(name in statement for statement in given.statements) - 1)
     best = sorted(worth, key=lambda name: -worth[name])
     return tuple(topic(name, wanted[name][:MOST_ADDED]) for name in best if wanted[name])[:MAX_QUERIES]
 
@@ -82,7 +86,10 @@ def _names(text: str) -> tuple[str, ...]:
     """Names of a statement; the one that opens it too, since a statement mostly opens with what it is about."""
     first = _OPENING_NAME.match(text)
     quoted = (one for one in _QUOTED.findall(text) if one[:1].isupper())
-    return tuple(dict.fromkeys((*((first[1].strip(),) if first else ()), *quoted, *names(text))))
+    found = dict.fromkeys((*((first[1].strip(),) if first else ()), *quoted, *names(text)))
+    # `Chancellor of University of Kansas` is somebody of a place that has a name of its own.
+    tails = (name.partition(" of ")[2].removeprefix("the ") for name in found)
+    return tuple(found | dict.fromkeys(tail for tail in tails if " of " in tail))
 
 
 ANSWERS = 0.5

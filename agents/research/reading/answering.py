@@ -190,6 +190,16 @@ def speaks_of(question: Question, quote: str) -> bool:
     )
 
 
+def _is_next_step(question: Question, quote: str, lead: str) -> bool:
+    """Tell words that add to those that lead to them, hold half of what is asked with them, and the kind of thing asked for."""
+    new = frozenset(word for word in question.matter if not share(frozenset({word}), lead))
+    return (
+        share(new, quote) > 0
+        and share(question.matter, f"{lead} {quote}") >= OF_THE_MATTER
+        and any(_has_kind(question, sentence) for sentence in _sentences(quote))
+    )
+
+
 def _has_kind(question: Question, quote: str) -> bool:
     wants_time = question.kind == "either" and _IN_TIME.search(question.text)
     wants_size = question.kind == "either" and _IN_SIZE.search(question.text)
@@ -315,17 +325,20 @@ def answer_of(part: Question, rows: Sequence[Told]) -> tuple[AnswerStatus, list[
     rows = sorted(rows, key=lambda row: (not is_named(part, row.title), -share(part.matter, row.quote)))
     about = [row for row in rows if is_about(part, row.quote, row.title, row.head)]
     good: list[Told] = []
+    near: list[Told] = []
     for row in rows:
         lead = [one for one in about if one.title != row.title and leads_to(row.title, [one.quote])]
         if answers(part, row.quote, row.title, row.head):
             good.append(row)
         elif lead and answers(part, row.quote, row.title, row.head, [f"{one.title}. {one.quote}" for one in lead]):
             good += [row, lead[0]]
+        elif lead and _is_next_step(part, row.quote, " ".join(one.quote for one in lead)):
+            near += [row, lead[0]]
     # Of words in another language a name or a date makes an answer; where some also say what was asked, those are meant.
     saying = [row for row in good if is_foreign(part, row.quote, row.head) and share(part.matter, row.quote)]
     if good:
         return "answered", saying or good
     # Words about the subject are part of an answer to a wide question, and none to one for a person, date, figure or place.
     if part.kind in LOOKUPS:
-        about = [row for row in about if speaks_of(part, row.quote)]
+        about = list(dict.fromkeys((*near, *(row for row in about if speaks_of(part, row.quote)))))
     return ("partly" if about else "not_found"), about
