@@ -83,12 +83,6 @@ async def on_settings_update(settings: dict[str, object]) -> None:
     await shielded(lambda: chat.settle(settings))
 
 
-@cl.action_callback("pick_split")
-async def pick_split(action: cl.Action) -> None:
-    """Take narrower questions picked on a card."""
-    await shielded(lambda: chat.picked(action.payload.get("texts")))
-
-
 @cl.action_callback("say")
 async def say(action: cl.Action) -> None:
     """Take the answer of a button as if it had been typed."""

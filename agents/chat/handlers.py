@@ -28,7 +28,7 @@ from agents.chat.history import THREAD_NAME, History, Uploads
 from agents.chat.plan_edits import CardEdit
 from agents.chat.preferences import NO_MEMORY, PLACES, ROLES, TIMES, USUAL, Preferences
 from agents.chat.renderer import Outcomes, Renderer, mirror, who
-from agents.chat.state import ChatState, Effect, Refuse, Started, as_picked, texts_of
+from agents.chat.state import ChatState, Effect, Refuse, Started, texts_of
 from agents.chat.texts import ChatTexts
 from agents.contracts import frozen
 from agents.contracts.fact import Selection
@@ -148,8 +148,6 @@ def starters(words: ChatTexts, survey: CorpusSurvey | None, *, web: bool) -> lis
     return [cl.Starter(label=f"{label}\n{message}", message=message) for label, message in asked]
 
 
-MAX_PICKS = 6
-"""Narrower questions that can be picked at once: the queries of one brief."""
 MAX_SAID = 5_000
 """Characters of what a button says, at most; the browser may send anything."""
 
@@ -255,13 +253,6 @@ class Chat:
             if not await self.history.thread_name(thread):
                 await self._name(thread, plain_name(given[0].name))
         await self.answer(message.content, message.command, message.modes or {}, given)
-
-    async def picked(self, texts: object) -> None:
-        """Take narrower questions that were picked on a card as if they had been typed."""
-        listed = texts if isinstance(texts, list) else []
-        clean = tuple(text.strip() for text in listed if isinstance(text, str) and text.strip())
-        if clean:
-            await self.typed(as_picked(clean[:MAX_PICKS]))
 
     async def typed(self, text: object) -> None:
         """Take what a button says as if it had been typed."""

@@ -233,11 +233,7 @@ def chosen(pick: Pick, splits: tuple[str, ...], words: ChatTexts) -> str:
         wanted += range(1, len(splits) + 1) if number == 0 else [len(splits) if number == -1 else number]
     if missing := [number for number in wanted if not 1 <= number <= len(splits)]:
         raise BadRequest(words("no_such_choice", number=missing[0], count=len(splits)))
-    return as_picked(tuple(splits[number - 1] for number in dict.fromkeys(wanted)))
-
-
-def as_picked(texts: tuple[str, ...]) -> str:
-    """Write chosen questions as the user would have typed them."""
+    texts = [splits[number - 1] for number in dict.fromkeys(wanted)]
     return texts[0] if len(texts) == 1 else "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
 
 

@@ -53,7 +53,9 @@ parts.ScopeCard =
       const use = async () => {
         setSent('sending');
         try {
-          const answer = await callAction({ name: 'pick_split', payload: { texts: picked } });
+          // As the numbers of several would have been typed.
+          const text = picked.length > 1 ? picked.map((one, i) => `${i + 1}. ${one}`).join('\n') : picked[0];
+          const answer = await callAction({ name: 'say', payload: { text } });
           const failed = answer && answer.success === false;
           if (!failed) ticked.delete(key);
           setSent(failed ? 'failed' : 'sent');

@@ -152,7 +152,7 @@ async def test_a_picked_question_is_taken_as_if_it_had_been_typed(chat):
     page = Page()
     page.session.has_first_interaction = True
 
-    await page.act("pick_split", texts=["How many passengers were carried?", "  ", 7])
+    await page.act("say", text="How many passengers were carried?")
 
     assert page.texts("user_message") == ["How many passengers were carried?"]
     assert page.elements("ContractCard")
@@ -162,7 +162,7 @@ async def test_a_phrase_picked_on_a_card_starts_nothing_without_a_contract(chat)
     page = Page()
     page.session.has_first_interaction = True
 
-    await page.act("pick_split", texts=[PHRASE])
+    await page.act("say", text=PHRASE)
 
     assert not chat.team.jobs.of("local")
 
