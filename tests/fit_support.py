@@ -2,7 +2,7 @@
 
     python -m tests.fit_support BEGIN_WOW.jsonl
 
-Logistic regression on the five features of `agents.verify.checks.features`, each with a plain meaning, on the development
+Logistic regression on the four features of `agents.verify.checks.features`, each with a plain meaning, on the development
 half of BEGIN (Dziri et al. 2022), Wizard-of-Wikipedia part. Weights may only count against a sentence, and are held near
 zero by a quadratic penalty, so that no feature of chat style is learnt as a virtue. Ten folds, cut by passage: rows that
 share a passage are in one fold. Rows in which a finding has decided the verdict take no part in fitting.

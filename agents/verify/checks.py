@@ -57,7 +57,7 @@ _ENDS = ".!?…。！？\n"
 """Signs that one sentence ends with and another begins after."""
 
 BIAS = 2.4
-WEIGHTS = {"uncovered": -1.7, "strangers": -3.0, "personal": -2.2, "asks": -0.7, "order": -2.5}
+WEIGHTS = {"uncovered": -1.7, "strangers": -3.0, "personal": -2.3, "order": -2.5}
 """Logistic regression by `tests/fit_support.py` on the development half of BEGIN (Dziri et al. 2022), rounded. What the
 names mean is told at `features`. On passages it was not fitted to: balanced accuracy 0.91, area under the curve 0.97."""
 
@@ -200,7 +200,6 @@ def features(compared: Sequence[Comparison]) -> dict[str, float]:
         "uncovered": sum(share * (1 - one.coverage) for share, one in weighed),
         "strangers": min(strangers, 4) / 4,
         "personal": float(any(one.personal for one in compared)),
-        "asks": float(any(one.asks for one in compared)),
         "order": sum(share * (1 - one.alike) for share, one in weighed),
     }
 

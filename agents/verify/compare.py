@@ -35,7 +35,6 @@ class Comparison:
     """Share of the sentence's words, of every kind, that stand in a quote in the same order, 0 to 1."""
     personal: bool
     """Whether it speaks of its writer or reader and no quote does."""
-    asks: bool
 
 
 def compare(mine: ParsedSentence, source: ParsedText, language: str, known: frozenset[str] = frozenset()) -> Comparison:
@@ -83,7 +82,6 @@ def compare(mine: ParsedSentence, source: ParsedText, language: str, known: froz
         # What was computed from the source is by nature not in its words.
         alike=max(same, coverage * explained),
         personal=mine.personal and not any(unit.personal for unit in source.units),
-        asks=mine.asks,
     )
 
 
