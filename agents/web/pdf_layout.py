@@ -183,9 +183,8 @@ def _in_columns(lines: list[Line], depth: int = 2) -> list[Line]:
     gap = _gap(lines) if depth else None
     if gap is None:
         return lines
-    top, body, foot = _set_apart(lines)
-    ordered, left, right = list(top), list[Line](), list[Line]()
-    for line in sorted(_split(body, gap), key=lambda one: -one.bottom):
+    ordered, left, right = list[Line](), list[Line](), list[Line]()
+    for line in sorted(_split(lines, gap), key=lambda one: -one.bottom):
         if line.right <= gap:
             left.append(line)
         elif line.left >= gap:
@@ -193,7 +192,7 @@ def _in_columns(lines: list[Line], depth: int = 2) -> list[Line]:
         else:
             ordered += [*_in_columns(left, depth - 1), *_in_columns(right, depth - 1), line]
             left, right = [], []
-    return [*ordered, *_in_columns(left, depth - 1), *_in_columns(right, depth - 1), *foot]
+    return [*ordered, *_in_columns(left, depth - 1), *_in_columns(right, depth - 1)]
 
 
 def _gap(lines: Sequence[Line]) -> float | None:
@@ -251,24 +250,6 @@ def _split(lines: Sequence[Line], gap: float) -> Iterator[Line]:
             yield Line(line.words[at:])
         else:
             yield line
-
-
-def _set_apart(lines: Sequence[Line]) -> tuple[list[Line], list[Line], list[Line]]:
-    """Part the topmost and the lowest row from the columns, where a wide space does."""
-    rows = sorted(lines, key=lambda line: -line.bottom)
-    step = 1.6 * median(line.height for line in lines)
-    low = rows[-1].bottom
-    foot = [line for line in rows if line.bottom < low + line.height / 2]
-    rest = rows[: len(rows) - len(foot)]
-    if not rest or rest[-1].bottom - foot[0].bottom <= step:
-        foot, rest = [], rows
-    high = rows[0].bottom
-    top = [line for line in rest if line.bottom > high - line.height / 2]
-    body = rest[len(top) :]
-    if not body or top[-1].bottom - body[0].bottom <= step:
-        top, body = [], rest
-    keep = {id(line) for line in body}
-    return top, [line for line in lines if id(line) in keep], foot
 
 
 class Flow:
