@@ -183,13 +183,10 @@ class Composer:
         if not sentence.facts:
             self._dropped = self._dropped and exempt
         else:
-            self._dropped = self.is_said(sentence.text)
-            self._said.add(_said_words(sentence.text))
+            words = tuple(_WORD.findall(_NAMED_FIRST.sub("", " ".join(sentence.text.split())).casefold()))
+            self._dropped = words in self._said
+            self._said.add(words)
         return self._dropped
-
-    def is_said(self, text: str) -> bool:
-        """Tell whether the text says it in these words."""
-        return _said_words(text) in self._said
 
     def _is_titles(self, sentence: Sentence) -> bool:
         """Tell a line that only names its sources: several of their titles in a row, and no sentence."""
@@ -208,10 +205,6 @@ class Composer:
         """
         words = frozenset(content_words(text))
         return 2 * len(words - self._known) > len(words) or not self._figures.issuperset(_FIGURE.findall(text))
-
-
-def _said_words(text: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(_NAMED_FIRST.sub("", " ".join(text.split())).casefold()))
 
 
 def _labelled(block: Block) -> Block:

@@ -321,8 +321,7 @@ class _Report:
         for insights in (insights for node in making.nodes for insights in node.insights):
             raised = sorted(insights.follow_up_questions, key=lambda one: -one.confidence)
             stated += [*insights.source_identified_gaps, *(one.question for one in raised if one.confidence >= MATTERS)]
-        unsaid = (" ".join(one.split()) for one in dict.fromkeys(stated) if not self.composer.is_said(one))
-        questions += [f"{opening}{one}{closing}" for one in unsaid][:MAX_STATED]
+        questions += [f"{opening}{' '.join(one.split())}{closing}" for one in dict.fromkeys(stated)][:MAX_STATED]
         # What later rounds followed up for a question without an answer is told by that question.
         answered = all(one.status == "answered" for one in self.truth.answers)
         followed = [one.title.rstrip(".?!") for one in making.nodes if one.in_vain and one.note and answered]

@@ -14,6 +14,7 @@ from agents.contracts.body import (
     Inline,
     Line,
     LineBreak,
+    Listing,
     Paragraph,
     Place,
     Quotation,
@@ -29,7 +30,7 @@ from agents.report.methodology import duration, money
 from agents.report.parse_body import parse
 from agents.report.references import Citations, Part, about, first_citations, quote_address, quote_name
 from agents.report.wording import Wording, direction, wording
-from agents.report.write_markdown import document_markdown
+from agents.report.write_markdown import blocks_markdown, by_number, document_markdown
 
 Way = Literal["ltr", "rtl"]
 _NARROW, _WIDE, _LEAST = 90, 100, 9.0
@@ -192,6 +193,7 @@ def to_markdown(document: ReportDocument) -> str:
     seen = view(document)
     line = [f"**{escape_text(seen.words.question)}:** {escape_text(seen.question)}"]
     line.append(f"**{escape_text(seen.grade_label)}** · {escape_text(seen.figures)}")
-    line += ["\n".join(f"- {escape_text(reason)}" for reason in seen.reasons)] if seen.reasons else []
+    listed = Listing(items=tuple((_line((Words(text=reason),)),) for reason in seen.reasons))
+    line += blocks_markdown([listed], by_number)
     text = document_markdown(body_of(document), document.references, seen.words, marks=True)
     return "\n\n".join([f"# {escape_text(seen.title)}", *line, text]) + "\n"

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.contracts.fact import Insights
 from agents.contracts.finding import FACT_MARK, Finding, Frame, QuestionAnswer
 from agents.contracts.report import Actual, ReportDocument
 from agents.contracts.sources import RejectedSource
@@ -291,19 +290,6 @@ def test_figures_are_written_as_the_language_of_the_report_does():
     assert "| Kosten | unbekannt | 0,50 USD |" in document.markdown
     assert "Kosten: 0,50 USD" in to_html(document)
     assert "4,2 s" in to_html(document)
-
-
-def test_what_a_source_leaves_open_is_not_said_again_below_the_text_that_quotes_it():
-    insights = Insights(
-        triggers=("stated_limitation",), source_identified_gaps=(world.F1.quote, "Nobody has counted the lorries.")
-    )
-    leaf = world.CLOSURES.model_copy(
-        update={"insights": (insights,), "markdown": f"“{world.F1.quote}”[#{world.F1.id}]"}
-    )
-    document = world.document(findings=(world.TOP.model_copy(update={"children": (leaf, world.OTHERS)}),))
-
-    assert "“Nobody has counted the lorries.”" in document.limitations
-    assert f"“{world.F1.quote}”" not in document.limitations
 
 
 def test_invented_samples_are_marked_and_explained():
