@@ -14,7 +14,8 @@ from agents.contracts.finding import Section
 from agents.contracts.report import JobStatus, Stage
 from agents.core.transport import RetryPolicy
 from agents.search.chain import Chain
-from agents.search.provider import Access, Provider
+from agents.search.provider import Access
+from agents.search.tavily import Tavily
 from agents.search.web_services import WEB
 from tests.api.conftest import TASK, FlatWorker, Gate, scripted
 
@@ -39,7 +40,7 @@ async def test_a_search_service_that_answers_500_is_tried_again_with_growing_wai
         return Response(json.dumps({"results": [hit]}), content_type="application/json")
 
     httpserver.expect_request("/search", method="POST").respond_with_handler(answer)
-    tavily = Provider(
+    tavily = Tavily(
         WEB["tavily"],
         Access(key=SecretStr("tvly-dev-FAKE"), base=httpserver.url_for("").rstrip("/"), retry=RetryPolicy(sleep=sleep)),
     )

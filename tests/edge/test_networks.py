@@ -20,7 +20,8 @@ from agents.core.errors import ConfigError, ModelError, SearchError, SourceError
 from agents.core.role import Message, Request
 from agents.core.settings import load
 from agents.llm.litellm_model import LiteLLMModel, close
-from agents.search.provider import Access, Provider
+from agents.search.provider import Access
+from agents.search.tavily import Tavily
 from agents.search.web_services import WEB
 from agents.web.fetching import Fetcher
 
@@ -151,7 +152,7 @@ async def test_models_search_and_pages_go_through_the_proxy_and_names_that_only_
         fetcher = Fetcher(resolver=resolving())
         page = await fetcher.fetch("http://ferry.example.org/day")
         reply = await model("http://models.example.org/v1").reply(question())
-        search = Provider(WEB["tavily"], Access(base="http://search.example.org", key=SecretStr("tvly-FAKE0000FAKE")))
+        search = Tavily(WEB["tavily"], Access(base="http://search.example.org", key=SecretStr("tvly-FAKE0000FAKE")))
         found = await search.search(SearchQuery(text="ferry"))
         await fetcher.aclose()
         await search.close()
@@ -203,7 +204,7 @@ async def test_a_proxy_that_wants_a_name_is_explained_for_models_search_and_page
             await fetcher.fetch("http://ferry.example.org/day", named_by_user=True)
         with pytest.raises(ModelError) as of_model:
             await model("http://models.example.org/v1").reply(question())
-        search = Provider(WEB["tavily"], Access(base="http://search.example.org", key=SecretStr("tvly-FAKE0000FAKE")))
+        search = Tavily(WEB["tavily"], Access(base="http://search.example.org", key=SecretStr("tvly-FAKE0000FAKE")))
         with pytest.raises(SearchError) as of_search:
             await search.search(SearchQuery(text="ferry"))
         assert "HTTPS_PROXY as http://name:password@host:port" in of_model.value.notice

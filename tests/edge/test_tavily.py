@@ -21,8 +21,9 @@ from agents.core.errors import SearchError
 from agents.core.transport import RetryPolicy
 from agents.search.chain import Chain
 from agents.search.pages import KEPT_S, PageCache
-from agents.search.provider import Access, Provider
+from agents.search.provider import Access
 from agents.search.searcher import SearchFailed
+from agents.search.tavily import Tavily
 from agents.search.web_services import WEB
 
 CASES = Path(__file__).resolve().parent.parent / "data" / "cases"
@@ -77,7 +78,7 @@ def waits() -> Waits:
 
 @pytest.fixture
 async def tavily(service: Service, waits: Waits) -> Any:
-    made = Provider(
+    made = Tavily(
         WEB["tavily"], Access(key=SecretStr(KEY), base=service.base, retry=RetryPolicy(call_s=5, sleep=waits))
     )
     yield made
@@ -179,7 +180,7 @@ async def test_with_a_key_the_key_is_sent(service, tavily):
 
 async def test_without_a_key_the_keyless_mode_is_asked_for(service, waits, monkeypatch):
     monkeypatch.setenv("TAVILY_API_KEY", "a key that nobody gave to the adapter")
-    tavily = Provider(WEB["tavily"], Access(base=service.base, retry=RetryPolicy(sleep=waits)))
+    tavily = Tavily(WEB["tavily"], Access(base=service.base, retry=RetryPolicy(sleep=waits)))
 
     result = await tavily.search(query())
     await tavily.close()
@@ -353,7 +354,7 @@ async def test_no_wait_goes_beyond_the_time_left(service, tavily, waits):
 async def test_a_keyless_limit_says_in_its_body_how_long_to_wait(service, waits):
     limit = {"error": {"code": "rate_limited", "message": "slow down", "window": "minute", "retry_after_seconds": 9}}
     service.answers = [status(429, limit), GOOD]
-    tavily = Provider(WEB["tavily"], Access(base=service.base, retry=RetryPolicy(sleep=waits, spread=lambda: 0.0)))
+    tavily = Tavily(WEB["tavily"], Access(base=service.base, retry=RetryPolicy(sleep=waits, spread=lambda: 0.0)))
 
     assert (await tavily.search(query())).hits
     await tavily.close()
@@ -371,7 +372,7 @@ async def test_a_service_that_drips_is_cut_off(service, waits):
         return Response(body(), content_type="application/json")
 
     service.answers = [dripping]
-    tavily = Provider(
+    tavily = Tavily(
         WEB["tavily"], Access(key=SecretStr(KEY), base=service.base, retry=RetryPolicy(call_s=0.3, sleep=waits))
     )
 
@@ -385,7 +386,7 @@ async def test_a_service_that_drips_is_cut_off(service, waits):
 
 
 async def test_a_service_that_is_not_there_is_said_to_be_unreachable(waits):
-    tavily = Provider(
+    tavily = Tavily(
         WEB["tavily"],
         Access(key=SecretStr(KEY), base=f"http://127.0.0.1:{closed_port()}", retry=RetryPolicy(sleep=waits)),
     )
@@ -427,7 +428,7 @@ def leaks(text: str) -> Response:
 async def test_a_key_in_an_error_is_in_no_text_of_ours(service, waits, caplog, row):
     caplog.set_level(logging.DEBUG)
     service.answers = [leaks(row["text"]), status(400, row["text"])]
-    tavily = Provider(
+    tavily = Tavily(
         WEB["tavily"], Access(key=SecretStr(row["secret"]), base=service.base, retry=RetryPolicy(sleep=waits))
     )
     chain = Chain([tavily], pages=None)
@@ -460,8 +461,8 @@ async def test_a_world_of_failures_is_survived(service, waits, row, httpserver):
     service.answers = played(row["sequence"])
     other = Service(httpserver, "/other")
     key = None if row["provider"] == "keyless" else SecretStr(KEY)
-    first = Provider(WEB["tavily"], Access(key=key, base=service.base, retry=RetryPolicy(sleep=waits)))
-    reserve = Provider(
+    first = Tavily(WEB["tavily"], Access(key=key, base=service.base, retry=RetryPolicy(sleep=waits)))
+    reserve = Tavily(
         WEB["tavily"], Access(key=None if key else SecretStr(KEY), base=other.base, retry=RetryPolicy(sleep=waits))
     )
     chain = Chain([first, reserve], pages=None)
@@ -486,9 +487,7 @@ async def test_a_world_of_failures_is_survived(service, waits, row, httpserver):
 
 async def test_a_world_without_a_network_ends_soon_with_a_clear_message(waits):
     providers = [
-        Provider(
-            WEB["tavily"], Access(key=key, base=f"http://127.0.0.1:{closed_port()}", retry=RetryPolicy(sleep=waits))
-        )
+        Tavily(WEB["tavily"], Access(key=key, base=f"http://127.0.0.1:{closed_port()}", retry=RetryPolicy(sleep=waits)))
         for key in (SecretStr(KEY), None)
     ]
     chain = Chain(providers, pages=None)
@@ -507,7 +506,7 @@ async def test_a_world_without_a_network_ends_soon_with_a_clear_message(waits):
 
 
 async def test_a_probe_says_where_queries_go_and_asks_nothing_of_the_user(service, waits):
-    tavily = Provider(WEB["tavily"], Access(base=service.base, retry=RetryPolicy(sleep=waits)))
+    tavily = Tavily(WEB["tavily"], Access(base=service.base, retry=RetryPolicy(sleep=waits)))
     chain = Chain([tavily], pages=None)
 
     probed = await chain.probe()

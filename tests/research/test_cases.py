@@ -16,7 +16,8 @@ from agents.core.transport import RetryPolicy
 from agents.report.document import build
 from agents.research.loop.topics import Topics
 from agents.search.chain import Chain
-from agents.search.provider import Access, Provider
+from agents.search.provider import Access
+from agents.search.tavily import Tavily
 from agents.search.web_services import WEB
 from tests.conftest import DATA
 from tests.flat import FlatWorker, Gate, scripted
@@ -57,7 +58,7 @@ def _played(server, row):
         return Response(body, status=step["status"], content_type=step.get("content_type", "application/json"))
 
     server.expect_request("/search", method="POST").respond_with_handler(answer)
-    return Provider(
+    return Tavily(
         WEB["tavily"], Access(base=server.url_for("").rstrip("/"), retry=RetryPolicy(call_s=20, sleep=_no_wait))
     )
 

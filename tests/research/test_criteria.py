@@ -25,7 +25,8 @@ from agents.research.loop.topics import compare
 from agents.research.pipeline import Means
 from agents.research.planning.freeze_contract import bounds_of
 from agents.search.chain import Chain
-from agents.search.provider import Access, Provider
+from agents.search.provider import Access
+from agents.search.tavily import Tavily
 from agents.search.web_services import WEB
 from tests.flat import FLAT, scripted
 from tests.scripted_search import ScriptedSearcher
@@ -238,7 +239,7 @@ async def test_s1_15_1_a_search_api_that_answers_500_is_tried_again_after_a_paus
         return Response("oops", status=500) if first else Response(json.dumps(rows), content_type="application/json")
 
     httpserver.expect_request("/search", method="POST").respond_with_handler(answer)
-    tavily = Provider(
+    tavily = Tavily(
         WEB["tavily"], Access(base=httpserver.url_for("").rstrip("/"), retry=RetryPolicy(call_s=20, sleep=wait))
     )
     told, _ = await asking(searcher=Chain([tavily], _Pages()))
