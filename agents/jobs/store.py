@@ -280,9 +280,10 @@ class Store:
         return [StoredCommand.model_validate(dict(row)) for row in await self.rows(query.order_by(commands.id))]
 
     async def take_commands(self, executor: str) -> list[StoredCommand]:
-        """Take the commands that nobody has taken, oldest first; of jobs that run elsewhere none."""
+        """Take the commands that nobody has taken, oldest first; of jobs that run elsewhere, or begin to, none."""
         commands, jobs = tables.commands, tables.jobs
-        mine = sa.select(jobs.c.id).where((jobs.c.status != "running") | jobs.c.executor.in_((executor, "")))
+        elsewhere = jobs.c.status.in_(("queued", "running")) & jobs.c.executor.not_in((executor, ""))
+        mine = sa.select(jobs.c.id).where(~elsewhere)
         ended = sa.select(jobs.c.id).where(jobs.c.status.not_in(("queued", "running")))
         due = commands.c.verb.not_in(WHEN_ENDED) | commands.c.job_id.in_(ended)
         open_ones = commands.c.taken_by.is_(None) & commands.c.job_id.in_(mine) & due
@@ -323,7 +324,8 @@ class Store:
         """List the jobs that run nowhere: their workers were last seen before a time."""
         workers, jobs = tables.workers, tables.jobs
         alive = sa.exists().where(workers.c.executor == jobs.c.executor, workers.c.seen >= before)
-        query = sa.select(*LISTED).where(jobs.c.status == "running", ~alive)
+        begun = (jobs.c.status == "running") | ((jobs.c.status == "queued") & (jobs.c.executor != ""))
+        query = sa.select(*LISTED).where(begun, ~alive)
         return await self._jobs(query)
 
 

@@ -137,6 +137,13 @@ class Worker:
             raise asyncio.CancelledError
         if run.halted:
             raise asyncio.CancelledError
+        if not self.store.database.sqlite:
+            # From here on orders find who runs it; one that another worker took before that is heeded.
+            self.writer.change(job_id, executor=self.config.executor)
+            await self.writer.flush()
+            whole = await self.store.job(job_id)
+            if whole is None or whole.row.attempt != attempt or whole.row.status not in OPEN:
+                return
         run.watched, self._to_give_back = False, True
         await run.work(lambda: self._work(job, run))
 
@@ -300,7 +307,7 @@ class Worker:
         if whole is None:
             raise BadRequest("There is no such job any more.")
         row, steering = whole.row, whole.steering
-        if row.status in {"queued", *(() if lost else ("running",))}:
+        if row.status in {"queued", "running"} and not (lost and (row.executor or row.status == "running")):
             raise BadRequest(TAKEN)
         if again:
             events = await self.store.events(job_id)

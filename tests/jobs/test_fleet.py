@@ -106,7 +106,7 @@ async def test_a_watcher_stops_a_job_that_runs_elsewhere(fleet):
     since = Since(folder)
     async with opened(folder, bench_of(nothing), url=url, runs=False, policy=QUICK) as kept:
         job = kept.start(owner="ann")
-        await until(lambda: job.status == "running" and since.ended())
+        await until(since.ended)
         kept.jobs.stop(job)
         await asyncio.wait_for(job.wait(), 40)
         assert job.status == "cancelled"
@@ -121,7 +121,7 @@ async def test_a_watcher_pauses_and_resumes_a_job_that_runs_elsewhere(fleet):
     since = Since(folder)
     async with opened(folder, bench_of(nothing), url=url, runs=False, policy=QUICK) as kept:
         job = kept.start(owner="ann")
-        await until(lambda: job.status == "running" and since.ended())
+        await until(since.ended)
         await kept.jobs.order(job, "pause")
         await until(lambda: job.blocked_reason == "paused")
         before = len(since())

@@ -194,9 +194,10 @@ def held_against(claim: str, fact: Fact, card: SourceCard, language: str = "en")
     foreign = language_of(fact.quote) != language_of(claim)
     said = stance(claim, fact.quote, language=short, context=(card.title, card.head))
     same = shared(claim, fact.quote)
+    if _other_period(claim, fact.quote):
+        return UNRELATED  # what holds for another period says nothing of the one that the claim names
     if said.stance == "contradicts" and said.strength >= SPEAKS and same >= SAME_MATTER:
-        # Another figure for another period sets a limit and contradicts nothing.
-        return Held("qualifies" if _other_period(claim, fact.quote) else "contradicts", said.strength)
+        return Held("contradicts", said.strength)
     if said.stance == "qualifies" and same >= SAME_MATTER:
         return Held("qualifies", said.strength)
     may_ask = foreign or (same >= SAME_MATTER and not whole.binding)
