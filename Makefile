@@ -41,7 +41,7 @@ browser:
 	@sh .ci/browser
 
 test: setup-dev browser ## all tests, the browser's included
-	$(BIN)/python -m pytest --workers 3
+	$(BIN)/python -m pytest --workers 4
 
 test-fast: setup-dev ## unit, roles and research: no browser, no server, and not the files that run the most whole jobs
 	$(BIN)/python -m pytest --workers 2 tests/unit tests/roles tests/research tests/test_architecture.py \

@@ -861,7 +861,8 @@ parts.ResearchRun =
       const edge = useOutOfSight(card, live);
       useEffect(() => {
         if (!over || !watched) return;
-        if (edge) setWatched(false);
+        // With its lower edge in sight it would pull up all that stands below it.
+        if (edge && card.current.getBoundingClientRect().bottom <= edge.top) setWatched(false);
         else showReport(card.current);
       }, [over]);
       const stop = () => {

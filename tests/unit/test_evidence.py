@@ -35,16 +35,16 @@ def fact(quote):
     [
         ("The Orvane ferry line was closed on 12 days in the winter of 2022/23.", "supports"),
         ("The Orvane ferry line was closed on 30 days in the winter of 2022/23.", "contradicts"),
-        ("The Orvane ferry line was closed on 41 days in the winter of 2020/21.", "qualifies"),
+        ("The Orvane ferry line was closed on 41 days in the winter of 2020/21.", "unrelated"),
         ("The Tolven ferry line was closed on 30 days in the winter of 2022/23.", "unrelated"),
         ("The Orvane ferry carried 212,000 passengers in 2023.", "unrelated"),
         ("Gardens need water.", "unrelated"),
     ],
 )
 def test_the_words_decide(quote, stance):
-    assert held_against(CLAIM, fact(quote), card()).stance in (
-        {stance} if stance != "qualifies" else {"qualifies", "unrelated"}
-    )
+    held = held_against(CLAIM, fact(quote), card())
+    assert held.stance == stance
+    assert not (held.open and "2020/21" in quote)  # no model is asked about another winter
 
 
 def test_a_false_claim_about_another_subject_finds_no_support():
