@@ -110,7 +110,9 @@ async def run_dossier(sim, tmp_path, monkeypatch):
 
 
 KEY = "sk-mock-0123456789abcdef"
-INVENTED = re.compile(r"(?:What do .+ show|On how many days .+ 2015): (?:nothing to the point was found|incomplete)(?:; .+)?\.")
+INVENTED = re.compile(
+    r"(?:What do .+ show|On how many days .+ 2015): (?:nothing to the point was found|incomplete)(?:; .+)?\."
+)
 """Parts that the mock planner words at random and the documents do not speak of; and a span of years, told a year a sentence."""
 QUESTION = "On how many days was the ferry line closed between 2010 and 2015, and what did the winter service cost?"
 
