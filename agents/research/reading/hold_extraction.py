@@ -28,7 +28,7 @@ from agents.contracts.plan import TaskSpec
 from agents.contracts.sources import HEAD_CHARS, SentenceSpan, Source
 from agents.nlp.lang import spans
 from agents.nlp.tokens import language_of
-from agents.offline.questions import Question, asks_for_facts, is_named, parts_of
+from agents.offline.questions import Question, asks_for_facts, is_called, is_named, parts_of
 from agents.offline.ranking import leans, orders_a_machine
 from agents.research.reading.answering import answers, each_name, is_about
 from agents.verify.checks import carried, find_quote
@@ -249,7 +249,9 @@ def held_against(
         if fact is None or any(orders_a_machine(fact.quote[at.start : at.end], topic) for at in spans(fact.quote)):
             dropped[one.source.id] += 1  # orders are words on a page, and no finding, whoever points at them
         elif _is_about(fact.quote, one.source, (topic,)):
-            if any(_answers_it(part, (one,), {one.source.id: {fact.id: fact}}) for part in parts_of(topic)):
+            # Words are seen to answer what asks for a person, date, figure, place or one of two; of any other nobody can tell.
+            telling = [part for part in parts_of(topic) if part.kind != "other"]
+            if any(_answers_it(part, (one,), {one.source.id: {fact.id: fact}}) for part in telling):
                 fact = fact.model_copy(update={"confidence": max(fact.confidence, FOUND_BY_CODE)})
             kept[one.source.id].setdefault(fact.id, fact)
         elif other := next((q for q in given.asked if _is_about(fact.quote, one.source, (q,))), ""):
@@ -269,9 +271,19 @@ def held_against(
     left = tuple(
         question for question in given.asked if asks_for_facts(question) and not _is_answered(question, shown, sure)
     )
-    if quoting is not None and left:
-        for pointed in quoting(wanted.model_copy(update={"questions": left})).facts:
-            hold(pointed.model_copy(update={"sure": min(pointed.sure, FOUND_BY_CODE)}), left)
+    if quoting is not None:
+        asked, sources = left, wanted.sources
+        if not left:  # a document that is called what is asked about says what that is: it is not passed over
+            asked = tuple(question for question in given.asked if asks_for_facts(question))
+            parts = [part for question in asked for part in parts_of(question)]
+            passed = {one.source.title for one in shown if not kept[one.source.id]}
+            sources = tuple(
+                one for one in sources if one.title in passed and any(is_called(part, one.title) for part in parts)
+            )
+        for pointed in (
+            quoting(wanted.model_copy(update={"questions": asked, "sources": sources})).facts if asked else ()
+        ):
+            hold(pointed.model_copy(update={"sure": min(pointed.sure, FOUND_BY_CODE)}), asked)
     return {
         one.source.id: SourceReading(
             source_id=one.source.id,

@@ -62,7 +62,9 @@ class Carriers:
 
         def settled(one: Sentence, *, in_table: bool) -> Sentence | None:
             facts = self.of(one.text, one.facts)
-            if not in_table and ((one.text in said) or not (facts or states_no_fact(one.text, self._language))):
+            asks = one.text.rstrip().endswith(("?", "？"))  # small models put the question down again
+            stands = facts or states_no_fact(one.text, self._language)
+            if not in_table and (asks or one.text in said or not stands):
                 return None
             said.add(one.text)
             return one.model_copy(update={"facts": facts})
