@@ -17,6 +17,7 @@ from agents.core.budget import Usage
 from agents.core.events import RoleAsked
 from agents.core.role import Reply
 from agents.nlp.lang import spans
+from agents.offline.extractor import extract
 from agents.offline.questions import asks_for_facts
 from agents.report.document import build
 from agents.research.loop.compaction import summarised
@@ -148,6 +149,40 @@ async def test_a_passage_is_narrowed_to_what_names_the_subject_in_a_document_on_
     read = held_against(extraction, [SourceExcerpt(source, spans(text), numbered, 0)], given, wanted, None)
 
     assert [fact.quote for fact in read["s1"].facts] == ["In myth it goes with other demons like Gallu and Lilu."]
+
+
+async def test_a_document_that_is_called_what_is_asked_about_is_not_passed_over():
+    question = "If Gallu is a demon Lilu is what?"
+    texts = {
+        "Alû": "In myth it goes with other demons like Gallu and Lilu.",
+        "Lilu (mythology)": "A lilu or lilû is a masculine Akkadian word for a spirit, related to Alû, demon.",
+    }
+    shown = []
+    for first, (title, text) in enumerate(texts.items()):
+        source = Source(id=title, url="https://a.example/", title=title, kind="web", text=text, text_hash=digest(text))
+        numbered = (NumberedSentence(number=first + 1, text=text),)
+        shown.append(SourceExcerpt(source, spans(text), numbered, first))
+    given = SourceGiven(urls=("https://a.example/",), objective=question, questions=(question,))
+    sources = tuple(ShownSource(title=one.source.title, sentences=one.sentences) for one in shown)
+    wanted = ExtractionInput(objective=question, questions=(question,), language="en", sources=sources)
+    extraction = Extraction(facts=(PointedFact(sentences=(1,), question=1, sure=0.9),))
+
+    read = held_against(extraction, shown, given, wanted, extract)
+
+    assert [fact.quote for fact in read["Lilu (mythology)"].facts] == [texts["Lilu (mythology)"]]
+    assert len(read["Alû"].facts) == 1
+
+
+async def test_a_section_does_not_put_its_question_down_again(bench):
+    def echoing(request):
+        written = Worker()(request)
+        if isinstance(written, Section):
+            return Section(markdown=f"{QUESTION}[f1] {written.markdown}")
+        return written
+
+    _, report = await reported(bench, synthesizer=echoing)
+
+    assert QUESTION not in report.markdown.split("## References")[0]
 
 
 async def test_what_the_challenger_leaves_out_is_searched_against_by_code(bench):
