@@ -75,7 +75,12 @@ def choose(
         entry = PROVIDERS[name]
         key = keys.get(entry.key_variable, "").strip() if keyed else ""
         base = bases.get(entry.base_variable, "").strip()
-        return KINDS.get(name, Provider)(entry, replace(shared, key=SecretStr(key) if key else None, base=base))
+        access = replace(shared, key=SecretStr(key) if key else None, base=base)
+        if name == "tavily":
+            from agents.search.tavily import Tavily  # its client brings many packages along: loaded where it is used
+
+            return Tavily(entry, access)
+        return KINDS.get(name, Provider)(entry, access)
 
     if not names:
         chosen = [made(name) for name in ("tavily", "firecrawl") if keys.get(PROVIDERS[name].key_variable, "").strip()]
