@@ -176,7 +176,7 @@ async def plan_run(team: Team, task: str, wish: RunOptions, owner: str = "") -> 
         update={"rounds": limits.max_iters, "searches": limits.max_queries, "sources": limits.max_sources, "depth": 1,
                 "leaves": MAX_QUERIES}
     )  # fmt: skip
-    contract = contract_of(brief, (plan,), team.means.model_copy(update={"limits": bounds}))
+    contract = contract_of(brief, (plan,), team.means.model_copy(update={"limits": bounds}), context.pace())
     paid = booked(Spent(role=PLANNER.name, model=team.models[PLANNER.name].name, usage=drafted.usage))
     contract = contract.model_copy(update={"spent": paid})
     queries = tuple(

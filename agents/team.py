@@ -199,6 +199,7 @@ class Team:
             fallback=OfflineModel() if self.engine.reasons else None,
             keep=self.blobs.save_report if steering is not None else None,
             steering=steering or Steering(),
+            pace=lambda: self.drafts.pace(),
             topics=Topics(
                 threshold=self.settings.duplicate_topic_similarity_threshold,
                 language=of.language if isinstance(of, Brief) else None,

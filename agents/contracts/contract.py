@@ -132,6 +132,15 @@ class Forecast(Frozen):
     lines: tuple[ForecastLine, ...]
 
 
+class PaceSeen(Frozen):
+    """How quickly the model that reads answers, as seen so far in this process."""
+
+    call_s: float | None = None
+    """Seconds of a usual call; None where none was seen."""
+    at_once: int = 1
+    """Calls that its provider works on at the same time."""
+
+
 class Caps(Frozen):
     """What the run may not exceed without a new authorization."""
 

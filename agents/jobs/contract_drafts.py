@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 
-from agents.contracts.contract import Brief, Contract, Query, ScopingTurn
+from agents.contracts.contract import Brief, Contract, PaceSeen, Query, ScopingTurn
 from agents.contracts.frozen import Spent, Tier, booked
 from agents.contracts.plan import Plan
 from agents.core.budget import Budget
@@ -23,8 +23,7 @@ from agents.llm.pacing import RateLimiter
 from agents.nlp.tokens import language_of
 from agents.research.pipeline import Means, contract_of
 from agents.research.planning.drafting import draft_plans
-from agents.research.planning.forecast import SECONDS_PER_CALL, WRITING_IN_A_ROW, PastRun, forecast_of, with_likely
-from agents.research.planning.freeze_contract import at_pace
+from agents.research.planning.forecast import SECONDS_PER_CALL, WRITING_IN_A_ROW, PastRun, with_likely
 from agents.research.run_context import LookAhead, RunContext
 from agents.research.scoping.turn import ScopingState, seeds_in
 from agents.roles import EXTRACTOR
@@ -156,10 +155,8 @@ class ContractDrafts:
     def _contract(
         self, brief: Brief, plans: tuple[Plan, ...], spent: tuple[Spent, ...], *, challenge: bool
     ) -> Contract:
-        means = self.means()
-        contract = contract_of(brief, plans, means, challenge=challenge).model_copy(update={"spent": spent})
-        call_s, at_once = self._pace()
-        return self._likely(at_pace(contract, call_s, at_once, reasons=means.reasons, challenge=challenge))
+        drafted = contract_of(brief, plans, self.means(), self.pace(), challenge=challenge)
+        return self._likely(drafted.model_copy(update={"spent": spent}))
 
     def _likely(self, contract: Contract) -> Contract:
         return contract.model_copy(
@@ -168,27 +165,23 @@ class ContractDrafts:
 
     def of_plans(self, brief: Brief, plans: tuple[Plan, ...]) -> Contract:
         """Freeze plans as they are: those that a user edited are not cut to the pace of a slow model."""
-        contract, (call_s, _) = contract_of(brief, plans, self.means()), self._pace()
-        if call_s is None:
-            return self._likely(contract)
-        forecast = forecast_of(brief, contract.plans, contract.caps, reasons=self.means().reasons, call_s=call_s)
-        return self._likely(contract.model_copy(update={"forecast": forecast}))
+        return self._likely(contract_of(brief, plans, self.means(), self.pace(), smaller=False))
 
     def usual(self) -> PastRun:
         """Say what a question of the usual size takes here: as earlier runs did, or a first guess from the pace seen."""
-        call_s, reasons = self._pace()[0] or SECONDS_PER_CALL, self.means().reasons
+        call_s, reasons = self.pace().call_s or SECONDS_PER_CALL, self.means().reasons
         seconds = [run.seconds for run in self.past if run.seconds]
         costs = [run.cost_usd for run in self.past if run.cost_usd is not None]
         guess = call_s * (1 + WRITING_IN_A_ROW) if reasons else OFFLINE_S
         cost = (median(costs) if costs else None) if reasons else 0.0
         return PastRun(median(seconds) if seconds else guess, cost)
 
-    def _pace(self) -> tuple[float | None, int]:
+    def pace(self) -> PaceSeen:
         """Say how long a usual call takes, and how many are worked on at once, as seen so far of the model that reads."""
         gate = self._gate()
         if gate is None:
-            return None, self.at_once
-        return gate.pace.call_s(*USUAL_CALL), min(gate.places.at_once(16), self.at_once)
+            return PaceSeen(at_once=self.at_once)
+        return PaceSeen(call_s=gate.pace.call_s(*USUAL_CALL), at_once=min(gate.places.at_once(16), self.at_once))
 
     def _gate(self) -> RateLimiter | None:
         models = parts_of(self.models[EXTRACTOR.name])

@@ -2,7 +2,7 @@
 
 import logging
 
-from agents.contracts.contract import Brief, Contract
+from agents.contracts.contract import Brief, Contract, PaceSeen
 from agents.contracts.finding import Finding, Problem
 from agents.contracts.frozen import Frozen, Spent
 from agents.contracts.plan import Plan, PlannedClaim
@@ -18,7 +18,7 @@ from agents.research.loop.branch_retry import Again, ended, without
 from agents.research.loop.loop_decision import LoopSettings
 from agents.research.loop.node import node_handler
 from agents.research.planning.drafting import draft_handler
-from agents.research.planning.freeze_contract import CapOverrides, make_contract
+from agents.research.planning.freeze_contract import CapOverrides, at_pace, make_contract
 from agents.research.reading.leaf import leaf_handler
 from agents.research.reading.read_sources import source_handler
 from agents.research.reading.scout_sweep import scout_handler
@@ -74,9 +74,11 @@ class Means(Frozen):
     retrievers: tuple[str, ...] = ()
 
 
-def contract_of(brief: Brief, plans: tuple[Plan, ...], means: Means, *, challenge: bool = True) -> Contract:
-    """Freeze brief and plans into the contract of a run."""
-    return make_contract(
+def contract_of(
+    brief: Brief, plans: tuple[Plan, ...], means: Means, pace: PaceSeen, *, challenge: bool = True, smaller: bool = True
+) -> Contract:
+    """Freeze brief and plans into the contract of a run, as large as the model's pace allows unless the plans are to stay."""
+    contract = make_contract(
         brief,
         plans,
         means.limits,
@@ -85,6 +87,12 @@ def contract_of(brief: Brief, plans: tuple[Plan, ...], means: Means, *, challeng
         models=means.models,
         retrievers=means.retrievers,
     )
+    return at_pace(contract, pace, reasons=means.reasons, challenge=challenge, smaller=smaller)
+
+
+async def pace_seen(context: RunContext) -> PaceSeen:
+    """Look how quickly the model answers: the body of a step."""
+    return context.pace()
 
 
 def handlers_of(context: RunContext, means: Means) -> dict[str, Handler]:
@@ -120,7 +128,8 @@ def research_handler(context: RunContext, means: Means) -> Handler:
             ctx.emit("stage:planning", JobChanged(status="running", stage="planning"))
             brief, plans, limits = await judged_and_planned(ctx, context, given, means.limits, means.planner_window_s)
             surroundings = means.model_copy(update={"limits": limits})
-            contract = contract_of(brief, plans, surroundings, challenge=given.challenge)
+            pace = await ctx.call("pace", "0", pace_seen, context, gives=PaceSeen, pool="local")
+            contract = contract_of(brief, plans, surroundings, pace, challenge=given.challenge)
             ctx.emit(f"contract:{contract.hash}", Planned(contract=contract))
         paid = [(f"{one.role} {one.model}", one) for one in contract.spent]
         await ctx.fan("before", paid_before, paid, gives=PaidBefore, pool="local")

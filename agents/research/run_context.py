@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit
 
+from agents.contracts.contract import PaceSeen
 from agents.contracts.finding import Section, SectionInput
 from agents.contracts.frozen import Frozen
 from agents.contracts.plan import Leaf, SkippedTopic
@@ -189,6 +190,8 @@ class RunContext:
     """Fetches that failed in this process, by address."""
     taken: dict[str, dict[str, str]] = field(default_factory=dict)
     """Which leaf reads an address, by executor and round."""
+    pace: Callable[[], PaceSeen] = PaceSeen
+    """How quickly the model answers, as this process has seen it."""
     rooms: Rooms = field(default_factory=Rooms)
     breaker: CircuitBreaker = field(default_factory=lambda: CircuitBreaker(rest_s=0.0))
     pages: Once[RetrievedSource] = field(default_factory=Once)

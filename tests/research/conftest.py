@@ -2,6 +2,7 @@
 
 import pytest
 
+from agents.contracts.contract import PaceSeen
 from agents.contracts.report import Commission, Outcome
 from agents.core.budget import Budget, Limits
 from agents.core.port import ProcessLimits
@@ -33,19 +34,19 @@ class Bench:
     """One job, ready to run and to run again from its record."""
 
     def __init__(
-        self, model=None, searcher=None, means=None, seconds=300.0, clock=None, per_job=6, caps=None, **limits
+        self, model=None, searcher=None, means=None, seconds=300.0, clock=None, per_job=6, caps=None, pace=None, **limits
     ):
         self.model, self.searcher = model or working_model(), searcher or world()
         self.means = means or Means()
         self.texts = MemoryTexts()
         self.limits = Limits(seconds=seconds, **limits)
         self.clock = clock or (lambda: 0.0)
-        self.per_job, self.caps = per_job, caps
+        self.per_job, self.caps, self.pace = per_job, caps, pace or PaceSeen()
 
     def handlers(self):
         self.context = context = RunContext(
             models=dict.fromkeys(ROLES, self.model), prompts=load(), searcher=self.searcher, texts=self.texts,
-            today="2026-11-27",
+            today="2026-11-27", pace=lambda: self.pace,
         )  # fmt: skip
         handlers = handlers_of(context, self.means)
         return bounded(handlers, self.caps) if self.caps else handlers

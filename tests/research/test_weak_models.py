@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from agents.contracts.contract import Brief, Query
+from agents.contracts.contract import Brief, PaceSeen, Query
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact, ShownSource
 from agents.contracts.finding import Frame, NumberedFact, Section, SectionInput
 from agents.contracts.frozen import digest
@@ -362,13 +362,21 @@ def test_a_slow_model_gets_all_questions_in_fewer_leaves():
         PLAN, PlanningInput(query=QUESTION, survey=CorpusSurvey(), language="en", today="2026-11-28"), MODES["standard"]
     )
     contract = make_contract(BRIEF, (plan,), CapOverrides(), reasons=True)
-    slow = at_pace(contract, 40.0, 1, reasons=True)
+    slow = at_pace(contract, PaceSeen(call_s=40.0), reasons=True)
 
     (one,) = slow.plans[0].root.leaves()
     assert set(one.questions) == {question for one in plan.root.leaves() for question in one.questions}
     assert {title for claim in slow.plans[0].claims for title in claim.leaves} == {one.title}
     assert any("slow" in line for line in slow.plans[0].assumptions)
-    assert at_pace(contract, 2.0, 6, reasons=True).plans == contract.plans
+    assert at_pace(contract, PaceSeen(call_s=2.0, at_once=6), reasons=True).plans == contract.plans
+
+
+async def test_a_job_without_a_talk_is_as_small_as_a_slow_model_needs_it(bench):
+    work = bench(working_model({QUESTION: PLAN}), searcher=ScriptedSearcher(BANDS), pace=PaceSeen(call_s=40.0))
+    outcome = await work.run(BRIEF)
+
+    assert len(PLAN.leaves) > 1
+    assert len(outcome.contract.plans[0].root.leaves()) == 1
 
 
 async def test_a_plan_of_sweeps_alone_is_read_like_any_other(bench):

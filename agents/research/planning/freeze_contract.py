@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agents.contracts.contract import Brief, Caps, Contract
+from agents.contracts.contract import Brief, Caps, Contract, PaceSeen
 from agents.contracts.frozen import Frozen, Mode, Tier
 from agents.contracts.plan import Leaf, Node, Plan
 from agents.research.planning.forecast import forecast_of
@@ -141,24 +141,24 @@ MOST_SEARCHES = 5
 
 
 def at_pace(
-    contract: Contract, call_s: float | None, at_once: int, *, reasons: bool, challenge: bool = True
+    contract: Contract, pace: PaceSeen, *, reasons: bool, challenge: bool = True, smaller: bool = True
 ) -> Contract:
     """Make the plans of a contract as small as a slow model needs it, and forecast by the pace that was seen.
 
     Args:
         contract: as it was drafted.
-        call_s: seconds of one call, as observed; None where no pace is known.
-        at_once: calls that the provider works on at the same time.
+        pace: what was seen of the model.
         reasons: False when no language model is asked.
         challenge: False where the search for counter-evidence is switched off.
+        smaller: False where the plans stay as they are, as a user edited them.
     """
-    if call_s is None:
+    if pace.call_s is None:
         return contract
     caps, plans = contract.caps, contract.plans
-    if caps.minutes is not None:
-        calls = int(60 * caps.minutes / call_s * at_once) - FEW_CALLS
+    if caps.minutes is not None and smaller:
+        calls = int(60 * caps.minutes / pace.call_s * pace.at_once) - FEW_CALLS
         plans = tuple(_smaller(plan, max(2, calls // len(plans))) for plan in plans)
-    forecast = forecast_of(contract.brief, plans, caps, reasons=reasons, challenge=challenge, call_s=call_s)
+    forecast = forecast_of(contract.brief, plans, caps, reasons=reasons, challenge=challenge, call_s=pace.call_s)
     return contract.model_copy(update={"plans": plans, "forecast": forecast})
 
 
