@@ -23,7 +23,7 @@ from agents.core.errors import StepFailed
 from agents.core.events import SectionDraft, SectionWritten
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
-from agents.nlp.tokens import content_words
+from agents.nlp.tokens import content_words, language_of
 from agents.offline.questions import asks_for_facts, parts_of
 from agents.report.parse_body import parse
 from agents.report.wording import states_no_fact, wording
@@ -307,6 +307,8 @@ async def write_section(
     """
     numbering = Numbering(spread(tuple(facts), context.context_results), tuple(sources), language)
     given = put(numbering.numbered)
+    if context.models[SECTION_WRITER.name].reasons and _is_said_by(given, facts):
+        return Written(_with_mark(facts[0]))
     draft = (
         Draft(lambda number, sentence: ctx.emit(f"draft:{key}:{number}", told(sentence)), numbering) if told else None
     )
@@ -321,14 +323,28 @@ async def write_section(
     return Written(_with_answers(markdown, given.questions, facts, sources), asked.stood_in)
 
 
+def _is_said_by(given: SectionInput, facts: Sequence[Fact]) -> bool:
+    """Tell a lookup that found one fact, in the report's language: a writer could only say it again."""
+    return (
+        len(facts) == 1
+        and not given.verdicts
+        and all(map(asks_for_facts, given.questions))
+        and language_of(facts[0].statement) == given.language.split("-")[0]
+    )
+
+
+def _with_mark(fact: Fact) -> str:
+    return f"{' '.join(fact.statement.split())} [#{fact.id}]"
+
+
 def _with_answers(markdown: str, questions: Sequence[str], facts: Sequence[Fact], sources: Sequence[SourceCard]) -> str:
     """Add what answers a question, about each of the things it asks about, where the writer left it out."""
     cited, rows = set(cited_facts(markdown)), told_by(facts, {card.id: card for card in sources})
-    statements = {fact.id: " ".join(fact.statement.split()) for fact in facts}
+    known = {fact.id: fact for fact in facts}
     for part in (one for text in questions for whole in parts_of(text) for one in each_name(whole)):
         status, good = answer_of(part, rows)
         if status == "answered" and asks_for_facts(part.text) and not cited & {row.fact for row in good}:
-            markdown = f"{markdown}\n\n{statements[good[0].fact]} [#{good[0].fact}]".strip()
+            markdown = f"{markdown}\n\n{_with_mark(known[good[0].fact])}".strip()
             cited.add(good[0].fact)
     return markdown
 
