@@ -108,6 +108,7 @@ _GOES_ON = re.compile(
     r"\b(?:bzw|gem|vgl|evtl|ggf|inkl|zzgl|sog|abs|art|nr|mme|mlle|sr|sra|srta|núm|pág|sig|dott|dhr|mevr|blz|bl\.a|t\.ex)\.\s*$",
     re.I,
 )
+_NEXT_WORD = re.compile(r"\s*(?:\(\d{4}\)\s)?(\w)")
 _NOTE = re.compile(rf"[)”\"’»]*(?:\s?{_MARK})+")
 _AFTER_NOTE = re.compile(rf"(?<=[\w)”\"’][.!?]|[.!?][)”\"’])(?:(?:{_MARK})+|[¹²³⁰⁴-⁹][¹²³⁰⁴-⁹,]*)(?=\s+[^\W\d_a-z])")
 """Marks of notes behind a full stop, after which the next sentence begins: `… crowns.[12] It …`, `… crowns.¹² It …`."""
@@ -189,6 +190,9 @@ def _cuts(part: str) -> Iterable[int]:
         rest = part[end:after]
         if (_ORDINAL.search(tail) and _AFTER_ORDINAL.match(rest.lstrip())) or _GOES_ON.search(tail):
             continue
+        goes_on = _NEXT_WORD.match(rest)
+        if goes_on and goes_on[1].islower() and tail.rstrip()[-1:] in "!?":
+            continue  # a name that ends so ("Yahoo! was"), or words that somebody says ("Stop!" he said)
         if not any(letter.isalnum() for letter in rest):
             continue  # a closing bracket or quotation mark belongs to the sentence before it
         note = _NOTE.match(rest)

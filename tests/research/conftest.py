@@ -34,7 +34,16 @@ class Bench:
     """One job, ready to run and to run again from its record."""
 
     def __init__(
-        self, model=None, searcher=None, means=None, seconds=300.0, clock=None, per_job=6, caps=None, pace=None, **limits
+        self,
+        model=None,
+        searcher=None,
+        means=None,
+        seconds=300.0,
+        clock=None,
+        per_job=6,
+        caps=None,
+        pace=None,
+        **limits,
     ):
         self.model, self.searcher = model or working_model(), searcher or world()
         self.means = means or Means()

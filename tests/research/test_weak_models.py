@@ -7,7 +7,7 @@ import pytest
 
 from agents.contracts.contract import Brief, PaceSeen, Query
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact, ShownSource
-from agents.contracts.finding import Frame, NumberedFact, Section, SectionInput
+from agents.contracts.finding import Frame, FrameInput, NumberedFact, Section, SectionInput
 from agents.contracts.frozen import digest
 from agents.contracts.plan import PlanningInput
 from agents.contracts.report import Actual
@@ -355,6 +355,31 @@ async def test_a_report_of_one_short_section_is_its_own_summary_and_nobody_is_as
     assert not [request for request in work.model.asked if request.role == "synthesizer" and request.gives is Frame]
     assert "1997" in report.markdown.split("## ")[0]
     assert report.markdown.split("## References")[0].count("formed in 1997") == 1
+
+
+async def test_a_lookup_that_found_one_fact_asks_no_writer_to_say_it_again(bench):
+    asked = "When was Circus Diablo formed?"
+    one = BRIEF.model_copy(update={"question": asked, "queries": (QUERY.model_copy(update={"text": asked}),)})
+    only = {"https://diablo.example/": ("Circus Diablo", BANDS["https://diablo.example/"][1].split(" To date")[0])}
+    plan = {asked: tree(leaf("Formation", asked), claims=())}
+    work = bench(working_model(plan), searcher=ScriptedSearcher(only))
+    report = build("a" * 32, await work.run(one), Actual(), engine="scripted", reasons=True)
+
+    assert not [request for request in work.model.asked if request.role == "synthesizer"]
+    assert "formed in early 2006" in report.markdown
+
+
+async def test_the_line_above_a_sources_facts_is_no_prose(bench):
+    def echoing(request):
+        if isinstance(request.given, FrameInput):
+            return Worker()(request)
+        fact = request.given.facts[0]
+        return Section(markdown=f"Source: {fact.source}\n{fact.statement} [f{fact.number}]")
+
+    work = bench(working_model({QUESTION: PLAN}, synthesizer=echoing), searcher=ScriptedSearcher(BANDS))
+    report = build("a" * 32, await work.run(BRIEF), Actual(), engine="scripted", reasons=True)
+
+    assert "Source:" not in report.markdown.split("## References")[0]
 
 
 def test_a_slow_model_gets_all_questions_in_fewer_leaves():

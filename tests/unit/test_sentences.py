@@ -83,6 +83,12 @@ def test_spans_ascend_within_the_text_and_lose_nothing(text):
         pytest.param("「そうだ。」と言った。次。", ["「そうだ。」と言った。", "次。"], id="japanese-quotation"),
         pytest.param("هل هذا صحيح؟ نعم.", ["هل هذا صحيح؟", "نعم."], id="arabic"),
         pytest.param("It rose.[2] It fell.", ["It rose.[2]", "It fell."], id="note-mark"),
+        pytest.param(
+            "Pick Me Up! is sold. Airplane! (1980) is a film.",
+            ["Pick Me Up! is sold.", "Airplane! (1980) is a film."],
+            id="names",
+        ),
+        pytest.param("“Stop!” he said. Why? Ärzte.", ["“Stop!” he said.", "Why?", "Ärzte."], id="speech"),
         pytest.param("# A head\nA text\n\nAnother", ["# A head", "A text", "Another"], id="headings"),
         pytest.param(
             "Both:\n- one, e.g. this\n- two. More.", ["Both:", "- one, e.g. this", "- two.", "More."], id="items"

@@ -146,7 +146,13 @@ class Numbering:
         return self._carriers.carry(sentence, cited)
 
     def to_ids(self, markdown: str) -> str:
-        """Turn the writer's `[f3]` into `[#id]`: of the facts that carry the sentence; numbers that do not exist go."""
+        """Turn the writer's `[f3]` into `[#id]`: of the facts that carry the sentence; numbers that do not exist go.
+
+        The line that the prompt sets above a source's facts goes where a small model has copied it.
+        """
+        for shown in self.numbered:
+            line = f"Source: {shown.source}"
+            markdown = markdown.replace(f"{line}, {shown.published}", "").replace(line, "")
         return markdown_of(self._carriers.settle(parse(markdown, self.marks())))
 
     def to_numbers(self, markdown: str) -> str:
