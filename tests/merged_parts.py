@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from agents.contracts.frozen import Frozen
-from agents.evaluation.citation_sets import ENTRY, split_references
+from tests.eval.citation_sets import ENTRY, split_references
 from agents.report.cut_sentences import URL, Mark, find_marks, trimmed_url
 from agents.web.url_key import canonical
 

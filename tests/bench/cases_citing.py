@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from agents.core.settings import load
-from agents.evaluation.citation_sets import over, researched
-from agents.evaluation.labelled_sets import Variant
+from tests.eval.citation_sets import over, researched
+from tests.eval.labelled_sets import Variant
 from agents.report.escaping import is_safe, link
 from agents.report.html_export import blocks_html
 from agents.report.parse_body import parse

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from agents.core.paths import RESOURCES as ROOT
 from agents.core.settings import load
-from agents.evaluation.labelled_sets import variant
+from tests.eval.labelled_sets import variant
 from agents.research.scoping.turn import ScopingState
 from agents.team import open_team
 

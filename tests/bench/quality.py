@@ -13,8 +13,8 @@ from typing import Any
 from agents.core.errors import DossierError
 from agents.core.paths import RESOURCES as ROOT
 from agents.core.settings import load
-from agents.evaluation import evaluate
-from agents.evaluation.labelled_sets import variant
+from tests.eval import evaluate
+from tests.eval.labelled_sets import variant
 from tests.bench.cases import held, inputs_folder, table
 from tests.bench.overhead import overhead
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from agents.core.errors import BadRequest
 from agents.core.settings import Settings
-from agents.evaluation import citation_sets, labelled_sets
-from agents.evaluation.labelled_sets import Row, Variant
+from tests.eval import citation_sets, labelled_sets
+from tests.eval.labelled_sets import Row, Variant
 
 Evaluate = Callable[[Path, Settings, Variant], Coroutine[object, None, tuple[list[Row], Row]]]
 SETS: dict[str, Evaluate] = {
