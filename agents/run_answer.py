@@ -5,8 +5,6 @@ import re
 from datetime import UTC, datetime
 from urllib.parse import quote as percent_encoded
 
-from pydantic import ConfigDict
-
 from agents.contracts.contract import Contract
 from agents.contracts.frozen import Frozen, Tier
 from agents.contracts.plan import RoundRecord
@@ -36,8 +34,6 @@ class Stopped(DossierError):
 
 class FlatRun(Frozen):
     """A planned run: what will be carried out, and how long planning took."""
-
-    model_config = ConfigDict(extra="ignore")  # stored ones of earlier versions hold what planning took, too
 
     contract: Contract
     tier: Tier

@@ -5,7 +5,7 @@ What ends or continues a round: the model's reflection, and the loop decision th
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from agents.contracts.frozen import MAX_EXECUTOR_DEPTH, Confidence, Frozen, Judged, QueryType, Text
 from agents.contracts.sources import CorpusSurvey
@@ -203,8 +203,6 @@ class ReflectionResponse(Frozen):
 
     Model, tokens and time of it stand in `RoleAnswer` and in its event.
     """
-
-    model_config = ConfigDict(extra="ignore")  # recorded ones of earlier versions hold a field that nobody filled
 
     sufficient: bool
     confidence: Judged

@@ -13,8 +13,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from pydantic import AliasChoices, ConfigDict, Field
-
 from agents.contracts.frozen import Frozen
 from agents.core.budget import Budget, Deadline, Spent, least
 from agents.core.errors import BudgetExceeded, DossierError, ModelError, StepFailed
@@ -45,8 +43,6 @@ class Stand(TypedDict):
 class StepRecord(Frozen):
     """The result of a step: its value as JSON, or its failure; and the clock when it ended."""
 
-    model_config = ConfigDict(extra="ignore", populate_by_name=True)  # earlier versions may have stored other fields
-
     value: str | None = None
     type: str = ""
     message: str = ""
@@ -56,7 +52,7 @@ class StepRecord(Frozen):
     """The error's own word for what went wrong, where its class has a list of them."""
     elapsed: float
     """Seconds of the job's clock when the step ended."""
-    steering: SteeringSnapshot = Field(SteeringSnapshot(), validation_alias=AliasChoices("steering", "said"))
+    steering: SteeringSnapshot = SteeringSnapshot()
     """The user's changes by then."""
     stopped: str = ""
     """The branch whose stopping or dropping cut this step off; empty when none did."""

@@ -1,11 +1,9 @@
-"""Opening the database of the job store: engines with the right pragmas, one process migrating at a time, plain errors.
+"""Opening the database of the job store: engines with the right pragmas, tables made by one process, plain errors.
 
 Notifications of other processes through PostgreSQL.
 
 They only save waiting: without them (SQLite, a connection pooler between, a lost connection) a process finds out in the
 next of the rounds that it makes anyway.
-
-Bringing the tables of an older program up to date: new tables are made, and each revision adds a few statements.
 """
 
 import asyncio
@@ -25,65 +23,39 @@ from sqlalchemy.pool import NullPool
 
 from agents.core.errors import ConfigError
 from agents.jobs import schema as tables
-from agents.jobs.blob_store import hashes_in
 
 if TYPE_CHECKING:
     import asyncpg
     from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_connection
 
-REVISIONS = ("0001", "0002", "0003")
-"""All there ever were, the last one being that of `schema`."""
+REVISION = "0004"
+"""That of the tables of `schema`, and of what is recorded in them; raised by hand when either changes."""
 _version = sa.Table("research_version", sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True))
 
 
-def upgrade(connection: sa.Connection) -> None:
-    """Make or upgrade the tables.
+def make_tables(connection: sa.Connection) -> None:
+    """Make the tables where there are none.
 
     Raises:
-        ConfigError: a newer program wrote them.
+        ConfigError: another version of this program wrote them; nothing was changed.
     """
     _version.create(connection, checkfirst=True)
     revision = connection.execute(sa.select(_version.c.version_num)).scalar()
-    if revision is not None and revision not in REVISIONS:
+    if revision is None:
+        tables.metadata.create_all(connection)
+        connection.execute(_version.insert().values(version_num=REVISION))
+    elif revision != REVISION:
         raise ConfigError(
-            f"The job store was written by a newer version of this program (revision {revision}). "
-            "Update the program, or set another DOSSIER_DATA_DIR or DOSSIER_DATABASE_URL."
+            f"The job store was written by another version of this program (revision {revision}, here {REVISION}). "
+            "Nothing was changed: use that version, or set another DOSSIER_DATA_DIR or DOSSIER_DATABASE_URL."
         )
-    tables.metadata.create_all(connection)
-    if revision == "0001":
-        _add_column(connection, tables.texts.c["at"])
-        _note_text_uses(connection)
-    if revision in {"0001", "0002"}:
-        _add_column(connection, tables.jobs.c.thread_id)
-        for index in tables.jobs.indexes:
-            index.create(connection, checkfirst=True)
-        for gone in ("wishes", "findings", "errors", "contracts"):  # nobody read the last three; the report holds them
-            connection.execute(sa.text(f"DROP TABLE IF EXISTS research_{gone}"))
-    if revision != REVISIONS[-1]:
-        connection.execute(_version.delete())
-        connection.execute(_version.insert().values(version_num=REVISIONS[-1]))
-
-
-def _add_column(connection: sa.Connection, column: sa.Column[object]) -> None:
-    definition = sa.schema.CreateColumn(column).compile(dialect=connection.dialect)
-    connection.execute(sa.text(f"ALTER TABLE {column.table.name} ADD COLUMN {definition}"))
-
-
-def _note_text_uses(connection: sa.Connection) -> None:
-    """Read out of the recorded steps which jobs use which texts."""
-    steps = tables.steps.c
-    read = connection.execute(sa.select(steps.job_id, steps.record).where(steps.record.contains("text_hash"))).all()
-    found = {(job_id, name) for job_id, record in read for name in hashes_in(record)}
-    if found:
-        rows = [{"job_id": job_id, "hash": name} for job_id, name in sorted(found)]
-        connection.execute(tables.text_uses.insert(), rows)
 
 
 BUSY_MS = 10_000
 """Milliseconds that a writer of an SQLite file waits for another."""
 PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON")
-UPGRADE_LOCK = int.from_bytes(hashlib.sha256(b"dossier upgrade").digest()[:7], "big")
-"""Number of PostgreSQL's advisory lock under which one process migrates."""
+TABLES_LOCK = int.from_bytes(hashlib.sha256(b"dossier tables").digest()[:7], "big")
+"""Number of PostgreSQL's advisory lock under which one process makes the tables."""
 
 
 def async_url(url: str, data_dir: Path) -> str:
@@ -132,18 +104,18 @@ class Database:
             return 0
 
     async def open(self) -> None:
-        """Bring the tables up to what this program knows.
+        """Make the tables where there are none.
 
         Raises:
-            ConfigError: the database can't be read or written, or it is newer than this program.
+            ConfigError: the database can't be read or written, or another version of this program wrote it.
         """
         try:
             if self.file is not None:
                 self.file.parent.mkdir(parents=True, exist_ok=True)
             async with self.write.begin() as connection:
                 if not self.sqlite:
-                    await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(UPGRADE_LOCK)))
-                await connection.run_sync(upgrade)
+                    await connection.execute(sa.select(sa.func.pg_advisory_xact_lock(TABLES_LOCK)))
+                await connection.run_sync(make_tables)
         except (SQLAlchemyError, OSError) as error:
             raise ConfigError(f"The database {_masked(self.url)} can't be used: {_cause(error)}.") from error
 

@@ -30,11 +30,9 @@ from dbos import (
 from dbos import error as dbos_error
 from dbos._queue import queue_worker_thread
 from filelock import FileLock
-from pydantic import ConfigDict
 from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
 
-from agents.contracts.frozen import Frozen
 from agents.core.errors import ConfigError
 from agents.jobs.config import JobStoreConfig, locked
 from agents.jobs.database import plain_url
@@ -94,19 +92,9 @@ class _Bell:
             stop.wait(1.0)
 
 
-class QueuedAttempt(Frozen):
-    """A workflow's input."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    job: str
-    attempt: int
-    path: str = "job"
-    """Earlier versions ran branches as workflows of their own; what is left of those is let go."""
-
-    @property
-    def workflow_id(self) -> str:
-        return f"{self.job}~{self.attempt}"
+def _name_of(job: str, attempt: int) -> str:
+    """Name the workflow of an attempt."""
+    return f"{job}~{attempt}"
 
 
 def _attempt_of(workflow_id: str) -> tuple[str, int]:
@@ -115,14 +103,10 @@ def _attempt_of(workflow_id: str) -> tuple[str, int]:
 
 
 @DBOS.workflow(name="node")  # the one registered workflow; never rename it: queued jobs are found by this name
-async def _workflow(given: dict[str, object]) -> dict[str, object]:
-    attempt = QueuedAttempt.model_validate(given)
-    if attempt.path != "job":
-        return {}
+async def _workflow(job: str, attempt: int) -> None:
     if _run_attempt is None:
         raise asyncio.CancelledError
-    await _run_attempt(attempt.job, attempt.attempt)
-    return {}
+    await _run_attempt(job, attempt)
 
 
 class JobQueue:
@@ -229,30 +213,29 @@ class JobQueue:
 
     async def enqueue(self, job: str, attempt: int, user: str) -> None:
         """Put a job's attempt into the queue; doing it again changes nothing."""
-        given, partition = QueuedAttempt(job=job, attempt=attempt), user or "-"
+        name, partition = _name_of(job, attempt), user or "-"
         # DBOS' clock on SQLite knows whole seconds only: jobs are numbered as they come.
         self._last_priority = max(self._last_priority + 1, int(time.time()) - EPOCH)
         if self._client is not None:
             options: EnqueueOptions = {
-                "workflow_name": "node", "queue_name": QUEUE, "workflow_id": given.workflow_id,
+                "workflow_name": "node", "queue_name": QUEUE, "workflow_id": name,
                 "app_version": self.config.code_version, "queue_partition_key": partition,
                 "priority": self._last_priority,
             }  # fmt: skip
-            await self._client.enqueue_async(options, given.model_dump(mode="json"))
+            await self._client.enqueue_async(options, job, attempt)
             return
         with (
-            SetWorkflowID(given.workflow_id),
+            SetWorkflowID(name),
             SetEnqueueOptions(queue_partition_key=partition, priority=self._last_priority),
         ):
-            await DBOS.enqueue_workflow_async(QUEUE, _workflow, given.model_dump(mode="json"))
+            await DBOS.enqueue_workflow_async(QUEUE, _workflow, job, attempt)
         self._bell.ring()
 
     async def cancel(self, job: str, attempt: int) -> None:
-        name = QueuedAttempt(job=job, attempt=attempt).workflow_id
-        await self._dbos.cancel_workflow_async(name, cancel_children=True)
+        await self._dbos.cancel_workflow_async(_name_of(job, attempt))
 
     async def known(self, job: str, attempt: int) -> bool:
-        names = [QueuedAttempt(job=job, attempt=attempt).workflow_id]
+        names = [_name_of(job, attempt)]
         found = await self._dbos.list_workflows_async(workflow_ids=names, load_input=False, load_output=False)
         return bool(found)
 
@@ -262,27 +245,21 @@ class JobQueue:
 
     async def stranded(self) -> list[tuple[str, int]]:
         """List the attempts that only another version of this program could run."""
-        roots = await DBOS.list_workflows_async(
-            status=["PENDING", "ENQUEUED"], has_parent=False, load_input=False, load_output=False
-        )
-        return [
-            _attempt_of(one.workflow_id) for one in roots if one.app_version not in (self.config.code_version, None)
-        ]
+        waiting = await DBOS.list_workflows_async(status=["PENDING", "ENQUEUED"], load_input=False, load_output=False)
+        known = (self.config.code_version, None)
+        return [_attempt_of(one.workflow_id) for one in waiting if one.app_version not in known]
 
     async def ended(self) -> list[tuple[str, int]]:
-        roots = await self._dbos.list_workflows_async(
-            status=["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"], has_parent=False,
-            load_input=False, load_output=False,
-        )  # fmt: skip
-        return [_attempt_of(one.workflow_id) for one in roots]
+        over = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+        found = await self._dbos.list_workflows_async(status=over, load_input=False, load_output=False)
+        return [_attempt_of(one.workflow_id) for one in found]
 
     async def forget(self, job: str, attempt: int) -> None:
         """Delete what DBOS knows of an attempt and those before it; the job store keeps all that matters."""
-        names = [QueuedAttempt(job=job, attempt=one).workflow_id for one in range(1, attempt + 1)]
+        names = [_name_of(job, one) for one in range(1, attempt + 1)]
         there = await self._dbos.list_workflows_async(workflow_ids=names, load_input=False, load_output=False)
         if there:
-            ids = [one.workflow_id for one in there]
-            await self._dbos.delete_workflows_async(ids, delete_children=True)
+            await self._dbos.delete_workflows_async([one.workflow_id for one in there])
 
 
 def _sqlite_engine(url: str) -> sa.Engine:

@@ -6,7 +6,7 @@ steps that first saw it, so that a replay decides the same way.
 
 from collections.abc import Iterable
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from agents.contracts.contract import Brief, Change, ChangeKind, Command, Narrowing, place
 from agents.contracts.frozen import Frozen
@@ -58,8 +58,6 @@ _NO_CHANGES = SteeringSnapshot()
 
 class Steering(BaseModel):
     """The user's changes by the branch they concern; stored as JSON with the job."""
-
-    model_config = ConfigDict(extra="ignore")  # stored state of earlier versions may hold fields that are gone
 
     finish: set[str] = Field(default_factory=set)
     """Branches (or `job`) that shall search no further and write from what is there."""
