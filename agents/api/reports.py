@@ -37,7 +37,6 @@ from agents.memory.knowledge import KnowledgeStore, exported, imported
 from agents.report.formats import FORMS
 from agents.report.html_export import POLICY, blocks_html, heading_html, quote_page
 from agents.report.references import Citations, Linker, reference_list, reference_of
-from agents.report.view import body_of
 from agents.report.wording import wording
 from agents.report.write_markdown import UNVERIFIED, document_markdown
 
@@ -175,7 +174,7 @@ def linker(job_id: str) -> Linker:
 def chat_markdown(document: ReportDocument) -> str:
     """Write a report as the chat shows it, every citation a link to its quote."""
     words = wording(document.language)
-    return document_markdown(body_of(document), document.references, words, linker(document.job_id))
+    return document_markdown(document.body, document.references, words, linker(document.job_id))
 
 
 def fragment(document: ReportDocument) -> dict[str, object]:
@@ -196,7 +195,7 @@ def fragment(document: ReportDocument) -> dict[str, object]:
 
     headings: list[dict[str, object]] = []
     html = ""
-    for block in body_of(document).blocks:
+    for block in document.body.blocks:
         if isinstance(block, Heading) and 2 <= block.level <= 4:
             place = f"part-{len(headings) + 1}"
             headings.append({"id": place, "level": block.level, "text": plain(block.inline).strip()})

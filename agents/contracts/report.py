@@ -352,7 +352,7 @@ class ReportDocument(Frozen):
     query_type: QueryType
     markdown: Text
     body: Body = Body()
-    """The same text as a tree, from which every format is written; empty in reports of earlier versions."""
+    """The same text as a tree, from which every format is written."""
     sentences: tuple[ReportSentence, ...] = ()
     references: tuple[Reference, ...] = ()
     claims: tuple[Claim, ...] = ()

@@ -10,7 +10,6 @@ from typing import Literal
 from agents.contracts.body import (
     Block,
     Body,
-    Heading,
     Inline,
     Line,
     LineBreak,
@@ -25,9 +24,8 @@ from agents.contracts.body import (
     plain,
 )
 from agents.contracts.report import Grade, ReportDocument
-from agents.report.escaping import cleaned, escape_text, is_safe, plain_text
+from agents.report.escaping import cleaned, escape_text, is_safe
 from agents.report.methodology import duration, money
-from agents.report.parse_body import parse
 from agents.report.references import Citations, Part, about, first_citations, quote_address, quote_name
 from agents.report.wording import Wording, direction, wording
 from agents.report.write_markdown import blocks_markdown, by_number, document_markdown
@@ -74,7 +72,7 @@ class View:
 
 def view(document: ReportDocument) -> View:
     """Read a report document, of this program or read back from JSON."""
-    words, actual, body = wording(document.language), document.methodology.actual, body_of(document)
+    words, actual, body = wording(document.language), document.methodology.actual, document.body
     read = max((reference.accessed[:10] for reference in document.references if reference.accessed), default="")
     date = read or (actual.started_at or "")[:10]
     figures = [*([date] if date else []), f"{words.figures['sources']}: {document.methodology.sources_read}"]
@@ -123,24 +121,6 @@ def _references(document: ReportDocument, body: Body, words: Wording) -> Iterato
 
 def _line(line: Line) -> Paragraph:
     return Paragraph(sentences=(Sentence(inline=line),))
-
-
-def body_of(document: ReportDocument) -> Body:
-    """Give the text of a report as a tree; that of a report of an earlier version is read from its Markdown."""
-    if document.body.blocks:
-        return document.body
-    known = {" ".join(plain_text(one.text).split()): one for one in document.sentences}
-
-    def judged(sentence: Sentence) -> Sentence:
-        one = known.get(" ".join(sentence.text.split()))
-        found = {"facts": one.facts, "verdict": one.verdict} if one else {"facts": ()}
-        return sentence.model_copy(update={"citations": tuple(map(int, sentence.facts)), **found})
-
-    body = parse(document.markdown, [str(one.n) for one in document.references]).changed(judged)
-    if not document.references:
-        return body
-    heading = Heading(level=2, inline=(Words(text=wording(document.language).references),))
-    return Body(blocks=(*body.blocks, heading, ReferenceList()))
 
 
 def starts_at_place(block: Paragraph) -> bool:
@@ -195,5 +175,5 @@ def to_markdown(document: ReportDocument) -> str:
     line.append(f"**{escape_text(seen.grade_label)}** · {escape_text(seen.figures)}")
     listed = Listing(items=tuple((_line((Words(text=reason),)),) for reason in seen.reasons))
     line += blocks_markdown([listed], by_number)
-    text = document_markdown(body_of(document), document.references, seen.words, marks=True)
+    text = document_markdown(document.body, document.references, seen.words, marks=True)
     return "\n\n".join([f"# {escape_text(seen.title)}", *line, text]) + "\n"

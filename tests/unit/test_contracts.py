@@ -7,10 +7,9 @@ from agents.contracts.contract import Brief, Caps, Contract, Forecast, Query
 from agents.contracts.fact import Fact, Insights
 from agents.contracts.finding import Finding
 from agents.contracts.frozen import digest
-from agents.contracts.plan import Leaf, LoopDecision, Node, Plan, ReflectionResponse, TaskSpec
+from agents.contracts.plan import Leaf, LoopDecision, Node, Plan, TaskSpec
 from agents.contracts.report import BoundContract, Quote, Reference, ReportDocument, ReportSentence
 from agents.contracts.sources import Source, SourceCard
-from tests.scripts import BRIEF
 
 LEAF = Leaf(title="Leaf", objective="Know it", questions=("What is it?",), searches=("it",))
 CARD = SourceCard(id="s1", url="https://a.example/", title="A", kind="web", text_hash="00")
@@ -193,16 +192,3 @@ def test_a_figure_off_every_scale_is_refused(given):
 
     with pytest.raises(ValidationError):
         PointedFact(sentences=(1,), question=1, sure=given)
-
-
-def test_a_reflection_that_an_earlier_version_recorded_is_read():
-    stored = {"sufficient": True, "confidence": 0.8, "gaps": [], "new_queries": [], "metadata": {}}
-    assert ReflectionResponse.model_validate(stored).confidence == 0.8
-
-
-def test_a_contract_that_an_earlier_version_stored_has_taken_nothing_yet():
-    caps = Caps(rounds=3, searches=10, sources=10, leaves=12, depth=3)
-    plan = Plan(query=BRIEF.queries[0].text, root=chain(1))
-    made = Contract(brief=BRIEF, plans=(plan,), caps=caps, forecast=Forecast(lines=()))
-    stored = made.model_dump(mode="json", exclude={"spent"})
-    assert (Contract.model_validate(stored).spent, Contract.model_validate(stored).hash) == ((), made.hash)

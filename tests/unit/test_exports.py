@@ -1,7 +1,6 @@
 """Reports as PDF and as Word files, read back: every reference, link, table, mark and formula is there."""
 
 import io
-import json
 import re
 import zipfile
 from xml.etree import ElementTree
@@ -301,19 +300,6 @@ def test_headings_skip_no_level():
     levels = [block.level for block in nested(view(document).body.blocks, 1) if isinstance(block, Heading)]
     assert levels == [1, 1, 2, 1]
     assert "Deeper" in text_of(read_pdf(document))
-
-
-def test_a_report_of_an_earlier_version_has_no_tree_and_is_written_from_its_markdown():
-    document = world.document()
-    older = json.loads(document.model_dump_json())
-    del older["body"]
-    older = ReportDocument.model_validate(older)
-    assert [one.citations for one in view(older).body.sentences() if one.citations] == [
-        one.citations for one in document.sentences if one.citations
-    ]
-    text = text_of(read_pdf(older))
-    assert "1. Title 1" in text
-    assert "This part is missing" in text
 
 
 def test_a_long_report_is_set_in_seconds():

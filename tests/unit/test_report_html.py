@@ -16,7 +16,6 @@ from agents.report.escaping import escape_text, is_route, is_safe, link, plain_t
 from agents.report.html_export import blocks_html, quote_page, to_html
 from agents.report.parse_body import parse
 from agents.report.references import quote_address, reference_list
-from agents.report.view import body_of
 from agents.report.wording import wording
 from agents.report.write_markdown import blocks_markdown, by_number, document_markdown
 from tests.unit import report_world as world
@@ -78,7 +77,7 @@ def route(reference, quote):
 
 
 def linked_markdown(document, link):
-    return document_markdown(body_of(document), document.references, wording(document.language), link)
+    return document_markdown(document.body, document.references, wording(document.language), link)
 
 
 def references_markdown(references, words, link):
