@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 
 from agents.contracts.frozen import Frozen
-from tests.eval.citation_sets import ENTRY, split_references
 from agents.report.cut_sentences import URL, Mark, find_marks, trimmed_url
 from agents.web.url_key import canonical
+from tests.eval.citation_sets import ENTRY, split_references
 
 _CONJUNCTION = re.compile(r"^(?:and|but|while|whereas|und|aber|während|et|mais|y|pero)\s+", re.IGNORECASE)
 

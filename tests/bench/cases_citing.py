@@ -11,8 +11,6 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from agents.core.settings import load
-from tests.eval.citation_sets import over, researched
-from tests.eval.labelled_sets import Variant
 from agents.report.escaping import is_safe, link
 from agents.report.html_export import blocks_html
 from agents.report.parse_body import parse
@@ -22,6 +20,8 @@ from agents.verify.confidence import Witness, count, origins
 from agents.web.html_text import read_html
 from agents.web.url_key import identity, registrable_domain
 from tests.bench.cases_replying import rows
+from tests.eval.citation_sets import over, researched
+from tests.eval.labelled_sets import Variant
 from tests.merged_parts import merge_parts
 
 EMPTY_HANDED = "How many passengers did the Orvane ferry carry in 2023?"

@@ -17,9 +17,9 @@ from pathlib import Path
 from agents.contracts.report import ReportDocument
 from agents.core.errors import ConfigError, DossierError
 from agents.core.settings import Settings, load
+from agents.verify.checks import carried
 from tests.eval.citation_sets import Answered, over, researched, row_of, summed
 from tests.eval.labelled_sets import Row, Variant, mean, pairs
-from agents.verify.checks import carried
 
 LOCAL = "http://127.0.0.1:18080/v1"
 MINUTES = 5.0

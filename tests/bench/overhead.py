@@ -20,9 +20,9 @@ from urllib.parse import urlsplit
 
 from agents.core.paths import RESOURCES as ROOT
 from agents.core.settings import load
-from tests.eval.labelled_sets import variant
 from agents.research.scoping.turn import ScopingState
 from agents.team import open_team
+from tests.eval.labelled_sets import variant
 
 SPEED = 8
 PAIRS = 3

@@ -13,10 +13,10 @@ from typing import Any
 from agents.core.errors import DossierError
 from agents.core.paths import RESOURCES as ROOT
 from agents.core.settings import load
-from tests.eval import evaluate
-from tests.eval.labelled_sets import variant
 from tests.bench.cases import held, inputs_folder, table
 from tests.bench.overhead import overhead
+from tests.eval import evaluate
+from tests.eval.labelled_sets import variant
 
 SETS = (
     ("findcite", "multihop/hotpotqa_questions.jsonl"),

@@ -36,11 +36,11 @@ from agents.core.errors import BadRequest, DossierError
 from agents.core.events import SourceRead
 from agents.core.settings import Settings
 from agents.core.time_policy import SCOPING_SHARE
-from tests.eval.labelled_sets import Row, Variant, gold_of, load, mean, pairs, share, text_of
 from agents.report.cut_sentences import URL, find_marks, is_reference_heading, trimmed_url
 from agents.research.scoping.turn import ScopingState
 from agents.team import Team, open_team
 from agents.web.url_key import canonical
+from tests.eval.labelled_sets import Row, Variant, gold_of, load, mean, pairs, share, text_of
 
 AT_ONCE = 4
 """Questions researched side by side."""

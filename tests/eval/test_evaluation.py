@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 from agents.cli.main import app
 from agents.core.errors import BadRequest
 from agents.core.settings import load as load_settings
-from tests.eval.citation_sets import of_document, over, researched, taken_from
-from tests.eval.labelled_sets import Variant, accuracy, auc, balanced_accuracy, load, macro_f1, variant
 from agents.research.writing import truthful
 from agents.search import index
+from tests.eval.citation_sets import of_document, over, researched, taken_from
+from tests.eval.labelled_sets import Variant, accuracy, auc, balanced_accuracy, load, macro_f1, variant
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "evaluation"
 SUMMARIES = {
