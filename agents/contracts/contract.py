@@ -79,6 +79,13 @@ class ScopingTurn(Frozen):
     """True when nothing is left to settle with the user: derived from what stands above."""
 
 
+class UnheardTurn(ScopingTurn):
+    """The same where nobody reads the words or answers a question: they would only be waited for."""
+
+    reply: SkipJsonSchema[Text] = ""
+    open_questions: SkipJsonSchema[tuple[str, ...]] = ()
+
+
 class Brief(Frozen):
     """What manager and user agreed."""
 

@@ -33,10 +33,12 @@ from agents.core.errors import StepFailed
 from agents.core.port import Ctx, Handler
 from agents.core.role import RoleAnswer
 from agents.core.time_policy import PLANNING_SHARE
-from agents.nlp.tokens import content_words
+from agents.nlp.tokens import content_words, language_of
 from agents.offline.planner import asks_for_a_list
-from agents.offline.questions import asks_for_facts, standalone
+from agents.offline.questions import asks_for_facts, is_no_thing, parts_of, standalone
+from agents.offline.terms import listed
 from agents.research.planning.freeze_contract import Bounds, CapOverrides, bounds_of, in_leaves
+from agents.research.reading.answering import share
 from agents.research.reading.searching import Setting, query_of
 from agents.research.run_context import RunContext
 from agents.roles import EXTRACTOR, PLANNER, only_given_years
@@ -45,6 +47,10 @@ SEVERAL = 3
 """Questions from which a leaf may begin with five searches instead of three (specification, section 5)."""
 MOST_SOURCES_PER_LEAF = 8
 MAX_CLAIMS = 10
+HARDLY = 0.3
+"""Share of the words of a part of the query below which a plan does not ask it; reasons and doubts have words of their own."""
+LONGEST_TITLE = 120
+"""Characters of a leaf's title."""
 CORROBORATION = 2
 """Independent sources wanted per answer; 1 for a plan of one question, which is a lookup unless it has high priority."""
 
@@ -238,6 +244,7 @@ class TreeBuilder:
 
     def plan(self, claims: tuple[str, ...] = ()) -> Plan:
         """Give the plan of all leaves so far; claims are deduplicated and tied to the leaves that speak of them."""
+        self._cover()
         if self._dropped:
             self.assumptions.append(
                 f"The plan had {len(self._leaves) + self._dropped} branches; the first {len(self._leaves)} are researched."
@@ -262,6 +269,26 @@ class TreeBuilder:
             ),
             assumptions=tuple(self.assumptions),
         )
+
+    def _cover(self) -> None:
+        """Have what the plan speaks of nowhere asked in the query's own words: small models plan around the question."""
+        asked = " ".join(f"{leaf.title} {leaf.objective} {' '.join(leaf.questions)}" for _, leaf in self._leaves)
+        missing = [
+            part
+            for part in parts_of(self.planning.query)
+            if share(frozenset(word for word in part.matter if not is_no_thing(word)), asked) < HARDLY
+            and not any(listed(words).search(part.text) for words in ("reason", "differ_asked", "doubt_asked"))
+        ]
+        if not missing or language_of(asked) != language_of(self.planning.query):
+            return
+        self._leaves = self._leaves[: self.planning.max_leaves - 1]
+        texts = tuple(f"{part.text.strip(' ?？.,')}?" for part in missing)
+        questions = tuple(f"{text[:1].upper()}{text[1:]}" for text in texts)
+        title = questions[0].rstrip("?")[:LONGEST_TITLE]
+        self.admit(
+            PlannedLeaf(heading="", title=title, questions=questions, search_terms=(), priority="high", discovery=False)
+        )
+        self._leaves.insert(0, self._leaves.pop())
 
     def _phase(self, lookup: bool) -> Phase:
         criteria = Criteria(corroboration=1 if lookup else CORROBORATION)

@@ -25,7 +25,7 @@ from agents.research.planning.drafting import draft_plans
 from agents.research.planning.freeze_contract import CapOverrides, caps_of
 from agents.research.run_context import NO_STAND_IN, RunContext
 from agents.research.scoping.authorization import DEFAULT_MINUTES
-from agents.roles import MANAGER
+from agents.roles import MANAGER, UNHEARD_MANAGER
 from agents.web.url_key import IN_TEXT
 
 MAX_MESSAGE = 20_000
@@ -137,14 +137,16 @@ async def take_turn(
         max_depth=max_depth,
         max_leaves=max_leaves,
     )
-    asked = await context.ask(MANAGER, given, deadline or Deadline(), on_text)
+    role = MANAGER if on_text else UNHEARD_MANAGER
+    asked: RoleAnswer[ScopingTurn] = await context.ask(role, given, deadline or Deadline(), on_text)
     turn = asked.output
     queries = tuple(_code_verdict(query, max_depth) for query in turn.queries)
     feasible = bool(queries) and all(query.feasible for query in queries)
+    said = (Turn(speaker="manager", text=turn.reply),) if turn.reply else ()
     after = scope.model_copy(
         update={
             "question": scope.question if scope.question and queries and scope.queries else text,
-            "turns": (*scope.turns, Turn(speaker="user", text=text), Turn(speaker="manager", text=turn.reply)),
+            "turns": (*scope.turns, Turn(speaker="user", text=text), *said),
             "queries": queries,
             "open_questions": turn.open_questions,
             "query_type": turn.query_type,
@@ -201,6 +203,7 @@ def refused(scope: ScopingState, query_text: str, reasons: tuple[str, ...], spli
     return scope.model_copy(update={"queries": queries, "ready": False})
 
 
+NOTHING_ASKED = "There is no question in that. What would you like to find out?"
 TAKEN_AS_ASKED = "#PATH_DECISION"
 NO_ANSWER = "The manager did not answer within its window."
 
@@ -288,7 +291,7 @@ def agreed(brief: Brief, verdicts: Sequence[tuple[ScopingState, ScopingTurn]]) -
         BadRequest: the manager found no question in what was asked.
     """
     if empty := [turn.reply for scope, turn in verdicts if not scope.queries]:
-        raise BadRequest(empty[0])
+        raise BadRequest(empty[0] or NOTHING_ASKED)
     queries = tuple(query for scope, _ in verdicts for query in scope.queries)
     refuse_broad(queries)
     first = verdicts[0][0]
