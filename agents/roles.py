@@ -21,6 +21,7 @@ The synthesizer writes: a section over a leaf's facts, a lead over a branch, the
 All roles, in one list: what is bound to models, checked against the prompts, and offered for a choice of model.
 """
 
+import re
 from dataclasses import replace
 from itertools import combinations
 from typing import TypeVar
@@ -46,6 +47,7 @@ from agents.contracts.verification import (
 from agents.core.errors import Reject
 from agents.core.role import Role
 from agents.nlp.tokens import Calendar, content_words
+from agents.offline.manager import scope
 from agents.offline.questions import points
 from agents.report.escaping import attached
 from agents.report.parse_body import parse
@@ -63,6 +65,9 @@ LONGEST_QUESTION = 500
 """Characters up to which a message may be a query as it stands."""
 
 
+_FIELD = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+"""The name of a field of an answer."""
+_SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 SEARCHED = frozenset({"heading", "title", "questions", "search_terms", "query", "queries", "new_queries"})
 """Fields of answers that will be searched for."""
 
@@ -108,8 +113,18 @@ def settled(given: ScopingInput, turn: ScopingTurn) -> ScopingTurn:
         queries = (deepest.model_copy(update={"text": given.message}),)
     open_questions = tuple(question for question in turn.open_questions if question.strip())[:MAX_OPEN_QUESTIONS]
     feasible = bool(queries) and all(query.feasible for query in queries)
+    reply = turn.reply
+    if _FIELD.search(reply):  # meant for the format, not for the user: a small model speaks of its instructions
+        by_code = scope(given)
+        same = {query.feasible for query in by_code.queries} == {query.feasible for query in queries}
+        reply = (
+            by_code.reply.split("\n\n")[0]
+            if same
+            else " ".join(one for one in _SENTENCE.findall(reply) if not _FIELD.search(one)) or reply
+        )
     return turn.model_copy(
         update={
+            "reply": reply,
             "queries": queries,
             "open_questions": open_questions,
             "ready": turn.ready and feasible and not open_questions,

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from agents.contracts.contract import Brief, PaceSeen, Query, ScopingInput, UnheardTurn
+from agents.contracts.contract import Brief, PaceSeen, Query, ScopingInput, ScopingTurn, UnheardTurn
 from agents.contracts.fact import Extraction, ExtractionInput, NumberedSentence, PointedFact, ShownSource
 from agents.contracts.finding import Frame, FrameInput, NumberedFact, Section, SectionInput
 from agents.contracts.frozen import digest
@@ -416,6 +416,8 @@ def test_a_message_is_one_query_where_a_part_of_it_leans_on_another():
     (whole,) = settled(given, turn).queries
     assert whole.text == asked
     assert whole.depth_estimate == 2
+    talking = ScopingTurn(**turn.model_dump() | {"reply": "The suggested_split field remains empty."})
+    assert settled(given, talking).reply == "That is small enough as it is."
     apart = turn.model_copy(
         update={"queries": (one, one.model_copy(update={"text": "What do sods cost in Tolven Bay?"}))}
     )
