@@ -9,11 +9,10 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from agents.contracts.contract import Brief, Query, ScopingInput, ScopingTurn, Turn
-from agents.contracts.frozen import Frozen, Mode, QueryType, Role, Spent, Text, Tier, booked
+from agents.contracts.contract import Brief, Query, ScopingInput, ScopingTurn, Turn, Wanted
+from agents.contracts.frozen import Spent, Tier, booked
 from agents.contracts.plan import Plan
 from agents.contracts.report import Commission
-from agents.contracts.sources import OwnFile, Place
 from agents.core.budget import Deadline
 from agents.core.errors import BadRequest, ModelError, NotFeasible, StepFailed
 from agents.core.events import Charged, Event, Noted, RoleAsked
@@ -24,7 +23,6 @@ from agents.offline.questions import asks_for_facts
 from agents.research.planning.drafting import draft_plans
 from agents.research.planning.freeze_contract import CapOverrides, caps_of
 from agents.research.run_context import NO_STAND_IN, RunContext
-from agents.research.scoping.authorization import DEFAULT_MINUTES
 from agents.roles import MANAGER, UNHEARD_MANAGER
 from agents.web.url_key import IN_TEXT
 
@@ -36,7 +34,7 @@ LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 """A BCP 47 tag in its usual form; a model that writes anything else is not asked again for it."""
 
 
-class ScopingState(Frozen):
+class ScopingState(Wanted):
     """How the talk stands."""
 
     question: str = ""
@@ -44,29 +42,10 @@ class ScopingState(Frozen):
     turns: tuple[Turn, ...] = ()
     queries: tuple[Query, ...] = ()
     open_questions: tuple[str, ...] = ()
-    query_type: QueryType = "other"
     tier: Tier = "standard"
-    language: Text = "en"
     ready: bool = False
-    mode: Mode = "standard"
-    minutes: float | None = DEFAULT_MINUTES
-    domains: tuple[str, ...] = ()
-    exclude_domains: tuple[str, ...] = ()
-    date_from: str | None = None
-    date_to: str | None = None
-    seed_urls: tuple[str, ...] = ()
-    known: tuple[str, ...] = ()
-    """What an earlier report has established, where the talk goes on from one."""
     stood_in: str = ""
     """That another model answered the last message than the one bound, and why; empty when that one did."""
-    files: tuple[OwnFile, ...] = ()
-    """The user's own files, in the order they were given."""
-    places: tuple[Place, ...] = ()
-    """Where to search; empty for wherever the server can."""
-    models: tuple[tuple[Role, Text], ...] = ()
-    """Models the user chose for roles."""
-    memory: str | None = None
-    """Whose knowledge base is used; None for none."""
     spent: tuple[Spent, ...] = ()
     """What models took in this talk so far, drafts included: no job has it in its books yet."""
     preset: tuple[str, ...] = ()
